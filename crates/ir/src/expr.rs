@@ -1,0 +1,310 @@
+//! Pure expressions: no shared access inside, only leaves of some kind `V` (registers of a thread,
+//! or the observables of a condition).
+//!
+//! Arithmetic is exact: a result outside 32 bits is a [`Fault`], not a wrapped number, because a
+//! verdict about wrapped counters would be a verdict about another program. `&&`, `||` and `?:`
+//! evaluate only what they need, so `n != 0 && k / n > 1` does not fault.
+
+use crate::value::Value;
+
+/// A pure expression over leaves of kind `V`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Expr<V> {
+    /// A constant.
+    Const(Value),
+    /// A leaf.
+    Var(V),
+    /// A unary operator.
+    Unary(UnOp, Box<Expr<V>>),
+    /// A binary operator.
+    Binary(BinOp, Box<Expr<V>>, Box<Expr<V>>),
+    /// `if the first then the second else the third`.
+    Select(Box<Expr<V>>, Box<Expr<V>>, Box<Expr<V>>),
+}
+
+/// Unary operators.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnOp {
+    /// Logical negation: 1 for zero, 0 for anything else.
+    Not,
+    /// Arithmetic negation.
+    Neg,
+    /// Bitwise complement.
+    BitNot,
+}
+
+/// Binary operators. Comparisons and logic yield 0 or 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "each is the operator of its name, see `symbol`")]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Shl,
+    Shr,
+}
+
+/// What goes wrong at run time, always checked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Fault {
+    /// Division or remainder by zero.
+    DivisionByZero,
+    /// A result outside 32 bits, or a shift by a negative or too large amount.
+    Overflow,
+    /// An array index outside its array.
+    OutOfBounds,
+    /// A field of `null`.
+    NullReference,
+    /// A field of a record that was never allocated or is already freed.
+    UseAfterFree,
+    /// A value outside the declared range of the register or location it is put into.
+    OutOfRange,
+    /// `new` on a pool with no free cell.
+    PoolExhausted,
+    /// `free` of a record that is not allocated.
+    DoubleFree,
+    /// An `atomic` or `init` block, or a stretch of local steps, that does not end.
+    Endless,
+}
+
+impl Fault {
+    /// What happened, in words for a report.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Fault::DivisionByZero => "division by zero",
+            Fault::Overflow => "integer overflow",
+            Fault::OutOfBounds => "array index out of bounds",
+            Fault::NullReference => "access through a null reference",
+            Fault::UseAfterFree => "use of a record that is not allocated (use after free)",
+            Fault::OutOfRange => "value outside the declared range",
+            Fault::PoolExhausted => "no free record left in the pool",
+            Fault::DoubleFree => "free of a record that is not allocated",
+            Fault::Endless => "an atomic block that does not end",
+        }
+    }
+}
+
+impl BinOp {
+    /// How the operator is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinOp::Add => "+",
+            BinOp::Sub => "-",
+            BinOp::Mul => "*",
+            BinOp::Div => "/",
+            BinOp::Rem => "%",
+            BinOp::Eq => "==",
+            BinOp::Ne => "!=",
+            BinOp::Lt => "<",
+            BinOp::Le => "<=",
+            BinOp::Gt => ">",
+            BinOp::Ge => ">=",
+            BinOp::And => "&&",
+            BinOp::Or => "||",
+            BinOp::BitAnd => "&",
+            BinOp::BitOr => "|",
+            BinOp::BitXor => "^",
+            BinOp::Shl => "<<",
+            BinOp::Shr => ">>",
+        }
+    }
+
+    /// The result on two values; `And` and `Or` as if both sides were evaluated.
+    #[inline]
+    pub fn apply(self, a: Value, b: Value) -> Result<Value, Fault> {
+        let shift = || u32::try_from(b).ok().filter(|n| *n < 32).ok_or(Fault::Overflow);
+        Ok(match self {
+            BinOp::Add => a.checked_add(b).ok_or(Fault::Overflow)?,
+            BinOp::Sub => a.checked_sub(b).ok_or(Fault::Overflow)?,
+            BinOp::Mul => a.checked_mul(b).ok_or(Fault::Overflow)?,
+            BinOp::Div if b == 0 => return Err(Fault::DivisionByZero),
+            BinOp::Div => a.checked_div(b).ok_or(Fault::Overflow)?,
+            BinOp::Rem if b == 0 => return Err(Fault::DivisionByZero),
+            BinOp::Rem => a.checked_rem(b).ok_or(Fault::Overflow)?,
+            BinOp::Eq => Value::from(a == b),
+            BinOp::Ne => Value::from(a != b),
+            BinOp::Lt => Value::from(a < b),
+            BinOp::Le => Value::from(a <= b),
+            BinOp::Gt => Value::from(a > b),
+            BinOp::Ge => Value::from(a >= b),
+            BinOp::And => Value::from(a != 0 && b != 0),
+            BinOp::Or => Value::from(a != 0 || b != 0),
+            BinOp::BitAnd => a & b,
+            BinOp::BitOr => a | b,
+            BinOp::BitXor => a ^ b,
+            BinOp::Shl => {
+                let wide = i64::from(a) << shift()?;
+                Value::try_from(wide).map_err(|_| Fault::Overflow)?
+            }
+            BinOp::Shr => a >> shift()?,
+        })
+    }
+}
+
+impl UnOp {
+    /// How the operator is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            UnOp::Not => "!",
+            UnOp::Neg => "-",
+            UnOp::BitNot => "~",
+        }
+    }
+
+    /// The result on a value.
+    #[inline]
+    pub fn apply(self, a: Value) -> Result<Value, Fault> {
+        Ok(match self {
+            UnOp::Not => Value::from(a == 0),
+            UnOp::Neg => a.checked_neg().ok_or(Fault::Overflow)?,
+            UnOp::BitNot => !a,
+        })
+    }
+}
+
+impl<V> Expr<V> {
+    /// The expression's value, with `leaf` giving the value of each leaf.
+    #[inline]
+    pub fn eval(&self, leaf: &impl Fn(&V) -> Value) -> Result<Value, Fault> {
+        match self {
+            Expr::Const(value) => Ok(*value),
+            Expr::Var(var) => Ok(leaf(var)),
+            Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => self.eval_nested(leaf),
+        }
+    }
+
+    fn eval_nested(&self, leaf: &impl Fn(&V) -> Value) -> Result<Value, Fault> {
+        match self {
+            Expr::Const(value) => Ok(*value),
+            Expr::Var(var) => Ok(leaf(var)),
+            Expr::Unary(op, a) => op.apply(a.eval(leaf)?),
+            Expr::Binary(BinOp::And, a, b) => {
+                Ok(Value::from(a.eval(leaf)? != 0 && b.eval(leaf)? != 0))
+            }
+            Expr::Binary(BinOp::Or, a, b) => {
+                Ok(Value::from(a.eval(leaf)? != 0 || b.eval(leaf)? != 0))
+            }
+            Expr::Binary(op, a, b) => op.apply(a.eval(leaf)?, b.eval(leaf)?),
+            Expr::Select(c, a, b) => {
+                if c.eval(leaf)? != 0 {
+                    a.eval(leaf)
+                } else {
+                    b.eval(leaf)
+                }
+            }
+        }
+    }
+
+    /// Calls `visit` on every leaf, left to right.
+    pub fn for_each_var<'a>(&'a self, visit: &mut impl FnMut(&'a V)) {
+        match self {
+            Expr::Const(_) => {}
+            Expr::Var(var) => visit(var),
+            Expr::Unary(_, a) => a.for_each_var(visit),
+            Expr::Binary(_, a, b) => {
+                a.for_each_var(visit);
+                b.for_each_var(visit);
+            }
+            Expr::Select(c, a, b) => {
+                c.for_each_var(visit);
+                a.for_each_var(visit);
+                b.for_each_var(visit);
+            }
+        }
+    }
+
+    /// The constant this expression is, if it is one.
+    pub fn as_const(&self) -> Option<Value> {
+        match self {
+            Expr::Const(value) => Some(*value),
+            Expr::Var(_) | Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => None,
+        }
+    }
+
+    /// The same expression with constant parts evaluated, except where that would fault.
+    pub fn fold(self) -> Self {
+        let folded = match self {
+            Expr::Const(_) | Expr::Var(_) => return self,
+            Expr::Unary(op, a) => Expr::Unary(op, Box::new(a.fold())),
+            Expr::Binary(op, a, b) => Expr::Binary(op, Box::new(a.fold()), Box::new(b.fold())),
+            Expr::Select(c, a, b) => {
+                let c = c.fold();
+                match c.as_const() {
+                    Some(0) => return b.fold(),
+                    Some(_) => return a.fold(),
+                    None => Expr::Select(Box::new(c), Box::new(a.fold()), Box::new(b.fold())),
+                }
+            }
+        };
+        let constant = match &folded {
+            Expr::Unary(op, a) => a.as_const().and_then(|a| op.apply(a).ok()),
+            Expr::Binary(op, a, b) => match (op, a.as_const(), b.as_const()) {
+                (BinOp::And, Some(0), _) => Some(0),
+                (BinOp::Or, Some(a), _) if a != 0 => Some(1),
+                (_, Some(a), Some(b)) => op.apply(a, b).ok(),
+                _ => None,
+            },
+            Expr::Const(_) | Expr::Var(_) | Expr::Select(..) => None,
+        };
+        constant.map_or(folded, Expr::Const)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eval(e: &Expr<usize>) -> Result<Value, Fault> {
+        e.eval(&|v| [7, 0, -3][*v])
+    }
+
+    fn bin(op: BinOp, a: Expr<usize>, b: Expr<usize>) -> Expr<usize> {
+        Expr::Binary(op, Box::new(a), Box::new(b))
+    }
+
+    #[test]
+    fn logic_evaluates_only_what_it_needs() {
+        let boom = bin(BinOp::Div, Expr::Const(1), Expr::Var(1));
+        assert_eq!(eval(&boom), Err(Fault::DivisionByZero));
+        assert_eq!(eval(&bin(BinOp::And, Expr::Var(1), boom.clone())), Ok(0));
+        assert_eq!(eval(&bin(BinOp::Or, Expr::Var(0), boom.clone())), Ok(1));
+        let select =
+            Expr::Select(Box::new(Expr::Const(0)), Box::new(boom), Box::new(Expr::Var(2)));
+        assert_eq!(eval(&select), Ok(-3));
+    }
+
+    #[test]
+    fn arithmetic_never_wraps() {
+        for (op, a, b) in [
+            (BinOp::Add, Value::MAX, 1),
+            (BinOp::Sub, Value::MIN, 1),
+            (BinOp::Mul, 1 << 20, 1 << 20),
+            (BinOp::Div, Value::MIN, -1),
+            (BinOp::Shl, 1, 31),
+            (BinOp::Shl, 1, 40),
+            (BinOp::Shr, 1, -1),
+        ] {
+            assert_eq!(op.apply(a, b), Err(Fault::Overflow), "{a} {} {b}", op.symbol());
+        }
+    }
+
+    #[test]
+    fn folding_keeps_faults() {
+        let boom = bin(BinOp::Div, Expr::Const(1), Expr::Const(0));
+        assert_eq!(boom.clone().fold(), boom);
+        assert_eq!(bin(BinOp::Sub, Expr::Const(1), Expr::Const(0)).fold(), Expr::Const(1));
+    }
+}

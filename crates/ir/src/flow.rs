@@ -1,0 +1,129 @@
+//! Control flow of one thread: successors, register uses, liveness.
+//!
+//! Liveness tells which registers can still be read. A register that cannot may be cleared without
+//! changing any behaviour, which merges states that differ only in garbage.
+
+use crate::expr::Expr;
+use crate::ids::{Pc, Reg};
+use crate::op::{Address, Op, Update};
+use crate::program::{Stmt, Thread};
+
+/// The program counters that may follow a statement.
+pub fn successors(stmt: &Stmt) -> impl Iterator<Item = Pc> + use<> {
+    let (first, second) = match stmt.op {
+        Op::Branch { then, otherwise, .. } => (Some(then), Some(otherwise)),
+        Op::Halt => (None, None),
+        Op::Skip
+        | Op::Assign { .. }
+        | Op::Choose { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Update { .. }
+        | Op::Fence(_)
+        | Op::Drain(_)
+        | Op::Assume(_)
+        | Op::Assert(_)
+        | Op::New { .. }
+        | Op::Free { .. }
+        | Op::Leave
+        | Op::AtomicBegin
+        | Op::AtomicEnd => (Some(stmt.next), None),
+    };
+    first.into_iter().chain(second)
+}
+
+/// Calls `visit` on every expression of an operation: address first (cell, then index), then values.
+pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
+    let address = |at: &'a Address, visit: &mut dyn FnMut(&'a Expr<Reg>)| {
+        if let Some((_, cell)) = &at.cell {
+            visit(cell);
+        }
+        if let Some((_, index)) = &at.index {
+            visit(index);
+        }
+    };
+    match op {
+        Op::Assign { expr, .. } => visit(expr),
+        Op::Load { from, .. } => address(from, visit),
+        Op::Store { to, value } => {
+            address(to, visit);
+            visit(value);
+        }
+        Op::Update { at, update, .. } => {
+            address(at, visit);
+            match update {
+                Update::Cas { expected, new } => {
+                    visit(expected);
+                    visit(new);
+                }
+                Update::Swap { new } => visit(new),
+                Update::Add { by } | Update::Bits { by, .. } => visit(by),
+            }
+        }
+        Op::Drain(at) => address(at, visit),
+        Op::Branch { cond, .. } | Op::Assume(cond) | Op::Assert(cond) => visit(cond),
+        Op::Free { cell, .. } => visit(cell),
+        Op::Skip
+        | Op::Choose { .. }
+        | Op::Fence(_)
+        | Op::New { .. }
+        | Op::Leave
+        | Op::AtomicBegin
+        | Op::AtomicEnd
+        | Op::Halt => {}
+    }
+}
+
+/// The registers an operation reads, each once, in order of first use.
+pub fn uses(op: &Op) -> Vec<Reg> {
+    let mut found = Vec::new();
+    for_each_expr(op, &mut |expr| {
+        expr.for_each_var(&mut |reg| {
+            if !found.contains(reg) {
+                found.push(*reg);
+            }
+        });
+    });
+    found
+}
+
+/// For each program counter, the registers that are dead when a thread is there: whatever they hold
+/// is never read again. `observed` registers are live to the end.
+pub fn dead_registers(thread: &Thread, observed: &[Reg]) -> Vec<Vec<Reg>> {
+    let registers = thread.registers.len();
+    let mut live = vec![vec![false; registers]; thread.code.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for at in (0..thread.code.len()).rev() {
+            let stmt = &thread.code[at];
+            let mut now = vec![false; registers];
+            for reg in observed {
+                now[reg.index()] = true;
+            }
+            for next in successors(stmt) {
+                for (here, after) in now.iter_mut().zip(&live[next.index()]) {
+                    *here |= after;
+                }
+            }
+            // An observed register may hold garbage before it is set, but clearing it early would
+            // make a path that never sets it show 0 instead: that is its initial value only if it
+            // was never set at all, so it stays live.
+            if let Some(reg) = stmt.op.target()
+                && !observed.contains(&reg)
+            {
+                now[reg.index()] = false;
+            }
+            for reg in uses(&stmt.op) {
+                now[reg.index()] = true;
+            }
+            if now != live[at] {
+                live[at] = now;
+                changed = true;
+            }
+        }
+    }
+    live.iter()
+        .map(|live| (0..registers).filter(|r| !live[*r]).map(Reg::from_index).collect())
+        .collect()
+}

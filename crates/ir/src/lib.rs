@@ -1,0 +1,35 @@
+//! What a program is: locations, threads of labelled statements, properties.
+//!
+//! This crate depends on nothing. Front ends produce a [`Problem`]; everything below them
+//! (models, engines, inference, reports) reads it. It knows neither a memory model nor a search.
+//!
+//! The rooms:
+//! - [`ids`]: newtypes for labels, threads, locations, registers, program counters.
+//! - [`value`]: values, types and value ranges.
+//! - [`expr`]: pure expressions and how they evaluate, faults included.
+//! - [`op`]: the operations of a statement; fences; addresses.
+//! - [`program`]: the program itself.
+//! - [`property`]: what must hold.
+//! - [`flow`]: control flow, register uses, liveness.
+//! - [`range`]: which values a register or a location can hold.
+//! - [`span`], [`diagnostic`]: source positions and what a front end says about them.
+
+pub mod diagnostic;
+pub mod expr;
+pub mod flow;
+pub mod ids;
+pub mod op;
+pub mod program;
+pub mod property;
+pub mod range;
+pub mod span;
+pub mod value;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use expr::{BinOp, Expr, Fault, UnOp};
+pub use ids::{Label, Loc, Pc, PoolId, Reg, ThreadId};
+pub use op::{Address, FenceKinds, Op, Update};
+pub use program::{LabelInfo, Location, Pool, Problem, Program, Register, Stmt, Thread};
+pub use property::{Condition, Observable, Property, Quantifier};
+pub use span::Span;
+pub use value::{Type, Value};

@@ -1,0 +1,185 @@
+//! The program: shared locations, pools, threads of labelled statements, properties.
+
+use crate::ids::{Label, Loc, Pc, PoolId, Reg, ThreadId};
+use crate::op::Op;
+use crate::property::{Observable, Property};
+use crate::span::Span;
+use crate::value::{Type, Value};
+
+/// A shared memory cell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// As the user writes it: `turn`, `want[0]`, `Node#1.next`.
+    pub name: String,
+    /// What it holds.
+    pub ty: Type,
+    /// Its value before `init` runs.
+    pub init: Value,
+}
+
+/// A bounded supply of records. The fields of its cells are consecutive locations from `base` on,
+/// `stride` of them for each cell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pool {
+    /// The record type's name.
+    pub name: String,
+    /// First field of the first cell.
+    pub base: Loc,
+    /// How many cells.
+    pub cells: u32,
+    /// How many locations each cell has.
+    pub stride: u32,
+}
+
+/// A thread-local register.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Register {
+    /// As the user writes it. Compiler temporaries begin with `%`.
+    pub name: String,
+    /// What it holds. All registers start as 0.
+    pub ty: Type,
+}
+
+impl Register {
+    /// Whether the user never named it.
+    pub fn is_temporary(&self) -> bool {
+        self.name.starts_with('%')
+    }
+}
+
+/// One statement of a thread's code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stmt {
+    /// Which source statement it is (a copy of).
+    pub label: Label,
+    /// What it does.
+    pub op: Op,
+    /// What comes after; unused by `Branch` and `Halt`.
+    pub next: Pc,
+    /// Whether a thread whose program counter is here is inside a `critical` block.
+    pub critical: bool,
+}
+
+/// A thread instance.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Thread {
+    /// As shown to the user: `writer`, `p(0)`.
+    pub name: String,
+    /// Its registers.
+    pub registers: Vec<Register>,
+    /// Its code. Execution begins at `Pc(0)`.
+    pub code: Vec<Stmt>,
+}
+
+impl Thread {
+    /// The statement at a program counter.
+    #[inline]
+    pub fn stmt(&self, pc: Pc) -> &Stmt {
+        &self.code[pc.index()]
+    }
+}
+
+/// What is known of a source statement.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LabelInfo {
+    /// Where it is. For a shared access inside an expression, the access itself.
+    pub span: Span,
+    /// Its source text on one line.
+    pub text: String,
+    /// The procedure or thread template it is written in.
+    pub function: String,
+}
+
+/// A program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Program {
+    /// Shared cells, arrays and pools laid out one after another.
+    pub locations: Vec<Location>,
+    /// Pools.
+    pub pools: Vec<Pool>,
+    /// Code that runs alone and indivisibly before the threads, on memory directly.
+    pub init: Option<Thread>,
+    /// The threads.
+    pub threads: Vec<Thread>,
+    /// Source statements.
+    pub labels: Vec<LabelInfo>,
+}
+
+impl Program {
+    /// What is known of a source statement.
+    pub fn label(&self, label: Label) -> &LabelInfo {
+        &self.labels[label.index()]
+    }
+
+    /// A location.
+    pub fn location(&self, loc: Loc) -> &Location {
+        &self.locations[loc.index()]
+    }
+
+    /// A pool.
+    pub fn pool(&self, pool: PoolId) -> &Pool {
+        &self.pools[pool.index()]
+    }
+
+    /// A thread.
+    pub fn thread(&self, thread: ThreadId) -> &Thread {
+        &self.threads[thread.index()]
+    }
+
+    /// The ids of all threads, in order.
+    pub fn thread_ids(&self) -> impl Iterator<Item = ThreadId> + use<> {
+        (0..self.threads.len()).map(ThreadId::from_index)
+    }
+
+    /// The smallest and largest legal value of a type, where it limits them.
+    pub fn limits(&self, ty: &Type) -> Option<(Value, Value)> {
+        ty.limits(|pool| self.pool(pool).cells)
+    }
+
+    /// The pool and cell (from 0) a location belongs to, if it is a record's field.
+    pub fn cell_of(&self, loc: Loc) -> Option<(PoolId, u32)> {
+        self.pools.iter().enumerate().find_map(|(id, pool)| {
+            let offset = loc.0.checked_sub(pool.base.0)?;
+            let cell = offset.checked_div(pool.stride)?;
+            (cell < pool.cells).then(|| (PoolId::from_index(id), cell))
+        })
+    }
+
+    /// What a reader calls an observable: `x`, `p(0).r`.
+    pub fn observable_name(&self, what: Observable) -> String {
+        match what {
+            Observable::Loc(loc) => self.location(loc).name.clone(),
+            Observable::Reg(thread, reg) => {
+                let thread = self.thread(thread);
+                format!("{}.{}", thread.name, thread.registers[reg.index()].name)
+            }
+        }
+    }
+
+    /// The type of an observable.
+    pub fn observable_type(&self, what: Observable) -> &Type {
+        match what {
+            Observable::Loc(loc) => &self.location(loc).ty,
+            Observable::Reg(thread, reg) => self.register_type(thread, reg),
+        }
+    }
+
+    /// The type of a register.
+    pub fn register_type(&self, thread: ThreadId, reg: Reg) -> &Type {
+        &self.thread(thread).registers[reg.index()].ty
+    }
+}
+
+/// A program with what must hold of it: what a front end produces and an engine is asked about.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Problem {
+    /// Distinguishes the problems of one file: the client's text (`ee|dd`), or empty.
+    pub name: String,
+    /// The program.
+    pub program: Program,
+    /// What must hold.
+    pub properties: Vec<Property>,
+    /// What an outcome shows, in order: what the user asked to observe, else what final conditions
+    /// mention, else every location and every register the user named.
+    pub observed: Vec<Observable>,
+}

@@ -1,0 +1,53 @@
+//! What must hold of a program.
+
+use crate::expr::Expr;
+use crate::ids::{Loc, Reg, ThreadId};
+use crate::span::Span;
+
+/// Something a condition about a state may mention.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Observable {
+    /// A location's value in memory.
+    Loc(Loc),
+    /// A thread's register.
+    Reg(ThreadId, Reg),
+}
+
+/// A condition about one state, with the text it was written as.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Condition {
+    /// The condition; holds when not zero. A condition that faults does not hold.
+    pub expr: Expr<Observable>,
+    /// As written in the source.
+    pub text: String,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// How a condition on final states is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quantifier {
+    /// Some final state satisfies it. Not a safety property: it is *verified* by a witness and
+    /// *violated* when an exhaustive search finds none.
+    Exists,
+    /// Every final state satisfies it.
+    Forall,
+    /// No final state satisfies it.
+    Never,
+}
+
+/// A property. Faults (out of bounds, null, use after free, ...) are always checked and are not
+/// listed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Property {
+    /// No `assert` fails. Present in every program that has one.
+    Assertions,
+    /// At most one thread is in a critical section.
+    MutualExclusion,
+    /// About final states: all threads have halted and no store is pending.
+    Final(Quantifier, Condition),
+    /// Holds of memory in every state. Mentions locations only.
+    Invariant(Condition),
+    /// Some thread can always take a step until all have halted.
+    DeadlockFree,
+}
