@@ -65,7 +65,7 @@ pub enum Update {
 
 /// Which pairs of accesses a fence keeps in order: every access of the first kind before it with
 /// every access of the second kind after it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FenceKinds(u8);
 
 impl FenceKinds {

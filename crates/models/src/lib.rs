@@ -1,1 +1,31 @@
-//! x
+//! Memory models, and the machine that runs a program under one.
+//!
+//! - [`machine`]: the only code that executes operations; its steps; the machine as a system to search.
+//! - [`model`]: what a memory model is to the machine.
+//! - [`buffered`]: what store-buffer models share; [`sc`], [`tso`], [`pso`] are its disciplines.
+//! - [`table`]: table-driven models with a window of unperformed accesses: RMO, IBM 370, your own.
+//! - [`catalog`]: the models by name.
+//! - [`shape`], [`state`], [`bits`]: what is known of a program, a state, and its packed form.
+//! - [`event`], [`replay`]: what happens in a step, and a whole run told step by step.
+//! - [`mutation`]: deliberate errors for the tests.
+
+mod address;
+pub mod bits;
+pub mod buffered;
+pub mod catalog;
+pub mod event;
+pub mod machine;
+pub mod model;
+pub mod mutation;
+pub mod pso;
+pub mod replay;
+pub mod sc;
+pub mod shape;
+pub mod state;
+pub mod table;
+pub mod tso;
+
+pub use catalog::{ModelSpec, Visitor};
+pub use event::{Event, EventKind, Source};
+pub use machine::{Action, Machine, Reductions, Step, Taken, Wrong};
+pub use model::{Fidelity, MemoryModel, Stumble};

@@ -1,0 +1,97 @@
+//! What an engine is: a task in, an answer out.
+
+use crate::verdict::Verdict;
+use fencepost_ir::{Problem, Value};
+use fencepost_models::{ModelSpec, Reductions};
+use fencepost_search::{Cancel, Limits, Progress};
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+/// A question: does this program keep its properties under this model?
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The program and its properties.
+    pub problem: &'a Problem,
+    /// The model.
+    pub model: &'a ModelSpec,
+}
+
+/// How to go about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// What a search may use.
+    pub limits: Limits,
+    /// Search threads.
+    pub threads: NonZeroUsize,
+    /// Sound reductions in use.
+    pub reductions: Reductions,
+    /// The largest number of pending accesses to try; none leaves it to the other limits.
+    pub max_buffer: Option<u32>,
+    /// Use exactly this bound on pending accesses instead of growing it.
+    pub fixed_buffer: Option<u32>,
+    /// Look for a shortest trace, at the cost of a second search.
+    pub shortest: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            limits: Limits::default(),
+            threads: NonZeroUsize::MIN,
+            reductions: Reductions::ALL,
+            max_buffer: None,
+            fixed_buffer: None,
+            shortest: true,
+        }
+    }
+}
+
+/// How others stop and watch an engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget<'a> {
+    /// Raised to stop it.
+    pub cancel: &'a Cancel,
+    /// Where it tells how far it is.
+    pub progress: &'a Progress,
+}
+
+/// Figures about a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// States stored by the deciding search.
+    pub states: u64,
+    /// Steps it computed.
+    pub transitions: u64,
+    /// The length of its longest shortest path.
+    pub depth: u32,
+    /// Bytes it held.
+    pub bytes: u64,
+    /// The bound on pending accesses it used; none when the model has nothing pending.
+    pub bound: Option<u32>,
+}
+
+/// What an engine found out.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Figures.
+    pub statistics: Statistics,
+    /// The observed values of every final state reached. All of them if the verdict is `Verified`
+    /// or if `outcomes_complete`.
+    pub outcomes: BTreeSet<Vec<Value>>,
+    /// Whether every final state was reached.
+    pub outcomes_complete: bool,
+}
+
+/// A way to answer.
+pub trait Engine {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Answers.
+    fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer;
+
+    /// Goes on after violations, to reach every outcome.
+    fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer;
+}

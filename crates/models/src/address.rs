@@ -1,0 +1,67 @@
+//! From an address expression to a location, with the checks that are always on.
+
+use crate::shape::Shape;
+use crate::state::Memory;
+use fencepost_ir::{Address, Fault, Loc, Reg, Update, Value};
+
+/// The location an address means, with `read` giving registers. Null references and indices
+/// outside their array fault.
+#[inline]
+pub(crate) fn locate(
+    shape: &Shape<'_>,
+    address: &Address,
+    read: &impl Fn(&Reg) -> Value,
+) -> Result<Loc, Fault> {
+    let mut loc = address.base.0;
+    if let Some((pool, cell)) = &address.cell {
+        let reference = cell.eval(read)?;
+        if reference == 0 {
+            return Err(Fault::NullReference);
+        }
+        loc += (reference as u32 - 1) * shape.program().pool(*pool).stride;
+    }
+    if let Some((len, index)) = &address.index {
+        let index = index.eval(read)?;
+        let inside = u32::try_from(index).ok().filter(|at| at < len);
+        loc += inside.ok_or(Fault::OutOfBounds)?;
+    }
+    Ok(Loc(loc))
+}
+
+/// Faults when the location belongs to a record that is not allocated.
+#[inline]
+pub(crate) fn check_allocated(shape: &Shape<'_>, memory: &Memory, loc: Loc) -> Result<(), Fault> {
+    match shape.cell[loc.index()] {
+        Some(cell) if !memory.allocated[cell as usize] => Err(Fault::UseAfterFree),
+        _ => Ok(()),
+    }
+}
+
+/// Faults when a value is outside what its type allows.
+#[inline]
+pub(crate) fn check_limits(limits: Option<(Value, Value)>, value: Value) -> Result<Value, Fault> {
+    match limits {
+        Some((lo, hi)) if value < lo || value > hi => Err(Fault::OutOfRange),
+        _ => Ok(value),
+    }
+}
+
+/// What an update of a location holding `old` leaves there (none: nothing is written) and yields.
+pub(crate) fn apply_update(
+    update: &Update,
+    old: Value,
+    read: &impl Fn(&Reg) -> Value,
+) -> Result<(Option<Value>, Value), Fault> {
+    Ok(match update {
+        Update::Cas { expected, new } => {
+            let (expected, new) = (expected.eval(read)?, new.eval(read)?);
+            if old == expected { (Some(new), 1) } else { (None, 0) }
+        }
+        Update::Swap { new } => (Some(new.eval(read)?), old),
+        Update::Add { by } => {
+            let sum = old.checked_add(by.eval(read)?).ok_or(Fault::Overflow)?;
+            (Some(sum), old)
+        }
+        Update::Bits { op, by } => (Some(op.apply(old, by.eval(read)?)?), old),
+    })
+}

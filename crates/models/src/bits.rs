@@ -1,0 +1,162 @@
+//! Packing numbers into as few bits as their ranges need.
+//!
+//! Hand-written: the fields of a state have widths known only at run time, and this is the hottest
+//! loop of the whole program.
+
+use fencepost_ir::Value;
+use fencepost_ir::range::Range;
+
+/// How a number of a known range is packed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Field {
+    min: Value,
+    span: u32,
+    bits: u32,
+}
+
+impl Field {
+    /// A field for the values of a range, both ends included.
+    pub fn for_range((min, max): Range) -> Field {
+        let span = max.wrapping_sub(min) as u32;
+        Field { min, span, bits: u32::BITS - span.leading_zeros() }
+    }
+
+    /// A field for the numbers below `count` (at least 1).
+    pub fn for_count(count: usize) -> Field {
+        Field::for_range((0, count.max(1) as Value - 1))
+    }
+
+    /// Its width.
+    pub fn bits(self) -> u32 {
+        self.bits
+    }
+}
+
+/// Appends fields to a byte string.
+#[derive(Clone, Debug, Default)]
+pub struct Writer {
+    bytes: Vec<u8>,
+    word: u64,
+    used: u32,
+}
+
+impl Writer {
+    /// Starts a new byte string in the same memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.word = 0;
+        self.used = 0;
+    }
+
+    /// Appends a value.
+    ///
+    /// # Panics
+    /// When the value is outside the field's range: the range analysis was wrong, and going on would
+    /// confuse states.
+    #[inline]
+    pub fn put(&mut self, field: Field, value: Value) {
+        let offset = value.wrapping_sub(field.min) as u32;
+        assert!(offset <= field.span, "a packed value stays within its computed range");
+        self.word |= u64::from(offset) << self.used;
+        self.used += field.bits;
+        if self.used >= 32 {
+            self.bytes.extend_from_slice(&(self.word as u32).to_le_bytes());
+            self.word >>= 32;
+            self.used -= 32;
+        }
+    }
+
+    /// The byte string.
+    #[inline]
+    pub fn finish(&mut self) -> &[u8] {
+        let rest = self.used.div_ceil(8) as usize;
+        self.bytes.extend_from_slice(&self.word.to_le_bytes()[..rest]);
+        self.word = 0;
+        self.used = 0;
+        &self.bytes
+    }
+}
+
+/// Reads the fields of a byte string in the order they were put.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+    word: u64,
+    have: u32,
+}
+
+impl<'a> Reader<'a> {
+    /// Begins to read.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Reader { rest: bytes, word: 0, have: 0 }
+    }
+
+    /// The next value.
+    #[inline]
+    pub fn get(&mut self, field: Field) -> Value {
+        if self.have < field.bits {
+            self.refill();
+        }
+        let mask = (1u64 << field.bits) - 1;
+        let offset = (self.word & mask) as u32;
+        self.word >>= field.bits;
+        self.have -= field.bits;
+        field.min.wrapping_add(offset as Value)
+    }
+
+    #[inline]
+    fn refill(&mut self) {
+        if let Some((four, rest)) = self.rest.split_first_chunk::<4>() {
+            self.word |= u64::from(u32::from_le_bytes(*four)) << self.have;
+            self.have += 32;
+            self.rest = rest;
+            return;
+        }
+        for byte in self.rest {
+            self.word |= u64::from(*byte) << self.have;
+            self.have += 8;
+        }
+        self.rest = &[];
+        self.have = 64; // zeros for ever after: a writer drops trailing zero bits of a byte only
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_is_what_is_got() {
+        let ranges =
+            [(0, 0), (0, 1), (-3, 4), (5, 5), (0, 255), (Value::MIN, Value::MAX), (-1, 1 << 20)];
+        let mut seed = 1u32;
+        let mut writer = Writer::default();
+        for len in 0..60 {
+            let mut put = Vec::new();
+            writer.clear();
+            for _ in 0..len {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let range: (Value, Value) = ranges[(seed >> 16) as usize % ranges.len()];
+                let span = i64::from(range.1) - i64::from(range.0) + 1;
+                let value = (i64::from(range.0) + i64::from(seed) % span) as Value;
+                let field = Field::for_range(range);
+                writer.put(field, value);
+                put.push((field, value));
+            }
+            let bits: u32 = put.iter().map(|(f, _)| f.bits()).sum();
+            let bytes = writer.finish().to_vec();
+            assert_eq!(bytes.len(), bits.div_ceil(8) as usize);
+            let mut reader = Reader::new(&bytes);
+            for (field, value) in put {
+                assert_eq!(reader.get(field), value);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "within its computed range")]
+    fn a_value_outside_its_range_is_never_packed() {
+        Writer::default().put(Field::for_range((0, 3)), 4);
+    }
+}

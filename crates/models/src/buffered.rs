@@ -1,0 +1,327 @@
+//! Store-buffer models: loads happen at once, stores may wait in queues.
+//!
+//! A [`Discipline`] says which stores share a queue and what a fence waits for; everything else is
+//! the same for SC, TSO and PSO and is written here once.
+//! Source: [KVY11] 3.3 (PSO), [LW10] section 2 (TSO). Direction: exact, up to the bound.
+
+use crate::address::{apply_update, check_allocated, check_limits, locate};
+use crate::bits::{Reader, Writer};
+use crate::event::{Event, EventKind, Record, Source};
+use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
+use crate::shape::Shape;
+use crate::state::State;
+use fencepost_ir::{Address, Fault, FenceKinds, Label, Loc, Op, Pc, Reg, ThreadId, Update, Value};
+use std::fmt::Debug;
+
+/// Which stores share a queue, and what waits for what.
+pub trait Discipline: Sync {
+    /// The queues of all threads.
+    type Queues: Clone + PartialEq + Debug;
+
+    /// Whether stores go to memory at once, so that there is never anything pending.
+    const DIRECT: bool = false;
+
+    /// All queues empty.
+    fn empty(&self, shape: &Shape<'_>) -> Self::Queues;
+
+    /// Appends a store. False when the bound forbids it.
+    fn push(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, loc: Loc, v: Value) -> bool;
+
+    /// The thread's youngest pending store to the location.
+    fn youngest(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, loc: Loc) -> Option<Value>;
+
+    /// Whether no fence makes the thread's loads wait.
+    fn may_load(&self, q: &Self::Queues, t: ThreadId) -> bool;
+
+    /// Whether the thread may update the location in memory.
+    fn may_update(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, loc: Loc) -> bool;
+
+    /// Passes a fence. False when it must wait.
+    fn fence(&self, q: &mut Self::Queues, t: ThreadId, kinds: FenceKinds) -> bool;
+
+    /// Whether a full fence, or a fence of this kind, could be passed now.
+    fn may_fence(&self, q: &Self::Queues, t: ThreadId, kinds: FenceKinds) -> bool;
+
+    /// Whether the thread has nothing pending.
+    fn is_empty(&self, q: &Self::Queues, t: ThreadId) -> bool;
+
+    /// Calls `visit` with the location of each pending store of the thread.
+    fn for_each(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, visit: &mut dyn FnMut(Loc));
+
+    /// The commits possible for a thread, by numbers that [`Self::commit`] understands.
+    fn commits(&self, q: &Self::Queues, t: ThreadId, out: &mut Vec<u32>);
+
+    /// The location a commit would write.
+    fn commit_location(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, which: u32) -> Loc;
+
+    /// Removes the store a commit writes to memory.
+    fn commit(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, which: u32) -> (Loc, Value);
+
+    /// Packs the queues.
+    fn encode(&self, shape: &Shape<'_>, q: &Self::Queues, writer: &mut Writer);
+
+    /// Unpacks them.
+    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Self::Queues);
+}
+
+/// A store-buffer model with this discipline.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffered<D>(pub D);
+
+/// The pieces of one statement's execution.
+struct Access<'a, 'p, D: Discipline> {
+    discipline: &'a D,
+    shape: &'a Shape<'p>,
+    t: ThreadId,
+    pc: Pc,
+    label: Label,
+}
+
+impl<D: Discipline> Access<'_, '_, D> {
+    fn event(&self, kind: EventKind) -> Event {
+        Event { thread: self.t, label: Some(self.label), pc: Some(self.pc), kind }
+    }
+
+    #[inline]
+    fn locate(&self, state: &State<D::Queues>, address: &Address) -> Result<Loc, Fault> {
+        match address.as_fixed() {
+            Some(loc) => Ok(loc),
+            None => locate(self.shape, address, &|r| state.register(self.shape, self.t, *r)),
+        }
+    }
+
+    #[inline]
+    fn set(&self, state: &mut State<D::Queues>, reg: Reg, value: Value) -> Result<(), Fault> {
+        let thread = self.shape.thread(self.t);
+        let value = check_limits(thread.register_limits[reg.index()], value)?;
+        state.registers[thread.registers + reg.index()] = value;
+        Ok(())
+    }
+
+    #[inline]
+    fn load<R: Record>(
+        &self,
+        state: &mut State<D::Queues>,
+        reg: Reg,
+        from: &Address,
+        record: &mut R,
+    ) -> Result<Issue, Fault> {
+        let loc = self.locate(state, from)?;
+        if !self.discipline.may_load(&state.pending, self.t) {
+            return Ok(Issue::Blocked);
+        }
+        check_allocated(self.shape, &state.memory, loc)?;
+        let own = self.discipline.youngest(self.shape, &state.pending, self.t, loc);
+        let value = own.unwrap_or(state.memory.values[loc.index()]);
+        let source = if own.is_some() { Source::Forwarded } else { Source::Memory };
+        record.event(|| self.event(EventKind::Load { loc, value, source }));
+        self.set(state, reg, value)?;
+        Ok(Issue::Done)
+    }
+
+    #[inline]
+    fn store<R: Record>(
+        &self,
+        state: &mut State<D::Queues>,
+        to: &Address,
+        value: Value,
+        record: &mut R,
+    ) -> Result<Issue, Fault> {
+        let loc = self.locate(state, to)?;
+        check_allocated(self.shape, &state.memory, loc)?;
+        let value = check_limits(self.shape.location_limits[loc.index()], value)?;
+        if D::DIRECT {
+            state.memory.values[loc.index()] = value;
+            record.event(|| self.event(EventKind::Write { loc, value }));
+            return Ok(Issue::Done);
+        }
+        if !self.discipline.push(self.shape, &mut state.pending, self.t, loc, value) {
+            return Ok(Issue::Bounded);
+        }
+        record.event(|| self.event(EventKind::Store { loc, value }));
+        Ok(Issue::Done)
+    }
+
+    fn update<R: Record>(
+        &self,
+        state: &mut State<D::Queues>,
+        reg: Option<Reg>,
+        at: &Address,
+        update: &Update,
+        record: &mut R,
+    ) -> Result<Issue, Fault> {
+        let loc = self.locate(state, at)?;
+        if !self.discipline.may_update(self.shape, &state.pending, self.t, loc) {
+            return Ok(Issue::Blocked);
+        }
+        check_allocated(self.shape, &state.memory, loc)?;
+        let old = state.memory.values[loc.index()];
+        let (new, yields) =
+            apply_update(update, old, &|r| state.register(self.shape, self.t, *r))?;
+        if let Some(new) = new {
+            let new = check_limits(self.shape.location_limits[loc.index()], new)?;
+            state.memory.values[loc.index()] = new;
+        }
+        record.event(|| self.event(EventKind::Update { loc, old, new }));
+        if let Some(reg) = reg {
+            self.set(state, reg, yields)?;
+        }
+        Ok(Issue::Done)
+    }
+
+    fn execute<R: Record>(
+        &self,
+        state: &mut State<D::Queues>,
+        op: &Op,
+        record: &mut R,
+    ) -> Result<Issue, Fault> {
+        match op {
+            Op::Load { reg, from } => self.load(state, *reg, from, record),
+            Op::Store { to, value } => {
+                let value = value.eval(&|r| state.register(self.shape, self.t, *r))?;
+                self.store(state, to, value, record)
+            }
+            Op::Update { reg, at, update } => self.update(state, *reg, at, update, record),
+            Op::Fence(kinds) => {
+                if !self.discipline.fence(&mut state.pending, self.t, *kinds) {
+                    return Ok(Issue::Blocked);
+                }
+                record.event(|| self.event(EventKind::Fence(*kinds)));
+                Ok(Issue::Done)
+            }
+            Op::Drain(at) => {
+                let loc = self.locate(state, at)?;
+                if self.pending_to(state, loc) {
+                    return Ok(Issue::Blocked);
+                }
+                record.event(|| self.event(EventKind::Drain(loc)));
+                Ok(Issue::Done)
+            }
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Halt => unreachable!("the machine executes everything that is not an access"),
+        }
+    }
+
+    fn pending_to(&self, state: &State<D::Queues>, loc: Loc) -> bool {
+        let mut found = false;
+        let mut visit = |pending| found |= pending == loc;
+        self.discipline.for_each(self.shape, &state.pending, self.t, &mut visit);
+        found
+    }
+}
+
+impl<D: Discipline> MemoryModel for Buffered<D> {
+    type Pending = D::Queues;
+
+    const FIDELITY: Fidelity = Fidelity::Exact;
+
+    fn nothing(&self, shape: &Shape<'_>) -> D::Queues {
+        self.0.empty(shape)
+    }
+
+    #[inline]
+    fn issue<R: Record>(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<D::Queues>,
+        t: ThreadId,
+        pc: Pc,
+        record: &mut R,
+    ) -> Result<Issue, Stumble> {
+        let stmt = shape.stmt(t, pc);
+        let access = Access { discipline: &self.0, shape, t, pc, label: stmt.label };
+        access
+            .execute(state, &stmt.op, record)
+            .map_err(|fault| Stumble { fault: Some(fault), label: Some(stmt.label) })
+    }
+
+    fn internal(&self, _: &Shape<'_>, state: &State<D::Queues>, t: ThreadId, out: &mut Vec<u32>) {
+        self.0.commits(&state.pending, t, out);
+    }
+
+    #[inline]
+    fn perform<R: Record>(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<D::Queues>,
+        t: ThreadId,
+        step: u32,
+        record: &mut R,
+    ) -> Result<(), Stumble> {
+        let (loc, value) = self.0.commit(shape, &mut state.pending, t, step);
+        let kind = EventKind::Commit { loc, value };
+        record.event(|| Event { thread: t, label: None, pc: None, kind });
+        check_allocated(shape, &state.memory, loc)
+            .map_err(|fault| Stumble { fault: Some(fault), label: None })?;
+        state.memory.values[loc.index()] = value;
+        Ok(())
+    }
+
+    fn is_idle(&self, pending: &D::Queues, t: ThreadId) -> bool {
+        self.0.is_empty(pending, t)
+    }
+
+    fn touches_cell(&self, shape: &Shape<'_>, pending: &D::Queues, t: ThreadId, cell: usize) -> bool {
+        let mut found = false;
+        let mut visit = |loc: Loc| found |= shape.cell[loc.index()] == Some(cell as u32);
+        self.0.for_each(shape, pending, t, &mut visit);
+        found
+    }
+
+    /// A store enters a queue that nobody else sees, at the end that no commit touches. A load or
+    /// update commutes when no other thread writes what it reads, and reads what it writes; its own
+    /// commits do not change what it sees. A fence that can be passed stays so.
+    fn issue_commutes(&self, shape: &Shape<'_>, state: &State<D::Queues>, t: ThreadId, pc: Pc) -> bool {
+        let op = &shape.stmt(t, pc).op;
+        let location =
+            |at: &Address| locate(shape, at, &|r| state.register(shape, t, *r)).ok();
+        match op {
+            Op::Store { to, .. } => {
+                let waits = |loc| !D::DIRECT && !shape.is_freeable(loc);
+                location(to).is_some_and(|loc| waits(loc) || shape.is_private(t, loc))
+            }
+            Op::Load { from, .. } => {
+                location(from).is_some_and(|loc| !shape.is_written_by_others(t, loc))
+            }
+            Op::Update { at, .. } => location(at).is_some_and(|loc| shape.is_private(t, loc)),
+            Op::Fence(kinds) => self.0.may_fence(&state.pending, t, *kinds),
+            Op::Drain(_) => true,
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Halt => false,
+        }
+    }
+
+    fn internal_commutes(&self, shape: &Shape<'_>, state: &State<D::Queues>, t: ThreadId, step: u32) -> bool {
+        shape.is_private(t, self.0.commit_location(shape, &state.pending, t, step))
+    }
+
+    #[inline]
+    fn encode(&self, shape: &Shape<'_>, pending: &D::Queues, writer: &mut Writer) {
+        self.0.encode(shape, pending, writer);
+    }
+
+    #[inline]
+    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, pending: &mut D::Queues) {
+        self.0.decode(shape, reader, pending);
+    }
+}

@@ -1,0 +1,197 @@
+//! The memory models by name, and models described in a file.
+//!
+//! A model file is TOML:
+//!
+//! ```toml
+//! name = "my-model"
+//! relax = ["W->R", "W->W"]      # which pairs may change places: W->R, W->W, R->R, R->W
+//! read-own-writes-early = true  # may a load see its thread's pending store? (default: true)
+//! ```
+
+use crate::buffered::Buffered;
+use crate::model::MemoryModel;
+use crate::mutation::Mutated;
+use crate::pso::Pso;
+use crate::sc::Sc;
+use crate::table::{Bypass, Table};
+use crate::tso::Tso;
+use serde::Deserialize;
+
+/// How a model is built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Sequential consistency.
+    Sc,
+    /// One queue for each thread.
+    Tso,
+    /// One queue for each thread and location.
+    Pso,
+    /// A window and a bypass table.
+    Table(Bypass),
+}
+
+/// A memory model to check a program under.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ModelSpec {
+    /// Its name, in lower case.
+    pub name: String,
+    /// What it is, in one line.
+    pub about: String,
+    /// How it is built.
+    pub kind: Kind,
+}
+
+/// Something to do with a model, whichever it is.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<M: MemoryModel>(self, model: M) -> Self::Output;
+}
+
+const NOTHING: Bypass = Bypass {
+    store_load: false,
+    store_store: false,
+    load_load: false,
+    load_store: false,
+    read_own_early: true,
+};
+
+impl ModelSpec {
+    /// The models that need no file, strongest first.
+    pub fn builtin() -> Vec<ModelSpec> {
+        let spec = |name: &str, about: &str, kind| ModelSpec {
+            name: name.into(),
+            about: about.into(),
+            kind,
+        };
+        let tso = Bypass { store_load: true, ..NOTHING };
+        let pso = Bypass { store_store: true, ..tso };
+        let rmo = Bypass { load_load: true, load_store: true, ..pso };
+        vec![
+            spec("sc", "sequential consistency: nothing is reordered", Kind::Sc),
+            spec(
+                "ibm370",
+                "loads overtake stores, but a load waits for its own thread's store to the location",
+                Kind::Table(Bypass { read_own_early: false, ..tso }),
+            ),
+            spec("tso", "x86, SPARC TSO: one store buffer for each thread", Kind::Tso),
+            spec("pso", "SPARC PSO: one store buffer for each thread and location", Kind::Pso),
+            spec(
+                "rmo",
+                "SPARC RMO without speculation: all accesses to different locations may change places",
+                Kind::Table(rmo),
+            ),
+            spec("table-tso", "TSO as a table-driven model, for comparison", Kind::Table(tso)),
+            spec("table-pso", "PSO as a table-driven model, for comparison", Kind::Table(pso)),
+        ]
+    }
+
+    /// A model that needs no file.
+    pub fn by_name(name: &str) -> Option<ModelSpec> {
+        let name = name.to_ascii_lowercase();
+        ModelSpec::builtin().into_iter().find(|m| m.name == name)
+    }
+
+    /// A model described in a file; what is wrong with it otherwise.
+    pub fn from_toml(text: &str) -> Result<ModelSpec, String> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+        struct File {
+            name: String,
+            #[serde(default)]
+            about: String,
+            relax: Vec<String>,
+            #[serde(default = "yes")]
+            read_own_writes_early: bool,
+        }
+        fn yes() -> bool {
+            true
+        }
+        let file: File = toml::from_str(text).map_err(|e| e.to_string())?;
+        let mut bypass = Bypass { read_own_early: file.read_own_writes_early, ..NOTHING };
+        for pair in &file.relax {
+            match pair.replace(' ', "").to_ascii_uppercase().as_str() {
+                "W->R" => bypass.store_load = true,
+                "W->W" => bypass.store_store = true,
+                "R->R" => bypass.load_load = true,
+                "R->W" => bypass.load_store = true,
+                _ => {
+                    return Err(format!(
+                        "`relax` holds {pair:?}; it may hold \"W->R\", \"W->W\", \"R->R\", \"R->W\""
+                    ));
+                }
+            }
+        }
+        let known = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+        if file.name.is_empty() || !file.name.chars().all(known) {
+            return Err("`name` must be made of letters, digits, `-`, `_`, `.` and `+`".into());
+        }
+        Ok(ModelSpec {
+            name: file.name.to_ascii_lowercase(),
+            about: file.about,
+            kind: Kind::Table(bypass),
+        })
+    }
+
+    /// Which pairs of accesses to different locations may change places, and whether a load reads its
+    /// own thread's pending store.
+    pub fn relaxes(&self) -> Bypass {
+        match self.kind {
+            Kind::Sc => NOTHING,
+            Kind::Tso => Bypass { store_load: true, ..NOTHING },
+            Kind::Pso => Bypass { store_load: true, store_store: true, ..NOTHING },
+            Kind::Table(bypass) => bypass,
+        }
+    }
+
+    /// Whether anything can be pending, so that a bound on it matters.
+    pub fn is_buffered(&self) -> bool {
+        self.kind != Kind::Sc
+    }
+
+    /// The bound a search starts with: small for queues, which often need little, and larger for
+    /// windows, which hold loads and assignments, too.
+    pub fn first_bound(&self) -> u32 {
+        match self.kind {
+            Kind::Sc => 1,
+            Kind::Tso | Kind::Pso => 2,
+            Kind::Table(_) => 8,
+        }
+    }
+
+    /// Builds the model with a bound on what may be pending and hands it to the visitor.
+    pub fn visit<V: Visitor>(&self, bound: u32, visitor: V) -> V::Output {
+        let mutated = Mutated::default();
+        match self.kind {
+            Kind::Sc => visitor.visit(Buffered(Sc)),
+            Kind::Tso => visitor.visit(Buffered(Tso { bound, mutated })),
+            Kind::Pso => visitor.visit(Buffered(Pso { bound, mutated })),
+            Kind::Table(bypass) => visitor.visit(Table { bypass, bound }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_file_describes_a_table() {
+        let text = "name = \"Mine\"\nrelax = [\"W -> R\", \"r->w\"]\nread-own-writes-early = false";
+        let model = ModelSpec::from_toml(text).expect("well-formed");
+        let expected = Bypass { store_load: true, load_store: true, ..NOTHING };
+        assert_eq!(model.kind, Kind::Table(Bypass { read_own_early: false, ..expected }));
+        assert_eq!(model.name, "mine");
+    }
+
+    #[test]
+    fn a_wrong_model_file_says_what_is_wrong() {
+        let wrong = ModelSpec::from_toml("name = \"x\"\nrelax = [\"W->X\"]").unwrap_err();
+        assert!(wrong.contains("\"W->X\""), "{wrong}");
+        assert!(ModelSpec::from_toml("name = \"x\"").unwrap_err().contains("relax"));
+        assert!(ModelSpec::from_toml("name = \"a b\"\nrelax = []").is_err());
+        assert!(ModelSpec::from_toml("\u{0}").is_err());
+    }
+}

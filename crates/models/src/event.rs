@@ -1,0 +1,121 @@
+//! What happens in a step, told so that a reader can follow it.
+
+use fencepost_ir::{FenceKinds, Label, Loc, Pc, Reg, ThreadId, Value};
+
+/// Where a load's value came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// Memory.
+    Memory,
+    /// The thread's own pending store.
+    Forwarded,
+}
+
+/// What happened. One event for each statement and for each internal step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EventKind {
+    /// A statement enters the thread's window to be performed later (table-driven models). For a
+    /// store, the location and value where they are known already.
+    Fetch {
+        /// Whether it may write memory when performed.
+        stores: bool,
+        /// Location, if known.
+        loc: Option<Loc>,
+        /// Value, if known.
+        value: Option<Value>,
+    },
+    /// A load gets its value.
+    Load {
+        /// From where.
+        loc: Loc,
+        /// What.
+        value: Value,
+        /// Memory or the thread's own pending store.
+        source: Source,
+    },
+    /// A store is issued and waits.
+    Store {
+        /// To where.
+        loc: Loc,
+        /// What.
+        value: Value,
+    },
+    /// A store becomes visible at the moment it is executed.
+    Write {
+        /// To where.
+        loc: Loc,
+        /// What.
+        value: Value,
+    },
+    /// A pending store becomes visible to all.
+    Commit {
+        /// To where.
+        loc: Loc,
+        /// What.
+        value: Value,
+    },
+    /// An update reads and writes.
+    Update {
+        /// Where.
+        loc: Loc,
+        /// The value found.
+        old: Value,
+        /// The value left, or none when a compare-and-swap fails.
+        new: Option<Value>,
+    },
+    /// A fence is passed.
+    Fence(FenceKinds),
+    /// The wait for the pending stores to one location is over.
+    Drain(Loc),
+    /// A register is set by an assignment or a choice.
+    Set {
+        /// Which.
+        reg: Reg,
+        /// To what.
+        value: Value,
+    },
+    /// A branch is taken, or an assumption or assertion evaluated.
+    Test(bool),
+    /// A record is allocated.
+    New(Value),
+    /// A record is freed.
+    Free(Value),
+    /// A critical section is left.
+    Leave,
+    /// An atomic block begins.
+    AtomicBegin,
+    /// It ends.
+    AtomicEnd,
+    /// Nothing happens.
+    Skip,
+}
+
+/// One event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// Who.
+    pub thread: ThreadId,
+    /// Which source statement. A commit of a store-buffer model does not know; the replay fills it in.
+    pub label: Option<Label>,
+    /// Where in the thread's code, for the same statement.
+    pub pc: Option<Pc>,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// Takes the events of a step. The search passes `()` and pays nothing.
+pub trait Record {
+    /// One event.
+    fn event(&mut self, event: impl FnOnce() -> Event);
+}
+
+impl Record for () {
+    #[inline]
+    fn event(&mut self, _: impl FnOnce() -> Event) {}
+}
+
+impl Record for Vec<Event> {
+    fn event(&mut self, event: impl FnOnce() -> Event) {
+        self.push(event());
+    }
+}

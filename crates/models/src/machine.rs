@@ -1,0 +1,311 @@
+//! The machine: a program running under a memory model. The only code that executes operations.
+//!
+//! A [`Step`] is either one statement of a thread, with the local statements that follow it (they
+//! touch nothing that others see, so running them at once loses no behaviour), or an internal step of the
+//! memory model. [`Machine::steps`] lists the steps of a state in a fixed order; [`Machine::take`] takes
+//! one. Everything else (search, replay, traces) is built from these.
+//!
+//! - [`choice`]: which way `choose` goes inside a step.
+//! - [`run`]: executing statements.
+//! - [`system`]: the machine as a transition system to search.
+
+pub mod choice;
+mod run;
+pub mod system;
+
+use crate::bits::{Reader, Writer};
+use crate::event::Record;
+use crate::model::{MemoryModel, Stumble};
+use crate::shape::Shape;
+use crate::state::State;
+use choice::Choices;
+use fencepost_ir::{Pc, Problem, Property, Quantifier, ThreadId};
+
+/// Which sound reductions are in use. All of them keep verdicts and outcomes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reductions {
+    /// Local statements run together with the statement before them.
+    pub fuse: bool,
+    /// Registers that are never read again are cleared.
+    pub clear_dead: bool,
+    /// A step that commutes with all others goes first, alone.
+    pub partial_order: bool,
+}
+
+impl Reductions {
+    /// All of them.
+    pub const ALL: Reductions = Reductions { fuse: true, clear_dead: true, partial_order: true };
+    /// None.
+    pub const NONE: Reductions = Reductions { fuse: false, clear_dead: false, partial_order: false };
+}
+
+/// What a thread or the memory model does next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// The thread executes its next statement; `choose` takes these alternatives, in order.
+    Run(Vec<u32>),
+    /// The model takes this internal step for the thread.
+    Internal(u32),
+}
+
+/// One step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Whose.
+    pub thread: ThreadId,
+    /// Which.
+    pub action: Action,
+}
+
+/// What came of taking a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taken {
+    /// It was taken.
+    Yes,
+    /// It is not enabled.
+    Blocked,
+    /// It exists but the bound on pending accesses forbids it.
+    Bounded,
+}
+
+/// What is wrong with a state, whatever step led to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wrong {
+    /// Two threads are in critical sections.
+    MutualExclusion(ThreadId, ThreadId),
+    /// The invariant at this position of the properties does not hold.
+    Invariant(usize),
+    /// The condition on final states at this position of the properties does not hold.
+    Final(usize),
+    /// Nothing can happen although not all threads have halted.
+    Deadlock,
+}
+
+/// A program under a model.
+#[derive(Debug)]
+pub struct Machine<'p, M: MemoryModel> {
+    /// What is known of the program.
+    pub shape: Shape<'p>,
+    /// The model.
+    pub model: M,
+    /// Which reductions are on.
+    pub reductions: Reductions,
+}
+
+impl<'p, M: MemoryModel> Machine<'p, M> {
+    /// A machine for a problem.
+    pub fn new(problem: &'p Problem, model: M, reductions: Reductions) -> Self {
+        Machine { shape: Shape::new(problem), model, reductions }
+    }
+
+    /// The state before anything ran; see [`Machine::start`] for one to begin from.
+    pub fn blank(&self) -> State<M::Pending> {
+        State::start(&self.shape, self.model.nothing(&self.shape))
+    }
+
+    /// Runs `init` and the first local statements of every thread. False when `init` is blocked.
+    pub fn start<R: Record>(
+        &self,
+        state: &mut State<M::Pending>,
+        choices: &mut Choices,
+        record: &mut R,
+    ) -> Result<bool, Stumble> {
+        *state = self.blank();
+        choices.rewind();
+        if !self.run_init(state, choices, record)? {
+            return Ok(false);
+        }
+        for t in self.shape.program().thread_ids() {
+            self.settle(state, t, record)?;
+        }
+        Ok(true)
+    }
+
+    /// Takes one step. When it is not taken, or stumbles, the state is not to be used any more.
+    pub fn take<R: Record>(
+        &self,
+        state: &mut State<M::Pending>,
+        step: &Step,
+        record: &mut R,
+    ) -> Result<Taken, Stumble> {
+        match &step.action {
+            Action::Run(script) => {
+                let mut choices = Choices::scripted(script);
+                self.run(state, step.thread, &mut choices, record)
+            }
+            Action::Internal(which) => {
+                let mut enabled = Vec::new();
+                self.model.internal(&self.shape, state, step.thread, &mut enabled);
+                if !enabled.contains(which) {
+                    return Ok(Taken::Blocked);
+                }
+                self.perform(state, step.thread, *which, record)?;
+                Ok(Taken::Yes)
+            }
+        }
+    }
+
+    /// Every step of a state, with what came of it and the state after it. Slow; for traces and
+    /// tests. The order is that of the search.
+    pub fn steps(
+        &self,
+        state: &State<M::Pending>,
+    ) -> Vec<(Step, Result<Taken, Stumble>, State<M::Pending>)> {
+        let mut all = Vec::new();
+        for thread in self.shape.program().thread_ids() {
+            let mut choices = Choices::default();
+            loop {
+                choices.rewind();
+                let mut after = state.clone();
+                let taken = self.run(&mut after, thread, &mut choices, &mut ());
+                let action = Action::Run(choices.script().to_vec());
+                all.push((Step { thread, action }, taken, after));
+                if !choices.advance() {
+                    break;
+                }
+            }
+            let mut internal = Vec::new();
+            self.model.internal(&self.shape, state, thread, &mut internal);
+            for which in internal {
+                let mut after = state.clone();
+                let taken = self.perform(&mut after, thread, which, &mut ()).map(|()| Taken::Yes);
+                all.push((Step { thread, action: Action::Internal(which) }, taken, after));
+            }
+        }
+        all
+    }
+
+    fn perform<R: Record>(
+        &self,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        which: u32,
+        record: &mut R,
+    ) -> Result<(), Stumble> {
+        self.model.perform(&self.shape, state, t, which, record)?;
+        self.settle(state, t, record)
+    }
+
+    /// Whether the thread's program counter is inside a critical section.
+    #[inline]
+    pub fn is_critical(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+        self.shape.stmt(t, state.pcs[t.index()]).critical
+    }
+
+    /// Whether all threads have halted and nothing is pending.
+    pub fn is_final(&self, state: &State<M::Pending>) -> bool {
+        self.shape.program().thread_ids().all(|t| {
+            self.has_halted(t, state.pcs[t.index()]) && self.model.is_idle(&state.pending, t)
+        })
+    }
+
+    fn has_halted(&self, t: ThreadId, pc: Pc) -> bool {
+        matches!(self.shape.stmt(t, pc).op, fencepost_ir::Op::Halt)
+    }
+
+    /// What is wrong with a state that a step has just led to.
+    #[inline]
+    pub fn wrong(&self, state: &State<M::Pending>) -> Option<Wrong> {
+        if self.shape.watches_critical {
+            let mut inside = None;
+            for t in self.shape.program().thread_ids() {
+                if self.is_critical(state, t) {
+                    match inside {
+                        None => inside = Some(t),
+                        Some(other) => return Some(Wrong::MutualExclusion(other, t)),
+                    }
+                }
+            }
+        }
+        for (at, property) in self.shape.problem.properties.iter().enumerate() {
+            if let Property::Invariant(condition) = property
+                && !self.holds(state, condition)
+            {
+                return Some(Wrong::Invariant(at));
+            }
+        }
+        None
+    }
+
+    /// What is wrong with a state that has no step.
+    pub fn wrong_at_rest(&self, state: &State<M::Pending>) -> Option<Wrong> {
+        let properties = self.shape.problem.properties.iter().enumerate();
+        if !self.is_final(state) {
+            let asked = self.shape.problem.properties.contains(&Property::DeadlockFree);
+            return asked.then_some(Wrong::Deadlock);
+        }
+        for (at, property) in properties {
+            let broken = match property {
+                Property::Final(Quantifier::Forall, condition) => !self.holds(state, condition),
+                Property::Final(Quantifier::Never, condition) => self.holds(state, condition),
+                Property::Final(Quantifier::Exists, _)
+                | Property::Assertions
+                | Property::MutualExclusion
+                | Property::Invariant(_)
+                | Property::DeadlockFree => false,
+            };
+            if broken {
+                return Some(Wrong::Final(at));
+            }
+        }
+        None
+    }
+
+    /// Whether a condition holds of a state.
+    pub fn holds(&self, state: &State<M::Pending>, condition: &fencepost_ir::Condition) -> bool {
+        matches!(condition.expr.eval(&|what| self.observe(state, *what)), Ok(value) if value != 0)
+    }
+
+    /// The value of an observable.
+    pub fn observe(
+        &self,
+        state: &State<M::Pending>,
+        what: fencepost_ir::Observable,
+    ) -> fencepost_ir::Value {
+        match what {
+            fencepost_ir::Observable::Loc(loc) => state.memory.values[loc.index()],
+            fencepost_ir::Observable::Reg(t, reg) => state.register(&self.shape, t, reg),
+        }
+    }
+
+    /// Packs a state.
+    #[inline]
+    pub fn encode<'w>(&self, state: &State<M::Pending>, writer: &'w mut Writer) -> &'w [u8] {
+        writer.clear();
+        for (thread, pc) in self.shape.threads.iter().zip(&state.pcs) {
+            writer.put(thread.pc, pc.0 as i32);
+            let registers = &state.registers[thread.registers..];
+            for (field, value) in thread.register_fields.iter().zip(registers) {
+                writer.put(*field, *value);
+            }
+        }
+        for (field, value) in self.shape.location_fields.iter().zip(&state.memory.values) {
+            writer.put(*field, *value);
+        }
+        for allocated in &state.memory.allocated {
+            writer.put(crate::bits::Field::for_count(2), i32::from(*allocated));
+        }
+        self.model.encode(&self.shape, &state.pending, writer);
+        writer.finish()
+    }
+
+    /// Unpacks a state.
+    #[inline]
+    pub fn decode(&self, bytes: &[u8], state: &mut State<M::Pending>) {
+        let mut reader = Reader::new(bytes);
+        for (thread, pc) in self.shape.threads.iter().zip(&mut state.pcs) {
+            *pc = Pc(reader.get(thread.pc) as u32);
+            let registers = &mut state.registers[thread.registers..];
+            for (field, value) in thread.register_fields.iter().zip(registers) {
+                *value = reader.get(*field);
+            }
+        }
+        for (field, value) in self.shape.location_fields.iter().zip(&mut state.memory.values) {
+            *value = reader.get(*field);
+        }
+        for allocated in &mut state.memory.allocated {
+            *allocated = reader.get(crate::bits::Field::for_count(2)) != 0;
+        }
+        self.model.decode(&self.shape, &mut reader, &mut state.pending);
+    }
+}

@@ -1,0 +1,446 @@
+//! Executing statements: control flow, registers, records, atomic blocks.
+
+use super::choice::Choices;
+use super::{Machine, Taken};
+use crate::address::{apply_update, check_allocated, check_limits, locate};
+use crate::event::{Event, EventKind, Record, Source};
+use crate::model::{Issue, MemoryModel, Stumble};
+use crate::state::{Memory, State};
+use fencepost_ir::{Expr, Fault, Op, Pc, PoolId, Reg, Stmt, Thread, ThreadId, Value};
+
+/// How many local statements run together at most. A loop without shared accesses then takes several
+/// steps instead of one that never ends.
+const FUSED: usize = 1_000;
+
+/// How many statements an `atomic` or `init` block may run before it counts as endless.
+const ATOMIC: usize = 10_000;
+
+/// How a local statement ended.
+enum Local {
+    /// Control is here now.
+    At(Pc),
+    /// An assumption does not hold.
+    Blocked,
+    /// A register it needs is not known yet.
+    Unknown,
+}
+
+impl<M: MemoryModel> Machine<'_, M> {
+    /// Executes the next statement of a thread and the local ones after it.
+    #[inline]
+    pub(super) fn run<R: Record>(
+        &self,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        choices: &mut Choices,
+        record: &mut R,
+    ) -> Result<Taken, Stumble> {
+        let pc = state.pcs[t.index()];
+        let stmt = self.shape.stmt(t, pc);
+        let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
+        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), kind };
+        let next = match &stmt.op {
+            Op::Halt | Op::AtomicEnd => return Ok(Taken::Blocked),
+            Op::Load { .. } | Op::Store { .. } | Op::Update { .. } | Op::Drain(_) | Op::Fence(_) => {
+                match self.model.issue(&self.shape, state, t, pc, record)? {
+                    Issue::Done => stmt.next,
+                    Issue::Blocked => return Ok(Taken::Blocked),
+                    Issue::Bounded => return Ok(Taken::Bounded),
+                }
+            }
+            Op::Choose { reg, lo, hi } => {
+                let value = lo + choices.choose((hi - lo) as u32 + 1) as Value;
+                self.assign(state, t, *reg, value).map_err(stumble)?;
+                record.event(|| event(EventKind::Set { reg: *reg, value }));
+                stmt.next
+            }
+            Op::New { reg, pool } => {
+                let reference = self.allocate(&mut state.memory, *pool).map_err(stumble)?;
+                self.assign(state, t, *reg, reference).map_err(stumble)?;
+                record.event(|| event(EventKind::New(reference)));
+                stmt.next
+            }
+            Op::Free { pool, cell } => {
+                if !self.model.known(state, t, &self.shape.thread(t).uses[pc.index()]) {
+                    return Ok(Taken::Blocked);
+                }
+                let reference = self.eval(state, t, cell).map_err(stumble)?;
+                if reference == 0 {
+                    return Err(stumble(Fault::NullReference));
+                }
+                let index = self.shape.cell_index(*pool, reference);
+                if self.model.touches_cell(&self.shape, &state.pending, t, index) {
+                    return Ok(Taken::Blocked);
+                }
+                if !state.memory.allocated[index] {
+                    return Err(stumble(Fault::DoubleFree));
+                }
+                state.memory.allocated[index] = false;
+                record.event(|| event(EventKind::Free(reference)));
+                stmt.next
+            }
+            Op::Leave => {
+                record.event(|| event(EventKind::Leave));
+                stmt.next
+            }
+            Op::AtomicBegin => {
+                if !self.model.is_idle(&state.pending, t) {
+                    return Ok(Taken::Blocked);
+                }
+                record.event(|| event(EventKind::AtomicBegin));
+                match self.run_atomic(state, t, stmt.next, choices, record)? {
+                    Some(next) => next,
+                    None => return Ok(Taken::Blocked),
+                }
+            }
+            Op::Skip | Op::Assign { .. } | Op::Branch { .. } | Op::Assume(_) | Op::Assert(_) => {
+                match self.local(state, t, pc, record)? {
+                    Local::At(next) => next,
+                    Local::Blocked => return Ok(Taken::Blocked),
+                    Local::Unknown => match self.defer(state, t, pc, record)? {
+                        Issue::Done => stmt.next,
+                        Issue::Blocked => return Ok(Taken::Blocked),
+                        Issue::Bounded => return Ok(Taken::Bounded),
+                    },
+                }
+            }
+        };
+        state.pcs[t.index()] = next;
+        self.settle(state, t, record)?;
+        Ok(Taken::Yes)
+    }
+
+    /// After a step: runs local statements, fetches what the model fetches at once, and clears what is
+    /// dead.
+    #[inline]
+    pub(super) fn settle<R: Record>(
+        &self,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        record: &mut R,
+    ) -> Result<(), Stumble> {
+        if self.reductions.fuse {
+            for _ in 0..FUSED {
+                let pc = state.pcs[t.index()];
+                let stmt = self.shape.stmt(t, pc);
+                let next = if stmt.op.is_local() && !matches!(stmt.op, Op::Choose { .. }) {
+                    match self.local(state, t, pc, record)? {
+                        Local::At(next) => next,
+                        Local::Blocked => break,
+                        Local::Unknown => match self.defer(state, t, pc, record)? {
+                            Issue::Done => stmt.next,
+                            Issue::Blocked | Issue::Bounded => break,
+                        },
+                    }
+                } else if self.model.fetches(&stmt.op) {
+                    match self.model.issue(&self.shape, state, t, pc, record)? {
+                        Issue::Done => stmt.next,
+                        Issue::Blocked | Issue::Bounded => break,
+                    }
+                } else {
+                    break;
+                };
+                state.pcs[t.index()] = next;
+            }
+        }
+        if self.reductions.clear_dead {
+            for reg in &self.shape.thread(t).dead[state.pcs[t.index()].index()] {
+                self.model.forget(&self.shape, state, t, *reg);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the model keep an assignment or assertion for later.
+    fn defer<R: Record>(
+        &self,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        pc: Pc,
+        record: &mut R,
+    ) -> Result<Issue, Stumble> {
+        match self.shape.stmt(t, pc).op {
+            Op::Assign { .. } | Op::Assert(_) => {
+                self.model.issue(&self.shape, state, t, pc, record)
+            }
+            // Control waits for its registers: nothing is speculated.
+            _ => Ok(Issue::Blocked),
+        }
+    }
+
+    #[inline]
+    fn local<R: Record>(
+        &self,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        pc: Pc,
+        record: &mut R,
+    ) -> Result<Local, Stumble> {
+        let stmt = self.shape.stmt(t, pc);
+        if !self.model.known(state, t, &self.shape.thread(t).uses[pc.index()]) {
+            return Ok(Local::Unknown);
+        }
+        let registers = &mut state.registers[self.shape.thread(t).registers..];
+        let limits = &self.shape.thread(t).register_limits;
+        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), kind };
+        let result = local(stmt, registers, limits, |kind| record.event(|| event(kind)))?;
+        if let Op::Assign { reg, .. } = stmt.op {
+            self.model.define(&self.shape, state, t, reg);
+        }
+        Ok(result)
+    }
+
+    fn eval(&self, state: &State<M::Pending>, t: ThreadId, e: &Expr<Reg>) -> Result<Value, Fault> {
+        e.eval(&|reg| state.register(&self.shape, t, *reg))
+    }
+
+    fn assign(
+        &self,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        reg: Reg,
+        value: Value,
+    ) -> Result<(), Fault> {
+        let value = check_limits(self.shape.thread(t).register_limits[reg.index()], value)?;
+        state.registers[self.shape.register(t, reg)] = value;
+        self.model.define(&self.shape, state, t, reg);
+        Ok(())
+    }
+
+    /// Takes the lowest free cell of a pool and gives its fields their initial values.
+    fn allocate(&self, memory: &mut Memory, pool: PoolId) -> Result<Value, Fault> {
+        let program = self.shape.program();
+        let first = self.shape.pool_cells[pool.index()] as usize;
+        let pool = program.pool(pool);
+        let free = memory.allocated[first..first + pool.cells as usize].iter().position(|a| !a);
+        let cell = free.ok_or(Fault::PoolExhausted)?;
+        memory.allocated[first + cell] = true;
+        let start = pool.base.index() + cell * pool.stride as usize;
+        for loc in start..start + pool.stride as usize {
+            memory.values[loc] = program.locations[loc].init;
+        }
+        Ok(cell as Value + 1)
+    }
+
+    /// Runs the inside of an atomic block directly on memory. None when it is blocked.
+    fn run_atomic<R: Record>(
+        &self,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        from: Pc,
+        choices: &mut Choices,
+        record: &mut R,
+    ) -> Result<Option<Pc>, Stumble> {
+        let shape = self.shape.thread(t);
+        let thread = self.shape.program().thread(t);
+        let registers = shape.registers..shape.registers + thread.registers.len();
+        let block = Block { thread, id: Some(t), limits: &shape.register_limits };
+        self.run_directly(
+            &block,
+            from,
+            &mut state.registers[registers],
+            &mut state.memory,
+            choices,
+            record,
+        )
+    }
+
+    /// Runs the `init` block. False when it is blocked.
+    pub(super) fn run_init<R: Record>(
+        &self,
+        state: &mut State<M::Pending>,
+        choices: &mut Choices,
+        record: &mut R,
+    ) -> Result<bool, Stumble> {
+        let program = self.shape.program();
+        let Some(init) = &program.init else { return Ok(true) };
+        let limits: Vec<_> = init.registers.iter().map(|r| program.limits(&r.ty)).collect();
+        let mut registers = vec![0; init.registers.len()];
+        let block = Block { thread: init, id: None, limits: &limits };
+        let end = self.run_directly(
+            &block,
+            Pc(0),
+            &mut registers,
+            &mut state.memory,
+            choices,
+            record,
+        )?;
+        Ok(end.is_some())
+    }
+
+    /// Runs statements on memory until the end of the block.
+    fn run_directly<R: Record>(
+        &self,
+        block: &Block<'_>,
+        from: Pc,
+        registers: &mut [Value],
+        memory: &mut Memory,
+        choices: &mut Choices,
+        record: &mut R,
+    ) -> Result<Option<Pc>, Stumble> {
+        let mut pc = from;
+        for _ in 0..ATOMIC {
+            let stmt = block.thread.stmt(pc);
+            let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
+            let mut event = |kind| {
+                if let Some(thread) = block.id {
+                    record.event(|| Event {
+                        thread,
+                        label: Some(stmt.label),
+                        pc: Some(pc),
+                        kind,
+                    });
+                }
+            };
+            let put = |registers: &mut [Value], reg: Reg, value: Value| {
+                registers[reg.index()] = check_limits(block.limits[reg.index()], value)?;
+                Ok::<(), Fault>(())
+            };
+            pc = match &stmt.op {
+                Op::Halt => return Ok(Some(pc)),
+                Op::AtomicEnd if block.id.is_some() => {
+                    event(EventKind::AtomicEnd);
+                    return Ok(Some(stmt.next));
+                }
+                Op::AtomicBegin | Op::AtomicEnd | Op::Fence(_) | Op::Drain(_) | Op::Leave => {
+                    stmt.next
+                }
+                Op::Load { reg, from } => {
+                    let loc = locate(&self.shape, from, &|r| registers[r.index()]);
+                    let loc = loc.map_err(stumble)?;
+                    check_allocated(&self.shape, memory, loc).map_err(stumble)?;
+                    let value = memory.values[loc.index()];
+                    event(EventKind::Load { loc, value, source: Source::Memory });
+                    put(registers, *reg, value).map_err(stumble)?;
+                    stmt.next
+                }
+                Op::Store { to, value } => {
+                    let read = |r: &Reg| registers[r.index()];
+                    let loc = locate(&self.shape, to, &read).map_err(stumble)?;
+                    let value = value.eval(&read).map_err(stumble)?;
+                    check_allocated(&self.shape, memory, loc).map_err(stumble)?;
+                    check_limits(self.shape.location_limits[loc.index()], value)
+                        .map_err(stumble)?;
+                    memory.values[loc.index()] = value;
+                    event(EventKind::Write { loc, value });
+                    stmt.next
+                }
+                Op::Update { reg, at, update } => {
+                    let read = |r: &Reg| registers[r.index()];
+                    let loc = locate(&self.shape, at, &read).map_err(stumble)?;
+                    check_allocated(&self.shape, memory, loc).map_err(stumble)?;
+                    let old = memory.values[loc.index()];
+                    let (new, yields) = apply_update(update, old, &read).map_err(stumble)?;
+                    if let Some(new) = new {
+                        check_limits(self.shape.location_limits[loc.index()], new)
+                            .map_err(stumble)?;
+                        memory.values[loc.index()] = new;
+                    }
+                    event(EventKind::Update { loc, old, new });
+                    if let Some(reg) = reg {
+                        put(registers, *reg, yields).map_err(stumble)?;
+                    }
+                    stmt.next
+                }
+                Op::Choose { reg, lo, hi } => {
+                    let value = lo + choices.choose((hi - lo) as u32 + 1) as Value;
+                    put(registers, *reg, value).map_err(stumble)?;
+                    event(EventKind::Set { reg: *reg, value });
+                    stmt.next
+                }
+                Op::New { reg, pool } => {
+                    let reference = self.allocate(memory, *pool).map_err(stumble)?;
+                    put(registers, *reg, reference).map_err(stumble)?;
+                    event(EventKind::New(reference));
+                    stmt.next
+                }
+                Op::Free { pool, cell } => {
+                    let reference =
+                        cell.eval(&|r| registers[r.index()]).map_err(stumble)?;
+                    if reference == 0 {
+                        return Err(stumble(Fault::NullReference));
+                    }
+                    let index = self.shape.cell_index(*pool, reference);
+                    if !std::mem::replace(&mut memory.allocated[index], false) {
+                        return Err(stumble(Fault::DoubleFree));
+                    }
+                    event(EventKind::Free(reference));
+                    stmt.next
+                }
+                Op::Skip | Op::Assign { .. } | Op::Branch { .. } | Op::Assume(_) | Op::Assert(_) => {
+                    match local(stmt, registers, block.limits, event)? {
+                        Local::At(next) => next,
+                        Local::Blocked | Local::Unknown => return Ok(None),
+                    }
+                }
+            };
+        }
+        let label = Some(block.thread.stmt(pc).label);
+        Err(Stumble { fault: Some(Fault::Endless), label })
+    }
+}
+
+/// Code that runs directly on memory.
+struct Block<'a> {
+    thread: &'a Thread,
+    /// Whose it is; none for `init`.
+    id: Option<ThreadId>,
+    limits: &'a [Option<(Value, Value)>],
+}
+
+/// Executes a local statement on a thread's registers.
+#[inline]
+fn local(
+    stmt: &Stmt,
+    registers: &mut [Value],
+    limits: &[Option<(Value, Value)>],
+    mut event: impl FnMut(EventKind),
+) -> Result<Local, Stumble> {
+    let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
+    let eval = |e: &Expr<Reg>| e.eval(&|reg| registers[reg.index()]).map_err(stumble);
+    match &stmt.op {
+        Op::Skip => {
+            event(EventKind::Skip);
+            Ok(Local::At(stmt.next))
+        }
+        Op::Assign { reg, expr } => {
+            let value = check_limits(limits[reg.index()], eval(expr)?).map_err(stumble)?;
+            event(EventKind::Set { reg: *reg, value });
+            registers[reg.index()] = value;
+            Ok(Local::At(stmt.next))
+        }
+        Op::Branch { cond, then, otherwise } => {
+            let holds = eval(cond)? != 0;
+            event(EventKind::Test(holds));
+            Ok(Local::At(if holds { *then } else { *otherwise }))
+        }
+        Op::Assume(cond) => {
+            if eval(cond)? == 0 {
+                return Ok(Local::Blocked);
+            }
+            event(EventKind::Test(true));
+            Ok(Local::At(stmt.next))
+        }
+        Op::Assert(cond) => {
+            let holds = eval(cond)? != 0;
+            event(EventKind::Test(holds));
+            if holds {
+                Ok(Local::At(stmt.next))
+            } else {
+                Err(Stumble { fault: None, label: Some(stmt.label) })
+            }
+        }
+        Op::Choose { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Update { .. }
+        | Op::Fence(_)
+        | Op::Drain(_)
+        | Op::New { .. }
+        | Op::Free { .. }
+        | Op::Leave
+        | Op::AtomicBegin
+        | Op::AtomicEnd
+        | Op::Halt => unreachable!("only local statements get here"),
+    }
+}

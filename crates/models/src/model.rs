@@ -1,0 +1,123 @@
+//! What a memory model is to the machine.
+//!
+//! The machine knows program counters and control flow; a model knows what happens between a thread
+//! and memory. A model sees one operation at a time, with the thread that executes it; it never sees
+//! where control goes, and never a property.
+
+use crate::bits::{Reader, Writer};
+use crate::event::Record;
+use crate::shape::Shape;
+use crate::state::State;
+use fencepost_ir::{Fault, Label, Op, Pc, Reg, ThreadId};
+use std::fmt::Debug;
+
+/// What came of an attempt to execute an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Issue {
+    /// It happened; the thread goes on.
+    Done,
+    /// It cannot happen in this state.
+    Blocked,
+    /// It could happen, but the bound on what may be pending forbids it.
+    Bounded,
+}
+
+/// A step that goes wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stumble {
+    /// What went wrong: a fault, or (none) an assertion that fails.
+    pub fault: Option<Fault>,
+    /// Where, if the model knows.
+    pub label: Option<Label>,
+}
+
+/// Which way a model errs, if it does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fidelity {
+    /// It has exactly the behaviours it stands for.
+    Exact,
+    /// It has all of them and perhaps more: what it finds may be spurious.
+    Over,
+    /// It has some of them: what it does not find may exist.
+    Under,
+}
+
+/// A memory model.
+pub trait MemoryModel: Sync {
+    /// What is pending in a state, for all threads.
+    type Pending: Clone + PartialEq + Debug;
+
+    /// Which way it errs.
+    const FIDELITY: Fidelity;
+
+    /// Nothing pending.
+    fn nothing(&self, shape: &Shape<'_>) -> Self::Pending;
+
+    /// Whether the thread can use the values of these registers now.
+    fn known(&self, _: &State<Self::Pending>, _: ThreadId, _: &[Reg]) -> bool {
+        true
+    }
+
+    /// Forgets the value of a register that is never read again.
+    fn forget(&self, shape: &Shape<'_>, state: &mut State<Self::Pending>, t: ThreadId, reg: Reg) {
+        state.registers[shape.register(t, reg)] = 0;
+    }
+
+    /// Makes a register hold the value the machine just computed for it.
+    fn define(&self, _: &Shape<'_>, _: &mut State<Self::Pending>, _: ThreadId, _: Reg) {}
+
+    /// Whether executing this operation is invisible to everyone else and always possible, so that
+    /// it may as well happen at once (a fetch into a window).
+    fn fetches(&self, _: &Op) -> bool {
+        false
+    }
+
+    /// Executes the memory operation at `pc`, or (for a model that defers) an assignment or assertion
+    /// whose registers are not known yet.
+    fn issue<R: Record>(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Self::Pending>,
+        t: ThreadId,
+        pc: Pc,
+        record: &mut R,
+    ) -> Result<Issue, Stumble>;
+
+    /// The internal steps of a thread that are possible now, as numbers that [`Self::perform`]
+    /// understands, in a fixed order.
+    fn internal(&self, shape: &Shape<'_>, state: &State<Self::Pending>, t: ThreadId, out: &mut Vec<u32>);
+
+    /// Takes an internal step.
+    fn perform<R: Record>(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Self::Pending>,
+        t: ThreadId,
+        step: u32,
+        record: &mut R,
+    ) -> Result<(), Stumble>;
+
+    /// Whether nothing is pending for the thread.
+    fn is_idle(&self, pending: &Self::Pending, t: ThreadId) -> bool;
+
+    /// Whether the thread has a pending access that may be to this record cell (counted over all
+    /// pools).
+    fn touches_cell(&self, shape: &Shape<'_>, pending: &Self::Pending, t: ThreadId, cell: usize) -> bool;
+
+    /// Whether issuing the operation now commutes with everything that other threads can do before
+    /// it and with the internal steps of this thread. `false` is always right.
+    fn issue_commutes(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: Pc) -> bool {
+        false
+    }
+
+    /// The same for an internal step.
+    fn internal_commutes(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: u32) -> bool {
+        false
+    }
+
+    /// Packs what is pending.
+    fn encode(&self, shape: &Shape<'_>, pending: &Self::Pending, writer: &mut Writer);
+
+    /// Unpacks it.
+    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, pending: &mut Self::Pending);
+}

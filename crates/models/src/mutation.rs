@@ -1,0 +1,45 @@
+//! Deliberate errors in the semantics, to show that the tests would notice them.
+//!
+//! Only compiled in with the feature `mutations`, which only the conformance tests ask for.
+
+/// One wrong reading of a store-buffer model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mutation {
+    /// Loads ignore the thread's own pending stores.
+    NoForwarding,
+    /// Any pending store may be committed, not only the oldest.
+    OutOfOrderCommit,
+    /// Fences do nothing.
+    IgnoredFence,
+    /// Updates do not wait for pending stores.
+    UpdateWithoutDrain,
+}
+
+/// The mutation in force, if any.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mutated {
+    #[cfg(feature = "mutations")]
+    mutation: Option<Mutation>,
+}
+
+impl Mutated {
+    /// With this mutation.
+    #[cfg(feature = "mutations")]
+    pub fn by(mutation: Mutation) -> Self {
+        Mutated { mutation: Some(mutation) }
+    }
+
+    /// Whether this mutation is in force.
+    #[cfg(feature = "mutations")]
+    #[inline]
+    pub(crate) fn is(self, mutation: Mutation) -> bool {
+        self.mutation == Some(mutation)
+    }
+
+    /// Never: mutations are not compiled in.
+    #[cfg(not(feature = "mutations"))]
+    #[inline]
+    pub(crate) fn is(self, _: Mutation) -> bool {
+        false
+    }
+}

@@ -1,0 +1,260 @@
+//! Partial store order: one queue for each thread and location.
+//!
+//! Source: [KVY11] 3.3; store-store fences as in [Zac]. Direction: exact, up to the bound.
+//! A store carries the *epoch* in which it was issued: a store-store fence begins a new one, and a
+//! store commits only when none of an earlier epoch is pending. A store-load fence marks all
+//! pending stores as *before a barrier*, and loads wait for those. Neither stops the thread.
+//! An update waits for the queue of its own location only (see the book, "What a program means").
+
+use crate::bits::{Field, Reader, Writer};
+use crate::buffered::Discipline;
+use crate::mutation::{Mutated, Mutation};
+use crate::shape::Shape;
+use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
+
+/// The discipline of PSO.
+#[derive(Clone, Copy, Debug)]
+pub struct Pso {
+    /// How many stores to one location a thread may have pending.
+    pub bound: u32,
+    /// Deliberate errors.
+    pub mutated: Mutated,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Entry {
+    /// The location, as its position among those the thread stores to.
+    slot: u16,
+    value: Value,
+    epoch: u32,
+    before_barrier: bool,
+}
+
+/// One thread's queues.
+#[derive(PartialEq, Eq, Debug, Default)]
+pub struct Queues {
+    /// By location, oldest first within each: the order between locations means nothing in PSO and
+    /// must not tell states apart.
+    entries: Vec<Entry>,
+    /// The current epoch; 0 whenever nothing is pending.
+    epoch: u32,
+}
+
+impl Clone for Queues {
+    fn clone(&self) -> Self {
+        Queues { entries: self.entries.clone(), epoch: self.epoch }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        self.entries.clone_from(&other.entries);
+        self.epoch = other.epoch;
+    }
+}
+
+impl Queues {
+    fn oldest_epoch(&self) -> u32 {
+        self.entries.iter().map(|e| e.epoch).min().unwrap_or(self.epoch)
+    }
+
+    /// Renumbers epochs 0, 1, ... without gaps, so that equal situations are equal states. The current
+    /// epoch is kept apart from the youngest pending one only if it is a later one.
+    fn renumber(&mut self) {
+        let mut next = 0;
+        let mut done = 0;
+        while done < self.entries.len() {
+            let least = self.entries.iter().map(|e| e.epoch).filter(|e| *e >= next).min();
+            let least = least.expect("not all entries are renumbered");
+            for entry in self.entries.iter_mut().filter(|e| e.epoch == least) {
+                entry.epoch = next;
+                done += 1;
+            }
+            if self.epoch == least {
+                self.epoch = next;
+                return;
+            }
+            next += 1;
+        }
+        self.epoch = next;
+    }
+}
+
+impl Pso {
+    fn count_field(&self, slots: usize) -> Field {
+        Field::for_count(self.bound as usize * slots + 1)
+    }
+
+    fn find(q: &Queues, slot: u16) -> Option<usize> {
+        q.entries.iter().position(|e| e.slot == slot)
+    }
+}
+
+impl Discipline for Pso {
+    type Queues = Vec<Queues>;
+
+    fn empty(&self, shape: &Shape<'_>) -> Vec<Queues> {
+        shape.threads.iter().map(|_| Queues::default()).collect()
+    }
+
+    #[inline]
+    fn push(&self, shape: &Shape<'_>, q: &mut Vec<Queues>, t: ThreadId, loc: Loc, value: Value) -> bool {
+        let slot = shape.thread(t).store_slot[loc.index()].expect("a thread stores where it may");
+        let queues = &mut q[t.index()];
+        if queues.entries.iter().filter(|e| e.slot == slot).count() >= self.bound as usize {
+            return false;
+        }
+        let at = queues.entries.iter().position(|e| e.slot > slot);
+        let entry = Entry { slot, value, epoch: queues.epoch, before_barrier: false };
+        queues.entries.insert(at.unwrap_or(queues.entries.len()), entry);
+        true
+    }
+
+    #[inline]
+    fn youngest(&self, shape: &Shape<'_>, q: &Vec<Queues>, t: ThreadId, loc: Loc) -> Option<Value> {
+        if self.mutated.is(Mutation::NoForwarding) {
+            return None;
+        }
+        let slot = shape.thread(t).store_slot[loc.index()]?;
+        q[t.index()].entries.iter().rev().find(|e| e.slot == slot).map(|e| e.value)
+    }
+
+    #[inline]
+    fn may_load(&self, q: &Vec<Queues>, t: ThreadId) -> bool {
+        !q[t.index()].entries.iter().any(|e| e.before_barrier)
+    }
+
+    fn may_update(&self, shape: &Shape<'_>, q: &Vec<Queues>, t: ThreadId, loc: Loc) -> bool {
+        if self.mutated.is(Mutation::UpdateWithoutDrain) {
+            return true;
+        }
+        let queues = &q[t.index()];
+        let own = shape.thread(t).store_slot[loc.index()];
+        !queues
+            .entries
+            .iter()
+            .any(|e| Some(e.slot) == own || e.before_barrier || e.epoch < queues.epoch)
+    }
+
+    fn fence(&self, q: &mut Vec<Queues>, t: ThreadId, kinds: FenceKinds) -> bool {
+        if !self.may_fence(q, t, kinds) {
+            return false;
+        }
+        let queues = &mut q[t.index()];
+        if kinds == FenceKinds::FULL || self.mutated.is(Mutation::IgnoredFence) {
+            return true;
+        }
+        if kinds.contains(FenceKinds::STORE_STORE)
+            && queues.entries.iter().any(|e| e.epoch == queues.epoch)
+        {
+            queues.epoch += 1;
+        }
+        if kinds.contains(FenceKinds::STORE_LOAD) {
+            for entry in &mut queues.entries {
+                entry.before_barrier = true;
+            }
+        }
+        true
+    }
+
+    fn may_fence(&self, q: &Vec<Queues>, t: ThreadId, kinds: FenceKinds) -> bool {
+        kinds != FenceKinds::FULL
+            || q[t.index()].entries.is_empty()
+            || self.mutated.is(Mutation::IgnoredFence)
+    }
+
+    fn is_empty(&self, q: &Vec<Queues>, t: ThreadId) -> bool {
+        q[t.index()].entries.is_empty()
+    }
+
+    fn for_each(&self, shape: &Shape<'_>, q: &Vec<Queues>, t: ThreadId, visit: &mut dyn FnMut(Loc)) {
+        for entry in &q[t.index()].entries {
+            visit(shape.thread(t).stores[usize::from(entry.slot)]);
+        }
+    }
+
+    #[inline]
+    fn commits(&self, q: &Vec<Queues>, t: ThreadId, out: &mut Vec<u32>) {
+        let queues = &q[t.index()];
+        let oldest = queues.oldest_epoch();
+        let mut previous = None;
+        for entry in &queues.entries {
+            let first = previous != Some(entry.slot);
+            previous = Some(entry.slot);
+            if first && (entry.epoch == oldest || self.mutated.is(Mutation::OutOfOrderCommit)) {
+                out.push(u32::from(entry.slot));
+            }
+        }
+    }
+
+    fn commit_location(&self, shape: &Shape<'_>, _: &Vec<Queues>, t: ThreadId, which: u32) -> Loc {
+        shape.thread(t).stores[which as usize]
+    }
+
+    #[inline]
+    fn commit(&self, shape: &Shape<'_>, q: &mut Vec<Queues>, t: ThreadId, which: u32) -> (Loc, Value) {
+        let queues = &mut q[t.index()];
+        let at = if self.mutated.is(Mutation::OutOfOrderCommit) {
+            queues.entries.iter().rposition(|e| u32::from(e.slot) == which)
+        } else {
+            Self::find(queues, which as u16)
+        };
+        let entry = queues.entries.remove(at.expect("only a pending store is committed"));
+        if shape.thread(t).has_store_store {
+            queues.renumber();
+        }
+        (shape.thread(t).stores[which as usize], entry.value)
+    }
+
+    #[inline]
+    fn encode(&self, shape: &Shape<'_>, q: &Vec<Queues>, writer: &mut Writer) {
+        for (queues, thread) in q.iter().zip(&shape.threads) {
+            if thread.stores.is_empty() {
+                continue;
+            }
+            let count = self.count_field(thread.stores.len());
+            writer.put(count, queues.entries.len() as Value);
+            if thread.has_store_store {
+                writer.put(count, queues.epoch as Value);
+            }
+            let slots = Field::for_count(thread.stores.len());
+            for entry in &queues.entries {
+                writer.put(slots, Value::from(entry.slot));
+                let loc = thread.stores[usize::from(entry.slot)];
+                writer.put(shape.location_fields[loc.index()], entry.value);
+                if thread.has_store_store {
+                    writer.put(count, entry.epoch as Value);
+                }
+                if thread.has_store_load {
+                    writer.put(Field::for_count(2), Value::from(entry.before_barrier));
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Vec<Queues>) {
+        for (queues, thread) in q.iter_mut().zip(&shape.threads) {
+            queues.entries.clear();
+            queues.epoch = 0;
+            if thread.stores.is_empty() {
+                continue;
+            }
+            let count = self.count_field(thread.stores.len());
+            let len = reader.get(count);
+            if thread.has_store_store {
+                queues.epoch = reader.get(count) as u32;
+            }
+            let slots = Field::for_count(thread.stores.len());
+            for _ in 0..len {
+                let slot = reader.get(slots) as u16;
+                let loc = thread.stores[usize::from(slot)];
+                let value = reader.get(shape.location_fields[loc.index()]);
+                let epoch =
+                    if thread.has_store_store { reader.get(count) as u32 } else { 0 };
+                let before_barrier =
+                    thread.has_store_load && reader.get(Field::for_count(2)) != 0;
+                queues.entries.push(Entry { slot, value, epoch, before_barrier });
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! A run told step by step: who did what, what was pending, what memory held, where each value came
+//! from and what each access went ahead of.
+//!
+//! Every violation is replayed here before it is reported; a trace that the machine does not follow
+//! is a [`Divergence`].
+
+use crate::event::{Event, EventKind};
+use crate::machine::choice::Choices;
+use crate::machine::{Machine, Step, Taken, Wrong};
+use crate::model::{MemoryModel, Stumble};
+use fencepost_ir::{Label, Loc, ThreadId, Value};
+
+/// A run: the choices made in `init`, then the steps.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Trace {
+    /// Alternatives taken by `choose` in `init`.
+    pub init: Vec<u32>,
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// An access that was issued and has not taken effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pending {
+    /// Its statement.
+    pub label: Label,
+    /// Whether it may write memory.
+    pub stores: bool,
+    /// Its location, where known.
+    pub loc: Option<Loc>,
+    /// The value it stores, where known.
+    pub value: Option<Value>,
+}
+
+/// Who wrote a value; none is the initial value.
+pub type Origin = Option<(ThreadId, Label)>;
+
+/// An event with what can be said about it from the run so far.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// The event; its label is known.
+    pub event: Event,
+    /// For a load or update: who wrote the value it read.
+    pub origin: Option<Origin>,
+    /// The thread's own earlier accesses that it went ahead of, oldest first.
+    pub overtaken: Vec<Label>,
+    /// For a load from memory: stores of *other* threads to the location that were pending then.
+    pub missed: Vec<(ThreadId, Pending)>,
+}
+
+/// What one step did, and how things stood after it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// The step.
+    pub step: Step,
+    /// Its events.
+    pub events: Vec<Told>,
+    /// Memory after it.
+    pub memory: Vec<Value>,
+    /// By thread: what is pending after it, oldest first.
+    pub pending: Vec<Vec<Pending>>,
+    /// By thread: whether it is in a critical section after it.
+    pub critical: Vec<bool>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// All is well.
+    Fine,
+    /// The last step went wrong, in this thread (none: in `init`).
+    Stumbled(Option<ThreadId>, Stumble),
+    /// The last state is wrong.
+    Wrong(Wrong),
+}
+
+/// A run, told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Memory before the first step.
+    pub initial: Vec<Value>,
+    /// The steps.
+    pub moments: Vec<Moment>,
+    /// How it ended.
+    pub end: End,
+    /// Whether the last state is final.
+    pub is_final: bool,
+    /// The observed values of the last state.
+    pub outcome: Vec<Value>,
+}
+
+/// A trace that the machine cannot follow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Divergence {
+    /// The step it cannot take, from 0; none when `init` does not run.
+    pub step: Option<usize>,
+    /// Why.
+    pub reason: String,
+}
+
+/// Runs a trace and tells it. The machine's bound must not be in the way.
+pub fn replay<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    trace: &Trace,
+) -> Result<Run, Divergence> {
+    let mut state = machine.blank();
+    let mut events: Vec<Event> = Vec::new();
+    let mut choices = Choices::scripted(&trace.init);
+    let started = machine.start(&mut state, &mut choices, &mut events);
+    let mut told = Telling::new(machine);
+    let mut run = Run {
+        initial: state.memory.values.clone(),
+        moments: Vec::new(),
+        end: End::Fine,
+        is_final: false,
+        outcome: Vec::new(),
+    };
+    let diverge = |step, reason: &str| Err(Divergence { step, reason: reason.into() });
+    match started {
+        Ok(true) => {}
+        Ok(false) => return diverge(None, "the init block cannot run to its end"),
+        Err(stumble) if trace.steps.is_empty() => {
+            run.end = End::Stumbled(None, stumble);
+            return Ok(run);
+        }
+        Err(_) => return diverge(None, "the init block goes wrong"),
+    }
+    // What the threads fetched or computed before the first step; nothing there is worth a line.
+    for event in events.drain(..) {
+        told.tell(event);
+    }
+    for (at, step) in trace.steps.iter().enumerate() {
+        if step.thread.index() >= machine.shape.threads.len() {
+            return diverge(Some(at), "there is no such thread");
+        }
+        let taken = machine.take(&mut state, step, &mut events);
+        let stumbled = match taken {
+            Ok(Taken::Yes) => None,
+            Ok(Taken::Blocked) => return diverge(Some(at), "this step is not possible here"),
+            Ok(Taken::Bounded) => return diverge(Some(at), "the buffer bound forbids this step"),
+            Err(stumble) => Some(stumble),
+        };
+        let events: Vec<Told> = events.drain(..).map(|event| told.tell(event)).collect();
+        run.moments.push(Moment {
+            step: step.clone(),
+            events,
+            memory: state.memory.values.clone(),
+            pending: told.pending.clone(),
+            critical: machine
+                .shape
+                .program()
+                .thread_ids()
+                .map(|t| machine.is_critical(&state, t))
+                .collect(),
+        });
+        let last = at + 1 == trace.steps.len();
+        if let Some(mut stumble) = stumbled {
+            if !last {
+                return diverge(Some(at), "this step goes wrong before the trace ends");
+            }
+            let last_label = run.moments.last().and_then(|m| m.events.last()?.event.label);
+            stumble.label = stumble.label.or(last_label);
+            run.end = End::Stumbled(Some(step.thread), stumble);
+            return Ok(run);
+        }
+    }
+    run.end = match machine.wrong(&state).or_else(|| wrong_at_rest(machine, &state)) {
+        Some(wrong) => End::Wrong(wrong),
+        None => End::Fine,
+    };
+    run.is_final = machine.is_final(&state);
+    let observed = &machine.shape.problem.observed;
+    run.outcome = observed.iter().map(|what| machine.observe(&state, *what)).collect();
+    Ok(run)
+}
+
+fn wrong_at_rest<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    state: &crate::state::State<M::Pending>,
+) -> Option<Wrong> {
+    let at_rest = machine.steps(state).iter().all(|(_, taken, _)| *taken == Ok(Taken::Blocked));
+    if at_rest { machine.wrong_at_rest(state) } else { None }
+}
+
+/// What is remembered while a run is told.
+struct Telling {
+    pending: Vec<Vec<Pending>>,
+    writers: Vec<Origin>,
+}
+
+impl Telling {
+    fn new<M: MemoryModel>(machine: &Machine<'_, M>) -> Self {
+        Telling {
+            pending: vec![Vec::new(); machine.shape.threads.len()],
+            writers: vec![None; machine.shape.program().locations.len()],
+        }
+    }
+
+    fn tell(&mut self, mut event: Event) -> Told {
+        let t = event.thread.index();
+        let mut origin = None;
+        let mut overtaken = Vec::new();
+        let mut missed = Vec::new();
+        match event.kind {
+            EventKind::Fetch { stores, loc, value } => {
+                let label = event.label.expect("only commits come without a label");
+                self.pending[t].push(Pending { label, stores, loc, value });
+            }
+            EventKind::Store { loc, value } => {
+                let label = event.label.expect("only commits come without a label");
+                let (loc, value) = (Some(loc), Some(value));
+                self.pending[t].push(Pending { label, stores: true, loc, value });
+            }
+            EventKind::Load { loc, source, .. } => {
+                let at = self.own(t, event.label);
+                let before = at.unwrap_or(self.pending[t].len());
+                let forwarded = source == crate::event::Source::Forwarded;
+                let store = self.pending[t][..before]
+                    .iter()
+                    .rev()
+                    .find(|p| p.stores && p.loc == Some(loc));
+                origin = Some(match store {
+                    Some(store) if forwarded => Some((event.thread, store.label)),
+                    _ => self.writers[loc.index()],
+                });
+                overtaken = self.pending[t][..before].iter().map(|p| p.label).collect();
+                if !forwarded {
+                    missed = self.pending_elsewhere(t, loc);
+                }
+                self.take_off(t, at);
+            }
+            EventKind::Write { loc, .. } => self.written(event.thread, event.label, loc),
+            EventKind::Commit { loc, .. } => {
+                let at = match event.label {
+                    Some(_) => self.own(t, event.label),
+                    None => self.pending[t].iter().position(|p| p.loc == Some(loc)),
+                };
+                if let Some(at) = at {
+                    event.label = Some(self.pending[t][at].label);
+                    overtaken = self.pending[t][..at].iter().map(|p| p.label).collect();
+                }
+                self.take_off(t, at);
+                self.written(event.thread, event.label, loc);
+            }
+            EventKind::Update { loc, new, .. } => {
+                let at = self.own(t, event.label);
+                let before = at.unwrap_or(self.pending[t].len());
+                overtaken = self.pending[t][..before].iter().map(|p| p.label).collect();
+                origin = Some(self.writers[loc.index()]);
+                missed = self.pending_elsewhere(t, loc);
+                self.take_off(t, at);
+                if new.is_some() {
+                    self.written(event.thread, event.label, loc);
+                }
+            }
+            EventKind::Fence(_)
+            | EventKind::Drain(_)
+            | EventKind::Set { .. }
+            | EventKind::Test(_)
+            | EventKind::New(_)
+            | EventKind::Free(_)
+            | EventKind::Leave
+            | EventKind::AtomicBegin
+            | EventKind::AtomicEnd
+            | EventKind::Skip => {}
+        }
+        Told { event, origin, overtaken, missed }
+    }
+
+    /// The oldest pending access of a thread with this label.
+    fn own(&self, t: usize, label: Option<Label>) -> Option<usize> {
+        self.pending[t].iter().position(|p| Some(p.label) == label)
+    }
+
+    fn take_off(&mut self, t: usize, at: Option<usize>) {
+        if let Some(at) = at {
+            self.pending[t].remove(at);
+        }
+    }
+
+    fn written(&mut self, thread: ThreadId, label: Option<Label>, loc: Loc) {
+        self.writers[loc.index()] = label.map(|label| (thread, label));
+    }
+
+    fn pending_elsewhere(&self, t: usize, loc: Loc) -> Vec<(ThreadId, Pending)> {
+        let others = self.pending.iter().enumerate().filter(|(other, _)| *other != t);
+        others
+            .flat_map(|(other, list)| list.iter().map(move |p| (ThreadId::from_index(other), *p)))
+            .filter(|(_, p)| p.stores && p.loc == Some(loc))
+            .collect()
+    }
+}

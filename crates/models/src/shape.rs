@@ -1,0 +1,247 @@
+//! What is known of a program before it runs: where things are in a state, how wide they are, who
+//! may touch what.
+//!
+//! Computed once for a search and shared by its threads.
+
+use crate::bits::Field;
+use fencepost_ir::range::{self, footprint};
+use fencepost_ir::{
+    FenceKinds, Loc, Observable, Op, Pc, PoolId, Problem, Program, Property, Reg, ThreadId, Value,
+    flow,
+};
+
+/// Facts about one thread.
+#[derive(Clone, Debug)]
+pub struct ThreadShape {
+    /// Where its registers begin among all registers.
+    pub registers: usize,
+    /// The program counter's field.
+    pub pc: Field,
+    /// The registers' fields.
+    pub register_fields: Vec<Field>,
+    /// Legal values of each register, where its type limits them.
+    pub register_limits: Vec<Option<(Value, Value)>>,
+    /// By program counter: the registers that are dead there.
+    pub dead: Vec<Vec<Reg>>,
+    /// By program counter: the registers the statement reads.
+    pub uses: Vec<Vec<Reg>>,
+    /// By program counter: the locations an access may be to, in order.
+    pub footprints: Vec<Vec<Loc>>,
+    /// The locations it may store to, in order.
+    pub stores: Vec<Loc>,
+    /// By location: its position in `stores`.
+    pub store_slot: Vec<Option<u16>>,
+    /// Whether it has a store-load fence that is not a full one.
+    pub has_store_load: bool,
+    /// Whether it has a store-store fence that is not a full one.
+    pub has_store_store: bool,
+}
+
+/// Facts about a program.
+#[derive(Clone, Debug)]
+pub struct Shape<'p> {
+    /// The problem itself.
+    pub problem: &'p Problem,
+    /// By thread.
+    pub threads: Vec<ThreadShape>,
+    /// How many registers all threads have.
+    pub registers: usize,
+    /// The fields of the locations.
+    pub location_fields: Vec<Field>,
+    /// Legal values of each location.
+    pub location_limits: Vec<Option<(Value, Value)>>,
+    /// By location: the record cell it belongs to, counted over all pools.
+    pub cell: Vec<Option<u32>>,
+    /// By pool: the first of its cells in that count.
+    pub pool_cells: Vec<u32>,
+    /// How many record cells all pools have.
+    pub cells: usize,
+    /// By location: which threads may read it (bit `1 << thread`).
+    pub readers: Vec<u64>,
+    /// By location: which threads may write it.
+    pub writers: Vec<u64>,
+    /// By location: whether an invariant mentions it.
+    pub watched: Vec<bool>,
+    /// Whether mutual exclusion is asked for.
+    pub watches_critical: bool,
+    /// Whether any thread frees records.
+    pub has_free: bool,
+}
+
+impl<'p> Shape<'p> {
+    /// Computes the facts. At most 64 threads.
+    pub fn new(problem: &'p Problem) -> Self {
+        let program = &problem.program;
+        let ranges = range::ranges(program);
+        let mut readers = vec![0; program.locations.len()];
+        let mut writers = vec![0; program.locations.len()];
+        let mut threads = Vec::new();
+        let mut registers = 0;
+        for (id, thread) in program.threads.iter().enumerate() {
+            let mut stores = vec![false; program.locations.len()];
+            let (mut has_store_load, mut has_store_store) = (false, false);
+            for stmt in &thread.code {
+                if let Op::Fence(kinds) = stmt.op
+                    && kinds != FenceKinds::FULL
+                {
+                    has_store_load |= kinds.contains(FenceKinds::STORE_LOAD);
+                    has_store_store |= kinds.contains(FenceKinds::STORE_STORE);
+                }
+                let Some(address) = stmt.op.address() else { continue };
+                for loc in footprint(program, address) {
+                    let at = loc.index();
+                    match stmt.op {
+                        Op::Load { .. } => readers[at] |= 1u64 << id,
+                        Op::Store { .. } => {
+                            writers[at] |= 1u64 << id;
+                            stores[at] = true;
+                        }
+                        Op::Update { .. } => {
+                            readers[at] |= 1u64 << id;
+                            writers[at] |= 1u64 << id;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            let stores: Vec<Loc> =
+                (0..stores.len()).filter(|l| stores[*l]).map(Loc::from_index).collect();
+            let mut store_slot = vec![None; program.locations.len()];
+            for (slot, loc) in stores.iter().enumerate() {
+                store_slot[loc.index()] = Some(slot as u16);
+            }
+            let observed: Vec<Reg> = observed_registers(problem, ThreadId::from_index(id));
+            threads.push(ThreadShape {
+                registers,
+                pc: Field::for_count(thread.code.len()),
+                register_fields: ranges.registers[id].iter().map(|r| Field::for_range(*r)).collect(),
+                register_limits: thread.registers.iter().map(|r| program.limits(&r.ty)).collect(),
+                dead: flow::dead_registers(thread, &observed),
+                footprints: thread
+                    .code
+                    .iter()
+                    .map(|s| s.op.address().map(|at| footprint(program, at).collect()))
+                    .map(Option::unwrap_or_default)
+                    .collect(),
+                uses: thread.code.iter().map(|s| flow::uses(&s.op)).collect(),
+                stores,
+                store_slot,
+                has_store_load,
+                has_store_store,
+            });
+            registers += thread.registers.len();
+        }
+        let mut pool_cells = Vec::new();
+        let mut cells = 0;
+        for pool in &program.pools {
+            pool_cells.push(cells);
+            cells += pool.cells;
+        }
+        let mut watched = vec![false; program.locations.len()];
+        for property in &problem.properties {
+            if let Property::Invariant(condition) = property {
+                condition.expr.for_each_var(&mut |what| {
+                    if let Observable::Loc(loc) = what {
+                        watched[loc.index()] = true;
+                    }
+                });
+            }
+        }
+        Shape {
+            problem,
+            threads,
+            registers,
+            location_fields: ranges.locations.iter().map(|r| Field::for_range(*r)).collect(),
+            location_limits: program.locations.iter().map(|l| program.limits(&l.ty)).collect(),
+            cell: (0..program.locations.len())
+                .map(|loc| {
+                    let (pool, cell) = program.cell_of(Loc::from_index(loc))?;
+                    Some(pool_cells[pool.index()] + cell)
+                })
+                .collect(),
+            pool_cells,
+            cells: cells as usize,
+            readers,
+            writers,
+            watched,
+            watches_critical: problem.properties.contains(&Property::MutualExclusion),
+            has_free: (program.threads.iter().flat_map(|t| &t.code))
+                .any(|s| matches!(s.op, Op::Free { .. })),
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        &self.problem.program
+    }
+
+    /// A thread's facts.
+    #[inline]
+    pub fn thread(&self, thread: ThreadId) -> &ThreadShape {
+        &self.threads[thread.index()]
+    }
+
+    /// The statement of a thread at a program counter.
+    #[inline]
+    pub fn stmt(&self, thread: ThreadId, pc: Pc) -> &'p fencepost_ir::Stmt {
+        self.problem.program.thread(thread).stmt(pc)
+    }
+
+    /// Where a register is among all registers.
+    #[inline]
+    pub fn register(&self, thread: ThreadId, reg: Reg) -> usize {
+        self.threads[thread.index()].registers + reg.index()
+    }
+
+    /// A record cell counted over all pools, from a reference that is not null.
+    pub fn cell_index(&self, pool: PoolId, reference: Value) -> usize {
+        (self.pool_cells[pool.index()] + reference as u32 - 1) as usize
+    }
+
+    /// Whether the location may disappear because its record is freed.
+    #[inline]
+    pub fn is_freeable(&self, loc: Loc) -> bool {
+        self.has_free && self.cell[loc.index()].is_some()
+    }
+
+    /// Whether no thread but this one ever accesses the location, and no property looks at it before
+    /// the end.
+    #[inline]
+    pub fn is_private(&self, thread: ThreadId, loc: Loc) -> bool {
+        let at = loc.index();
+        let me = 1u64 << thread.index();
+        (self.readers[at] | self.writers[at]) & !me == 0
+            && !self.watched[at]
+            && !self.is_freeable(loc)
+    }
+
+    /// Whether some other thread may write the location, or free it.
+    #[inline]
+    pub fn is_written_by_others(&self, thread: ThreadId, loc: Loc) -> bool {
+        let at = loc.index();
+        self.writers[at] & !(1u64 << thread.index()) != 0 || self.is_freeable(loc)
+    }
+}
+
+/// The registers of a thread that outcomes and conditions look at.
+fn observed_registers(problem: &Problem, thread: ThreadId) -> Vec<Reg> {
+    let mut found = Vec::new();
+    let mut note = |what: &Observable| {
+        if let Observable::Reg(owner, reg) = what
+            && *owner == thread
+            && !found.contains(reg)
+        {
+            found.push(*reg);
+        }
+    };
+    problem.observed.iter().for_each(&mut note);
+    for property in &problem.properties {
+        match property {
+            Property::Final(_, condition) | Property::Invariant(condition) => {
+                condition.expr.for_each_var(&mut note);
+            }
+            Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,170 @@
+//! Total store order: one queue for each thread, first in, first out.
+//!
+//! Source: [LW10] section 2, [KVY11] 2.2. Direction: exact, up to the bound.
+//! A store-load fence that is not a full fence does not stop the thread: it only makes its loads wait for
+//! the stores before it (`barrier` counts those still pending).
+
+use crate::bits::{Field, Reader, Writer};
+use crate::buffered::Discipline;
+use crate::mutation::{Mutated, Mutation};
+use crate::shape::Shape;
+use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
+
+/// The discipline of TSO.
+#[derive(Clone, Copy, Debug)]
+pub struct Tso {
+    /// How many stores a thread's queue may hold.
+    pub bound: u32,
+    /// Deliberate errors.
+    pub mutated: Mutated,
+}
+
+/// One thread's queue.
+#[derive(PartialEq, Eq, Debug, Default)]
+pub struct Queue {
+    /// Oldest first.
+    entries: Vec<(Loc, Value)>,
+    /// How many of the oldest must be gone before the thread loads.
+    barrier: u32,
+}
+
+impl Clone for Queue {
+    fn clone(&self) -> Self {
+        Queue { entries: self.entries.clone(), barrier: self.barrier }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        self.entries.clone_from(&other.entries);
+        self.barrier = other.barrier;
+    }
+}
+
+impl Tso {
+    fn len_field(&self) -> Field {
+        Field::for_count(self.bound as usize + 1)
+    }
+}
+
+impl Discipline for Tso {
+    type Queues = Vec<Queue>;
+
+    fn empty(&self, shape: &Shape<'_>) -> Vec<Queue> {
+        shape.threads.iter().map(|_| Queue::default()).collect()
+    }
+
+    #[inline]
+    fn push(&self, _: &Shape<'_>, q: &mut Vec<Queue>, t: ThreadId, loc: Loc, value: Value) -> bool {
+        let queue = &mut q[t.index()];
+        if queue.entries.len() >= self.bound as usize {
+            return false;
+        }
+        queue.entries.push((loc, value));
+        true
+    }
+
+    #[inline]
+    fn youngest(&self, _: &Shape<'_>, q: &Vec<Queue>, t: ThreadId, loc: Loc) -> Option<Value> {
+        if self.mutated.is(Mutation::NoForwarding) {
+            return None;
+        }
+        q[t.index()].entries.iter().rev().find(|(l, _)| *l == loc).map(|(_, value)| *value)
+    }
+
+    #[inline]
+    fn may_load(&self, q: &Vec<Queue>, t: ThreadId) -> bool {
+        q[t.index()].barrier == 0
+    }
+
+    fn may_update(&self, _: &Shape<'_>, q: &Vec<Queue>, t: ThreadId, _: Loc) -> bool {
+        q[t.index()].entries.is_empty() || self.mutated.is(Mutation::UpdateWithoutDrain)
+    }
+
+    fn fence(&self, q: &mut Vec<Queue>, t: ThreadId, kinds: FenceKinds) -> bool {
+        if !self.may_fence(q, t, kinds) {
+            return false;
+        }
+        let queue = &mut q[t.index()];
+        if kinds.contains(FenceKinds::STORE_LOAD) && !self.mutated.is(Mutation::IgnoredFence) {
+            queue.barrier = queue.entries.len() as u32;
+        }
+        true
+    }
+
+    fn may_fence(&self, q: &Vec<Queue>, t: ThreadId, kinds: FenceKinds) -> bool {
+        kinds != FenceKinds::FULL
+            || q[t.index()].entries.is_empty()
+            || self.mutated.is(Mutation::IgnoredFence)
+    }
+
+    fn is_empty(&self, q: &Vec<Queue>, t: ThreadId) -> bool {
+        q[t.index()].entries.is_empty()
+    }
+
+    fn for_each(&self, _: &Shape<'_>, q: &Vec<Queue>, t: ThreadId, visit: &mut dyn FnMut(Loc)) {
+        for (loc, _) in &q[t.index()].entries {
+            visit(*loc);
+        }
+    }
+
+    #[inline]
+    fn commits(&self, q: &Vec<Queue>, t: ThreadId, out: &mut Vec<u32>) {
+        let pending = q[t.index()].entries.len() as u32;
+        if self.mutated.is(Mutation::OutOfOrderCommit) {
+            out.extend(0..pending);
+        } else if pending > 0 {
+            out.push(0);
+        }
+    }
+
+    #[inline]
+    fn commit_location(&self, _: &Shape<'_>, q: &Vec<Queue>, t: ThreadId, which: u32) -> Loc {
+        q[t.index()].entries[which as usize].0
+    }
+
+    #[inline]
+    fn commit(&self, _: &Shape<'_>, q: &mut Vec<Queue>, t: ThreadId, which: u32) -> (Loc, Value) {
+        let queue = &mut q[t.index()];
+        queue.barrier = queue.barrier.saturating_sub(1);
+        queue.entries.remove(which as usize)
+    }
+
+    #[inline]
+    fn encode(&self, shape: &Shape<'_>, q: &Vec<Queue>, writer: &mut Writer) {
+        for (queue, thread) in q.iter().zip(&shape.threads) {
+            if thread.stores.is_empty() {
+                continue;
+            }
+            writer.put(self.len_field(), queue.entries.len() as Value);
+            if thread.has_store_load {
+                writer.put(self.len_field(), queue.barrier as Value);
+            }
+            let slots = Field::for_count(thread.stores.len());
+            for (loc, value) in &queue.entries {
+                let slot = thread.store_slot[loc.index()].expect("a thread stores where it may");
+                writer.put(slots, Value::from(slot));
+                writer.put(shape.location_fields[loc.index()], *value);
+            }
+        }
+    }
+
+    #[inline]
+    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Vec<Queue>) {
+        for (queue, thread) in q.iter_mut().zip(&shape.threads) {
+            queue.entries.clear();
+            queue.barrier = 0;
+            if thread.stores.is_empty() {
+                continue;
+            }
+            let len = reader.get(self.len_field());
+            if thread.has_store_load {
+                queue.barrier = reader.get(self.len_field()) as u32;
+            }
+            let slots = Field::for_count(thread.stores.len());
+            for _ in 0..len {
+                let loc = thread.stores[reader.get(slots) as usize];
+                queue.entries.push((loc, reader.get(shape.location_fields[loc.index()])));
+            }
+        }
+    }
+}
