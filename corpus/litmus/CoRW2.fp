@@ -1,0 +1,16 @@
+// CoRW2: a load that sees another thread's store, and a later store.
+// Source: Alglave, Maranget, Sarkar, Sewell 2010, diy (coherence).
+// Expected: forbidden everywhere: the own store comes after the one that was seen.
+
+shared int x;
+
+thread p {
+  x = 1;
+}
+
+thread q {
+  r1 = x;
+  x = 2;
+}
+
+final exists (q.r1 == 1 && x == 1);

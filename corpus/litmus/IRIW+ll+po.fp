@@ -1,0 +1,27 @@
+// IRIW+ll+po: independent reads of independent writes with a load-load fence in one reader.
+// Source: AMD 2007, Architecture programmer's manual 2, section 7.2; Maranget, Sarkar, Sewell 2012,
+// tutorial on ARM and POWER.
+// Expected: SC, TSO, PSO forbid; RMO allows: RMO may reorder the loads of the other.
+
+shared int x, y;
+
+thread p {
+  x = 1;
+}
+
+thread q {
+  y = 1;
+}
+
+thread s {
+  r1 = x;
+  fence load_load;
+  r2 = y;
+}
+
+thread u {
+  r1 = y;
+  r2 = x;
+}
+
+final exists (s.r1 == 1 && s.r2 == 0 && u.r1 == 1 && u.r2 == 0);

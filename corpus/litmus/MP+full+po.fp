@@ -1,0 +1,20 @@
+// MP+full+po: message passing with a full fence in the writer.
+// Source: Intel 2007, memory ordering white paper, example 2.1; Maranget, Sarkar, Sewell 2012,
+// tutorial on ARM and POWER.
+// Expected: SC, TSO, PSO forbid; RMO allows: the stores are in order; only RMO may reorder the
+// loads.
+
+shared int x, y;
+
+thread p {
+  x = 1;
+  fence;
+  y = 1;
+}
+
+thread q {
+  r1 = y;
+  r2 = x;
+}
+
+final exists (q.r1 == 1 && q.r2 == 0);

@@ -1,0 +1,17 @@
+// S: two stores against a load and a store.
+// Source: Maranget, Sarkar, Sewell 2012, tutorial on ARM and POWER.
+// Expected: SC, TSO forbid; PSO, RMO allow: PSO and RMO may commit y before x.
+
+shared int x, y;
+
+thread p {
+  x = 2;
+  y = 1;
+}
+
+thread q {
+  r1 = y;
+  x = 1;
+}
+
+final exists (x == 2 && q.r1 == 1);

@@ -1,0 +1,19 @@
+// SB+ss+ss: store buffering with store-store fences.
+// Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
+// Expected: SC forbids; TSO, PSO, RMO allow: they do not order a store with a load.
+
+shared int x, y;
+
+thread p {
+  x = 1;
+  fence store_store;
+  r1 = y;
+}
+
+thread q {
+  y = 1;
+  fence store_store;
+  r1 = x;
+}
+
+final exists (p.r1 == 0 && q.r1 == 0);

@@ -1,0 +1,18 @@
+// SB+swap+po: store buffering with a swap on one side only.
+// Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
+// Expected: SC forbids; TSO, PSO, RMO allow: the plain store may still be pending while its thread
+// loads.
+
+shared int x, y;
+
+thread p {
+  swap(x, 1);
+  r1 = y;
+}
+
+thread q {
+  y = 1;
+  r1 = x;
+}
+
+final exists (p.r1 == 0 && q.r1 == 0);

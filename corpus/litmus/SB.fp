@@ -1,0 +1,18 @@
+// SB: store buffering.
+// Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
+// Expected: SC forbids; TSO, PSO, RMO allow: both stores may still be pending when the loads read
+// memory.
+
+shared int x, y;
+
+thread p {
+  x = 1;
+  r1 = y;
+}
+
+thread q {
+  y = 1;
+  r1 = x;
+}
+
+final exists (p.r1 == 0 && q.r1 == 0);

@@ -1,0 +1,25 @@
+// Lamport's bakery for two threads, entered once, without fences.
+// Source: Lamport 1974, A new solution of Dijkstra's concurrent programming problem. Tickets are
+// bounded at 2 as in [KVY11] section 6.1: a thread that would have to draw a 3 stops for good
+// (`assume`), so that every run is one of the unbounded algorithm.
+// Expected: SC verified; TSO, PSO, RMO violated as in bakery0.
+
+shared bool choosing[2];
+shared int(0..=2) number[2];
+
+thread p(i in 0..2) {
+  choosing[i] = true;
+  m = number[1 - i];
+  assume(m < 2);
+  mine = m + 1;
+  number[i] = mine;
+  choosing[i] = false;
+  do { c = choosing[1 - i]; } while (c);
+  do {
+    n = number[1 - i];
+  } while (n != 0 && (n < mine || n == mine && 1 - i < i));
+  critical { skip; }
+  number[i] = 0;
+}
+
+property mutual_exclusion;

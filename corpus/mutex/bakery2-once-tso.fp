@@ -1,0 +1,28 @@
+// Lamport's bakery for two threads, entered once, with two full fences per thread, enough for TSO.
+// Source: Lamport 1974, A new solution of Dijkstra's concurrent programming problem. Tickets are
+// bounded at 2 as in [KVY11] section 6.1: a thread that would have to draw a 3 stops for good
+// (`assume`), so that every run is one of the unbounded algorithm.
+// Expected: SC and TSO verified; PSO and RMO violated: choosing[i] = false may be committed before
+// number[i], see bakery2-tso.
+
+shared bool choosing[2];
+shared int(0..=2) number[2];
+
+thread p(i in 0..2) {
+  choosing[i] = true;
+  fence;
+  m = number[1 - i];
+  assume(m < 2);
+  mine = m + 1;
+  number[i] = mine;
+  choosing[i] = false;
+  fence;
+  do { c = choosing[1 - i]; } while (c);
+  do {
+    n = number[1 - i];
+  } while (n != 0 && (n < mine || n == mine && 1 - i < i));
+  critical { skip; }
+  number[i] = 0;
+}
+
+property mutual_exclusion;

@@ -1,0 +1,33 @@
+// Dekker's algorithm protecting data: a counter is raised, checked and lowered inside the section,
+// again and again; without fences.
+// Source: the Dekker row of [KVY10] (Tables II and III), which asks for one fence under TSO and two
+// under PSO and RMO; the protected data is our own: a count of the threads inside, in plain shared
+// memory.
+// Expected: SC verified; TSO, PSO, RMO violated: both threads can be inside, see dekker0, and one
+// of them reads 2.
+
+shared bool want[2];
+shared int(0..2) turn;
+shared int inside;
+
+thread p(i in 0..2) {
+  loop {
+    want[i] = true;
+    loop {
+      w = want[1 - i];
+      if (!w) break;
+      t = turn;
+      if (t != i) {
+        want[i] = false;
+        do { t = turn; } while (t != i);
+        want[i] = true;
+      }
+    }
+    inside++;
+    n = inside;
+    assert(n == 1);
+    inside--;
+    turn = 1 - i;
+    want[i] = false;
+  }
+}

@@ -1,0 +1,35 @@
+// Dekker's algorithm protecting data: a counter is raised, checked and lowered inside the section,
+// again and again; with the entry fence only.
+// Source: the Dekker row of [KVY10] (Tables II and III), which asks for one fence under TSO and two
+// under PSO and RMO; the protected data is our own: a count of the threads inside, in plain shared
+// memory.
+// Expected: SC and TSO verified: stores leave the buffer in order, so the data is visible before
+// the flag is lowered. PSO and RMO violated: want[i] = false may overtake the store to inside, and
+// the next thread counts on from a stale 1.
+
+shared bool want[2];
+shared int(0..2) turn;
+shared int inside;
+
+thread p(i in 0..2) {
+  loop {
+    want[i] = true;
+    loop {
+      fence;
+      w = want[1 - i];
+      if (!w) break;
+      t = turn;
+      if (t != i) {
+        want[i] = false;
+        do { t = turn; } while (t != i);
+        want[i] = true;
+      }
+    }
+    inside++;
+    n = inside;
+    assert(n == 1);
+    inside--;
+    turn = 1 - i;
+    want[i] = false;
+  }
+}

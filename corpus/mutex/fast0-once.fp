@@ -1,0 +1,35 @@
+// Lamport's fast mutex for threads 1 and 2, entered once, without fences.
+// Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. DIVERGENCE from the
+// figure: its line 16 stores b[1] = false for b[i] = false, and its line 15 tests x for local_x.
+// Expected: SC verified; TSO, PSO, RMO violated as in fast0.
+
+shared bool b[3];
+shared int(0..3) x, y;
+
+thread p(i in 1..3) {
+  start:
+  b[i] = true;
+  x = i;
+  local_y = y;
+  if (local_y != 0) {
+    b[i] = false;
+    while (local_y != 0) local_y = y;
+    goto start;
+  }
+  y = i;
+  local_x = x;
+  if (local_x != i) {
+    b[i] = false;
+    do { other_b = b[3 - i]; } while (other_b);
+    local_y = y;
+    if (local_y != i) {
+      while (local_y != 0) local_y = y;
+      goto start;
+    }
+  }
+  critical { skip; }
+  y = 0;
+  b[i] = false;
+}
+
+property mutual_exclusion;

@@ -1,0 +1,42 @@
+// Lamport's fast mutex for threads 1 and 2, entered again and again, with two full fences per
+// thread, enough for TSO.
+// Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. DIVERGENCE from the
+// figure: its line 16 stores b[1] = false for b[i] = false, and its line 15 tests x for local_x.
+// Expected: SC and TSO verified: x = i is visible before y is read, y = i before x is. PSO and RMO
+// violated: on the way out b[i] = false may be committed before y = 0, and y = 0 then erases the y
+// = i of a thread that has meanwhile gone in.
+
+shared bool b[3];
+shared int(0..3) x, y;
+
+thread p(i in 1..3) {
+  loop {
+    start:
+    b[i] = true;
+    x = i;
+    fence;
+    local_y = y;
+    if (local_y != 0) {
+      b[i] = false;
+      while (local_y != 0) local_y = y;
+      goto start;
+    }
+    y = i;
+    fence;
+    local_x = x;
+    if (local_x != i) {
+      b[i] = false;
+      do { other_b = b[3 - i]; } while (other_b);
+      local_y = y;
+      if (local_y != i) {
+        while (local_y != 0) local_y = y;
+        goto start;
+      }
+    }
+    critical { skip; }
+    y = 0;
+    b[i] = false;
+  }
+}
+
+property mutual_exclusion;
