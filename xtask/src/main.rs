@@ -1,13 +1,14 @@
-//! Chores of the repository: `cargo xtask tidy`.
+//! Chores of the repository: `cargo xtask tidy`, `cargo xtask bench`.
 
 mod tidy;
 
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask tidy
+const USAGE: &str = "usage: cargo xtask tidy|bench
 
-  tidy   checks the layer order, file headers, file sizes and leftovers";
+  tidy    checks the layer order, file headers, file sizes and leftovers
+  bench   measures states per second, bytes per state and growth";
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
@@ -22,6 +23,18 @@ fn main() -> ExitCode {
                 ExitCode::SUCCESS
             } else {
                 ExitCode::FAILURE
+            }
+        }
+        Some("bench") => {
+            let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+            let bench = ["bench", "--package", "fencepost-conformance", "--bench", "states"];
+            match Command::new(cargo).args(bench).current_dir(root).status() {
+                Ok(status) if status.success() => ExitCode::SUCCESS,
+                Ok(_) => ExitCode::FAILURE,
+                Err(error) => {
+                    eprintln!("cargo does not start: {error}");
+                    ExitCode::FAILURE
+                }
             }
         }
         _ => {

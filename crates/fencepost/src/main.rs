@@ -1,1 +1,57 @@
-fn main() {}
+//! `fencepost`: what store buffers do to your program.
+//!
+//! The only crate that touches files, the clock, the environment and terminals.
+//!
+//! - [`args`]: the command line; [`exit`]: what the exit codes mean.
+//! - [`check`], [`outcomes`], [`replay`], [`format`], [`dump`], [`models`]: the commands.
+//! - [`input`]: from paths to programs; [`store`]: files written whole or not at all.
+//! - [`session`]: the clock, Ctrl-C and progress around a search.
+//! - [`output`]: what goes to the reader; [`guard`]: bugs of ours, caught.
+//! - [`memory_size`]: how much memory there is.
+
+mod args;
+mod check;
+mod dump;
+mod exit;
+mod format;
+mod guard;
+mod input;
+mod memory_size;
+mod models;
+mod outcomes;
+mod output;
+mod replay;
+mod session;
+mod store;
+
+use args::{Args, Command};
+use clap::{CommandFactory, Parser};
+use exit::Exit;
+use output::Output;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    guard::install();
+    let args = Args::parse();
+    let exit = guard::guarded(|| run(args)).unwrap_or(Exit::Internal);
+    ExitCode::from(exit.code())
+}
+
+fn run(args: Args) -> Exit {
+    let mut output = Output::new(args.color);
+    let exit = match args.command {
+        Command::Check(options) => check::run(&options, &mut output),
+        Command::Outcomes(options) => outcomes::run(&options, &mut output),
+        Command::Replay(options) => replay::run(&options, &mut output),
+        Command::Models(options) => models::run(&options, &mut output),
+        Command::Fmt(options) => format::run(&options, &mut output),
+        Command::Dump(options) => dump::run(&options, &mut output),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "fencepost", &mut script);
+            output.print(&String::from_utf8_lossy(&script));
+            Exit::Fine
+        }
+    };
+    exit.and(output.finish())
+}

@@ -1,1 +1,44 @@
-//! x
+//! Languages that lower to the program representation.
+//!
+//! A [`Frontend`] turns source text into [`Problem`]s. It never panics, whatever it is given: all it
+//! has to say about its input goes into [`Diagnostics`], and it goes on after the first mistake, so
+//! that one run shows them all.
+//!
+//! The rooms:
+//! - [`fp`]: the language of `.fp` files, described in the book's chapter "The language".
+//!
+//! ```
+//! use fencepost_ir::Diagnostics;
+//! let frontend = fencepost_frontends::by_extension("fp").expect("the language of the house");
+//! let mut diagnostics = Diagnostics::new();
+//! let source = "shared int x; thread p { x = 1; } thread q { r = x; }";
+//! let problems = frontend.lower(source, &mut diagnostics).expect("no errors");
+//! assert_eq!(problems[0].program.threads.len(), 2);
+//! ```
+
+pub mod fp;
+
+pub use fp::FpFrontend;
+
+use fencepost_ir::{Diagnostics, Problem};
+
+/// A language.
+pub trait Frontend: Sync {
+    /// The language's name, for messages.
+    fn name(&self) -> &'static str;
+
+    /// The file extensions it claims, without the dot.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// The problems a source text describes: one for each of its clients, or a single one with an
+    /// empty name. `None` exactly when an error was reported.
+    fn lower(&self, source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>>;
+}
+
+/// All front ends.
+static FRONTENDS: [&dyn Frontend; 1] = [&FpFrontend];
+
+/// The front end that claims an extension (without the dot).
+pub fn by_extension(extension: &str) -> Option<&'static dyn Frontend> {
+    FRONTENDS.iter().copied().find(|f| f.extensions().contains(&extension))
+}

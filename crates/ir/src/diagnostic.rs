@@ -84,6 +84,11 @@ impl Diagnostics {
         self.list.last_mut().expect("just pushed")
     }
 
+    /// Adds all messages of another collection.
+    pub fn append(&mut self, other: Diagnostics) {
+        self.list.extend(other.list);
+    }
+
     /// Whether the input cannot be used.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|d| d.severity == Severity::Error)

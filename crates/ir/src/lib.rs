@@ -12,6 +12,8 @@
 //! - [`property`]: what must hold.
 //! - [`flow`]: control flow, register uses, liveness.
 //! - [`range`]: which values a register or a location can hold.
+//! - [`validate`]: what a well-formed program is.
+//! - [`text`]: a program as readable text.
 //! - [`span`], [`diagnostic`]: source positions and what a front end says about them.
 
 pub mod diagnostic;
@@ -23,6 +25,8 @@ pub mod program;
 pub mod property;
 pub mod range;
 pub mod span;
+pub mod text;
+pub mod validate;
 pub mod value;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

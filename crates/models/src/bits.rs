@@ -67,13 +67,25 @@ impl Writer {
         }
     }
 
-    /// The byte string.
+    /// Ends a segment: what follows begins at a byte of its own.
     #[inline]
-    pub fn finish(&mut self) -> &[u8] {
+    pub fn align(&mut self) {
         let rest = self.used.div_ceil(8) as usize;
         self.bytes.extend_from_slice(&self.word.to_le_bytes()[..rest]);
         self.word = 0;
         self.used = 0;
+    }
+
+    /// Appends segments that were packed before.
+    #[inline]
+    pub fn copy(&mut self, segments: &[u8]) {
+        debug_assert_eq!(self.used, 0, "only whole segments are copied");
+        self.bytes.extend_from_slice(segments);
+    }
+
+    /// The byte string, after the last segment.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
@@ -81,7 +93,9 @@ impl Writer {
 /// Reads the fields of a byte string in the order they were put.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
-    rest: &'a [u8],
+    bytes: &'a [u8],
+    /// The next byte to bring in.
+    at: usize,
     word: u64,
     have: u32,
 }
@@ -89,7 +103,7 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Begins to read.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Reader { rest: bytes, word: 0, have: 0 }
+        Reader { bytes, at: 0, word: 0, have: 0 }
     }
 
     /// The next value.
@@ -105,20 +119,28 @@ impl<'a> Reader<'a> {
         field.min.wrapping_add(offset as Value)
     }
 
+    /// Ends a segment, as [`Writer::align`] did. Returns where the next one begins.
+    #[inline]
+    pub fn align(&mut self) -> usize {
+        self.at -= (self.have / 8) as usize;
+        self.word = 0;
+        self.have = 0;
+        self.at
+    }
+
     #[inline]
     fn refill(&mut self) {
-        if let Some((four, rest)) = self.rest.split_first_chunk::<4>() {
+        if let Some(four) = self.bytes[self.at..].first_chunk::<4>() {
             self.word |= u64::from(u32::from_le_bytes(*four)) << self.have;
             self.have += 32;
-            self.rest = rest;
+            self.at += 4;
             return;
         }
-        for byte in self.rest {
+        for byte in &self.bytes[self.at..] {
             self.word |= u64::from(*byte) << self.have;
             self.have += 8;
         }
-        self.rest = &[];
-        self.have = 64; // zeros for ever after: a writer drops trailing zero bits of a byte only
+        self.at = self.bytes.len();
     }
 }
 
@@ -145,13 +167,38 @@ mod tests {
                 put.push((field, value));
             }
             let bits: u32 = put.iter().map(|(f, _)| f.bits()).sum();
-            let bytes = writer.finish().to_vec();
+            writer.align();
+            let bytes = writer.bytes().to_vec();
             assert_eq!(bytes.len(), bits.div_ceil(8) as usize);
             let mut reader = Reader::new(&bytes);
             for (field, value) in put {
                 assert_eq!(reader.get(field), value);
             }
         }
+    }
+
+    #[test]
+    fn segments_begin_at_bytes_of_their_own() {
+        let (small, large) = (Field::for_count(3), Field::for_range((0, Value::MAX)));
+        let mut writer = Writer::default();
+        writer.put(small, 2);
+        writer.align();
+        writer.put(large, 77);
+        writer.put(small, 1);
+        writer.align();
+        writer.put(small, 2);
+        writer.align();
+        let bytes = writer.bytes().to_vec();
+        assert_eq!(bytes.len(), 1 + 5 + 1);
+        let mut reader = Reader::new(&bytes);
+        assert_eq!((reader.get(small), reader.align()), (2, 1));
+        assert_eq!((reader.get(large), reader.get(small), reader.align()), (77, 1, 6));
+        assert_eq!((reader.get(small), reader.align()), (2, 7));
+        let mut again = Writer::default();
+        again.copy(&bytes[..6]);
+        again.put(small, 2);
+        again.align();
+        assert_eq!(again.bytes(), bytes);
     }
 
     #[test]

@@ -57,11 +57,14 @@ pub trait Discipline: Sync {
     /// Removes the store a commit writes to memory.
     fn commit(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, which: u32) -> (Loc, Value);
 
-    /// Packs the queues.
-    fn encode(&self, shape: &Shape<'_>, q: &Self::Queues, writer: &mut Writer);
+    /// Makes the queues of one thread in `to` the same as in `from`.
+    fn copy_thread(&self, from: &Self::Queues, to: &mut Self::Queues, t: ThreadId);
+
+    /// Packs the queues of one thread.
+    fn encode(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, writer: &mut Writer);
 
     /// Unpacks them.
-    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Self::Queues);
+    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Self::Queues, t: ThreadId);
 }
 
 /// A store-buffer model with this discipline.
@@ -194,6 +197,7 @@ impl<D: Discipline> Access<'_, '_, D> {
                 if self.pending_to(state, loc) {
                     return Ok(Issue::Blocked);
                 }
+                check_allocated(self.shape, &state.memory, loc)?;
                 record.event(|| self.event(EventKind::Drain(loc)));
                 Ok(Issue::Done)
             }
@@ -295,7 +299,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
             }
             Op::Update { at, .. } => location(at).is_some_and(|loc| shape.is_private(t, loc)),
             Op::Fence(kinds) => self.0.may_fence(&state.pending, t, *kinds),
-            Op::Drain(_) => true,
+            Op::Drain(at) => location(at).is_some_and(|loc| !shape.is_freeable(loc)),
             Op::Skip
             | Op::Assign { .. }
             | Op::Choose { .. }
@@ -316,12 +320,23 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     }
 
     #[inline]
-    fn encode(&self, shape: &Shape<'_>, pending: &D::Queues, writer: &mut Writer) {
-        self.0.encode(shape, pending, writer);
+    fn copy_thread(&self, from: &D::Queues, to: &mut D::Queues, t: ThreadId) {
+        self.0.copy_thread(from, to, t);
     }
 
     #[inline]
-    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, pending: &mut D::Queues) {
-        self.0.decode(shape, reader, pending);
+    fn encode(&self, shape: &Shape<'_>, pending: &D::Queues, t: ThreadId, writer: &mut Writer) {
+        self.0.encode(shape, pending, t, writer);
+    }
+
+    #[inline]
+    fn decode(
+        &self,
+        shape: &Shape<'_>,
+        reader: &mut Reader<'_>,
+        pending: &mut D::Queues,
+        t: ThreadId,
+    ) {
+        self.0.decode(shape, reader, pending, t);
     }
 }

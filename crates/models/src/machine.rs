@@ -5,15 +5,16 @@
 //! memory model. [`Machine::steps`] lists the steps of a state in a fixed order; [`Machine::take`] takes
 //! one. Everything else (search, replay, traces) is built from these.
 //!
+//! - [`packed`]: a state as a byte string.
 //! - [`choice`]: which way `choose` goes inside a step.
 //! - [`run`]: executing statements.
 //! - [`system`]: the machine as a transition system to search.
 
 pub mod choice;
+mod packed;
 mod run;
 pub mod system;
 
-use crate::bits::{Reader, Writer};
 use crate::event::Record;
 use crate::model::{MemoryModel, Stumble};
 use crate::shape::Shape;
@@ -268,44 +269,4 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         }
     }
 
-    /// Packs a state.
-    #[inline]
-    pub fn encode<'w>(&self, state: &State<M::Pending>, writer: &'w mut Writer) -> &'w [u8] {
-        writer.clear();
-        for (thread, pc) in self.shape.threads.iter().zip(&state.pcs) {
-            writer.put(thread.pc, pc.0 as i32);
-            let registers = &state.registers[thread.registers..];
-            for (field, value) in thread.register_fields.iter().zip(registers) {
-                writer.put(*field, *value);
-            }
-        }
-        for (field, value) in self.shape.location_fields.iter().zip(&state.memory.values) {
-            writer.put(*field, *value);
-        }
-        for allocated in &state.memory.allocated {
-            writer.put(crate::bits::Field::for_count(2), i32::from(*allocated));
-        }
-        self.model.encode(&self.shape, &state.pending, writer);
-        writer.finish()
-    }
-
-    /// Unpacks a state.
-    #[inline]
-    pub fn decode(&self, bytes: &[u8], state: &mut State<M::Pending>) {
-        let mut reader = Reader::new(bytes);
-        for (thread, pc) in self.shape.threads.iter().zip(&mut state.pcs) {
-            *pc = Pc(reader.get(thread.pc) as u32);
-            let registers = &mut state.registers[thread.registers..];
-            for (field, value) in thread.register_fields.iter().zip(registers) {
-                *value = reader.get(*field);
-            }
-        }
-        for (field, value) in self.shape.location_fields.iter().zip(&mut state.memory.values) {
-            *value = reader.get(*field);
-        }
-        for allocated in &mut state.memory.allocated {
-            *allocated = reader.get(crate::bits::Field::for_count(2)) != 0;
-        }
-        self.model.decode(&self.shape, &mut reader, &mut state.pending);
-    }
 }

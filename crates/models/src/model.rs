@@ -104,6 +104,12 @@ pub trait MemoryModel: Sync {
     /// pools).
     fn touches_cell(&self, shape: &Shape<'_>, pending: &Self::Pending, t: ThreadId, cell: usize) -> bool;
 
+    /// Whether the thread may allocate or free records now: not before its earlier loads, in a model
+    /// that keeps loads in order with later stores.
+    fn may_allocate(&self, _: &Shape<'_>, _: &Self::Pending, _: ThreadId) -> bool {
+        true
+    }
+
     /// Whether issuing the operation now commutes with everything that other threads can do before
     /// it and with the internal steps of this thread. `false` is always right.
     fn issue_commutes(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: Pc) -> bool {
@@ -115,9 +121,18 @@ pub trait MemoryModel: Sync {
         false
     }
 
-    /// Packs what is pending.
-    fn encode(&self, shape: &Shape<'_>, pending: &Self::Pending, writer: &mut Writer);
+    /// Makes what is pending for one thread in `to` the same as in `from`.
+    fn copy_thread(&self, from: &Self::Pending, to: &mut Self::Pending, t: ThreadId);
+
+    /// Packs what is pending for one thread.
+    fn encode(&self, shape: &Shape<'_>, pending: &Self::Pending, t: ThreadId, writer: &mut Writer);
 
     /// Unpacks it.
-    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, pending: &mut Self::Pending);
+    fn decode(
+        &self,
+        shape: &Shape<'_>,
+        reader: &mut Reader<'_>,
+        pending: &mut Self::Pending,
+        t: ThreadId,
+    );
 }

@@ -206,55 +206,54 @@ impl Discipline for Pso {
     }
 
     #[inline]
-    fn encode(&self, shape: &Shape<'_>, q: &Vec<Queues>, writer: &mut Writer) {
-        for (queues, thread) in q.iter().zip(&shape.threads) {
-            if thread.stores.is_empty() {
-                continue;
-            }
-            let count = self.count_field(thread.stores.len());
-            writer.put(count, queues.entries.len() as Value);
+    fn copy_thread(&self, from: &Vec<Queues>, to: &mut Vec<Queues>, t: ThreadId) {
+        to[t.index()].clone_from(&from[t.index()]);
+    }
+
+    #[inline]
+    fn encode(&self, shape: &Shape<'_>, q: &Vec<Queues>, t: ThreadId, writer: &mut Writer) {
+        let (queues, thread) = (&q[t.index()], shape.thread(t));
+        if thread.stores.is_empty() {
+            return;
+        }
+        let count = self.count_field(thread.stores.len());
+        writer.put(count, queues.entries.len() as Value);
+        if thread.has_store_store {
+            writer.put(count, queues.epoch as Value);
+        }
+        for entry in &queues.entries {
+            writer.put(thread.slot_field, Value::from(entry.slot));
+            let loc = thread.stores[usize::from(entry.slot)];
+            writer.put(shape.location_fields[loc.index()], entry.value);
             if thread.has_store_store {
-                writer.put(count, queues.epoch as Value);
+                writer.put(count, entry.epoch as Value);
             }
-            let slots = Field::for_count(thread.stores.len());
-            for entry in &queues.entries {
-                writer.put(slots, Value::from(entry.slot));
-                let loc = thread.stores[usize::from(entry.slot)];
-                writer.put(shape.location_fields[loc.index()], entry.value);
-                if thread.has_store_store {
-                    writer.put(count, entry.epoch as Value);
-                }
-                if thread.has_store_load {
-                    writer.put(Field::for_count(2), Value::from(entry.before_barrier));
-                }
+            if thread.has_store_load {
+                writer.put(Field::for_count(2), Value::from(entry.before_barrier));
             }
         }
     }
 
     #[inline]
-    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Vec<Queues>) {
-        for (queues, thread) in q.iter_mut().zip(&shape.threads) {
-            queues.entries.clear();
-            queues.epoch = 0;
-            if thread.stores.is_empty() {
-                continue;
-            }
-            let count = self.count_field(thread.stores.len());
-            let len = reader.get(count);
-            if thread.has_store_store {
-                queues.epoch = reader.get(count) as u32;
-            }
-            let slots = Field::for_count(thread.stores.len());
-            for _ in 0..len {
-                let slot = reader.get(slots) as u16;
-                let loc = thread.stores[usize::from(slot)];
-                let value = reader.get(shape.location_fields[loc.index()]);
-                let epoch =
-                    if thread.has_store_store { reader.get(count) as u32 } else { 0 };
-                let before_barrier =
-                    thread.has_store_load && reader.get(Field::for_count(2)) != 0;
-                queues.entries.push(Entry { slot, value, epoch, before_barrier });
-            }
+    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Vec<Queues>, t: ThreadId) {
+        let (queues, thread) = (&mut q[t.index()], shape.thread(t));
+        queues.entries.clear();
+        queues.epoch = 0;
+        if thread.stores.is_empty() {
+            return;
+        }
+        let count = self.count_field(thread.stores.len());
+        let len = reader.get(count);
+        if thread.has_store_store {
+            queues.epoch = reader.get(count) as u32;
+        }
+        for _ in 0..len {
+            let slot = reader.get(thread.slot_field) as u16;
+            let loc = thread.stores[usize::from(slot)];
+            let value = reader.get(shape.location_fields[loc.index()]);
+            let epoch = if thread.has_store_store { reader.get(count) as u32 } else { 0 };
+            let before_barrier = thread.has_store_load && reader.get(Field::for_count(2)) != 0;
+            queues.entries.push(Entry { slot, value, epoch, before_barrier });
         }
     }
 }

@@ -58,7 +58,9 @@ impl Discipline for Sc {
         unreachable!("nothing is ever pending")
     }
 
-    fn encode(&self, _: &Shape<'_>, (): &(), _: &mut Writer) {}
+    fn copy_thread(&self, (): &(), (): &mut (), _: ThreadId) {}
 
-    fn decode(&self, _: &Shape<'_>, _: &mut Reader<'_>, (): &mut ()) {}
+    fn encode(&self, _: &Shape<'_>, (): &(), _: ThreadId, _: &mut Writer) {}
+
+    fn decode(&self, _: &Shape<'_>, _: &mut Reader<'_>, (): &mut (), _: ThreadId) {}
 }

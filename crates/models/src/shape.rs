@@ -29,6 +29,8 @@ pub struct ThreadShape {
     pub footprints: Vec<Vec<Loc>>,
     /// The locations it may store to, in order.
     pub stores: Vec<Loc>,
+    /// The field of a position in `stores`.
+    pub slot_field: Field,
     /// By location: its position in `stores`.
     pub store_slot: Vec<Option<u16>>,
     /// Whether it has a store-load fence that is not a full one.
@@ -124,6 +126,7 @@ impl<'p> Shape<'p> {
                     .map(Option::unwrap_or_default)
                     .collect(),
                 uses: thread.code.iter().map(|s| flow::uses(&s.op)).collect(),
+                slot_field: Field::for_count(stores.len()),
                 stores,
                 store_slot,
                 has_store_load,

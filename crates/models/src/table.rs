@@ -301,8 +301,9 @@ impl MemoryModel for Table {
                     return Ok(Issue::Blocked);
                 }
                 let registers = &state.registers[shape.thread(t).registers..];
-                let loc = locate(shape, address, &|reg| registers[reg.index()])
-                    .map_err(|fault| Stumble { fault: Some(fault), label: Some(stmt.label) })?;
+                let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
+                let loc =
+                    locate(shape, address, &|reg| registers[reg.index()]).map_err(stumble)?;
                 let waits = (0..window.len()).any(|entry| {
                     order::kinds(shape, t, window, entry).is_some_and(|k| k.stores)
                         && self.may_be_at(shape, t, window, entry, loc)
@@ -310,6 +311,7 @@ impl MemoryModel for Table {
                 if waits {
                     return Ok(Issue::Blocked);
                 }
+                check_allocated(shape, &state.memory, loc).map_err(stumble)?;
                 record.event(|| event(EventKind::Drain(loc)));
                 return Ok(Issue::Done);
             }
@@ -383,15 +385,28 @@ impl MemoryModel for Table {
         })
     }
 
-    fn encode(&self, shape: &Shape<'_>, pending: &Vec<Window>, writer: &mut Writer) {
-        for (at, window) in pending.iter().enumerate() {
-            window.encode(shape, ThreadId::from_index(at), self.len_field(), writer);
-        }
+    fn may_allocate(&self, shape: &Shape<'_>, pending: &Vec<Window>, t: ThreadId) -> bool {
+        let window = &pending[t.index()];
+        self.bypass.load_store
+            || !(0..window.len())
+                .any(|entry| order::kinds(shape, t, window, entry).is_some_and(|k| k.loads))
     }
 
-    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, pending: &mut Vec<Window>) {
-        for (at, window) in pending.iter_mut().enumerate() {
-            window.decode(shape, ThreadId::from_index(at), self.len_field(), reader);
-        }
+    fn copy_thread(&self, from: &Vec<Window>, to: &mut Vec<Window>, t: ThreadId) {
+        to[t.index()].clone_from(&from[t.index()]);
+    }
+
+    fn encode(&self, shape: &Shape<'_>, pending: &Vec<Window>, t: ThreadId, writer: &mut Writer) {
+        pending[t.index()].encode(shape, t, self.len_field(), writer);
+    }
+
+    fn decode(
+        &self,
+        shape: &Shape<'_>,
+        reader: &mut Reader<'_>,
+        pending: &mut Vec<Window>,
+        t: ThreadId,
+    ) {
+        pending[t.index()].decode(shape, t, self.len_field(), reader);
     }
 }

@@ -130,41 +130,42 @@ impl Discipline for Tso {
     }
 
     #[inline]
-    fn encode(&self, shape: &Shape<'_>, q: &Vec<Queue>, writer: &mut Writer) {
-        for (queue, thread) in q.iter().zip(&shape.threads) {
-            if thread.stores.is_empty() {
-                continue;
-            }
-            writer.put(self.len_field(), queue.entries.len() as Value);
-            if thread.has_store_load {
-                writer.put(self.len_field(), queue.barrier as Value);
-            }
-            let slots = Field::for_count(thread.stores.len());
-            for (loc, value) in &queue.entries {
-                let slot = thread.store_slot[loc.index()].expect("a thread stores where it may");
-                writer.put(slots, Value::from(slot));
-                writer.put(shape.location_fields[loc.index()], *value);
-            }
+    fn copy_thread(&self, from: &Vec<Queue>, to: &mut Vec<Queue>, t: ThreadId) {
+        to[t.index()].clone_from(&from[t.index()]);
+    }
+
+    #[inline]
+    fn encode(&self, shape: &Shape<'_>, q: &Vec<Queue>, t: ThreadId, writer: &mut Writer) {
+        let (queue, thread) = (&q[t.index()], shape.thread(t));
+        if thread.stores.is_empty() {
+            return;
+        }
+        writer.put(self.len_field(), queue.entries.len() as Value);
+        if thread.has_store_load {
+            writer.put(self.len_field(), queue.barrier as Value);
+        }
+        for (loc, value) in &queue.entries {
+            let slot = thread.store_slot[loc.index()].expect("a thread stores where it may");
+            writer.put(thread.slot_field, Value::from(slot));
+            writer.put(shape.location_fields[loc.index()], *value);
         }
     }
 
     #[inline]
-    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Vec<Queue>) {
-        for (queue, thread) in q.iter_mut().zip(&shape.threads) {
-            queue.entries.clear();
-            queue.barrier = 0;
-            if thread.stores.is_empty() {
-                continue;
-            }
-            let len = reader.get(self.len_field());
-            if thread.has_store_load {
-                queue.barrier = reader.get(self.len_field()) as u32;
-            }
-            let slots = Field::for_count(thread.stores.len());
-            for _ in 0..len {
-                let loc = thread.stores[reader.get(slots) as usize];
-                queue.entries.push((loc, reader.get(shape.location_fields[loc.index()])));
-            }
+    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Vec<Queue>, t: ThreadId) {
+        let (queue, thread) = (&mut q[t.index()], shape.thread(t));
+        queue.entries.clear();
+        queue.barrier = 0;
+        if thread.stores.is_empty() {
+            return;
+        }
+        let len = reader.get(self.len_field());
+        if thread.has_store_load {
+            queue.barrier = reader.get(self.len_field()) as u32;
+        }
+        for _ in 0..len {
+            let loc = thread.stores[reader.get(thread.slot_field) as usize];
+            queue.entries.push((loc, reader.get(shape.location_fields[loc.index()])));
         }
     }
 }

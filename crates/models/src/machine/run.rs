@@ -55,6 +55,9 @@ impl<M: MemoryModel> Machine<'_, M> {
                 stmt.next
             }
             Op::New { reg, pool } => {
+                if !self.model.may_allocate(&self.shape, &state.pending, t) {
+                    return Ok(Taken::Blocked);
+                }
                 let reference = self.allocate(&mut state.memory, *pool).map_err(stumble)?;
                 self.assign(state, t, *reg, reference).map_err(stumble)?;
                 record.event(|| event(EventKind::New(reference)));
@@ -69,7 +72,9 @@ impl<M: MemoryModel> Machine<'_, M> {
                     return Err(stumble(Fault::NullReference));
                 }
                 let index = self.shape.cell_index(*pool, reference);
-                if self.model.touches_cell(&self.shape, &state.pending, t, index) {
+                if self.model.touches_cell(&self.shape, &state.pending, t, index)
+                    || !self.model.may_allocate(&self.shape, &state.pending, t)
+                {
                     return Ok(Taken::Blocked);
                 }
                 if !state.memory.allocated[index] {

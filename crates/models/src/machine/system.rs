@@ -8,6 +8,7 @@
 //! can be passed, a load of a location that only its own thread writes.
 
 use super::choice::Choices;
+use super::packed::Segments;
 use super::{Machine, Taken};
 use crate::bits::Writer;
 use crate::model::{MemoryModel, Stumble};
@@ -31,6 +32,9 @@ pub const INITIAL: u32 = u32::MAX - 1;
 #[derive(Debug)]
 pub struct Scratch<P> {
     base: State<P>,
+    /// Where `base` lies in bytes.
+    segments: Segments,
+    /// The same as `base` between two steps.
     work: State<P>,
     writer: Writer,
     ahead: Vec<Vec<u8>>,
@@ -44,6 +48,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     fn scratch(&self) -> Self::Scratch {
         Scratch {
             base: self.blank(),
+            segments: Segments::default(),
             work: self.blank(),
             writer: Writer::default(),
             ahead: Vec::new(),
@@ -73,7 +78,8 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     }
 
     fn expand<S: Sink>(&self, bytes: &[u8], scratch: &mut Self::Scratch, sink: &mut S) {
-        self.decode(bytes, &mut scratch.base);
+        self.decode(bytes, &mut scratch.base, &mut scratch.segments);
+        scratch.work.clone_from(&scratch.base);
         if self.reductions.partial_order && self.expand_one(scratch, sink) {
             return;
         }
@@ -83,9 +89,9 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             scratch.choices = Choices::default();
             loop {
                 scratch.choices.rewind();
-                scratch.work.clone_from(&scratch.base);
                 let taken = self.run(&mut scratch.work, t, &mut scratch.choices, &mut ());
-                enabled |= self.hand_over(taken, number, scratch, sink);
+                enabled |= self.hand_over(taken, number, t, scratch, sink);
+                self.restore(&mut scratch.work, &scratch.base, t);
                 number += 1;
                 if !scratch.choices.advance() {
                     break;
@@ -94,10 +100,10 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             scratch.internal.clear();
             self.model.internal(&self.shape, &scratch.base, t, &mut scratch.internal);
             for at in 0..scratch.internal.len() {
-                scratch.work.clone_from(&scratch.base);
                 let which = scratch.internal[at];
                 let taken = self.perform(&mut scratch.work, t, which, &mut ());
-                enabled |= self.hand_over(taken.map(|()| Taken::Yes), number, scratch, sink);
+                enabled |= self.hand_over(taken.map(|()| Taken::Yes), number, t, scratch, sink);
+                self.restore(&mut scratch.work, &scratch.base, t);
                 number += 1;
             }
         }
@@ -114,6 +120,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         &self,
         taken: Result<Taken, Stumble>,
         number: u32,
+        t: ThreadId,
         scratch: &mut Scratch<M::Pending>,
         sink: &mut S,
     ) -> bool {
@@ -127,7 +134,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 if self.wrong(&scratch.work).is_some() {
                     sink.target(VIOLATION, number);
                 }
-                sink.successor(self.encode(&scratch.work, &mut scratch.writer));
+                sink.successor(self.pack(t, scratch));
                 true
             }
             Err(_) => {
@@ -135,6 +142,14 @@ impl<M: MemoryModel> Machine<'_, M> {
                 true
             }
         }
+    }
+
+    /// The successor in `work`, which a step of `t` led to.
+    #[inline]
+    fn pack<'s>(&self, t: ThreadId, scratch: &'s mut Scratch<M::Pending>) -> &'s [u8] {
+        let Scratch { base, segments, work, writer, .. } = scratch;
+        let same_memory = work.memory == base.memory;
+        self.encode_after(work, segments, same_memory, t, writer)
     }
 
     /// A state without steps: final, or stuck.
@@ -170,9 +185,9 @@ impl<M: MemoryModel> Machine<'_, M> {
                 let mut good = true;
                 loop {
                     scratch.choices.rewind();
-                    scratch.work.clone_from(&scratch.base);
                     let taken = self.run(&mut scratch.work, t, &mut scratch.choices, &mut ());
                     good &= taken == Ok(Taken::Yes) && self.keep(used, t, scratch, sink);
+                    self.restore(&mut scratch.work, &scratch.base, t);
                     used += 1;
                     if !good || !scratch.choices.advance() {
                         break;
@@ -192,9 +207,10 @@ impl<M: MemoryModel> Machine<'_, M> {
                 if !self.model.internal_commutes(&self.shape, &scratch.base, t, which) {
                     continue;
                 }
-                scratch.work.clone_from(&scratch.base);
                 let taken = self.perform(&mut scratch.work, t, which, &mut ());
-                if taken.is_ok() && self.keep(0, t, scratch, sink) {
+                let good = taken.is_ok() && self.keep(0, t, scratch, sink);
+                self.restore(&mut scratch.work, &scratch.base, t);
+                if good {
                     sink.successor(&scratch.ahead[0]);
                     return true;
                 }
@@ -216,15 +232,14 @@ impl<M: MemoryModel> Machine<'_, M> {
         if visible {
             return false;
         }
-        let bytes = self.encode(&scratch.work, &mut scratch.writer);
-        if !sink.is_farther(bytes) {
+        if !sink.is_farther(self.pack(t, scratch)) {
             return false;
         }
         if scratch.ahead.len() <= at {
             scratch.ahead.resize_with(at + 1, Vec::new);
         }
         scratch.ahead[at].clear();
-        scratch.ahead[at].extend_from_slice(bytes);
+        scratch.ahead[at].extend_from_slice(scratch.writer.bytes());
         true
     }
 

@@ -3,6 +3,7 @@
 
 use super::window::Window;
 use super::{Table, is_known, value_of};
+use crate::address::check_limits;
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, Op, ThreadId, Value};
 
@@ -117,8 +118,11 @@ impl Table {
             if !sure || !is_known(value, uses, operands) {
                 return Forward::Wait;
             }
-            // A value that faults will fault when the store is performed; the load waits for that.
-            return match value.eval(&|reg| value_of(uses, operands, *reg)) {
+            // A value that faults, or does not fit the location, faults when the store is performed;
+            // the load waits for that.
+            let limits = shape.location_limits[loc.index()];
+            let value = value.eval(&|reg| value_of(uses, operands, *reg));
+            return match value.and_then(|value| check_limits(limits, value)) {
                 Ok(value) => Forward::Value(value),
                 Err(_) => Forward::Wait,
             };

@@ -1,0 +1,102 @@
+//! How fast the explicit engine is: states per second on one and two threads, bytes per state, and
+//! how time grows from N to 10 N states. A benchmark, not a test: it prints and judges nothing.
+//!
+//! `cargo xtask bench`
+
+use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
+use fencepost_ir::{Diagnostics, Problem};
+use fencepost_models::{ModelSpec, Reductions};
+use fencepost_search::{Cancel, Limits, Progress};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::Instant;
+
+/// The programs, with the bound on pending stores that gives them enough states.
+const PROGRAMS: [(&str, u32); 5] = [
+    ("peterson-filter3", 4),
+    ("bakery3", 4),
+    ("szymanski3", 4),
+    ("peterson0", 24),
+    ("dekker0", 24),
+];
+
+fn main() {
+    println!(
+        "{:<18} {:<6} {:<4} {:>10} {:>10} {:>9} {:>9} {:>6} {:>8} {:>7}",
+        "program",
+        "model",
+        "por",
+        "states",
+        "transit.",
+        "1 thr/s",
+        "2 thr/s",
+        "ratio",
+        "B/state",
+        "10N/N"
+    );
+    for (name, bound) in PROGRAMS {
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../corpus/mutex/{name}.fp"));
+        let source = std::fs::read_to_string(&file).expect("a corpus program");
+        let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
+        let problems = frontend
+            .lower(&source, &mut Diagnostics::new())
+            .expect("it compiles");
+        for model in ["tso", "pso"] {
+            for partial_order in [true, false] {
+                row(name, &problems[0], model, bound, partial_order);
+            }
+        }
+    }
+}
+
+fn row(name: &str, problem: &Problem, model: &str, bound: u32, partial_order: bool) {
+    let spec = ModelSpec::by_name(model).expect("a built-in model");
+    let run = |threads: usize, states: u64| -> (Answer, f64) {
+        let settings = Settings {
+            limits: Limits {
+                states,
+                ..Limits::default()
+            },
+            threads: NonZeroUsize::new(threads).expect("at least one"),
+            reductions: Reductions {
+                partial_order,
+                ..Reductions::ALL
+            },
+            fixed_buffer: Some(bound),
+            ..Settings::default()
+        };
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let budget = Budget {
+            cancel: &cancel,
+            progress: &progress,
+        };
+        let start = Instant::now();
+        // `outcomes` does not stop at a violation: the whole space is searched.
+        let answer = Explicit.outcomes(
+            Task {
+                problem,
+                model: &spec,
+            },
+            settings,
+            budget,
+        );
+        (answer, start.elapsed().as_secs_f64())
+    };
+    const MOST: u64 = 10_000_000;
+    let (one, seconds_one) = run(1, MOST);
+    let (_, seconds_two) = run(2, MOST);
+    let states = one.statistics.states;
+    let (tenth, seconds_tenth) = run(1, states / 10);
+    let growth = (seconds_one / states as f64) / (seconds_tenth / tenth.statistics.states as f64);
+    println!(
+        "{name:<18} {model:<6} {:<4} {states:>10} {:>10} {:>8.2}M {:>8.2}M {:>6.2} {:>8.1} {:>7.1}",
+        if partial_order { "on" } else { "off" },
+        one.statistics.transitions,
+        states as f64 / seconds_one / 1e6,
+        states as f64 / seconds_two / 1e6,
+        seconds_one / seconds_two,
+        one.statistics.bytes as f64 / states as f64,
+        10.0 * growth,
+    );
+}

@@ -1,0 +1,543 @@
+//! Draws random programs.
+//!
+//! Values stay small so that state spaces stay finite: expressions are built to stay within -2 to
+//! 3, and what counts (`fetch_add`, `x++`) stands in no loop without a limit.
+//!
+//! Threads drawn independently seldom meet. Many programs are therefore drawn around a
+//! cycle: the thread `ti` accesses the i-th location first and the next one last, which is the
+//! skeleton of every classic litmus test.
+
+use super::{Profile, RandomProgram, Shared, Tree};
+
+/// The program of a profile and a seed.
+pub fn program(profile: Profile, seed: u64) -> RandomProgram {
+    let mut grower = Grower {
+        random: Random(seed ^ (0x9e37 + profile as u64) << 32),
+        profile,
+        ints: Vec::new(),
+        bools: false,
+        array: false,
+        critical: false,
+    };
+    grower.program(format!("random program, profile {profile:?}, seed {seed}"))
+}
+
+/// SplitMix64: tiny, and the same everywhere for ever.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit`.
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+
+    /// A number of a range, ends included.
+    fn within(&mut self, lo: usize, hi: usize) -> usize {
+        lo + self.below(hi - lo + 1)
+    }
+
+    fn percent(&mut self, chance: usize) -> bool {
+        self.below(100) < chance
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+}
+
+/// Where a statement stands, which limits what it may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Directly in a thread, or in a branch there.
+    Open,
+    /// In a loop that ends.
+    Counted,
+    /// In a loop that may go on for ever: nothing may count.
+    Endless,
+    /// In an `atomic` block.
+    Atomic,
+}
+
+struct Grower {
+    random: Random,
+    profile: Profile,
+    ints: Vec<&'static str>,
+    /// Whether there is `f`, a shared `bool`.
+    bools: bool,
+    /// Whether there is `a`, a shared array of two.
+    array: bool,
+    /// Whether a critical section was drawn.
+    critical: bool,
+}
+
+fn line(text: impl Into<String>) -> Tree {
+    Tree::Line(text.into())
+}
+
+fn block(head: impl Into<String>, body: Vec<Tree>) -> Tree {
+    Tree::Block {
+        arms: vec![(head.into(), body)],
+        tail: String::new(),
+    }
+}
+
+impl Grower {
+    fn program(&mut self, origin: String) -> RandomProgram {
+        let shared = self.declarations();
+        let init = match self.profile {
+            Profile::Kitchen if self.random.percent(25) => {
+                let x = self.int();
+                vec![line(format!("{x} = {};", self.random.within(1, 2)))]
+            }
+            Profile::Records if self.random.percent(40) => {
+                vec![line("head = new Node;"), line("head.v = 1;")]
+            }
+            Profile::Straight | Profile::Loops | Profile::Records | Profile::Kitchen => Vec::new(),
+        };
+        let threads = match self.profile {
+            Profile::Straight => self.random.within(2, 3),
+            Profile::Kitchen if self.random.percent(15) => 3,
+            Profile::Loops | Profile::Records | Profile::Kitchen => 2,
+        };
+        let cycle = self.ints.len() > 1 && self.random.percent(70);
+        let threads = (0..threads)
+            .map(|at| (format!("t{at}"), self.thread(at, threads, cycle)))
+            .collect();
+        let mut claims = Vec::new();
+        if self.critical {
+            claims.push("property mutual_exclusion;".into());
+        }
+        if self.random.percent(30) {
+            claims.push("property deadlock_free;".into());
+        }
+        if self.profile == Profile::Kitchen && self.random.percent(50) {
+            let (x, y) = (self.int(), self.int());
+            let claim = self
+                .random
+                .pick(&["X <= 1", "X != 2 || Y == 0", "X + Y < 3"]);
+            claims.push(format!(
+                "invariant {};",
+                claim.replace('X', x).replace('Y', y)
+            ));
+        }
+        RandomProgram {
+            origin,
+            shared,
+            init,
+            threads,
+            claims,
+        }
+    }
+
+    fn declarations(&mut self) -> Vec<Shared> {
+        let count = self.random.within(1, 3).max(self.random.within(1, 2));
+        self.ints = ["x", "y", "z"][..count].to_vec();
+        let mut shared = Vec::new();
+        for name in self.ints.clone() {
+            let ty = if self.random.percent(8) {
+                "int(0..=2)"
+            } else {
+                "int"
+            };
+            let value = if self.random.percent(10) { " = 1" } else { "" };
+            let text = format!("shared {ty} {name}{value};");
+            shared.push(Shared {
+                name,
+                text,
+                observed: vec![name.into()],
+            });
+        }
+        self.bools = self.random.percent(25);
+        if self.bools {
+            let text = "shared bool f;".into();
+            shared.push(Shared {
+                name: "f",
+                text,
+                observed: vec!["f".into()],
+            });
+        }
+        self.array = self.random.percent(35);
+        if self.array {
+            let text = "shared int a[2];".into();
+            shared.push(Shared {
+                name: "a",
+                text,
+                observed: vec!["a[0]".into(), "a[1]".into()],
+            });
+        }
+        if self.profile == Profile::Records || self.profile == Profile::Kitchen {
+            let text = "shared Node head;".into();
+            shared.push(Shared {
+                name: "head",
+                text,
+                observed: vec!["head".into()],
+            });
+        }
+        shared
+    }
+
+    fn thread(&mut self, at: usize, threads: usize, cycle: bool) -> Vec<Tree> {
+        let budget = match self.profile {
+            Profile::Straight if threads == 2 => self.random.within(2, 6),
+            Profile::Straight => self.random.within(2, 3),
+            Profile::Kitchen if threads == 3 => 2,
+            Profile::Loops => self.random.within(2, 4),
+            Profile::Records | Profile::Kitchen => self.random.within(2, 5),
+        };
+        let mut body = Vec::new();
+        if self.profile == Profile::Records && self.random.percent(70) {
+            body.push(line(self.random.pick(&["r4 = new Node;", "r4 = head;"])));
+        }
+        if cycle {
+            body.push(self.plain_access(at, "r0"));
+        }
+        let between = if cycle { self.random.below(3) } else { budget };
+        self.statements(between, Place::Open, &mut body);
+        if cycle {
+            body.push(self.plain_access((at + 1) % threads, "r1"));
+        }
+        body
+    }
+
+    /// A load or store of a given location.
+    fn plain_access(&mut self, at: usize, reg: &str) -> Tree {
+        let x = self.ints[at % self.ints.len()];
+        match self.random.below(8) {
+            0..4 => line(format!("{reg} = {x};")),
+            4..7 => line(format!("{x} = {};", self.random.within(1, 2))),
+            _ => line(format!("{x} = {};", self.expr())),
+        }
+    }
+
+    /// Draws about as many statements as the budget says, those inside blocks included.
+    fn statements(&mut self, mut budget: usize, place: Place, body: &mut Vec<Tree>) {
+        while budget > 0 {
+            let before = body.len();
+            let inside = self.statement(budget, place, body);
+            budget = budget.saturating_sub(inside.max(body.len() - before));
+        }
+    }
+
+    fn body(&mut self, most: usize, place: Place) -> Vec<Tree> {
+        let mut body = Vec::new();
+        let budget = self.random.within(1, most.clamp(1, 2));
+        self.statements(budget, place, &mut body);
+        body
+    }
+
+    /// Draws one statement; returns what it costs.
+    fn statement(&mut self, budget: usize, place: Place, body: &mut Vec<Tree>) -> usize {
+        let roll = self.random.below(100);
+        let records = match self.profile {
+            Profile::Records => 60,
+            Profile::Kitchen => 8,
+            Profile::Straight | Profile::Loops => 0,
+        };
+        if place != Place::Endless && self.random.percent(records) {
+            self.record(place, body);
+            return 1;
+        }
+        match self.profile {
+            Profile::Loops if place == Place::Open && roll < 45 => {
+                return self.a_loop(budget, body);
+            }
+            Profile::Kitchen if place == Place::Open && roll < 14 => {
+                return self.a_loop(budget, body);
+            }
+            Profile::Kitchen if place == Place::Open && roll < 22 => {
+                body.push(block("atomic", self.body(2, Place::Atomic)));
+                return 2;
+            }
+            Profile::Kitchen if place != Place::Atomic && roll < 30 => {
+                self.critical = true;
+                let inner = if self.random.percent(60) {
+                    vec![line("skip;")]
+                } else {
+                    vec![self.access(place)]
+                };
+                body.push(block("critical", inner));
+                return 2;
+            }
+            Profile::Straight | Profile::Loops | Profile::Records | Profile::Kitchen => {}
+        }
+        match self.random.below(100) {
+            0..68 => body.push(self.access(place)),
+            68..76 => body.push(self.local()),
+            76..86 if place != Place::Atomic => body.push(self.fence()),
+            86..94 => {
+                let cond = self.condition();
+                let mut arms = vec![(format!("if ({cond})"), self.body(budget, place))];
+                if self.random.percent(25) {
+                    arms.push(("else".into(), self.body(1, place)));
+                }
+                body.push(Tree::Block {
+                    arms,
+                    tail: String::new(),
+                });
+                return 2;
+            }
+            94..97 => {
+                let condition = self.pure_condition();
+                body.push(line(format!("assert({condition});")));
+            }
+            97..99 => {
+                let condition = self.pure_condition();
+                body.push(line(format!("assume({condition});")));
+            }
+            _ => body.push(line("skip;")),
+        }
+        1
+    }
+
+    fn a_loop(&mut self, budget: usize, body: &mut Vec<Tree>) -> usize {
+        match self.random.below(10) {
+            0..2 => {
+                let inner = self.body(budget, Place::Counted);
+                body.push(block("for (r2 = 0; r2 < 2; r2++)", inner));
+                3
+            }
+            2 => {
+                let mut inner = self.body(budget, Place::Counted);
+                inner.push(line("r2 = r2 + 1;"));
+                body.push(line("r2 = 0;"));
+                body.push(block("while (r2 < 2)", inner));
+                3
+            }
+            3..5 => {
+                let x = self.int();
+                let mut inner = vec![line(format!("r0 = {x};"))];
+                let mut cond = "r0 == 0".to_string();
+                if self.random.percent(40) {
+                    inner.push(line(format!("r1 = {};", self.int())));
+                    cond += self
+                        .random
+                        .pick(&[" && r1 == 0", " || r1 == 0", " && r1 != 2"]);
+                }
+                let tail = format!(" while ({cond});");
+                body.push(Tree::Block {
+                    arms: vec![("do".into(), inner)],
+                    tail,
+                });
+                2
+            }
+            5 => {
+                let x = self.int();
+                body.push(block(format!("while ({x} == 0)"), vec![line("skip;")]));
+                1
+            }
+            6..9 => {
+                let mut inner = vec![self.store_constant()];
+                if self.random.percent(30) {
+                    inner.push(self.access(Place::Endless));
+                }
+                if self.random.percent(20) {
+                    inner.push(self.fence());
+                }
+                body.push(block("while (choose(0..=1) == 1)", inner));
+                2
+            }
+            _ => {
+                let mut inner = vec![self.access(Place::Endless)];
+                let cond = self.condition();
+                inner.push(line(format!("if ({cond}) break;")));
+                if self.random.percent(40) {
+                    inner.push(self.access(Place::Endless));
+                }
+                body.push(block("loop", inner));
+                3
+            }
+        }
+    }
+
+    /// A load, a store or an update.
+    fn access(&mut self, place: Place) -> Tree {
+        if self.bools && self.random.percent(15) {
+            let texts = [
+                "f = true;",
+                "f = false;",
+                "r3 = f;",
+                "f = r3;",
+                "r3 = swap(f, true);",
+            ];
+            return line(self.random.pick(&texts));
+        }
+        let at = self.place();
+        let reg = self.random.pick(&["r0", "r1"]);
+        match self.random.below(100) {
+            0..36 => line(format!("{reg} = {at};")),
+            36..62 => self.store_constant(),
+            62..74 => line(format!("{at} = {};", self.expr())),
+            74..80 => {
+                let old = self.random.below(2);
+                let new = self.random.pick(&["1", "2", "r0"]);
+                let target = self.random.pick(&["r3 = ", "r3 = ", ""]);
+                line(format!("{target}cas({at}, {old}, {new});"))
+            }
+            80..84 => line(format!("{reg} = swap({at}, {});", self.expr())),
+            84..88 if place != Place::Endless => line(format!("{reg} = fetch_add({at}, 1);")),
+            88..91 => line(format!(
+                "{reg} = fetch_or({at}, {});",
+                self.random.within(1, 2)
+            )),
+            91..93 => line(format!("fetch_xor({at}, 1);")),
+            93..95 if place != Place::Endless => line(format!("{at}++;")),
+            95..98 => line(format!("{reg} = {at} == {} ? 1 : 2;", self.int())),
+            _ => line(format!("{at} = {};", self.int())),
+        }
+    }
+
+    fn store_constant(&mut self) -> Tree {
+        line(format!(
+            "{} = {};",
+            self.place(),
+            self.random.within(0, 2).max(1)
+        ))
+    }
+
+    /// An integer location.
+    fn place(&mut self) -> String {
+        if self.array && self.random.percent(35) {
+            self.random
+                .pick(&[
+                    "a[0]",
+                    "a[1]",
+                    "a[r0 & 1]",
+                    "a[r1 & 1]",
+                    "a[1 - (r0 & 1)]",
+                    "a[r0]",
+                ])
+                .into()
+        } else {
+            self.int().into()
+        }
+    }
+
+    /// A shared integer.
+    fn int(&mut self) -> &'static str {
+        let at = self.random.below(self.ints.len());
+        self.ints[at]
+    }
+
+    /// An integer expression over registers.
+    fn expr(&mut self) -> &'static str {
+        self.random.pick(&[
+            "1",
+            "2",
+            "r0",
+            "r0",
+            "r1",
+            "r1",
+            "1 - r0",
+            "r0 ^ 1",
+            "r1 & 1",
+            "(r0 + r1) & 3",
+            "(r1 + 1) & 3",
+            "r0 == r1 ? 1 : 0",
+            "r0 - r0",
+        ])
+    }
+
+    /// A condition over registers.
+    fn pure_condition(&mut self) -> &'static str {
+        self.random.pick(&[
+            "r0 == 0",
+            "r0 == 1",
+            "r1 == 0",
+            "r1 != 2",
+            "r0 == r1",
+            "r0 <= r1",
+            "!r3",
+            "r3 || r0 == 0",
+            "r0 != 1 || r1 != 0",
+            "r0 != 0 && 2 / r0 > 1",
+        ])
+    }
+
+    /// A condition, perhaps with loads in it.
+    fn condition(&mut self) -> String {
+        if self.random.percent(70) {
+            return self.pure_condition().into();
+        }
+        let (x, y) = (self.int(), self.int());
+        let condition =
+            self.random
+                .pick(&["X == 1", "X == r0", "X == 1 && Y == 0", "X == 1 || Y == 1"]);
+        condition.replace('X', x).replace('Y', y)
+    }
+
+    fn local(&mut self) -> Tree {
+        let reg = self.random.pick(&["r0", "r1"]);
+        match self.random.below(10) {
+            0..6 => line(format!("{reg} = {};", self.expr())),
+            6..8 => line(format!("{reg} = choose(0..=1);")),
+            8 => line("r3 = r0 == 1;"),
+            _ => line("r3 = !r3;"),
+        }
+    }
+
+    fn fence(&mut self) -> Tree {
+        if self.random.percent(15) {
+            return line(format!("drain {};", self.place()));
+        }
+        let mut kinds = vec!["store_store", "store_load", "load_load", "load_store"];
+        match self.random.below(100) {
+            0..25 => return line("fence;"),
+            25..75 => kinds = vec![self.random.pick(&kinds)],
+            _ => kinds.retain(|_| self.random.percent(60)),
+        }
+        line(format!("fence {};", kinds.join(", ")))
+    }
+
+    /// A statement about records, mostly where `r4` is not null.
+    fn record(&mut self, place: Place, body: &mut Vec<Tree>) {
+        let free = [
+            "r4 = new Node;",
+            "r4 = head;",
+            "r4 = head;",
+            "head = r4;",
+            "head = r4;",
+            "r3 = cas(head, null, r4);",
+            "r4 = swap(head, null);",
+            "r5 = r4;",
+            "r3 = r4 == null;",
+        ];
+        let guarded = [
+            "r4.v = 1;",
+            "r4.v = 1;",
+            "r0 = r4.v;",
+            "r0 = r4.v;",
+            "r4.next = head;",
+            "r4 = r4.next;",
+            "r5 = r4.next;",
+            "r4.slot[r0 & 1] = 1;",
+            "r1 = r4.slot[r0 & 1];",
+            "r1 = r4.slot[1];",
+            "r0 = fetch_add(r4.v, 1);",
+            "r3 = cas(head, r4, r4.next);",
+            "free(r4);",
+            "free(r4);",
+            "drain r4.v;",
+        ];
+        if self.random.percent(45) {
+            body.push(line(self.random.pick(&free)));
+            return;
+        }
+        let mut text = self.random.pick(&guarded);
+        if place == Place::Atomic && text.starts_with("drain") {
+            text = "r0 = r4.v;";
+        }
+        if self.random.percent(75) {
+            body.push(block("if (r4 != null)", vec![line(text)]));
+        } else {
+            body.push(line(text));
+        }
+    }
+}

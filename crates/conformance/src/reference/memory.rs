@@ -1,0 +1,190 @@
+//! Memory: the value of every location, and which record cells are allocated.
+
+use fencepost_ir::{
+    Address, BinOp, Expr, Fault, Loc, PoolId, Program, Reg, Thread, Type, Update, Value,
+};
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Memory {
+    /// By location.
+    values: Vec<Value>,
+    /// By pool and cell, cells from 0.
+    allocated: Vec<Vec<bool>>,
+}
+
+impl Memory {
+    /// Before `init`.
+    pub(super) fn initial(program: &Program) -> Self {
+        Memory {
+            values: program
+                .locations
+                .iter()
+                .map(|location| location.init)
+                .collect(),
+            allocated: program
+                .pools
+                .iter()
+                .map(|pool| vec![false; pool.cells as usize])
+                .collect(),
+        }
+    }
+
+    pub(super) fn read(&self, loc: Loc) -> Value {
+        self.values[loc.index()]
+    }
+
+    /// A store takes effect. "A store that takes effect in a cell that is no longer allocated then
+    /// is a `UseAfterFree`."
+    pub(super) fn write(&mut self, program: &Program, loc: Loc, value: Value) -> Result<(), Fault> {
+        self.check_allocated(program, loc)?;
+        self.values[loc.index()] = value;
+        Ok(())
+    }
+
+    /// Where an access goes, with every check of an address.
+    pub(super) fn locate(
+        &self,
+        program: &Program,
+        address: &Address,
+        registers: &[Value],
+    ) -> Result<Loc, Fault> {
+        let loc = place(program, address, &|expr| eval(expr, registers))?;
+        self.check_allocated(program, loc)?;
+        Ok(loc)
+    }
+
+    fn check_allocated(&self, program: &Program, loc: Loc) -> Result<(), Fault> {
+        match program.cell_of(loc) {
+            Some((pool, cell)) if !self.allocated[pool.index()][cell as usize] => {
+                Err(Fault::UseAfterFree)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// "`new` takes the lowest cell of its pool that is not allocated (none: `PoolExhausted`),
+    /// writes the initial values of its fields directly to memory, and yields the reference."
+    pub(super) fn allocate(&mut self, program: &Program, pool: PoolId) -> Result<Value, Fault> {
+        let cells = &mut self.allocated[pool.index()];
+        let cell = cells
+            .iter()
+            .position(|used| !used)
+            .ok_or(Fault::PoolExhausted)?;
+        cells[cell] = true;
+        let reference = cell as Value + 1;
+        for loc in cell_locations(program, pool, reference) {
+            self.values[loc.index()] = program.location(loc).init;
+        }
+        Ok(reference)
+    }
+
+    /// "`free` of null is `NullReference`, of a cell that is not allocated `DoubleFree`."
+    pub(super) fn free(&mut self, pool: PoolId, reference: Value) -> Result<(), Fault> {
+        if reference == 0 {
+            return Err(Fault::NullReference);
+        }
+        let used = &mut self.allocated[pool.index()][reference as usize - 1];
+        if !*used {
+            return Err(Fault::DoubleFree);
+        }
+        *used = false;
+        Ok(())
+    }
+
+    /// Reads and writes a location, and yields what the update yields. Operands are evaluated
+    /// before anything else, those of a `cas` that fails too.
+    pub(super) fn update(
+        &mut self,
+        program: &Program,
+        at: &Address,
+        update: &Update,
+        registers: &[Value],
+    ) -> Result<Value, Fault> {
+        let loc = self.locate(program, at, registers)?;
+        let old = self.read(loc);
+        let (new, yields) = match update {
+            Update::Cas { expected, new } => {
+                let (expected, new) = (eval(expected, registers)?, eval(new, registers)?);
+                if old == expected {
+                    (Some(new), 1)
+                } else {
+                    (None, 0)
+                }
+            }
+            Update::Swap { new } => (Some(eval(new, registers)?), old),
+            Update::Add { by } => (Some(BinOp::Add.apply(old, eval(by, registers)?)?), old),
+            Update::Bits { op, by } => (Some(op.apply(old, eval(by, registers)?)?), old),
+        };
+        if let Some(new) = new {
+            self.write(program, loc, for_location(program, loc, new)?)?;
+        }
+        Ok(yields)
+    }
+}
+
+/// The value of an expression.
+pub(super) fn eval(expr: &Expr<Reg>, registers: &[Value]) -> Result<Value, Fault> {
+    expr.eval(&|reg: &Reg| registers[reg.index()])
+}
+
+/// "`base + (cell - 1) * stride + index`. The cell is evaluated and checked first, then the index":
+/// the location, allocated or not.
+pub(super) fn place(
+    program: &Program,
+    address: &Address,
+    eval: &impl Fn(&Expr<Reg>) -> Result<Value, Fault>,
+) -> Result<Loc, Fault> {
+    let mut loc = address.base.0;
+    if let Some((pool, cell)) = &address.cell {
+        let cell = eval(cell)?;
+        if cell == 0 {
+            return Err(Fault::NullReference);
+        }
+        loc += (cell as u32 - 1) * program.pool(*pool).stride;
+    }
+    if let Some((length, index)) = &address.index {
+        let index = eval(index)?;
+        if !(0..i64::from(*length)).contains(&i64::from(index)) {
+            return Err(Fault::OutOfBounds);
+        }
+        loc += index as u32;
+    }
+    Ok(Loc(loc))
+}
+
+/// All locations of a record cell; none of `null`.
+pub(super) fn cell_locations(
+    program: &Program,
+    pool: PoolId,
+    reference: Value,
+) -> impl Iterator<Item = Loc> + use<> {
+    let (base, stride) = (program.pool(pool).base.0, program.pool(pool).stride);
+    (0..stride)
+        .filter(move |_| reference != 0)
+        .map(move |field| {
+            let cell = reference as u32 - 1;
+            Loc(base + cell * stride + field)
+        })
+}
+
+/// The value, when a location may hold it.
+pub(super) fn for_location(program: &Program, loc: Loc, value: Value) -> Result<Value, Fault> {
+    within(program, &program.location(loc).ty, value)
+}
+
+/// The value, when a register may hold it.
+pub(super) fn for_register(
+    program: &Program,
+    thread: &Thread,
+    reg: Reg,
+    value: Value,
+) -> Result<Value, Fault> {
+    within(program, &thread.registers[reg.index()].ty, value)
+}
+
+fn within(program: &Program, ty: &Type, value: Value) -> Result<Value, Fault> {
+    match program.limits(ty) {
+        Some((lo, hi)) if value < lo || hi < value => Err(Fault::OutOfRange),
+        Some(_) | None => Ok(value),
+    }
+}

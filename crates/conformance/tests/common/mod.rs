@@ -1,0 +1,91 @@
+//! What the conformance tests share: reading programs, asking the explicit engine, naming models.
+
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+use fencepost_conformance::reference::{Model, Table};
+use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
+use fencepost_ir::{Diagnostics, Problem};
+use fencepost_models::{ModelSpec, Reductions};
+use fencepost_search::{Cancel, Progress};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Every model under test: ours by name, and the same one in the reference.
+pub(crate) const MODELS: [(&str, Model); 7] = [
+    ("sc", Model::Sc),
+    ("ibm370", Model::Table(Table::IBM370)),
+    ("tso", Model::Tso),
+    ("table-tso", Model::Table(Table::TSO)),
+    ("pso", Model::Pso),
+    ("table-pso", Model::Table(Table::PSO)),
+    ("rmo", Model::Table(Table::RMO)),
+];
+
+/// The reductions under test: all, none, and each one left out.
+pub(crate) const REDUCTIONS: [Reductions; 5] = [
+    Reductions::ALL,
+    Reductions::NONE,
+    Reductions {
+        fuse: false,
+        ..Reductions::ALL
+    },
+    Reductions {
+        clear_dead: false,
+        ..Reductions::ALL
+    },
+    Reductions {
+        partial_order: false,
+        ..Reductions::ALL
+    },
+];
+
+/// The problems of a source text, or what is wrong with it.
+pub(crate) fn lower(source: &str) -> Result<Vec<Problem>, String> {
+    let mut diagnostics = Diagnostics::new();
+    let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
+    frontend.lower(source, &mut diagnostics).ok_or_else(|| {
+        let lines: Vec<String> = diagnostics
+            .iter()
+            .map(|d| format!("{} line {}: {}", d.code, d.span.line, d.message))
+            .collect();
+        lines.join("\n")
+    })
+}
+
+/// A model of ours by name.
+pub(crate) fn model(name: &str) -> ModelSpec {
+    ModelSpec::by_name(name).expect("a built-in model")
+}
+
+/// Settings for so many search threads.
+pub(crate) fn settings(threads: usize) -> Settings {
+    Settings {
+        threads: NonZeroUsize::new(threads).expect("at least one"),
+        ..Settings::default()
+    }
+}
+
+/// Asks the explicit engine for a verdict.
+pub(crate) fn check(problem: &Problem, model: &ModelSpec, settings: Settings) -> Answer {
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    let budget = Budget {
+        cancel: &cancel,
+        progress: &progress,
+    };
+    Explicit.run(Task { problem, model }, settings, budget)
+}
+
+/// Asks it for every outcome.
+pub(crate) fn outcomes(problem: &Problem, model: &ModelSpec, settings: Settings) -> Answer {
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    let budget = Budget {
+        cancel: &cancel,
+        progress: &progress,
+    };
+    Explicit.outcomes(Task { problem, model }, settings, budget)
+}
+
+/// The corpus folder.
+pub(crate) fn corpus() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
+}

@@ -1,0 +1,593 @@
+//! The reference by itself: litmus tests with known answers, and what must hold between models.
+
+use std::collections::BTreeSet;
+
+use fencepost_conformance::random::{self, Profile, RandomProgram};
+use fencepost_conformance::reference::{Model, Report, Table, explore};
+use fencepost_ir::{Diagnostics, Fault, Problem, Value};
+
+const MAX_STATES: usize = 200_000;
+
+fn lower(source: &str) -> Problem {
+    let mut diagnostics = Diagnostics::new();
+    let frontend = fencepost_frontends::by_extension("fp").expect("the language of the house");
+    match frontend.lower(source, &mut diagnostics) {
+        Some(problems) => problems.into_iter().next().expect("one problem at least"),
+        None => panic!("{:#?}\n{source}", diagnostics.sorted()),
+    }
+}
+
+/// `x`, `y`, `z` and `a[2]` are shared, each text is a thread `t0`, `t1`, ...
+fn litmus(threads: &[&str], observe: &str) -> Problem {
+    let mut source = "shared int x, y, z, a[2];\n".to_string();
+    for (at, body) in threads.iter().enumerate() {
+        source += &format!("thread t{at} {{ {body} }}\n");
+    }
+    lower(&format!("{source}observe {observe};"))
+}
+
+/// The models by name, weakest last. The table-driven ones are named with a `*`.
+fn models() -> Vec<(&'static str, Model)> {
+    vec![
+        ("sc", Model::Sc),
+        ("sc*", Model::Table(Table::SC)),
+        ("370*", Model::Table(Table::IBM370)),
+        ("tso", Model::Tso),
+        ("tso*", Model::Table(Table::TSO)),
+        ("pso", Model::Pso),
+        ("pso*", Model::Table(Table::PSO)),
+        ("rmo*", Model::Table(Table::RMO)),
+    ]
+}
+
+/// Checks that exactly the models named can end in the outcome.
+#[track_caller]
+fn check(threads: &[&str], observe: &str, outcome: &[Value], allowed: &str) {
+    let problem = litmus(threads, observe);
+    let mut found = Vec::new();
+    for (name, model) in models() {
+        let report = explore(&problem, model, 8, MAX_STATES);
+        assert!(
+            report.complete && !report.bound_hit && report.faults.is_empty(),
+            "{name}"
+        );
+        if report.outcomes.contains(outcome) {
+            found.push(name);
+        }
+    }
+    assert_eq!(
+        found.join(" "),
+        allowed,
+        "{observe} = {outcome:?} of {threads:?}"
+    );
+}
+
+const ALL: &str = "sc sc* 370* tso tso* pso pso* rmo*";
+const NOT_SC: &str = "370* tso tso* pso pso* rmo*";
+const NOT_TSO: &str = "pso pso* rmo*";
+const RMO: &str = "rmo*";
+
+#[test]
+fn store_buffering() {
+    let sb = |fence: &str| {
+        [
+            format!("x = 1; {fence} r0 = y;"),
+            format!("y = 1; {fence} r0 = x;"),
+        ]
+    };
+    for (fence, allowed) in [
+        ("", NOT_SC),
+        ("fence;", ""),
+        ("fence store_load;", ""),
+        ("fence store_load, load_load;", ""),
+        ("fence store_store, load_load, load_store;", NOT_SC),
+        ("fence store_store; fence load_load;", NOT_SC),
+        ("drain z;", NOT_SC),
+        // An update is ordered with stores before it under TSO, and with nothing else's under PSO.
+        ("r1 = swap(z, 1);", NOT_TSO),
+    ] {
+        let [p, q] = sb(fence);
+        check(&[&p, &q], "t0.r0, t1.r0", &[0, 0], allowed);
+    }
+    check(
+        &["x = 1; drain x; r0 = y;", "y = 1; drain y; r0 = x;"],
+        "t0.r0, t1.r0",
+        &[0, 0],
+        "",
+    );
+}
+
+#[test]
+fn message_passing() {
+    let observe = "t1.r0, t1.r1";
+    check(
+        &["x = 1; y = 1;", "r0 = y; r1 = x;"],
+        observe,
+        &[1, 0],
+        NOT_TSO,
+    );
+    let writer = "x = 1; fence store_store; y = 1;";
+    check(&[writer, "r0 = y; r1 = x;"], observe, &[1, 0], RMO);
+    check(
+        &[writer, "r0 = y; fence load_load; r1 = x;"],
+        observe,
+        &[1, 0],
+        "",
+    );
+    check(
+        &[writer, "r0 = y; fence load_store; r1 = x;"],
+        observe,
+        &[1, 0],
+        RMO,
+    );
+    // A branch waits for its condition; nothing is speculated.
+    check(
+        &[writer, "r0 = y; r1 = 5; if (r0 == 1) r1 = x;"],
+        observe,
+        &[1, 0],
+        "",
+    );
+    // An update of y overtakes the store to x only where W->W may.
+    check(
+        &["x = 1; r0 = swap(y, 1);", "r0 = y; r1 = x;"],
+        observe,
+        &[1, 0],
+        NOT_TSO,
+    );
+}
+
+#[test]
+fn load_buffering() {
+    let observe = "t0.r0, t1.r0";
+    check(&["r0 = x; y = 1;", "r0 = y; x = 1;"], observe, &[1, 1], RMO);
+    check(
+        &["r0 = x; fence load_store; y = 1;", "r0 = y; x = 1;"],
+        observe,
+        &[1, 1],
+        RMO,
+    );
+    let fenced = [
+        "r0 = x; fence load_store; y = 1;",
+        "r0 = y; fence load_store; x = 1;",
+    ];
+    check(&fenced, observe, &[1, 1], "");
+    // Nothing comes out of thin air, and a false dependency is a dependency.
+    check(
+        &["r0 = x; y = r0;", "r0 = y; x = r0;"],
+        observe,
+        &[1, 1],
+        "",
+    );
+    check(
+        &["r0 = x; y = r0 - r0 + 1;", "r0 = y; x = r0 - r0 + 1;"],
+        observe,
+        &[1, 1],
+        "",
+    );
+}
+
+#[test]
+fn independent_reads_of_independent_writes() {
+    let observe = "t2.r0, t2.r1, t3.r0, t3.r1";
+    let plain = ["x = 1;", "y = 1;", "r0 = x; r1 = y;", "r0 = y; r1 = x;"];
+    check(&plain, observe, &[1, 0, 1, 0], RMO);
+    let fence = "fence load_load;";
+    let left = format!("r0 = x; {fence} r1 = y;");
+    let right = format!("r0 = y; {fence} r1 = x;");
+    check(
+        &["x = 1;", "y = 1;", &left, &right],
+        observe,
+        &[1, 0, 1, 0],
+        "",
+    );
+}
+
+#[test]
+fn coherence() {
+    check(&["x = 1;", "r0 = x; r1 = x;"], "t1.r0, t1.r1", &[1, 0], "");
+    check(
+        &["x = 1; x = 2;", "r0 = x; r1 = x;"],
+        "t1.r0, t1.r1",
+        &[2, 1],
+        "",
+    );
+    check(&["x = 1; x = 2;"], "x", &[1], "");
+    check(&["r0 = x; x = 1;"], "t0.r0", &[1], "");
+    check(&["x = 1; r0 = x;"], "t0.r0", &[0], "");
+    check(&["x = 1; r0 = cas(x, 1, 2);"], "x", &[1], "");
+}
+
+#[test]
+fn shapes_with_final_memory() {
+    // n6: only a model that reads own writes early.
+    let n6 = ["x = 1; r0 = x; r1 = y;", "y = 2; x = 2;"];
+    check(&n6, "x, t0.r0, t0.r1", &[1, 1, 0], "tso tso* pso pso* rmo*");
+    check(
+        &["x = 1; y = 1;", "y = 2; r0 = x;"],
+        "y, t1.r0",
+        &[2, 0],
+        NOT_SC,
+    );
+    check(
+        &["x = 2; y = 1;", "r0 = y; x = 1;"],
+        "x, t1.r0",
+        &[2, 1],
+        NOT_TSO,
+    );
+    check(
+        &["x = 1; y = 2;", "y = 1; x = 2;"],
+        "x, y",
+        &[1, 1],
+        NOT_TSO,
+    );
+    let fenced = [
+        "x = 1; fence store_store; y = 2;",
+        "y = 1; fence store_store; x = 2;",
+    ];
+    check(&fenced, "x, y", &[1, 1], "");
+}
+
+#[test]
+fn dependencies() {
+    // Through an address: the second load waits for the first.
+    let writer = "a[1] = 1; fence store_store; y = 1;";
+    check(
+        &[writer, "r0 = y; r1 = a[r0];"],
+        "t1.r0, t1.r1",
+        &[1, 0],
+        "",
+    );
+    check(
+        &[writer, "r0 = y; r1 = a[1];"],
+        "t1.r0, t1.r1",
+        &[1, 0],
+        RMO,
+    );
+    // An access whose address is not known yet blocks what may be the same location ...
+    check(
+        &["r0 = y; a[r0] = 1; r1 = a[1];", "y = 1;"],
+        "t0.r0, t0.r1",
+        &[1, 0],
+        "",
+    );
+    // ... and nothing else: the load of x need not wait for the load of y.
+    let reader = "r0 = y; a[r0] = 1; r1 = x;";
+    check(
+        &[reader, "x = 1; fence store_store; y = 1;"],
+        "t0.r0, t0.r1",
+        &[1, 0],
+        RMO,
+    );
+    // A load takes the youngest store to its location; older ones need not be known.
+    let reader = "r0 = y; x = r0; x = 2; r1 = x; z = r1;";
+    check(
+        &[reader, "r0 = z; fence; y = r0;"],
+        "t0.r0, t0.r1",
+        &[2, 2],
+        RMO,
+    );
+    check(
+        &["r0 = y; x = r0; r1 = x; z = r1;", "r0 = z; fence; y = 2;"],
+        "t0.r1",
+        &[0],
+        ALL,
+    );
+    let reader = "r0 = y; x = r0; r1 = x; z = 1;";
+    check(
+        &[reader, "r0 = z; fence; y = r0;"],
+        "t0.r0, t0.r1",
+        &[1, 1],
+        RMO,
+    );
+    check(
+        &[reader, "r0 = z; fence; y = r0;"],
+        "t0.r0, t0.r1",
+        &[1, 0],
+        "",
+    );
+    // The name of a register orders nothing.
+    let reader = "r0 = y; z = r0; r0 = x;";
+    check(
+        &["x = 1; fence store_store; y = 1;", reader],
+        "z, t1.r0",
+        &[1, 0],
+        RMO,
+    );
+}
+
+fn fp(source: &str, model: Model) -> Report {
+    let report = explore(&lower(source), model, 4, MAX_STATES);
+    assert!(report.complete);
+    report
+}
+
+#[test]
+fn a_store_load_barrier_does_not_hold_up_later_stores() {
+    // The load waits for x = 1 only; y = 1 may still be pending.
+    let source = "shared int x, y, z;
+        thread p { x = 1; fence store_load; y = 1; r0 = z; }
+        thread q { z = 1; fence; r0 = y; }
+        observe p.r0, q.r0;";
+    for (name, model) in models() {
+        let weak = fp(source, model).outcomes.contains(&vec![0, 0]);
+        assert_eq!(weak, !name.starts_with("sc"), "{name}");
+    }
+}
+
+#[test]
+fn errors_end_a_run() {
+    for (name, model) in models() {
+        let report = fp(
+            "shared int x; thread p { r0 = x; assert(r0 == 1); x = 2; }",
+            model,
+        );
+        assert_eq!(report.assertion_failures.len(), 1, "{name}");
+        assert!(report.outcomes.is_empty() && report.faults.is_empty() && !report.deadlock);
+        let faults: [(&str, Fault); 7] = [
+            ("int r0 = 1 / x;", Fault::DivisionByZero),
+            ("a[x + 2] = 1;", Fault::OutOfBounds),
+            ("small = x + 3;", Fault::OutOfRange),
+            ("n = new Node; n = new Node;", Fault::PoolExhausted),
+            ("n = head; n.v = 1;", Fault::NullReference),
+            ("n = new Node; free(n); n.v = 1;", Fault::UseAfterFree),
+            ("n = new Node; free(n); free(n);", Fault::DoubleFree),
+        ];
+        for (body, fault) in faults {
+            let source = format!(
+                "record Node {{ int v; }} pool Node[1]; shared Node head;
+                 shared int x, a[2]; shared int(0..=2) small; thread p {{ {body} }}"
+            );
+            let report = fp(&source, model);
+            assert_eq!(report.faults, BTreeSet::from([fault]), "{name}: {body}");
+            assert!(report.outcomes.is_empty(), "{name}: {body}");
+        }
+    }
+}
+
+#[test]
+fn a_pending_store_to_a_record_that_is_freed_faults() {
+    let source = "record Node { int v; } pool Node[1]; shared Node head; shared int done;
+        init { head = new Node; }
+        thread p { n = head; n.v = 1; done = 1; }
+        thread q { r0 = done; if (r0 == 1) { n = head; free(n); } }
+        observe done;";
+    for (name, model) in models() {
+        let faults = fp(source, model).faults;
+        let weak = NOT_TSO.split(' ').any(|weak| weak == name);
+        assert_eq!(faults.contains(&Fault::UseAfterFree), weak, "{name}");
+    }
+}
+
+#[test]
+fn atomic_blocks() {
+    for (name, model) in models() {
+        let counter =
+            "shared int x; thread p(i in 0..2) { atomic { r0 = x; x = r0 + 1; } } observe x;";
+        assert_eq!(
+            fp(counter, model).outcomes,
+            BTreeSet::from([vec![2]]),
+            "{name}"
+        );
+
+        let waits = "shared int x; thread p { x = 1; }
+            thread q { atomic { r0 = x; assume(r0 == 1); x = 2; } }
+            property deadlock_free; observe x;";
+        let report = fp(waits, model);
+        assert_eq!(report.outcomes, BTreeSet::from([vec![2]]), "{name}");
+        assert!(!report.deadlock, "{name}");
+
+        let stuck = "shared int x; thread q { atomic { r0 = x; assume(r0 == 1); } } observe x;";
+        let report = fp(stuck, model);
+        assert!(report.deadlock && report.outcomes.is_empty(), "{name}");
+
+        let choice = "shared int x;
+            thread q { atomic { r0 = choose(0..=3); assume(r0 != 1); x = r0; } } observe x;";
+        let outcomes = fp(choice, model).outcomes;
+        assert_eq!(
+            outcomes,
+            BTreeSet::from([vec![0], vec![2], vec![3]]),
+            "{name}"
+        );
+
+        let endless = "shared int x; thread q { atomic { while (x == 0) skip; } } observe x;";
+        assert_eq!(
+            fp(endless, model).faults,
+            BTreeSet::from([Fault::Endless]),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn mutual_exclusion_and_invariants() {
+    let dekker = |fence: &str| {
+        format!(
+            "shared bool want[2];
+             thread p(i in 0..2) {{
+               want[i] = true; {fence}
+               w = want[1 - i];
+               if (!w) {{ critical {{ skip; }} }}
+             }}
+             property mutual_exclusion;
+             invariant !want[0] || !want[1];
+             observe want[0];"
+        )
+    };
+    for (name, model) in models() {
+        let report = fp(&dekker(""), model);
+        assert_eq!(
+            report.mutual_exclusion_violated,
+            !name.starts_with("sc"),
+            "{name}"
+        );
+        assert_eq!(report.invariant_violations.len(), 1, "{name}");
+        let report = fp(&dekker("fence store_load;"), model);
+        assert!(!report.mutual_exclusion_violated, "{name}");
+    }
+}
+
+#[test]
+fn the_bound_is_reported() {
+    let source = "shared int x; thread p { while (choose(0..=1) == 1) { x = 1; } } observe x;";
+    for (name, model) in models() {
+        let report = explore(&lower(source), model, 3, MAX_STATES);
+        assert!(report.complete && !report.deadlock, "{name}");
+        assert_eq!(report.bound_hit, name != "sc", "{name}");
+        assert_eq!(report.outcomes.len(), 2, "{name}");
+    }
+    let report = explore(&lower(source), Model::Tso, 3, 4);
+    assert!(!report.complete);
+    assert_eq!(report.states, 4);
+}
+
+/// Everything a report says of behaviours, as one set of words.
+fn behaviours(report: &Report) -> BTreeSet<String> {
+    let mut all: BTreeSet<String> = BTreeSet::new();
+    all.extend(
+        report
+            .outcomes
+            .iter()
+            .map(|outcome| format!("outcome {outcome:?}")),
+    );
+    all.extend(report.faults.iter().map(|fault| format!("fault {fault:?}")));
+    all.extend(
+        report
+            .assertion_failures
+            .iter()
+            .map(|label| format!("assertion {label}")),
+    );
+    all.extend(
+        report
+            .invariant_violations
+            .iter()
+            .map(|at| format!("invariant {at}")),
+    );
+    all.extend(
+        report
+            .mutual_exclusion_violated
+            .then(|| "mutual exclusion".to_string()),
+    );
+    all.extend(report.deadlock.then(|| "deadlock".to_string()));
+    all
+}
+
+/// Fails with the smallest program found for which `wrong` is something.
+fn shrink_and_panic(program: &RandomProgram, wrong: impl Fn(&Problem) -> Option<String>) -> ! {
+    let lowered = |source: &str| {
+        let mut diagnostics = Diagnostics::new();
+        let frontend = fencepost_frontends::by_extension("fp")?;
+        frontend.lower(source, &mut diagnostics)?.into_iter().next()
+    };
+    let small = random::shrink(program, |source| {
+        lowered(source).is_some_and(|problem| wrong(&problem).is_some())
+    });
+    let what = lowered(&small.to_string()).and_then(|problem| wrong(&problem));
+    panic!("{}\n{small}", what.expect("the shrunk program fails"));
+}
+
+/// Runs a check on random programs; `wrong` tells what is wrong with a problem. It returns how many
+/// programs told something.
+fn on_random_programs(
+    profile: Profile,
+    seeds: u64,
+    wrong: impl Fn(&Problem) -> Result<(), Option<String>>,
+) -> usize {
+    let mut told = 0;
+    for seed in 0..seeds {
+        let program = random::program(profile, seed);
+        match wrong(&lower(&program.to_string())) {
+            Ok(()) => told += 1,
+            Err(None) => {}
+            Err(Some(_)) => shrink_and_panic(&program, |problem| wrong(problem).err().flatten()),
+        }
+    }
+    told
+}
+
+const RANDOM_STATES: usize = 20_000;
+const RANDOM_BOUND: usize = 6;
+
+/// The report, unless it was cut short.
+fn whole(problem: &Problem, model: Model) -> Result<Report, Option<String>> {
+    let report = explore(problem, model, RANDOM_BOUND, RANDOM_STATES);
+    if report.complete {
+        Ok(report)
+    } else {
+        Err(None)
+    }
+}
+
+#[test]
+fn each_model_allows_what_stronger_ones_do() {
+    let chain = [
+        ("sc", Model::Sc),
+        ("tso", Model::Tso),
+        ("pso", Model::Pso),
+        ("rmo", Model::Table(Table::RMO)),
+    ];
+    for profile in Profile::ALL {
+        let told = on_random_programs(profile, 150, |problem| {
+            let mut stronger = ("", Report::default());
+            for (name, model) in chain {
+                let report = whole(problem, model)?;
+                if report.bound_hit {
+                    return Err(None);
+                }
+                let (before, now) = (behaviours(&stronger.1), behaviours(&report));
+                let lost: Vec<&String> = before.difference(&now).collect();
+                if !lost.is_empty() {
+                    return Err(Some(format!(
+                        "{} allows, {name} does not: {lost:?}",
+                        stronger.0
+                    )));
+                }
+                stronger = (name, report);
+            }
+            Ok(())
+        });
+        println!("{profile:?}: {told}");
+        assert!(
+            told >= 50,
+            "{profile:?}: only {told} programs told something"
+        );
+    }
+}
+
+#[test]
+fn table_driven_models_agree_with_the_dedicated_ones() {
+    let pairs = [
+        ("sc", Model::Sc, Table::SC),
+        ("tso", Model::Tso, Table::TSO),
+        ("pso", Model::Pso, Table::PSO),
+    ];
+    for profile in Profile::ALL {
+        for (name, dedicated, table) in pairs {
+            // The table-driven models let `new` and `free` overtake stores, SC does not.
+            if (profile, name) == (Profile::Records, "sc") {
+                continue;
+            }
+            let told = on_random_programs(profile, 150, |problem| {
+                if name == "sc" && !problem.program.pools.is_empty() {
+                    return Err(None);
+                }
+                let dedicated = whole(problem, dedicated)?;
+                let table = whole(problem, Model::Table(table))?;
+                if dedicated.bound_hit || table.bound_hit {
+                    return Err(None);
+                }
+                if dedicated.outcomes != table.outcomes {
+                    return Err(Some(format!(
+                        "{name} and its table differ: {:?}",
+                        dedicated.outcomes.symmetric_difference(&table.outcomes)
+                    )));
+                }
+                Ok(())
+            });
+            println!("{profile:?} {name}: {told}");
+            assert!(
+                told >= 50,
+                "{profile:?}, {name}: only {told} programs told something"
+            );
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! `fencepost check`.
+
+use crate::args::{Check, EngineName, Format};
+use crate::exit::Exit;
+use crate::guard::guarded_while;
+use crate::input::{self, Source, Unusable};
+use crate::output::Output;
+use crate::session::{Session, settings};
+use crate::store::{TraceNames, replace};
+use fencepost_engines::{Engine, Explicit, Settings, Task};
+use fencepost_ir::Problem;
+use fencepost_models::ModelSpec;
+use fencepost_report::Story;
+use fencepost_report::json::{CheckReport, CheckResult, InputError};
+use fencepost_report::paint::{counted, printable};
+use fencepost_report::picture::{Look, WIDTH, picture};
+use fencepost_report::trace_file::TraceFile;
+use fencepost_report::verdict_line::{Class, Finding, Found, heading, row, shown};
+use fencepost_report::why::reasons;
+use std::path::{Path, PathBuf};
+
+/// Checks every program under every model.
+pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
+    let models = match input::models(&options.model) {
+        Ok(models) => models,
+        Err(wrong) => {
+            wrong.iter().for_each(|message| output.error(message));
+            return Exit::Unusable;
+        }
+    };
+    let engine: &dyn Engine = match options.engine {
+        EngineName::Explicit => &Explicit,
+    };
+    let quiet = options.quiet || options.format == Format::Json;
+    let mut checking = Checking {
+        options,
+        models,
+        engine,
+        settings: settings(&options.search),
+        session: Session::new(&options.search, options.quiet),
+        output,
+        pictures: !quiet,
+        names: TraceNames::default(),
+        exit: Exit::Fine,
+        tally: Tally::default(),
+        results: Vec::new(),
+        errors: Vec::new(),
+    };
+    for path in &options.files {
+        match input::expand(path) {
+            Ok(files) => files.iter().for_each(|file| checking.file(file)),
+            Err(message) => checking.unusable(path, message),
+        }
+    }
+    checking.finish()
+}
+
+/// How many verdicts there are of each kind.
+#[derive(Default)]
+struct Tally {
+    programs: u64,
+    verified: u64,
+    violated: u64,
+    inconclusive: u64,
+    crashed: u64,
+}
+
+struct Checking<'a> {
+    options: &'a Check,
+    models: Vec<ModelSpec>,
+    engine: &'a dyn Engine,
+    settings: Settings,
+    session: Session,
+    output: &'a mut Output,
+    pictures: bool,
+    names: TraceNames,
+    exit: Exit,
+    tally: Tally,
+    results: Vec<CheckResult>,
+    errors: Vec<InputError>,
+}
+
+impl Checking<'_> {
+    fn unusable(&mut self, path: &Path, message: String) {
+        self.output.error(&message);
+        self.exit = self.exit.and(Exit::Unusable);
+        self.errors.push(InputError {
+            file: input::shown(path),
+            severity: "error",
+            code: None,
+            line: None,
+            column: None,
+            message,
+        });
+    }
+
+    fn file(&mut self, path: &Path) {
+        if self.output.is_closed() {
+            return; // nobody reads on
+        }
+        let source = match Source::read(path) {
+            Ok(source) => source,
+            Err(message) => return self.unusable(path, message),
+        };
+        let doing = format!("reading {}", source.name);
+        match guarded_while(doing, || source.lower(self.output)) {
+            Ok(Ok((text, problems))) => {
+                let wanted =
+                    |p: &&Problem| self.options.client.as_ref().is_none_or(|c| *c == p.name);
+                let problems: Vec<&Problem> = problems.iter().filter(wanted).collect();
+                for problem in problems {
+                    self.program(&source.name, &text, problem);
+                }
+            }
+            Ok(Err(Unusable(errors))) => {
+                self.errors.extend(errors);
+                self.exit = self.exit.and(Exit::Unusable);
+            }
+            Err(_) => self.exit = self.exit.and(Exit::Internal),
+        }
+    }
+
+    fn program(&mut self, file: &str, source: &str, problem: &Problem) {
+        self.tally.programs += 1;
+        let title = match problem.name.as_str() {
+            "" => file.to_string(),
+            client => format!("{file}  client {}", printable(client)),
+        };
+        if self.options.format == Format::Text {
+            self.output.print(&format!("{}\n", self.output.paint.strong(&title)));
+        }
+        let models = self.models.clone();
+        let widest = models.iter().map(|m| shown(m).chars().count()).max().unwrap_or(0);
+        let mut findings = Vec::new();
+        for model in &models {
+            let finding = self.question(file, problem, model);
+            let story = finding.story();
+            self.count(&finding);
+            let stored = story.as_ref().and_then(|story| self.store(source, &finding, story));
+            if self.options.format == Format::Json {
+                let mut result = CheckResult::new(&finding, story.as_ref());
+                result.trace_file = stored.as_deref().map(input::shown);
+                self.results.push(result);
+            } else {
+                self.output.print(&row(&finding, story.as_ref(), widest, self.output.paint));
+            }
+            findings.push((finding, stored));
+        }
+        if self.options.format == Format::Text {
+            self.pictures(&title, problem, &findings);
+        }
+    }
+
+    /// Asks the engine.
+    fn question<'p>(
+        &self,
+        file: &'p str,
+        problem: &'p Problem,
+        model: &'p ModelSpec,
+    ) -> Finding<'p> {
+        let mut finding = Finding {
+            file,
+            problem,
+            model,
+            engine: self.engine.name(),
+            reductions: self.settings.reductions,
+            seconds: 0.0,
+            result: Found::NotRun,
+        };
+        if self.session.interrupted() {
+            return finding;
+        }
+        let what = format!("{file}  {}", shown(model));
+        let task = Task { problem, model };
+        let doing = format!("checking {file} under {}", shown(model));
+        let answer = guarded_while(doing, || {
+            self.session.run(&what, |budget| self.engine.run(task, self.settings, budget))
+        });
+        match answer {
+            Ok((answer, seconds)) => {
+                finding.seconds = seconds;
+                finding.result = Found::Answer(answer);
+            }
+            Err(said) => finding.result = Found::Crashed(said),
+        }
+        finding
+    }
+
+    fn count(&mut self, finding: &Finding<'_>) {
+        let tally = &mut self.tally;
+        let exit = match finding.class() {
+            Class::Verified => {
+                tally.verified += 1;
+                Exit::Fine
+            }
+            Class::Violated => {
+                tally.violated += 1;
+                Exit::Violated
+            }
+            Class::Bounded | Class::Inconclusive => {
+                tally.inconclusive += 1;
+                let accepted = finding.class() == Class::Bounded && self.options.accept_bounded;
+                if accepted { Exit::Fine } else { Exit::Inconclusive }
+            }
+            Class::Crashed => {
+                tally.crashed += 1;
+                Exit::Internal
+            }
+        };
+        self.exit = self.exit.and(exit);
+    }
+
+    /// Writes the trace of a violation, if asked to.
+    fn store(
+        &mut self,
+        source: &str,
+        finding: &Finding<'_>,
+        story: &Story<'_>,
+    ) -> Option<PathBuf> {
+        let dir = self.options.trace_dir.as_ref()?;
+        let evidence = finding.evidence()?;
+        let trace = evidence.trace.as_ref()?;
+        let client = &finding.problem.name;
+        let path = self.names.name(dir, finding.file, client, &finding.model.name);
+        let file = TraceFile::new(
+            env!("CARGO_PKG_VERSION"),
+            (finding.file, source),
+            (finding.model, finding.reductions),
+            story,
+            (trace, finding.message(Some(story)).unwrap_or_default()),
+        );
+        let written = std::fs::create_dir_all(dir)
+            .and_then(|()| replace(&path, file.to_text().as_bytes()));
+        match written {
+            Ok(()) => Some(path),
+            Err(error) => {
+                let message = format!("cannot write the trace {}: {error}", input::shown(&path));
+                self.unusable(&path, message);
+                None
+            }
+        }
+    }
+
+    /// The traces that are to be seen.
+    fn pictures(
+        &mut self,
+        title: &str,
+        problem: &Problem,
+        findings: &[(Finding<'_>, Option<PathBuf>)],
+    ) {
+        if !self.pictures {
+            return;
+        }
+        let paint = self.output.paint;
+        let mut text = String::new();
+        let mut left_out = Vec::new();
+        let mut violated = false;
+        for (finding, stored) in findings {
+            let (Some(story), Some(evidence)) = (finding.story(), finding.evidence()) else {
+                continue;
+            };
+            match finding.class() {
+                Class::Violated if violated && !self.options.all_traces => {
+                    left_out.push(shown(finding.model));
+                    continue;
+                }
+                Class::Violated => violated = true,
+                Class::Verified if self.options.witness => {}
+                Class::Verified | Class::Bounded | Class::Inconclusive | Class::Crashed => continue,
+            }
+            text.push('\n');
+            text.push_str(&heading(title, finding.model, evidence, &story, paint));
+            text.push_str(&picture(&story, Look { width: WIDTH, paint }));
+            for reason in reasons(&problem.program, finding.model, &story.run) {
+                text.push_str(&format!("  {} {reason}\n", paint.strong("Why:")));
+            }
+            if let Some(path) = stored {
+                text.push_str(&format!("  replay: fencepost replay {}\n", input::shown(path)));
+            }
+        }
+        if !left_out.is_empty() {
+            let models = left_out.join(", ");
+            text.push_str(&paint.faint(&format!("  --all-traces also shows {models}\n")));
+        }
+        if violated && self.options.trace_dir.is_none() {
+            text.push_str(&paint.faint("  --trace-dir DIR keeps traces for `fencepost replay`\n"));
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        self.output.print(&text);
+    }
+
+    fn finish(mut self) -> Exit {
+        let Tally { programs, verified, violated, inconclusive, crashed } = self.tally;
+        if self.options.format == Format::Json {
+            let version = env!("CARGO_PKG_VERSION");
+            let report = CheckReport::new(version, self.results, self.errors);
+            let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
+            self.output.print(&format!("{text}\n"));
+        } else if programs > 1 {
+            let parts = [
+                (verified, "verified"),
+                (violated, "violated"),
+                (inconclusive, "inconclusive"),
+                (crashed, "in error"),
+            ];
+            let parts: Vec<String> = (parts.iter().filter(|(number, _)| *number > 0))
+                .map(|(number, word)| format!("{number} {word}"))
+                .collect();
+            let programs = counted(programs, "program");
+            self.output.print(&format!("{programs}: {}\n", parts.join(", ")));
+        }
+        if programs == 0 {
+            if self.exit == Exit::Fine {
+                self.output.message("nothing was checked: no program was found\n");
+            }
+            self.exit = self.exit.and(Exit::Nothing);
+        }
+        self.exit
+    }
+}

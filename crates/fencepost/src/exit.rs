@@ -1,0 +1,78 @@
+//! What the exit codes mean.
+
+/// How a command ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    /// Every requested verdict is *verified*; or the command did what it was asked to.
+    Fine,
+    /// `fmt --check` found files that are not formatted.
+    Differs,
+    /// Nothing was checked.
+    Nothing,
+    /// At least one verdict is inconclusive.
+    Inconclusive,
+    /// A violation; or a trace that does not replay.
+    Violated,
+    /// Wrong usage, or an input or output that cannot be used.
+    Unusable,
+    /// A bug of ours.
+    Internal,
+}
+
+impl Exit {
+    /// The number the shell sees.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Exit::Fine => 0,
+            Exit::Differs => 1,
+            Exit::Unusable => 2,
+            Exit::Nothing => 4,
+            Exit::Inconclusive => 5,
+            Exit::Internal => 6,
+            Exit::Violated => 10,
+        }
+    }
+
+    /// The more serious of two: 6, 2, 10, 5, 4, 1, 0.
+    pub(crate) fn and(self, other: Exit) -> Exit {
+        let rank = |exit: Exit| match exit {
+            Exit::Fine => 0,
+            Exit::Differs => 1,
+            Exit::Nothing => 2,
+            Exit::Inconclusive => 3,
+            Exit::Violated => 4,
+            Exit::Unusable => 5,
+            Exit::Internal => 6,
+        };
+        if rank(other) > rank(self) { other } else { self }
+    }
+}
+
+/// For `--help`.
+pub(crate) const HELP: &str = "\
+Exit codes:
+   0  every requested verdict is `verified`
+  10  a violation was found
+   5  at least one verdict is inconclusive, none is a violation
+   4  nothing was checked
+   2  wrong usage, or an input that cannot be used
+   6  an internal error of Fencepost: please report it
+With several files and models all are checked, and the most serious code wins: 6, 2, 10, 5, 4, 0.";
+
+#[cfg(test)]
+mod tests {
+    use super::Exit::{Fine, Inconclusive, Internal, Nothing, Unusable, Violated};
+
+    #[test]
+    fn the_most_serious_wins() {
+        let by_seriousness = [Internal, Unusable, Violated, Inconclusive, Nothing, Fine];
+        let codes: Vec<u8> = by_seriousness.iter().map(|e| e.code()).collect();
+        assert_eq!(codes, [6, 2, 10, 5, 4, 0]);
+        for (at, worse) in by_seriousness.iter().enumerate() {
+            for better in &by_seriousness[at..] {
+                assert_eq!(worse.and(*better), *worse);
+                assert_eq!(better.and(*worse), *worse);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The clock, Ctrl-C and progress around a search.
+
+use fencepost_engines::{Budget, Settings};
+use fencepost_report::paint::count;
+use fencepost_search::{Cancel, Limits, Progress};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use crate::args::Search;
+use crate::memory_size::default_limit;
+
+/// How often progress is shown.
+const TICK: Duration = Duration::from_millis(100);
+
+/// One run of the program, with everything that can end a search from outside.
+pub(crate) struct Session {
+    cancel: Arc<Cancel>,
+    time: Option<Duration>,
+    progress: bool,
+}
+
+impl Session {
+    /// Listens to Ctrl-C from now on: the first ends the search, the second the program.
+    pub(crate) fn new(search: &Search, quiet: bool) -> Self {
+        let cancel = Arc::new(Cancel::default());
+        let asked = AtomicBool::new(false);
+        let to_stop = Arc::clone(&cancel);
+        // Where no handler can be set, Ctrl-C ends the program at once: no partial answer, no harm.
+        let _ = ctrlc::set_handler(move || {
+            if asked.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            to_stop.interrupt();
+            let _ = std::io::stderr()
+                .write_all(b"\ninterrupted: finishing; once more to quit at once\n");
+        });
+        let time = (search.time > 0.0).then(|| Duration::from_secs_f64(search.time));
+        Session { cancel, time, progress: !quiet && std::io::stderr().is_terminal() }
+    }
+
+    /// Whether the user wants to stop.
+    pub(crate) fn interrupted(&self) -> bool {
+        self.cancel.raised() == Some(fencepost_search::Stop::Interrupted)
+    }
+
+    /// Runs a search within its time, showing how far it is. Returns how long it took, in seconds.
+    pub(crate) fn run<T>(&self, what: &str, search: impl FnOnce(Budget<'_>) -> T) -> (T, f64) {
+        let progress = Progress::default();
+        let started = Instant::now();
+        let result = std::thread::scope(|scope| {
+            let (done, finished) = channel::<()>();
+            // The watcher ends when `done` is dropped, also by a panic, and the scope waits for it:
+            // a late alarm cannot meet the next search.
+            scope.spawn(|| {
+                let finished = finished;
+                let bar = self.bar(what);
+                loop {
+                    let left = self.time.map(|time| time.saturating_sub(started.elapsed()));
+                    if left == Some(Duration::ZERO) {
+                        self.cancel.time_is_over();
+                    }
+                    let wait = match left {
+                        Some(left) if left > Duration::ZERO => left.min(TICK),
+                        _ => TICK,
+                    };
+                    match finished.recv_timeout(wait) {
+                        Err(RecvTimeoutError::Timeout) => show(&bar, &progress, started),
+                        Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+                    }
+                }
+                bar.finish_and_clear();
+            });
+            let result = search(Budget { cancel: &self.cancel, progress: &progress });
+            drop(done);
+            result
+        });
+        self.cancel.reset_time();
+        (result, started.elapsed().as_secs_f64())
+    }
+
+    fn bar(&self, what: &str) -> ProgressBar {
+        if !self.progress {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{spinner} {prefix}  {msg}");
+        bar.set_style(style.expect("a template of ours"));
+        bar.set_prefix(what.to_string());
+        bar
+    }
+}
+
+fn show(bar: &ProgressBar, progress: &Progress, started: Instant) {
+    let states = progress.states.load(Ordering::Relaxed);
+    let depth = progress.depth.load(Ordering::Relaxed);
+    let rate = states as f64 / started.elapsed().as_secs_f64().max(0.001);
+    bar.set_message(format!(
+        "{} states  {} states/s  depth {depth}",
+        count(states),
+        count(rate as u64)
+    ));
+    bar.tick();
+}
+
+/// How an engine goes about it.
+pub(crate) fn settings(search: &Search) -> Settings {
+    let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    Settings {
+        limits: Limits {
+            states: search.max_states.unwrap_or(u64::MAX),
+            bytes: search.memory.unwrap_or_else(default_limit),
+            ..Limits::default()
+        },
+        threads: search.threads.unwrap_or_else(cores),
+        reductions: search.reductions(),
+        max_buffer: search.max_buffer,
+        fixed_buffer: search.buffer,
+        shortest: true,
+    }
+}

@@ -1,0 +1,78 @@
+//! Files that are written whole or not at all, and the names of trace files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Replaces a file: a new one is written beside it and takes its name, so that nobody ever sees half
+/// of it and a full disk leaves the old one alone.
+pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    // Through a link, the file it leads to.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let written = write(&beside, text)
+        .and_then(|()| match fs::metadata(&path) {
+            Ok(old) => fs::set_permissions(&beside, old.permissions()),
+            Err(_) => Ok(()),
+        })
+        .and_then(|()| fs::rename(&beside, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = fs::File::create(path)?;
+    file.write_all(text)?;
+    file.sync_all()
+}
+
+/// Names for the trace files of one run: `peterson0-pso.trace.json`, each given once.
+#[derive(Default)]
+pub(crate) struct TraceNames {
+    given: BTreeSet<String>,
+}
+
+impl TraceNames {
+    /// A name for the trace of a program (and client) under a model, in a directory.
+    pub(crate) fn name(&mut self, dir: &Path, source: &str, client: &str, model: &str) -> PathBuf {
+        let stem = Path::new(source).file_stem().unwrap_or_default().to_string_lossy();
+        let parts = [&*stem, client, model].map(plain);
+        let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
+        let base = parts.join("-");
+        let mut name = base.clone();
+        let mut number = 1;
+        while !self.given.insert(name.clone()) {
+            number += 1;
+            name = format!("{base}-{number}");
+        }
+        dir.join(format!("{name}.trace.json"))
+    }
+}
+
+/// Only characters that need no care in a shell or a file system.
+fn plain(text: &str) -> String {
+    let keep = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let text: String = text.chars().map(|c| if keep(c) { c } else { '_' }).collect();
+    text.trim_matches('_').into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_trace_gets_a_name_of_its_own() {
+        let mut names = TraceNames::default();
+        let mut name = |source, client, model| {
+            names.name(Path::new("out"), source, client, model).display().to_string()
+        };
+        assert_eq!(name("a/peterson0.fp", "", "pso"), "out/peterson0-pso.trace.json");
+        assert_eq!(name("b/peterson0.fp", "", "pso"), "out/peterson0-pso-2.trace.json");
+        assert_eq!(name("queue.fp", "e(ed|d)", "tso"), "out/queue-e_ed_d-tso.trace.json");
+        assert_eq!(name("<stdin>", "", "sc"), "out/stdin-sc.trace.json");
+    }
+}

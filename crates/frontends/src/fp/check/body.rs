@@ -1,0 +1,134 @@
+//! Bodies: of threads, procedures and `init`.
+
+use std::collections::BTreeMap;
+
+use fencepost_ir::{Diagnostics, Span};
+
+use super::jump::falls_through;
+use super::{BodyKind, Checker, Scope};
+use crate::fp::ast;
+use crate::fp::codes;
+use crate::fp::limits;
+use crate::fp::names::{Global, Globals, Signature, too_many};
+use crate::fp::suggest::nearest;
+use crate::fp::tree::Body;
+use crate::fp::types::{LocalId, ProcId};
+
+/// A checked body and what was learnt on the way.
+pub(super) struct CheckedBody {
+    /// The body.
+    pub(super) body: Body,
+    /// The registers that nothing in the body reads.
+    pub(super) unread: Vec<LocalId>,
+    /// Procedures it calls.
+    pub(super) calls: BTreeMap<ProcId, Span>,
+    /// Whether it has an `assert`.
+    pub(super) asserts: bool,
+}
+
+/// What the bodies of a file have in common.
+pub(super) struct Bodies<'a> {
+    pub(super) globals: &'a Globals,
+    pub(super) source: &'a str,
+}
+
+impl<'a> Bodies<'a> {
+    pub(super) fn init(&self, block: &ast::Block, diagnostics: &mut Diagnostics) -> CheckedBody {
+        self.checker(diagnostics, BodyKind::Init).body(block)
+    }
+
+    pub(super) fn thread(
+        &self,
+        param: Option<&'a ast::Name>,
+        block: &ast::Block,
+        diagnostics: &mut Diagnostics,
+    ) -> CheckedBody {
+        let mut checker = self.checker(diagnostics, BodyKind::Thread);
+        checker.param = param;
+        checker.body(block)
+    }
+
+    pub(super) fn procedure(
+        &self,
+        signature: &Signature,
+        block: &ast::Block,
+        diagnostics: &mut Diagnostics,
+    ) -> CheckedBody {
+        let mut checker = self.checker(diagnostics, BodyKind::Procedure(signature.returns));
+        for (name, ty) in &signature.params {
+            checker.name_is_free(name);
+            if let Some(id) = checker.by_name.get(&name.text) {
+                let first = checker.registers[id.index()].local.span;
+                let message = format!("parameter `{}` is declared twice", name.text);
+                checker
+                    .diagnostics
+                    .error(codes::DUPLICATE, name.span, message)
+                    .label("second declaration")
+                    .related(first, "first one");
+            }
+            checker.add_register(name, Some(*ty), true);
+        }
+        if signature.returns.is_some() && falls_through(&block.stmts) {
+            let message = format!("`{}` may end without a `return`", signature.name);
+            checker
+                .diagnostics
+                .error(codes::RETURN, block.close(self.source), message)
+                .label("the end can be reached")
+                .related(signature.span, "returns a value");
+        }
+        checker.body(block)
+    }
+
+    fn checker<'b>(&'b self, diagnostics: &'b mut Diagnostics, kind: BodyKind) -> Checker<'b> {
+        let mut checker = Checker::new(self.globals, self.source, diagnostics, Scope::Body);
+        checker.kind = kind;
+        checker
+    }
+}
+
+impl Checker<'_> {
+    fn body(mut self, block: &ast::Block) -> CheckedBody {
+        self.find_labels(block);
+        self.find_registers(block);
+        if self.registers.len() > limits::REGISTERS {
+            let (found, limit) = (self.registers.len() as u64, limits::REGISTERS as u64);
+            too_many(self.diagnostics, block.close(self.source), "registers", found, limit);
+        }
+        let code = self.stmts(&block.stmts);
+        let unread = self.registers.iter().enumerate();
+        let unread = unread
+            .filter(|(_, r)| !r.read && !r.param && !r.local.name.starts_with('_'))
+            .map(|(at, _)| LocalId(at as u32))
+            .collect();
+        CheckedBody {
+            unread,
+            calls: std::mem::take(&mut self.calls),
+            asserts: self.asserts,
+            body: Body {
+                locals: self.registers.into_iter().map(|r| r.local).collect(),
+                labels: self.labels.len(),
+                code,
+                close: block.close(self.source),
+            },
+        }
+    }
+}
+
+/// Warns about a register that is never read.
+pub(super) fn warn_unread(
+    body: &Body,
+    local: LocalId,
+    globals: &Globals,
+    diagnostics: &mut Diagnostics,
+) {
+    let local = &body.locals[local.index()];
+    let near = nearest(&local.name, globals.names(|g| matches!(g, Global::Shared(_))));
+    let hint = match near {
+        Some(near) => format!("did you mean the location `{near}`?"),
+        None => format!("if that is on purpose, call it `_{}`", local.name),
+    };
+    diagnostics
+        .warning(codes::UNREAD_REGISTER, local.span, format!("register `{}` is never read", local.name))
+        .label("a register, not a location")
+        .hint(hint);
+}

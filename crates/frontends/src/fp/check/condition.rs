@@ -1,0 +1,172 @@
+//! Conditions: `final`, `invariant` and `observe`.
+
+use fencepost_ir::{Span, Value};
+
+use super::{Checker, Scope};
+use crate::fp::ast::{self, ExprKind as Ast};
+use crate::fp::codes;
+use crate::fp::names::Global;
+use crate::fp::suggest::nearest;
+use crate::fp::tree::{Expr, ExprKind};
+use crate::fp::types::{LocalId, ProcId, TemplateId, Ty};
+
+impl Checker<'_> {
+    /// One of the things to observe.
+    pub(super) fn observable(&mut self, expr: &ast::Expr) -> Option<Expr> {
+        if let Ast::Name(name) = &expr.kind
+            && let Some((Global::Shared(id), _)) = self.globals.get(name)
+            && self.globals.shared[id.index()].len.is_some()
+        {
+            let kind = ExprKind::WholeArray(id);
+            return Some(Expr { kind, ty: Ty::Int, span: expr.span, pure: true });
+        }
+        let checked = self.expr(expr)?;
+        let single = matches!(
+            checked.kind,
+            ExprKind::Load(_) | ExprKind::ThreadRegister(..) | ExprKind::ClientResult(..)
+        );
+        if !single {
+            self.diagnostics
+                .error(codes::CONDITION, expr.span, "this cannot be observed")
+                .label("neither a location nor a register")
+                .hint("write `observe x, a[1], p(0).r;`");
+        }
+        single.then_some(checked)
+    }
+
+    /// `p.r` or `p(0).r` in a condition; `None` when the expression does not look like that.
+    pub(super) fn thread_register(&mut self, expr: &ast::Expr) -> Option<Option<Expr>> {
+        let Scope::Condition { registers } = self.scope else { return None };
+        let Ast::Field(base, register) = &expr.kind else { return None };
+        let (thread, span, args) = if let Ast::Name(name) = &base.kind {
+            (name, base.span, None)
+        } else if let Ast::Call(name, args) = &base.kind {
+            (&name.text, name.span, Some(args.as_slice()))
+        } else {
+            return None;
+        };
+        if args.is_none() && matches!(self.globals.get(thread), Some((Global::Shared(_), _))) {
+            return None;
+        }
+        Some(self.register_of(thread, span, args, register, expr.span, registers))
+    }
+
+    fn register_of(
+        &mut self,
+        thread: &str,
+        thread_span: Span,
+        args: Option<&[ast::Expr]>,
+        register: &ast::Name,
+        span: Span,
+        allowed: bool,
+    ) -> Option<Expr> {
+        let id = match self.globals.get(thread) {
+            Some((Global::Thread(id), _)) => id,
+            Some((Global::Broken, _)) => return None,
+            Some(_) | None => {
+                let threads = self.globals.names(|g| matches!(g, Global::Thread(_)));
+                let near = nearest(thread, threads).map(|n| format!("did you mean `{n}`?"));
+                let message = format!("there is no thread `{thread}`");
+                self.diagnostics
+                    .error(codes::UNKNOWN_THREAD, thread_span, message)
+                    .label("unknown thread")
+                    .hint = near;
+                return None;
+            }
+        };
+        if !allowed {
+            self.diagnostics
+                .error(codes::CONDITION, span, "an invariant is about memory only")
+                .label("a register")
+                .hint("use `assert` inside the thread");
+            return None;
+        }
+        let instance = self.instance(id, args, thread_span)?;
+        let locals = self.threads.get(id.index()).map_or(&[][..], Vec::as_slice);
+        let Some(at) = locals.iter().position(|l| l.name == register.text) else {
+            let near = nearest(&register.text, locals.iter().map(|l| l.name.as_str()));
+            let near = near.map(|n| format!("did you mean `{n}`?"));
+            let message = format!("thread `{thread}` has no register `{}`", register.text);
+            self.diagnostics
+                .error(codes::UNKNOWN_NAME, register.span, message)
+                .label("unknown register")
+                .hint = near;
+            return None;
+        };
+        let local = LocalId(at as u32);
+        let ty = locals[at].ty.ty;
+        self.mentioned.push((id, local));
+        Some(Expr { kind: ExprKind::ThreadRegister(id, instance, local), ty, span, pure: true })
+    }
+
+    /// Which instance of a template is meant.
+    fn instance(
+        &mut self,
+        id: TemplateId,
+        args: Option<&[ast::Expr]>,
+        span: Span,
+    ) -> Option<Option<Value>> {
+        let template = &self.globals.templates[id.index()];
+        let name = &template.name;
+        match (&template.param, args) {
+            (None, None) => Some(None),
+            (None, Some(_)) => {
+                self.diagnostics
+                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` is a single thread"))
+                    .label("has no parameter")
+                    .hint(format!("write `{name}.r`"));
+                None
+            }
+            (Some((_, lo, _)), None) => {
+                self.diagnostics
+                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` is several threads"))
+                    .label("which one?")
+                    .hint(format!("write `{name}({lo}).r`"));
+                None
+            }
+            (Some((_, lo, hi)), Some([arg])) => {
+                let value = self.globals.constant_int(arg, self.source, self.diagnostics)?;
+                if value < *lo || value > *hi {
+                    self.diagnostics
+                        .error(codes::UNKNOWN_THREAD, arg.span, format!("there is no `{name}({value})`"))
+                        .label(format!("they are `{name}({lo})` to `{name}({hi})`"));
+                    return None;
+                }
+                Some(Some(value))
+            }
+            (Some(_), Some(_)) => {
+                self.diagnostics
+                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` has one parameter"))
+                    .label("wrong number of values");
+                None
+            }
+        }
+    }
+
+    /// `d1`: what the first use of operation `d` in a client returned. `None` when the name does not
+    /// look like that.
+    pub(super) fn client_result(&mut self, name: &str, span: Span) -> Option<Option<Expr>> {
+        let Scope::Condition { registers } = self.scope else { return None };
+        let mut chars = name.chars();
+        let letter = chars.next()?;
+        let number = chars.as_str().parse::<u32>().ok().filter(|n| *n > 0)?;
+        let at = self.globals.procs.iter().position(|p| p.letter == Some(letter))?;
+        let signature = &self.globals.procs[at];
+        let Some(returns) = signature.returns else {
+            let message = format!("operation `{}` returns nothing", signature.name);
+            self.diagnostics
+                .error(codes::NO_VALUE, span, message)
+                .label("has no value")
+                .related(signature.span, "declared `void` here");
+            return Some(None);
+        };
+        if !registers {
+            self.diagnostics
+                .error(codes::CONDITION, span, "an invariant is about memory only")
+                .label("a register");
+            return Some(None);
+        }
+        let kind = ExprKind::ClientResult(ProcId(at as u32), number);
+        Some(Some(Expr { kind, ty: returns.ty, span, pure: true }))
+    }
+}

@@ -1,0 +1,274 @@
+//! Expressions.
+
+use fencepost_ir::{BinOp, Span, UnOp, Value};
+
+use super::{Checker, Scope};
+use crate::fp::ast::{self, ExprKind as Ast};
+use crate::fp::codes;
+use crate::fp::names::{BUILTINS, Global};
+use crate::fp::suggest::nearest;
+use crate::fp::tree::{Expr, ExprKind};
+use crate::fp::types::{ProcId, Ty};
+
+impl Checker<'_> {
+    /// Checks an expression that must have the type `wanted`.
+    pub fn expr_of(&mut self, expr: &ast::Expr, wanted: Ty) -> Option<Expr> {
+        let expr = self.expr(expr)?;
+        self.coerce(expr, wanted)
+    }
+
+    /// Checks an expression.
+    pub fn expr(&mut self, expr: &ast::Expr) -> Option<Expr> {
+        let span = expr.span;
+        match &expr.kind {
+            Ast::Number(value) => match Value::try_from(*value) {
+                Ok(value) => Some(self.constant(value, Ty::Int, span)),
+                Err(_) => {
+                    self.diagnostics
+                        .error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits")
+                        .label("too large");
+                    None
+                }
+            },
+            Ast::Bool(value) => Some(self.constant(Value::from(*value), Ty::Bool, span)),
+            Ast::Null => Some(self.constant(0, Ty::Null, span)),
+            Ast::Name(name) => self.name(name, span),
+            Ast::Paren(inner) => self.expr(inner).map(|inner| Expr { span, ..inner }),
+            Ast::Unary(UnOp::Neg, operand) if matches!(operand.kind, Ast::Number(n) if n == 1 << 31) => {
+                Some(self.constant(Value::MIN, Ty::Int, span))
+            }
+            Ast::Unary(op, operand) => {
+                let ty = match op {
+                    UnOp::Not => Ty::Bool,
+                    UnOp::Neg | UnOp::BitNot => Ty::Int,
+                };
+                let operand = self.expr_of(operand, ty)?;
+                let pure = operand.pure;
+                Some(Expr { kind: ExprKind::Unary(*op, Box::new(operand)), ty, span, pure })
+            }
+            Ast::Binary(op, left, right) => self.binary(*op, left, right, span),
+            Ast::Select(cond, then, otherwise) => {
+                let cond = self.expr_of(cond, Ty::Bool);
+                let then = self.expr(then);
+                let otherwise = self.expr(otherwise);
+                let (cond, then, otherwise) = (cond?, then?, otherwise?);
+                let Some(ty) = then.ty.join(otherwise.ty) else {
+                    self.mismatch(&otherwise, then.ty);
+                    return None;
+                };
+                let pure = cond.pure && then.pure && otherwise.pure;
+                let parts = (Box::new(cond), Box::new(then), Box::new(otherwise));
+                Some(Expr { kind: ExprKind::Select(parts.0, parts.1, parts.2), ty, span, pure })
+            }
+            Ast::Index(..) | Ast::Field(..) => self.access(expr),
+            Ast::Call(name, args) => {
+                if !self.admits(span, "calls") {
+                    return None;
+                }
+                if BUILTINS.contains(&name.text.as_str()) {
+                    return self.update(name, args, span);
+                }
+                let (id, call) = self.call(name, args, span)?;
+                if self.globals.procs[id.index()].returns.is_none() {
+                    let message = format!("`{}` returns nothing", name.text);
+                    self.diagnostics
+                        .error(codes::NO_VALUE, span, message)
+                        .label("a value is needed here")
+                        .related(self.globals.declared_at(&name.text), "declared `void` here");
+                    return None;
+                }
+                Some(call)
+            }
+            Ast::ChooseRange(range) => {
+                if !self.admits(span, "`choose`") {
+                    return None;
+                }
+                let lo = self.fixed(&range.lo, Some(Ty::Int));
+                let hi = self.fixed(&range.hi, Some(Ty::Int));
+                let kind =
+                    ExprKind::ChooseRange(Box::new(lo?), Box::new(hi?), range.inclusive);
+                Some(Expr { kind, ty: Ty::Int, span, pure: false })
+            }
+            Ast::ChooseList(list) => self.choose_list(list, span),
+            Ast::New(name) => self.new_record(name, span),
+        }
+    }
+
+    /// Whether the scope allows something with an effect; reports it if not.
+    pub(super) fn admits(&mut self, span: Span, what: &str) -> bool {
+        let (code, message) = match self.scope {
+            Scope::Body => return true,
+            Scope::Constant => {
+                (codes::NOT_CONSTANT, format!("a constant cannot contain {what}"))
+            }
+            Scope::Condition { .. } => {
+                (codes::CONDITION, format!("a condition cannot contain {what}"))
+            }
+        };
+        self.diagnostics.error(code, span, message).label("not allowed here");
+        false
+    }
+
+    fn name(&mut self, name: &str, span: Span) -> Option<Expr> {
+        if let Some(id) = self.by_name.get(name).copied() {
+            let register = &mut self.registers[id.index()];
+            register.read = true;
+            let ty = register.local.ty.ty;
+            return Some(Expr { kind: ExprKind::Local(id), ty, span, pure: true });
+        }
+        if self.param.is_some_and(|p| p.text == name) {
+            return Some(Expr { kind: ExprKind::Param, ty: Ty::Int, span, pure: true });
+        }
+        match self.globals.get(name) {
+            Some((Global::Const(value, ty), _)) => Some(self.constant(value, ty, span)),
+            Some((Global::Shared(_), declared)) => {
+                if self.scope == Scope::Constant {
+                    let message = format!("`{name}` is not a constant");
+                    self.diagnostics
+                        .error(codes::NOT_CONSTANT, span, message)
+                        .label("a location")
+                        .related(declared, "declared here");
+                    return None;
+                }
+                let name = ast::Expr { kind: Ast::Name(name.into()), span, height: 1 };
+                self.access(&name)
+            }
+            Some((Global::Broken, _)) => None,
+            Some((other, declared)) => {
+                let message = format!("`{name}` is {}, not a value", other.describe());
+                let diagnostic = self.diagnostics.error(codes::UNKNOWN_NAME, span, message);
+                diagnostic.label("a value is needed here").related(declared, "declared here");
+                match other {
+                    Global::Proc(_) => diagnostic.hint(format!("write `{name}()` to call it")),
+                    Global::Thread(_) => diagnostic.hint(format!("write `{name}.r` for its register `r`")),
+                    Global::Const(..)
+                    | Global::Enum(_)
+                    | Global::Record(_)
+                    | Global::Shared(_)
+                    | Global::Broken => diagnostic,
+                };
+                None
+            }
+            None => {
+                if let Some(result) = self.client_result(name, span) {
+                    return result;
+                }
+                self.unknown_name(name, span);
+                None
+            }
+        }
+    }
+
+    fn binary(
+        &mut self,
+        op: BinOp,
+        left: &ast::Expr,
+        right: &ast::Expr,
+        span: Span,
+    ) -> Option<Expr> {
+        let operands = match op {
+            BinOp::And | BinOp::Or => Some(Ty::Bool),
+            BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => Some(Ty::Int),
+            BinOp::Eq | BinOp::Ne | BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => None,
+            BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Rem => Some(Ty::Int),
+            BinOp::Shl | BinOp::Shr => Some(Ty::Int),
+        };
+        let (left, right) = match operands {
+            Some(ty) => (self.expr_of(left, ty), self.expr_of(right, ty)),
+            None => (self.expr(left), self.expr(right)),
+        };
+        self.combine(op, left?, right?, span)
+    }
+
+    /// Puts two checked operands together; those of `==` and of bitwise operators are compared here.
+    pub(super) fn combine(&mut self, op: BinOp, left: Expr, right: Expr, span: Span) -> Option<Expr> {
+        let Some(joined) = left.ty.join(right.ty) else {
+            // The side that can be written differently gets the message: a literal, else the right.
+            if matches!(left.kind, ExprKind::Const(_)) && !matches!(right.kind, ExprKind::Const(_)) {
+                self.mismatch(&left, right.ty);
+            } else {
+                self.mismatch(&right, left.ty);
+            }
+            return None;
+        };
+        let ty = match op {
+            BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => match joined {
+                Ty::Bool | Ty::Int => joined,
+                Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
+                    self.mismatch(&left, Ty::Int);
+                    return None;
+                }
+            },
+            BinOp::Add
+            | BinOp::Sub
+            | BinOp::Mul
+            | BinOp::Div
+            | BinOp::Rem
+            | BinOp::Shl
+            | BinOp::Shr => match joined {
+                Ty::Int => Ty::Int,
+                Ty::Bool | Ty::Enum(_) | Ty::Ref(_) | Ty::Null => {
+                    let wrong = if left.ty == Ty::Int { &right } else { &left };
+                    self.mismatch(&wrong.clone(), Ty::Int);
+                    return None;
+                }
+            },
+            BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => Ty::Bool,
+            BinOp::And | BinOp::Or => Ty::Bool,
+        };
+        let pure = left.pure && right.pure;
+        Some(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span, pure })
+    }
+
+    /// A call of a procedure; its value may be missing.
+    pub(super) fn call(
+        &mut self,
+        name: &ast::Name,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<(ProcId, Expr)> {
+        let (id, declared) = match self.globals.get(&name.text) {
+            Some((Global::Proc(id), declared)) => (id, declared),
+            Some((Global::Broken, _)) => return None,
+            Some((other, declared)) => {
+                let message = format!("`{}` is {}, not a procedure", name.text, other.describe());
+                self.diagnostics
+                    .error(codes::UNKNOWN_PROCEDURE, name.span, message)
+                    .label("cannot be called")
+                    .related(declared, "declared here");
+                return None;
+            }
+            None => {
+                let procs = self.globals.names(|g| matches!(g, Global::Proc(_)));
+                let near = nearest(&name.text, procs.chain(BUILTINS));
+                let near = near.map(|n| format!("did you mean `{n}`?"));
+                let message = format!("there is no procedure `{}`", name.text);
+                self.diagnostics
+                    .error(codes::UNKNOWN_PROCEDURE, name.span, message)
+                    .label("unknown procedure")
+                    .hint = near;
+                return None;
+            }
+        };
+        let signature = &self.globals.procs[id.index()];
+        if args.len() != signature.params.len() {
+            let (wanted, found) = (signature.params.len(), args.len());
+            let message = format!("`{}` takes {wanted} arguments, not {found}", name.text);
+            self.diagnostics
+                .error(codes::ARGUMENTS, span, message)
+                .label(format!("{found} arguments"))
+                .related(declared, "declared here");
+            return None;
+        }
+        self.calls.entry(id).or_insert(span);
+        let checked: Vec<Option<Expr>> = args
+            .iter()
+            .zip(&signature.params)
+            .map(|(arg, (_, ty))| self.expr_of(arg, ty.ty))
+            .collect();
+        let checked = checked.into_iter().collect::<Option<Vec<Expr>>>()?;
+        // A `void` call has no type; whoever wants a value has to look at the signature.
+        let ty = signature.returns.map_or(Ty::Null, |ty| ty.ty);
+        Some((id, Expr { kind: ExprKind::Call(id, checked), ty, span, pure: false }))
+    }
+}

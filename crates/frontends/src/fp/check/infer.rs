@@ -1,0 +1,357 @@
+//! The registers of a body, and the types of those that are not declared.
+//!
+//! A register belongs to its whole body. Two declarations of one name are the same register when they
+//! stand in different blocks and agree on the type, so that `for (int i = ...)` can be written twice.
+//! The type of a register that is only assigned is that of the first value assigned to it; since
+//! that value may mention other such registers, types are found in rounds until nothing changes.
+
+use std::collections::BTreeMap;
+
+use fencepost_ir::UnOp;
+
+use super::{Checker, Register};
+use crate::fp::ast::{self, ExprKind as Ast, StmtKind};
+use crate::fp::codes;
+use crate::fp::names::Global;
+use crate::fp::tree::Local;
+use crate::fp::types::{LocalId, Ty, VarTy, is_arithmetic, is_truth};
+
+/// Rounds of inference; longer chains of registers that wait for each other count as `int`.
+const ROUNDS: usize = 50;
+
+/// Calls `visit` on a statement and all statements inside it, outermost first.
+pub(super) fn walk<'s>(stmt: &'s ast::Stmt, visit: &mut impl FnMut(&'s ast::Stmt)) {
+    visit(stmt);
+    match &stmt.kind {
+        StmtKind::Block(block) | StmtKind::Critical(block) | StmtKind::Atomic(block) => {
+            for stmt in &block.stmts {
+                walk(stmt, visit);
+            }
+        }
+        StmtKind::Label(_, body)
+        | StmtKind::While { body, .. }
+        | StmtKind::DoWhile { body, .. }
+        | StmtKind::Loop(body) => walk(body, visit),
+        StmtKind::If { then, otherwise, .. } => {
+            walk(then, visit);
+            if let Some(otherwise) = otherwise {
+                walk(otherwise, visit);
+            }
+        }
+        StmtKind::For { init, step, body, .. } => {
+            for part in init.iter().chain([body]).chain(step.iter()) {
+                walk(part, visit);
+            }
+        }
+        StmtKind::Declare(..)
+        | StmtKind::Assign(..)
+        | StmtKind::Step(..)
+        | StmtKind::Eval(_)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Goto(_)
+        | StmtKind::Return(_)
+        | StmtKind::Skip
+        | StmtKind::Fence(_)
+        | StmtKind::Drain(_)
+        | StmtKind::Assume(_)
+        | StmtKind::Assert(_)
+        | StmtKind::Free(_)
+        | StmtKind::Empty => {}
+    }
+}
+
+/// The names a block assigns to, each once.
+pub(super) fn assigned(block: &ast::Block) -> Vec<&str> {
+    let mut names = Vec::new();
+    for stmt in &block.stmts {
+        walk(stmt, &mut |stmt| {
+            if let StmtKind::Assign(place, ..) = &stmt.kind
+                && let Ast::Name(name) = &place.kind
+            {
+                names.push(name.as_str());
+            }
+        });
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+impl Checker<'_> {
+    /// Finds all registers of a body and their types.
+    pub(super) fn find_registers(&mut self, block: &ast::Block) {
+        let mut scopes = vec![Vec::new()];
+        for stmt in &block.stmts {
+            self.declarations(stmt, &mut scopes);
+        }
+        let mut implicit: Vec<(LocalId, &ast::Expr)> = Vec::new();
+        for stmt in &block.stmts {
+            walk(stmt, &mut |stmt| self.assignment(stmt, &mut implicit));
+        }
+        for _ in 0..ROUNDS {
+            let mut changed = false;
+            for (id, value) in &implicit {
+                if self.registers[id.index()].typed {
+                    continue;
+                }
+                let ty = self.infer(value);
+                let register = &mut self.registers[id.index()];
+                match ty {
+                    // The type of another assigned value may be more exact.
+                    Some(Ty::Null) => register.local.ty.ty = Ty::Null,
+                    Some(ty) => {
+                        register.local.ty.ty = ty;
+                        register.typed = true;
+                        changed = true;
+                    }
+                    None => {}
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        for register in &mut self.registers {
+            register.typed = true;
+        }
+    }
+
+    pub(super) fn add_register(&mut self, name: &ast::Name, ty: Option<VarTy>, param: bool) -> LocalId {
+        let id = LocalId(self.registers.len() as u32);
+        self.registers.push(Register {
+            local: Local {
+                name: name.text.clone(),
+                ty: ty.unwrap_or(VarTy::plain(Ty::Int)),
+                span: name.span,
+                assigned: false,
+                declared: ty.is_some(),
+            },
+            typed: ty.is_some(),
+            read: false,
+            param,
+        });
+        self.by_name.insert(name.text.clone(), id);
+        id
+    }
+
+    /// Declared registers. `scopes` holds the names declared in each block around.
+    fn declarations<'s>(&mut self, stmt: &'s ast::Stmt, scopes: &mut Vec<Vec<&'s ast::Name>>) {
+        match &stmt.kind {
+            StmtKind::Declare(ty, vars) => {
+                let ty = self.globals.resolve_type(ty, self.source, self.diagnostics);
+                for (name, _) in vars {
+                    self.declare(name, ty, scopes);
+                }
+            }
+            StmtKind::Block(block) | StmtKind::Critical(block) | StmtKind::Atomic(block) => {
+                scopes.push(Vec::new());
+                for stmt in &block.stmts {
+                    self.declarations(stmt, scopes);
+                }
+                scopes.pop();
+            }
+            StmtKind::Label(_, body)
+            | StmtKind::While { body, .. }
+            | StmtKind::DoWhile { body, .. }
+            | StmtKind::Loop(body) => self.declarations(body, scopes),
+            StmtKind::If { then, otherwise, .. } => {
+                self.declarations(then, scopes);
+                if let Some(otherwise) = otherwise {
+                    self.declarations(otherwise, scopes);
+                }
+            }
+            StmtKind::For { init, body, .. } => {
+                scopes.push(Vec::new());
+                if let Some(init) = init {
+                    self.declarations(init, scopes);
+                }
+                self.declarations(body, scopes);
+                scopes.pop();
+            }
+            StmtKind::Assign(..)
+            | StmtKind::Step(..)
+            | StmtKind::Eval(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Goto(_)
+            | StmtKind::Return(_)
+            | StmtKind::Skip
+            | StmtKind::Fence(_)
+            | StmtKind::Drain(_)
+            | StmtKind::Assume(_)
+            | StmtKind::Assert(_)
+            | StmtKind::Free(_)
+            | StmtKind::Empty => {}
+        }
+    }
+
+    fn declare<'s>(
+        &mut self,
+        name: &'s ast::Name,
+        ty: Option<VarTy>,
+        scopes: &mut [Vec<&'s ast::Name>],
+    ) {
+        if !self.name_is_free(name) {
+            return;
+        }
+        let twice = scopes.iter().flatten().find(|n| n.text == name.text).map(|n| n.span);
+        let old = self.by_name.get(&name.text).map(|id| self.registers[id.index()].clone());
+        let conflict = match (&old, twice) {
+            (Some(old), _) if old.param => Some((old.local.span, "a parameter has this name")),
+            (_, Some(first)) => Some((first, "already declared here")),
+            (Some(old), None) if ty.is_some_and(|ty| ty != old.local.ty) => {
+                Some((old.local.span, "declared with another type here"))
+            }
+            (_, None) => None,
+        };
+        if let Some((span, text)) = conflict {
+            let message = format!("register `{}` is declared twice", name.text);
+            self.diagnostics
+                .error(codes::DUPLICATE, name.span, message)
+                .label("second declaration")
+                .related(span, text);
+            return;
+        }
+        if let Some(scope) = scopes.last_mut() {
+            scope.push(name);
+        }
+        if old.is_none() {
+            self.add_register(name, Some(ty.unwrap_or(VarTy::plain(Ty::Int))), false);
+        }
+    }
+
+    /// Whether a register may have this name; reports it if not.
+    pub(super) fn name_is_free(&mut self, name: &ast::Name) -> bool {
+        let taken = match self.globals.get(&name.text) {
+            Some((global, span)) if global.is_value() => Some((global.describe(), span)),
+            Some(_) | None => None,
+        };
+        let param = self.param.filter(|p| p.text == name.text);
+        let taken = taken.or(param.map(|p| ("the thread's parameter", p.span)));
+        if let Some((what, span)) = taken {
+            let message = format!("`{}` is already {what}", name.text);
+            self.diagnostics
+                .error(codes::DUPLICATE, name.span, message)
+                .label("choose another name for the register")
+                .related(span, "declared here");
+        }
+        taken.is_none()
+    }
+
+    /// Registers that are assigned without a declaration.
+    fn assignment<'s>(
+        &mut self,
+        stmt: &'s ast::Stmt,
+        implicit: &mut Vec<(LocalId, &'s ast::Expr)>,
+    ) {
+        let StmtKind::Assign(place, op, value) = &stmt.kind else { return };
+        let Ast::Name(name) = &place.kind else { return };
+        let global = self.globals.get(name).is_some_and(|(g, _)| g.is_value());
+        if global || self.param.is_some_and(|p| p.text == *name) {
+            return;
+        }
+        let id = match self.by_name.get(name) {
+            Some(id) => *id,
+            // `r += 1` alone is no first value.
+            None if op.is_some() => return,
+            None => {
+                let name = ast::Name { text: name.clone(), span: place.span };
+                self.add_register(&name, None, false)
+            }
+        };
+        implicit.push((id, value));
+    }
+
+    /// The type an expression seems to have; says nothing about mistakes in it.
+    fn infer(&self, expr: &ast::Expr) -> Option<Ty> {
+        match &expr.kind {
+            Ast::Number(_) | Ast::ChooseRange(_) => Some(Ty::Int),
+            Ast::Bool(_) => Some(Ty::Bool),
+            Ast::Null => Some(Ty::Null),
+            Ast::Name(name) => {
+                if let Some(id) = self.by_name.get(name) {
+                    let register = &self.registers[id.index()];
+                    return register.typed.then_some(register.local.ty.ty);
+                }
+                match self.globals.get(name)?.0 {
+                    Global::Const(_, ty) => Some(ty),
+                    Global::Shared(id) => Some(self.globals.shared[id.index()].ty.ty),
+                    Global::Enum(_)
+                    | Global::Record(_)
+                    | Global::Proc(_)
+                    | Global::Thread(_)
+                    | Global::Broken => None,
+                }
+            }
+            Ast::Paren(inner) => self.infer(inner),
+            Ast::Unary(UnOp::Not, _) => Some(Ty::Bool),
+            Ast::Unary(UnOp::Neg | UnOp::BitNot, _) => Some(Ty::Int),
+            Ast::Binary(op, ..) if is_truth(*op) => Some(Ty::Bool),
+            Ast::Binary(op, ..) if is_arithmetic(*op) => Some(Ty::Int),
+            Ast::Binary(_, a, b) => self.infer(a).or_else(|| self.infer(b)),
+            Ast::Select(_, a, b) => match self.infer(a) {
+                None | Some(Ty::Null) => self.infer(b),
+                Some(ty) => Some(ty),
+            },
+            Ast::Index(base, _) => self.infer(base),
+            Ast::Field(base, field) => {
+                let Some(Ty::Ref(pool)) = self.infer(base) else { return None };
+                let fields = &self.globals.records[pool.index()].fields;
+                fields.iter().find(|f| f.name == field.text).map(|f| f.ty.ty)
+            }
+            Ast::Call(name, args) => match name.text.as_str() {
+                "cas" => Some(Ty::Bool),
+                "swap" | "fetch_and" | "fetch_or" | "fetch_xor" => {
+                    args.first().and_then(|a| self.infer(a))
+                }
+                "fetch_add" | "fetch_sub" => Some(Ty::Int),
+                proc => match self.globals.get(proc)?.0 {
+                    Global::Proc(id) => self.globals.procs[id.index()].returns.map(|r| r.ty),
+                    Global::Const(..)
+                    | Global::Enum(_)
+                    | Global::Record(_)
+                    | Global::Shared(_)
+                    | Global::Thread(_)
+                    | Global::Broken => None,
+                },
+            },
+            Ast::ChooseList(list) => list.iter().find_map(|e| self.infer(e)),
+            Ast::New(name) => match self.globals.get(&name.text)?.0 {
+                Global::Record(pool) => Some(Ty::Ref(pool)),
+                Global::Const(..)
+                | Global::Enum(_)
+                | Global::Shared(_)
+                | Global::Proc(_)
+                | Global::Thread(_)
+                | Global::Broken => None,
+            },
+        }
+    }
+}
+
+/// Which bodies assign to which names, for hints about names that are not shared.
+pub(super) fn registers_of(file: &ast::File) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for item in &file.items {
+        let (name, block) = match &item.kind {
+            ast::ItemKind::Thread(thread) => (&thread.name.text, &thread.body),
+            ast::ItemKind::Procedure(procedure) => (&procedure.name.text, &procedure.body),
+            ast::ItemKind::Const(..)
+            | ast::ItemKind::Enum(..)
+            | ast::ItemKind::Record(..)
+            | ast::ItemKind::Pool(..)
+            | ast::ItemKind::Shared(..)
+            | ast::ItemKind::Init(_)
+            | ast::ItemKind::Client(_)
+            | ast::ItemKind::Property(_)
+            | ast::ItemKind::Final(..)
+            | ast::ItemKind::Invariant(_)
+            | ast::ItemKind::Observe(_) => continue,
+        };
+        for register in assigned(block) {
+            found.entry(register.to_string()).or_insert_with(|| name.clone());
+        }
+    }
+    found
+}

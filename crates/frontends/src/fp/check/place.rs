@@ -1,0 +1,173 @@
+//! Places: what can be loaded, stored to and updated.
+
+use fencepost_ir::Span;
+
+use super::{Checker, Scope};
+use crate::fp::ast::{self, ExprKind as Ast};
+use crate::fp::codes;
+use crate::fp::names::Global;
+use crate::fp::suggest::nearest;
+use crate::fp::tree::{Expr, ExprKind, Place, Root};
+use crate::fp::types::{Ty, VarTy};
+
+impl Checker<'_> {
+    /// A load of `x`, `a[i]` or `n.field`; in conditions also `p.r`.
+    pub(super) fn access(&mut self, expr: &ast::Expr) -> Option<Expr> {
+        if self.scope == Scope::Constant && !matches!(expr.kind, Ast::Name(_)) {
+            self.admits(expr.span, "accesses");
+            return None;
+        }
+        if let Some(result) = self.thread_register(expr) {
+            return result;
+        }
+        let place = self.place(expr)?;
+        let ty = place.ty.ty;
+        Some(Expr { kind: ExprKind::Load(place), ty, span: expr.span, pure: false })
+    }
+
+    /// A place in shared memory.
+    pub(super) fn place(&mut self, expr: &ast::Expr) -> Option<Place> {
+        let span = expr.span;
+        if let Ast::Paren(inner) = &expr.kind {
+            return self.place(inner);
+        }
+        if let Ast::Index(base, index) = &expr.kind {
+            let (root, ty, len) = self.root(base)?;
+            let Some(len) = len else {
+                let message = format!("`{}` is not an array", self.text(base.span));
+                self.diagnostics
+                    .error(codes::ARRAY, base.span, message)
+                    .label("has no elements");
+                return None;
+            };
+            let index = self.index(index, len)?;
+            return Some(Place { root, index: Some(Box::new(index)), ty, span });
+        }
+        let (root, ty, len) = self.root(expr)?;
+        if let Some(len) = len {
+            let text = self.text(span);
+            self.diagnostics
+                .error(codes::ARRAY, span, format!("`{text}` is an array"))
+                .label(format!("{len} elements"))
+                .hint(format!("say which element: `{text}[0]`"));
+            return None;
+        }
+        Some(Place { root, index: None, ty, span })
+    }
+
+    fn index(&mut self, index: &ast::Expr, len: u32) -> Option<Expr> {
+        if !matches!(self.scope, Scope::Condition { .. }) {
+            return self.expr_of(index, Ty::Int);
+        }
+        let value = self.globals.constant_int(index, self.source, self.diagnostics)?;
+        if value < 0 || value as u32 >= len {
+            self.diagnostics
+                .error(codes::ARRAY, index.span, format!("there is no element {value}"))
+                .label(format!("the array has {len} elements"));
+            return None;
+        }
+        Some(self.constant(value, Ty::Int, index.span))
+    }
+
+    /// A variable or field, with the type of its elements and its length if it is an array.
+    fn root(&mut self, expr: &ast::Expr) -> Option<(Root, VarTy, Option<u32>)> {
+        match &expr.kind {
+            Ast::Name(name) => {
+                if let Some((Global::Shared(id), _)) = self.globals.get(name) {
+                    let shared = &self.globals.shared[id.index()];
+                    return Some((Root::Shared(id), shared.ty, shared.len));
+                }
+                self.not_a_location(name, expr.span);
+                None
+            }
+            Ast::Field(base, field) => {
+                if let Scope::Condition { .. } = self.scope {
+                    self.diagnostics
+                        .error(codes::CONDITION, expr.span, "a condition cannot follow references")
+                        .label("not allowed here")
+                        .hint("copy the field to a register or location first");
+                    return None;
+                }
+                let base = self.expr(base)?;
+                self.field(base, field)
+            }
+            Ast::Paren(inner) => self.root(inner),
+            Ast::Index(..) => {
+                let message = format!("`{}` is not an array", self.text(expr.span));
+                self.diagnostics
+                    .error(codes::ARRAY, expr.span, message)
+                    .label("an element of an array has no elements");
+                None
+            }
+            Ast::Number(_)
+            | Ast::Bool(_)
+            | Ast::Null
+            | Ast::Unary(..)
+            | Ast::Binary(..)
+            | Ast::Select(..)
+            | Ast::Call(..)
+            | Ast::ChooseRange(_)
+            | Ast::ChooseList(_)
+            | Ast::New(_) => {
+                let text = self.text(expr.span);
+                self.diagnostics
+                    .error(codes::NOT_A_LOCATION, expr.span, format!("`{text}` is not a location"))
+                    .label("a location, an array element or a field is needed");
+                None
+            }
+        }
+    }
+
+    fn field(&mut self, of: Expr, field: &ast::Name) -> Option<(Root, VarTy, Option<u32>)> {
+        let Ty::Ref(pool) = of.ty else {
+            let message = format!("{} has no fields", self.globals.show(of.ty));
+            self.diagnostics
+                .error(codes::NOT_A_RECORD, of.span, message)
+                .label("not a reference to a record");
+            return None;
+        };
+        let record = &self.globals.records[pool.index()];
+        let Some(at) = record.fields.iter().position(|f| f.name == field.text) else {
+            let near = nearest(&field.text, record.fields.iter().map(|f| f.name.as_str()));
+            let near = near.map(|n| format!("did you mean `{n}`?"));
+            let message = format!("record `{}` has no field `{}`", record.name, field.text);
+            self.diagnostics
+                .error(codes::UNKNOWN_FIELD, field.span, message)
+                .label("unknown field")
+                .hint = near;
+            return None;
+        };
+        let info = &record.fields[at];
+        Some((Root::Field { pool, field: at, of: Box::new(of) }, info.ty, info.len))
+    }
+
+    fn not_a_location(&mut self, name: &str, span: Span) {
+        if self.by_name.contains_key(name) {
+            let message = format!("`{name}` is a register, not a location");
+            self.diagnostics
+                .error(codes::NOT_A_LOCATION, span, message)
+                .label("belongs to one thread")
+                .hint(format!("declare it with `shared` outside: `shared int {name};`"));
+            return;
+        }
+        match self.globals.get(name) {
+            Some((Global::Broken, _)) => {}
+            Some((other, declared)) => {
+                let message = format!("`{name}` is {}, not a location", other.describe());
+                self.diagnostics
+                    .error(codes::NOT_A_LOCATION, span, message)
+                    .label("a location is needed here")
+                    .related(declared, "declared here");
+            }
+            None => {
+                let shared = self.globals.names(|g| matches!(g, Global::Shared(_)));
+                let near = nearest(name, shared).map(|n| format!("did you mean `{n}`?"));
+                let message = format!("there is no location `{name}`");
+                self.diagnostics
+                    .error(codes::UNKNOWN_NAME, span, message)
+                    .label("unknown location")
+                    .hint = near;
+            }
+        }
+    }
+}

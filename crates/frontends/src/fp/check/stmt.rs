@@ -1,0 +1,272 @@
+//! Statements.
+
+use fencepost_ir::{BinOp, FenceKinds, Span};
+
+use super::jump::Region;
+use super::Checker;
+use crate::fp::ast::{self, ExprKind, StmtKind as Ast};
+use crate::fp::codes;
+use crate::fp::names::{BUILTINS, Global};
+use crate::fp::suggest::nearest;
+use crate::fp::tree::{Expr, ExprKind as TreeExpr, Stmt, StmtKind};
+use crate::fp::types::Ty;
+
+impl Checker<'_> {
+    /// Checks statements; those with errors are left out.
+    pub(super) fn stmts(&mut self, stmts: &[ast::Stmt]) -> Vec<Stmt> {
+        stmts.iter().filter_map(|stmt| self.stmt(stmt)).collect()
+    }
+
+    fn boxed(&mut self, stmt: &ast::Stmt) -> Option<Box<Stmt>> {
+        self.stmt(stmt).map(Box::new)
+    }
+
+    fn stmt(&mut self, stmt: &ast::Stmt) -> Option<Stmt> {
+        let span = stmt.span;
+        let kind = match &stmt.kind {
+            Ast::Block(block) => StmtKind::Block(self.stmts(&block.stmts)),
+            Ast::Label(name, body) => {
+                let body = self.boxed(body);
+                StmtKind::Label(self.label(name), body?)
+            }
+            Ast::Declare(_, vars) => StmtKind::Block(self.declaration(vars)),
+            Ast::Assign(place, op, value) => self.assign(place, *op, value, span)?,
+            Ast::Step(place, op) => {
+                let one = ast::Expr { kind: ExprKind::Number(1), span, height: 1 };
+                self.assign(place, Some(*op), &one, span)?
+            }
+            Ast::Eval(expr) => StmtKind::Eval(self.eval(expr)?),
+            Ast::If { cond, head, then, otherwise } => {
+                let cond = self.expr_of(cond, Ty::Bool);
+                let then = self.boxed(then);
+                let otherwise = match otherwise {
+                    Some(otherwise) => Some(self.boxed(otherwise)?),
+                    None => None,
+                };
+                StmtKind::If(cond?, *head, then?, otherwise)
+            }
+            Ast::While { cond, head, body } => {
+                let cond = self.expr_of(cond, Ty::Bool);
+                let body = self.in_region(Region::Loop, |c| c.boxed(body));
+                StmtKind::While { cond: Some(cond?), head: *head, body: body?, step: None }
+            }
+            Ast::DoWhile { body, cond, head } => {
+                let body = self.in_region(Region::Loop, |c| c.boxed(body));
+                let cond = self.expr_of(cond, Ty::Bool);
+                StmtKind::DoWhile(body?, cond?, *head)
+            }
+            Ast::For { init, cond, step, body } => {
+                let init = init.as_ref().map(|init| self.stmt(init));
+                let head = cond.as_ref().map_or(span, |cond| cond.span);
+                let cond = cond.as_ref().map(|cond| self.expr_of(cond, Ty::Bool));
+                let (step, body) = self.in_region(Region::Loop, |c| {
+                    (step.as_ref().map(|step| c.boxed(step)), c.boxed(body))
+                });
+                let cond = match cond {
+                    Some(cond) => Some(cond?),
+                    None => None,
+                };
+                let step = match step {
+                    Some(step) => Some(step?),
+                    None => None,
+                };
+                let body = body?;
+                let rounds = Stmt { kind: StmtKind::While { cond, head, body, step }, span };
+                match init {
+                    Some(init) => StmtKind::Block(vec![init?, rounds]),
+                    None => rounds.kind,
+                }
+            }
+            Ast::Loop(body) => {
+                let body = self.in_region(Region::Loop, |c| c.boxed(body))?;
+                StmtKind::While { cond: None, head: span, body, step: None }
+            }
+            Ast::Critical(block) => {
+                if let Some(Region::Atomic(atomic)) =
+                    self.regions.iter().find(|r| matches!(r, Region::Atomic(_)))
+                {
+                    let atomic = *atomic;
+                    self.diagnostics
+                        .error(codes::CRITICAL_IN_ATOMIC, span, "no thread is ever seen in here")
+                        .label("a `critical` block inside an `atomic` one")
+                        .related(atomic, "the `atomic` block");
+                    return None;
+                }
+                let code = self.in_region(Region::Critical(block.span), |c| c.stmts(&block.stmts));
+                StmtKind::Critical(code, block.close(self.source))
+            }
+            Ast::Atomic(block) => {
+                let code = self.in_region(Region::Atomic(block.span), |c| c.stmts(&block.stmts));
+                StmtKind::Atomic(code, block.close(self.source))
+            }
+            Ast::Break => self.loop_jump(StmtKind::Break, span)?,
+            Ast::Continue => self.loop_jump(StmtKind::Continue, span)?,
+            Ast::Goto(name) => self.goto(name, span)?,
+            Ast::Return(value) => self.return_stmt(value.as_ref(), span)?,
+            Ast::Skip => StmtKind::Skip,
+            Ast::Empty => StmtKind::Block(Vec::new()),
+            Ast::Fence(kinds) => StmtKind::Fence(self.fence(kinds)?),
+            Ast::Drain(place) => StmtKind::Drain(self.place(place)?),
+            Ast::Assume(cond) => StmtKind::Assume(self.expr_of(cond, Ty::Bool)?),
+            Ast::Assert(cond) => {
+                self.asserts = true;
+                StmtKind::Assert(self.expr_of(cond, Ty::Bool)?)
+            }
+            Ast::Free(expr) => {
+                let checked = self.expr(expr)?;
+                let Ty::Ref(pool) = checked.ty else {
+                    let message = format!("{} cannot be freed", self.globals.show(checked.ty));
+                    self.diagnostics
+                        .error(codes::NOT_A_RECORD, expr.span, message)
+                        .label("not a reference to a record");
+                    return None;
+                };
+                StmtKind::Free(pool, checked)
+            }
+        };
+        Some(Stmt { kind, span })
+    }
+
+    fn in_region<T>(&mut self, region: Region, check: impl FnOnce(&mut Self) -> T) -> T {
+        self.regions.push(region);
+        let result = check(self);
+        self.regions.pop();
+        result
+    }
+
+    fn declaration(&mut self, vars: &[(ast::Name, Option<ast::Expr>)]) -> Vec<Stmt> {
+        let mut code = Vec::new();
+        for (name, value) in vars {
+            let Some(id) = self.by_name.get(&name.text).copied() else { continue };
+            let span = value.as_ref().map_or(name.span, |value| name.span.to(value.span));
+            let kind = match value {
+                Some(value) => {
+                    self.registers[id.index()].local.assigned = true;
+                    let ty = self.registers[id.index()].local.ty.ty;
+                    let Some(value) = self.expr_of(value, ty) else { continue };
+                    StmtKind::Assign(id, value)
+                }
+                None if !self.registers[id.index()].local.ty.admits(0) => {
+                    self.diagnostics
+                        .error(codes::BAD_CONSTANT, name.span, "a register starts as 0")
+                        .label("0 is outside of its range")
+                        .hint("give it a value here");
+                    continue;
+                }
+                // Registers start as 0, so only coming here a second time makes a difference.
+                None if self.regions.contains(&Region::Loop) || !self.labels.is_empty() => {
+                    StmtKind::Reset(id)
+                }
+                None => continue,
+            };
+            code.push(Stmt { kind, span });
+        }
+        code
+    }
+
+    fn assign(
+        &mut self,
+        place: &ast::Expr,
+        op: Option<BinOp>,
+        value: &ast::Expr,
+        span: Span,
+    ) -> Option<StmtKind> {
+        if let ExprKind::Name(name) = &place.kind {
+            if let Some(id) = self.by_name.get(name).copied() {
+                self.registers[id.index()].local.assigned = true;
+                let ty = self.registers[id.index()].local.ty.ty;
+                return match op {
+                    None => Some(StmtKind::Assign(id, self.expr_of(value, ty)?)),
+                    Some(op) => {
+                        let local = TreeExpr::Local(id);
+                        let old = Expr { kind: local, ty, span: place.span, pure: true };
+                        let value = self.operand(op, old, value, span)?;
+                        Some(StmtKind::Modify(id, op, value))
+                    }
+                };
+            }
+            if !self.assignable(name, place.span) {
+                return None;
+            }
+        }
+        let target = self.place(place);
+        let Some(target) = target else {
+            self.expr(value);
+            return None;
+        };
+        match op {
+            None => Some(StmtKind::Store(target.clone(), self.expr_of(value, target.ty.ty)?)),
+            Some(op) => {
+                let kind = TreeExpr::Load(target.clone());
+                let old = Expr { kind, ty: target.ty.ty, span: place.span, pure: false };
+                let value = self.operand(op, old, value, span)?;
+                Some(StmtKind::StoreModify(target, op, value))
+            }
+        }
+    }
+
+    /// The right side of `old op= value`.
+    fn operand(&mut self, op: BinOp, old: Expr, value: &ast::Expr, span: Span) -> Option<Expr> {
+        let value = self.expr(value)?;
+        self.combine(op, old, value.clone(), span)?;
+        Some(value)
+    }
+
+    /// Whether a name that is no register can be assigned to; reports it if not.
+    fn assignable(&mut self, name: &str, span: Span) -> bool {
+        if let Some(param) = self.param.filter(|p| p.text == name) {
+            let declared = param.span;
+            self.diagnostics
+                .error(codes::NOT_ASSIGNABLE, span, format!("`{name}` is constant in each thread"))
+                .label("cannot be assigned to")
+                .related(declared, "the thread's parameter");
+            return false;
+        }
+        match self.globals.get(name) {
+            Some((Global::Const(..), declared)) => {
+                self.diagnostics
+                    .error(codes::NOT_ASSIGNABLE, span, format!("`{name}` is a constant"))
+                    .label("cannot be assigned to")
+                    .related(declared, "declared here");
+                false
+            }
+            Some((Global::Shared(_), _)) => true,
+            Some((Global::Broken, _)) => false,
+            Some((Global::Enum(_) | Global::Record(_) | Global::Proc(_) | Global::Thread(_), _))
+            | None => {
+                self.unknown_name(name, span);
+                false
+            }
+        }
+    }
+
+    fn eval(&mut self, expr: &ast::Expr) -> Option<Expr> {
+        let ExprKind::Call(name, args) = &expr.kind else { return self.expr(expr) };
+        if BUILTINS.contains(&name.text.as_str()) {
+            return self.expr(expr);
+        }
+        self.call(name, args, expr.span).map(|(_, call)| call)
+    }
+
+    fn fence(&mut self, kinds: &[ast::Name]) -> Option<FenceKinds> {
+        let mut all: Option<FenceKinds> = None;
+        for name in kinds {
+            let single = FenceKinds::SINGLE.iter().find(|(_, n)| *n == name.text).map(|(k, _)| *k);
+            let full = (name.text == "full").then_some(FenceKinds::FULL);
+            let Some(kind) = single.or(full) else {
+                let known = FenceKinds::SINGLE.iter().map(|(_, n)| *n).chain(["full"]);
+                let near = nearest(&name.text, known).map(|n| format!("did you mean `{n}`?"));
+                let hint = "kinds: `full`, `store_store`, `store_load`, `load_load`, `load_store`";
+                let message = format!("there is no fence kind `{}`", name.text);
+                self.diagnostics
+                    .error(codes::UNKNOWN_WORD, name.span, message)
+                    .label("unknown kind")
+                    .hint(near.unwrap_or(hint.into()));
+                return None;
+            };
+            all = Some(all.map_or(kind, |all| all.union(kind)));
+        }
+        Some(all.unwrap_or(FenceKinds::FULL))
+    }
+
+}

@@ -1,0 +1,105 @@
+//! Constant expressions: sizes, ranges, initial values, indices in conditions.
+
+use fencepost_ir::{BinOp, Diagnostics, Fault, Value};
+
+use super::ast;
+use super::check::{Checker, Scope};
+use super::codes;
+use super::names::Globals;
+use super::tree::{Expr, ExprKind};
+use super::types::Ty;
+
+impl Globals {
+    /// The value and type of a constant expression.
+    pub fn constant(
+        &self,
+        expr: &ast::Expr,
+        source: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Value, Ty)> {
+        let checked = Checker::new(self, source, diagnostics, Scope::Constant).expr(expr)?;
+        match evaluate(&checked) {
+            Ok(value) => Some((value, checked.ty)),
+            Err(fault) => {
+                diagnostics
+                    .error(codes::BAD_CONSTANT, expr.span, "this constant has no value")
+                    .label(fault.describe());
+                None
+            }
+        }
+    }
+
+    /// The value of a constant expression that must have the type `wanted`.
+    pub fn constant_of(
+        &self,
+        expr: &ast::Expr,
+        wanted: Ty,
+        source: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Value> {
+        let mut checker = Checker::new(self, source, diagnostics, Scope::Constant);
+        checker.expr_of(expr, wanted)?;
+        self.constant(expr, source, diagnostics).map(|(value, _)| value)
+    }
+
+    /// The value of a constant number.
+    pub fn constant_int(
+        &self,
+        expr: &ast::Expr,
+        source: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Value> {
+        self.constant_of(expr, Ty::Int, source, diagnostics)
+    }
+
+    /// The first and last value of a range; the last is below the first when it is empty.
+    pub fn constant_range(
+        &self,
+        range: &ast::Range,
+        source: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Value, Value)> {
+        let lo = self.constant_int(&range.lo, source, diagnostics);
+        let hi = self.constant_int(&range.hi, source, diagnostics);
+        Some(last(lo?, hi?, range.inclusive))
+    }
+}
+
+/// The first and last value of `lo..hi` or `lo..=hi`; the last is below the first when it is empty.
+pub fn last(lo: Value, hi: Value, inclusive: bool) -> (Value, Value) {
+    match hi.checked_sub(Value::from(!inclusive)) {
+        Some(last) => (lo, last),
+        None => (1, 0),
+    }
+}
+
+/// The value of an expression without variables.
+pub fn evaluate(expr: &Expr) -> Result<Value, Fault> {
+    Ok(match &expr.kind {
+        ExprKind::Const(value) => *value,
+        ExprKind::Unary(op, a) => op.apply(evaluate(a)?)?,
+        ExprKind::Binary(BinOp::And, a, b) => {
+            Value::from(evaluate(a)? != 0 && evaluate(b)? != 0)
+        }
+        ExprKind::Binary(BinOp::Or, a, b) => Value::from(evaluate(a)? != 0 || evaluate(b)? != 0),
+        ExprKind::Binary(op, a, b) => op.apply(evaluate(a)?, evaluate(b)?)?,
+        ExprKind::Select(c, a, b) => {
+            if evaluate(c)? != 0 {
+                evaluate(a)?
+            } else {
+                evaluate(b)?
+            }
+        }
+        ExprKind::Local(_)
+        | ExprKind::Param
+        | ExprKind::Load(_)
+        | ExprKind::Update(..)
+        | ExprKind::ChooseRange(..)
+        | ExprKind::ChooseList(_)
+        | ExprKind::New(_)
+        | ExprKind::Call(..)
+        | ExprKind::ThreadRegister(..)
+        | ExprKind::ClientResult(..)
+        | ExprKind::WholeArray(_) => unreachable!("the scope of constants admits none of these"),
+    })
+}

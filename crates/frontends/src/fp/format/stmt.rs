@@ -1,0 +1,209 @@
+//! Statements over several lines.
+
+use super::flat::Flat;
+use super::{Printer, WIDTH};
+use crate::fp::ast::{Block, Stmt, StmtKind};
+use crate::fp::lexer::Tok;
+
+impl Printer<'_> {
+    /// Prints a statement behind `prefix` (`} else `, `L: `), which stands for the source from
+    /// `start` on.
+    pub(super) fn stmt(&mut self, prefix: &str, start: usize, stmt: &Stmt) {
+        // Spans leave out the semicolon of a statement, but not that of its last part.
+        let open = !has_parts(stmt) && !matches!(stmt.kind, StmtKind::Empty);
+        let end = match open || matches!(stmt.kind, StmtKind::DoWhile { .. }) {
+            true => self.with_semicolon(stmt.span.end),
+            false => stmt.span.end as usize,
+        };
+        let closes = prefix.starts_with('}');
+        let own = stmt.span.start as usize;
+        let single = self.line_of(own) == self.last_line_of(end);
+        if !has_parts(stmt) || (single && !self.has_comments(start, end)) {
+            let levels = if closes { self.indent - 1 } else { self.indent };
+            let limit = match has_parts(stmt) {
+                true => WIDTH.saturating_sub(2 * levels + prefix.len()),
+                false => usize::MAX,
+            };
+            let mut flat = Flat::within(self.source, limit);
+            flat.stmt(stmt);
+            if let Some(text) = flat.fitting() {
+                self.line_or_close(start, end, &format!("{prefix}{text}"));
+                return;
+            }
+        }
+        self.spread(prefix, start, end, stmt);
+    }
+
+    fn line_or_close(&mut self, start: usize, end: usize, text: &str) {
+        if text.starts_with('}') {
+            self.closing_line(start, end, text);
+        } else {
+            self.line(start, end, text);
+        }
+    }
+
+    /// Prints a statement with others inside on several lines.
+    fn spread(&mut self, prefix: &str, start: usize, end: usize, stmt: &Stmt) {
+        let head = |write: &dyn Fn(&mut Flat<'_>)| {
+            let mut flat = Flat::new(self.source).push(prefix);
+            write(&mut flat);
+            flat.text()
+        };
+        match &stmt.kind {
+            StmtKind::Block(block) => self.block(prefix.trim_end(), start, block),
+            StmtKind::Critical(block) => self.block(&format!("{prefix}critical"), start, block),
+            StmtKind::Atomic(block) => self.block(&format!("{prefix}atomic"), start, block),
+            StmtKind::Label(name, body) => {
+                let colon = self.find(Tok::Colon, name.span.end);
+                let body_start = body.span.start as usize;
+                let text = format!("{prefix}{}:", name.text);
+                if self.line_of(body_start) == self.line_of(colon.start as usize) {
+                    self.stmt(&format!("{text} "), start, body);
+                } else {
+                    self.line_or_close(start, colon.end as usize, &text);
+                    self.stmt("", body_start, body);
+                }
+            }
+            StmtKind::If { cond, head: span, then, otherwise } => {
+                let text = head(&|flat| flat.head("if", cond));
+                let open = self.body(&text, start, span.end as usize, then);
+                self.else_part(then, open, otherwise.as_deref());
+            }
+            StmtKind::While { cond, head: span, body, .. } => {
+                let text = head(&|flat| flat.head("while", cond));
+                let open = self.body(&text, start, span.end as usize, body);
+                self.close(body, open);
+            }
+            StmtKind::For { init, cond, step, body } => {
+                let text = head(&|flat| {
+                    flat.for_head(init.as_deref(), cond.as_ref(), step.as_deref());
+                });
+                // The head ends before the body begins.
+                let before = self.token_at(body.span.start as usize).saturating_sub(1);
+                let head_end = self.lexed.tokens[before].span.end as usize;
+                let open = self.body(&text, start, head_end, body);
+                self.close(body, open);
+            }
+            StmtKind::Loop(body) => {
+                let word = self.find(Tok::Loop, stmt.span.start);
+                let open = self.body(&format!("{prefix}loop"), start, word.end as usize, body);
+                self.close(body, open);
+            }
+            StmtKind::DoWhile { body, cond, head: span } => {
+                let word = self.find(Tok::Do, stmt.span.start);
+                let text = Flat::new(self.source);
+                let open = self.body(&format!("{prefix}do"), start, word.end as usize, body);
+                let mut text = if open { text.push("} ") } else { text };
+                text.head("while", cond);
+                text.add(";");
+                let text = text.text();
+                if open {
+                    self.closing_line(body.span.end as usize - 1, end, &text);
+                } else {
+                    self.line(span.start as usize, end, &text);
+                }
+            }
+            StmtKind::Declare(..)
+            | StmtKind::Assign(..)
+            | StmtKind::Step(..)
+            | StmtKind::Eval(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Goto(_)
+            | StmtKind::Return(_)
+            | StmtKind::Skip
+            | StmtKind::Fence(_)
+            | StmtKind::Drain(_)
+            | StmtKind::Assume(_)
+            | StmtKind::Assert(_)
+            | StmtKind::Free(_)
+            | StmtKind::Empty => unreachable!("statements without parts are on one line"),
+        }
+    }
+
+    /// The part of a statement that `head` controls. Returns whether its closing brace is still to
+    /// be printed.
+    fn body(&mut self, head: &str, start: usize, head_end: usize, body: &Stmt) -> bool {
+        if let StmtKind::Block(block) = &body.kind {
+            self.line_or_close(start, block.span.start as usize + 1, &format!("{head} {{"));
+            self.inside(block);
+            return true;
+        }
+        self.line_or_close(start, head_end, head);
+        self.open();
+        self.stmt("", body.span.start as usize, body);
+        self.indent -= 1;
+        false
+    }
+
+    fn close(&mut self, body: &Stmt, open: bool) {
+        if open {
+            let end = body.span.end as usize;
+            self.closing_line(end - 1, end, "}");
+        }
+    }
+
+    fn else_part(&mut self, then: &Stmt, open: bool, otherwise: Option<&Stmt>) {
+        let Some(otherwise) = otherwise else {
+            self.close(then, open);
+            return;
+        };
+        let word = self.find(Tok::Else, then.span.end);
+        let (text, start) = if open {
+            ("} else", then.span.end as usize - 1)
+        } else {
+            ("else", word.start as usize)
+        };
+        if matches!(otherwise.kind, StmtKind::Block(_) | StmtKind::If { .. }) {
+            self.stmt(&format!("{text} "), start, otherwise);
+            return;
+        }
+        self.line_or_close(start, word.end as usize, text);
+        self.open();
+        self.stmt("", otherwise.span.start as usize, otherwise);
+        self.indent -= 1;
+    }
+
+    /// `head { ... }` on several lines.
+    pub(super) fn block(&mut self, head: &str, start: usize, block: &Block) {
+        let (open, close) = (block.span.start as usize, block.span.end as usize);
+        let space = if head.is_empty() { "" } else { " " };
+        if block.stmts.is_empty() && !self.has_comments(open, close) {
+            self.line_or_close(start, close, &format!("{head}{space}{{}}"));
+            return;
+        }
+        self.line_or_close(start, open + 1, &format!("{head}{space}{{"));
+        self.inside(block);
+        self.closing_line(close - 1, close, "}");
+    }
+}
+
+/// Whether a statement has others inside.
+fn has_parts(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Block(_)
+        | StmtKind::Label(..)
+        | StmtKind::If { .. }
+        | StmtKind::While { .. }
+        | StmtKind::DoWhile { .. }
+        | StmtKind::For { .. }
+        | StmtKind::Loop(_)
+        | StmtKind::Critical(_)
+        | StmtKind::Atomic(_) => true,
+        StmtKind::Declare(..)
+        | StmtKind::Assign(..)
+        | StmtKind::Step(..)
+        | StmtKind::Eval(_)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Goto(_)
+        | StmtKind::Return(_)
+        | StmtKind::Skip
+        | StmtKind::Fence(_)
+        | StmtKind::Drain(_)
+        | StmtKind::Assume(_)
+        | StmtKind::Assert(_)
+        | StmtKind::Free(_)
+        | StmtKind::Empty => false,
+    }
+}

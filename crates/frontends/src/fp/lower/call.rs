@@ -1,0 +1,96 @@
+//! Calls, inlined.
+
+use fencepost_ir::{Expr, Op, Reg, Span};
+
+use super::labels::Kind;
+use super::thread::{Frame, Lowerer, Slot};
+use crate::fp::tree;
+use crate::fp::types::{LocalId, ProcId};
+
+impl<'a> Lowerer<'_, 'a> {
+    /// A call; its arguments are evaluated here, all of them before the first parameter is set.
+    pub(super) fn call(
+        &mut self,
+        proc: ProcId,
+        arguments: &'a [tree::Expr],
+        span: Span,
+        result: Option<Reg>,
+    ) {
+        let arguments = arguments.iter().map(|argument| self.value(argument)).collect();
+        self.inline(proc, arguments, span, result);
+    }
+
+    /// The body of a procedure, with its value going to `result`.
+    pub(super) fn inline(
+        &mut self,
+        proc: ProcId,
+        arguments: Vec<Expr<Reg>>,
+        span: Span,
+        result: Option<Reg>,
+    ) {
+        self.deeper(span, |lowerer| lowerer.inline_body(proc, arguments, span, result));
+    }
+
+    fn inline_body(
+        &mut self,
+        proc: ProcId,
+        arguments: Vec<Expr<Reg>>,
+        span: Span,
+        result: Option<Reg>,
+    ) {
+        let procedure = &self.context.unit.procs[proc.index()];
+        let mut arguments = arguments.into_iter();
+        let mut slots = Vec::new();
+        for (at, local) in procedure.body.locals.iter().enumerate() {
+            let id = LocalId(at as u32);
+            let argument = arguments.next();
+            if let Some(argument) = &argument
+                && !local.assigned
+                && self.is_alias(argument, local.ty.range)
+            {
+                slots.push(Slot::Alias(argument.clone()));
+                continue;
+            }
+            let known = self.procedures.get(&(proc, id)).copied();
+            let reg = known.unwrap_or_else(|| {
+                let name = format!("{}.{}", procedure.name, local.name);
+                let reg = self.register(name, local.ty, span);
+                self.procedures.insert((proc, id), reg);
+                reg
+            });
+            slots.push(Slot::Reg(reg));
+            match argument {
+                Some(expr) => {
+                    self.emit(Op::Assign { reg, expr }, span, Kind::Parameter(id.0));
+                }
+                // A register starts as 0 in each call. Most are set before they are read, and then
+                // this vanishes.
+                None if local.ty.admits(0) => self.emit_reset(reg, local.span),
+                None => {}
+            }
+        }
+        let frame = Frame {
+            function: &procedure.name,
+            slots,
+            labels: (0..procedure.body.labels).map(|_| self.code.target()).collect(),
+            loops: Vec::new(),
+            end: self.code.target(),
+            result,
+            critical: self.critical,
+        };
+        let end = frame.end;
+        let caller = std::mem::replace(&mut self.frame, frame);
+        self.stmts(&procedure.body.code);
+        self.frame = caller;
+        self.code.bind(end);
+    }
+
+    /// Whether an argument may stand for the parameter itself.
+    fn is_alias(&self, argument: &Expr<Reg>, range: Option<(i32, i32)>) -> bool {
+        match argument {
+            Expr::Const(value) => range.is_none_or(|(lo, hi)| lo <= *value && *value <= hi),
+            Expr::Var(_) => range.is_none(),
+            Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => false,
+        }
+    }
+}

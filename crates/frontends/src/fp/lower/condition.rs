@@ -1,0 +1,174 @@
+//! Conditions and what to observe.
+
+use fencepost_ir::{
+    Condition, Diagnostics, Expr, Loc, Observable, Program, Property, Reg, Span, ThreadId,
+};
+
+use super::labels::Labels;
+use super::layout::Layout;
+use super::thread::ClientResult;
+use crate::fp::codes;
+use crate::fp::tree::{self, Claim, ExprKind, Place, Root, Unit};
+use crate::fp::types::{ProcId, TemplateId};
+
+/// Lowers the conditions of one program.
+pub(super) struct Conditions<'a> {
+    pub(super) unit: &'a Unit,
+    pub(super) layout: &'a Layout,
+    pub(super) results: &'a [ClientResult],
+    /// The client's text.
+    pub(super) client: Option<&'a str>,
+}
+
+impl Conditions<'_> {
+    /// The properties a file claims, and what outcomes show.
+    pub(super) fn all(
+        &self,
+        program: &Program,
+        labels: &Labels<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> (Vec<Property>, Vec<Observable>) {
+        let mut properties = Vec::new();
+        let mut mentioned = Vec::new();
+        for claim in &self.unit.claims {
+            let mut condition = |expr: &tree::Expr| Condition {
+                expr: self.expr(expr, diagnostics).fold(),
+                text: labels.text(expr.span),
+                span: expr.span,
+            };
+            properties.push(match claim {
+                Claim::MutualExclusion => Property::MutualExclusion,
+                Claim::DeadlockFree => Property::DeadlockFree,
+                Claim::Invariant(expr) => Property::Invariant(condition(expr)),
+                Claim::Final(quantifier, expr) => {
+                    let lowered = condition(expr);
+                    // Before folding: what the user wrote is what the user wants to see.
+                    self.expr(expr, &mut Diagnostics::new()).for_each_var(&mut |what| {
+                        push_once(&mut mentioned, *what);
+                    });
+                    Property::Final(*quantifier, lowered)
+                }
+            });
+        }
+        let mut observed = Vec::new();
+        for expr in &self.unit.observe {
+            for what in self.observables(expr, diagnostics) {
+                push_once(&mut observed, what);
+            }
+        }
+        if observed.is_empty() {
+            observed = mentioned;
+        }
+        if observed.is_empty() {
+            observed = everything(program);
+        }
+        (properties, observed)
+    }
+
+    fn observables(&self, expr: &tree::Expr, diagnostics: &mut Diagnostics) -> Vec<Observable> {
+        if let ExprKind::WholeArray(id) = &expr.kind {
+            let base = self.layout.shared(*id);
+            let len = self.unit.shared[id.index()].len.unwrap_or(1);
+            return (0..len).map(|at| Observable::Loc(Loc(base.0 + at))).collect();
+        }
+        let mut found = Vec::new();
+        self.expr(expr, diagnostics).for_each_var(&mut |what| found.push(*what));
+        found
+    }
+
+    fn expr(&self, expr: &tree::Expr, diagnostics: &mut Diagnostics) -> Expr<Observable> {
+        let mut boxed = |expr: &tree::Expr| Box::new(self.expr(expr, diagnostics));
+        match &expr.kind {
+            ExprKind::Const(value) => Expr::Const(*value),
+            ExprKind::Unary(op, a) => Expr::Unary(*op, boxed(a)),
+            ExprKind::Binary(op, a, b) => Expr::Binary(*op, boxed(a), boxed(b)),
+            ExprKind::Select(c, a, b) => Expr::Select(boxed(c), boxed(a), boxed(b)),
+            ExprKind::Load(place) => Expr::Var(Observable::Loc(self.location(place))),
+            ExprKind::ThreadRegister(template, value, local) => {
+                let thread = self.thread(*template, *value);
+                Expr::Var(Observable::Reg(thread, Reg::from_index(local.index())))
+            }
+            ExprKind::ClientResult(proc, number) => {
+                self.result(*proc, *number, expr.span, diagnostics)
+            }
+            ExprKind::Local(_)
+            | ExprKind::Param
+            | ExprKind::Update(..)
+            | ExprKind::ChooseRange(..)
+            | ExprKind::ChooseList(_)
+            | ExprKind::New(_)
+            | ExprKind::Call(..)
+            | ExprKind::WholeArray(_) => unreachable!("no condition contains these"),
+        }
+    }
+
+    fn location(&self, place: &Place) -> Loc {
+        let Root::Shared(id) = &place.root else {
+            unreachable!("a condition follows no references");
+        };
+        let index = place.index.as_ref().map_or(0, |index| {
+            let ExprKind::Const(value) = index.kind else {
+                unreachable!("an index in a condition is constant");
+            };
+            value as u32
+        });
+        Loc(self.layout.shared(*id).0 + index)
+    }
+
+    fn thread(&self, template: TemplateId, value: Option<i32>) -> ThreadId {
+        let before: u64 =
+            self.unit.templates[..template.index()].iter().map(|t| t.instances()).sum();
+        let lo = self.unit.templates[template.index()].param.map_or(0, |(lo, _)| lo);
+        let offset = value.map_or(0, |value| (i64::from(value) - i64::from(lo)) as usize);
+        ThreadId::from_index(before as usize + offset)
+    }
+
+    fn result(
+        &self,
+        proc: ProcId,
+        number: u32,
+        span: Span,
+        diagnostics: &mut Diagnostics,
+    ) -> Expr<Observable> {
+        let found = self.results.iter().find(|(key, _)| *key == (proc, number));
+        if let Some((_, Some((thread, reg)))) = found {
+            return Expr::Var(Observable::Reg(*thread, *reg));
+        }
+        let info = &self.unit.procs[proc.index()];
+        let letter = info.letter.unwrap_or('_');
+        let diagnostic = match (found, self.client) {
+            (Some(_), _) => diagnostics
+                .error(codes::CLIENT, span, "results of initial operations cannot be observed")
+                .label("runs as part of `init`"),
+            (None, Some(client)) => diagnostics
+                .error(codes::CLIENT, span, format!("client `{client}` has no `{letter}{number}`"))
+                .label(format!("operation `{letter}` is used less often there")),
+            (None, None) => diagnostics
+                .error(codes::CLIENT, span, format!("`{letter}{number}` is a result of a client"))
+                .label("there is no client"),
+        };
+        diagnostic.hint("a condition holds for all clients of its file");
+        Expr::Const(0)
+    }
+}
+
+fn push_once(list: &mut Vec<Observable>, what: Observable) {
+    if !list.contains(&what) {
+        list.push(what);
+    }
+}
+
+/// Every location and every register the user named in a thread.
+fn everything(program: &Program) -> Vec<Observable> {
+    let mut all: Vec<Observable> =
+        (0..program.locations.len()).map(|at| Observable::Loc(Loc::from_index(at))).collect();
+    for id in program.thread_ids() {
+        for (at, register) in program.thread(id).registers.iter().enumerate() {
+            // Those of procedures have a dot.
+            if !register.is_temporary() && !register.name.contains('.') {
+                all.push(Observable::Reg(id, Reg::from_index(at)));
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,354 @@
+//! Expressions: shared accesses become statements, the rest stays pure.
+//!
+//! Nothing in an expression changes a register the user can name, so a register operand may be
+//! read late without changing what it is.
+
+use fencepost_ir::{Address, BinOp, Expr, Op, Reg, Span, UnOp, Update, Value};
+
+use super::code::Target;
+use super::labels::Kind;
+use super::thread::{Lowerer, Slot};
+use crate::fp::codes;
+use crate::fp::consts::last;
+use crate::fp::tree::{self, ExprKind, Place, Root};
+use crate::fp::types::{LocalId, VarTy};
+
+impl<'a> Lowerer<'_, 'a> {
+    /// The value of an expression, after emitting what it takes to know it.
+    pub(super) fn value(&mut self, expr: &'a tree::Expr) -> Expr<Reg> {
+        let mut result = Expr::Const(0);
+        self.deeper(expr.span, |lowerer| result = lowerer.value_of(expr));
+        result.fold()
+    }
+
+    fn value_of(&mut self, expr: &'a tree::Expr) -> Expr<Reg> {
+        match &expr.kind {
+            ExprKind::Const(value) => Expr::Const(*value),
+            ExprKind::Param => Expr::Const(self.param.unwrap_or(0)),
+            ExprKind::Local(id) => match &self.frame.slots[id.index()] {
+                Slot::Reg(reg) => Expr::Var(*reg),
+                Slot::Alias(expr) => expr.clone(),
+            },
+            ExprKind::Unary(op, a) => Expr::Unary(*op, Box::new(self.value(a))),
+            ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) if !b.pure => {
+                self.short_circuit(*op, a, b, expr)
+            }
+            ExprKind::Binary(op, a, b) => {
+                let a = self.value(a);
+                let b = self.value(b);
+                Expr::Binary(*op, Box::new(a), Box::new(b))
+            }
+            ExprKind::Select(c, a, b) if a.pure && b.pure => {
+                let c = self.value(c);
+                let a = self.value(a);
+                let b = self.value(b);
+                Expr::Select(Box::new(c), Box::new(a), Box::new(b))
+            }
+            ExprKind::Select(..)
+            | ExprKind::Load(_)
+            | ExprKind::Update(..)
+            | ExprKind::ChooseRange(..)
+            | ExprKind::New(_)
+            | ExprKind::Call(..) => {
+                let reg = self.temporary(self.type_of(expr), expr.span);
+                self.value_into(expr, reg);
+                Expr::Var(reg)
+            }
+            ExprKind::ChooseList(list) => self.choose_list(expr, list, None),
+            ExprKind::ThreadRegister(..) | ExprKind::ClientResult(..) | ExprKind::WholeArray(_) => {
+                unreachable!("only conditions mention these")
+            }
+        }
+    }
+
+    /// The type a temporary for an expression's value has.
+    fn type_of(&self, expr: &tree::Expr) -> VarTy {
+        if let ExprKind::Call(proc, _) = &expr.kind
+            && let Some(returns) = self.context.unit.procs[proc.index()].returns
+        {
+            return returns;
+        }
+        VarTy::plain(expr.ty)
+    }
+
+    /// `a && b` or `a || b` where `b` is more than a pure expression.
+    fn short_circuit(
+        &mut self,
+        op: BinOp,
+        a: &'a tree::Expr,
+        b: &'a tree::Expr,
+        whole: &'a tree::Expr,
+    ) -> Expr<Reg> {
+        let decided = Value::from(op == BinOp::Or);
+        let left = self.value(a);
+        match left.as_const() {
+            Some(value) if Value::from(value != 0) == decided => return Expr::Const(decided),
+            Some(_) => return self.value(b),
+            None => {}
+        }
+        let reg = self.temporary(VarTy::plain(whole.ty), whole.span);
+        let (right, done) = (self.code.target(), self.code.target());
+        if left != Expr::Var(reg) {
+            self.emit(Op::Assign { reg, expr: left }, a.span, Kind::Known);
+        }
+        let (then, otherwise) = if op == BinOp::And { (right, done) } else { (done, right) };
+        self.emit_branch(Expr::Var(reg), then, otherwise, a.span);
+        self.code.bind(right);
+        self.value_into(b, reg);
+        self.code.bind(done);
+        Expr::Var(reg)
+    }
+
+    /// Puts the value of an expression into a register.
+    pub(super) fn value_into(&mut self, expr: &'a tree::Expr, reg: Reg) {
+        self.deeper(expr.span, |lowerer| lowerer.value_into_of(expr, reg));
+    }
+
+    fn value_into_of(&mut self, expr: &'a tree::Expr, reg: Reg) {
+        match &expr.kind {
+            ExprKind::Load(place) => {
+                let from = self.address(place);
+                self.emit(Op::Load { reg, from }, expr.span, Kind::Load);
+            }
+            ExprKind::Update(place, update) => self.update(place, update, Some(reg), expr.span),
+            ExprKind::ChooseRange(lo, hi, inclusive) => {
+                if let Some((lo, hi)) = self.choice(lo, hi, *inclusive, expr.span) {
+                    self.emit(Op::Choose { reg, lo, hi }, expr.span, Kind::Choose);
+                }
+            }
+            ExprKind::ChooseList(list) => {
+                let value = self.choose_list(expr, list, Some(reg));
+                if value != Expr::Var(reg) {
+                    self.emit(Op::Assign { reg, expr: value }, expr.span, Kind::Assign);
+                }
+            }
+            ExprKind::New(pool) => self.emit(Op::New { reg, pool: *pool }, expr.span, Kind::New),
+            ExprKind::Call(proc, arguments) => self.call_into(*proc, arguments, expr, reg),
+            ExprKind::Select(c, a, b) if !(a.pure && b.pure) => {
+                let (then, otherwise, done) =
+                    (self.code.target(), self.code.target(), self.code.target());
+                self.branch(c, then, otherwise, c.span);
+                self.code.bind(then);
+                self.value_into(a, reg);
+                self.emit_jump(done, a.span);
+                self.code.bind(otherwise);
+                self.value_into(b, reg);
+                self.code.bind(done);
+            }
+            ExprKind::Const(_)
+            | ExprKind::Local(_)
+            | ExprKind::Param
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Select(..)
+            | ExprKind::ThreadRegister(..)
+            | ExprKind::ClientResult(..)
+            | ExprKind::WholeArray(_) => {
+                let value = self.value(expr);
+                if value != Expr::Var(reg) {
+                    self.emit(Op::Assign { reg, expr: value }, expr.span, Kind::Assign);
+                }
+            }
+        }
+    }
+
+    fn call_into(
+        &mut self,
+        proc: crate::fp::types::ProcId,
+        arguments: &'a [tree::Expr],
+        expr: &'a tree::Expr,
+        reg: Reg,
+    ) {
+        // A returned value is checked against the range the procedure declares.
+        let ranged = self.type_of(expr).range.is_some();
+        let through = if ranged { self.temporary(self.type_of(expr), expr.span) } else { reg };
+        self.call(proc, arguments, expr.span, Some(through));
+        if through != reg {
+            let value = Expr::Var(through);
+            self.emit(Op::Assign { reg, expr: value }, expr.span, Kind::Assign);
+        }
+    }
+
+    /// Branches on a condition, evaluating no more of it than is needed.
+    pub(super) fn branch(
+        &mut self,
+        cond: &'a tree::Expr,
+        then: Target,
+        otherwise: Target,
+        span: Span,
+    ) {
+        self.deeper(cond.span, |lowerer| lowerer.branch_of(cond, then, otherwise, span));
+    }
+
+    fn branch_of(&mut self, cond: &'a tree::Expr, then: Target, otherwise: Target, span: Span) {
+        if let ExprKind::Unary(UnOp::Not, inner) = &cond.kind
+            && !inner.pure
+        {
+            return self.branch(inner, otherwise, then, span);
+        }
+        if let ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) = &cond.kind
+            && !b.pure
+        {
+            let middle = self.code.target();
+            if *op == BinOp::And {
+                self.branch(a, middle, otherwise, a.span);
+            } else {
+                self.branch(a, then, middle, a.span);
+            }
+            self.code.bind(middle);
+            return self.branch(b, then, otherwise, b.span);
+        }
+        let value = self.value(cond);
+        self.emit_branch(value, then, otherwise, span);
+    }
+
+    /// The address of a place.
+    pub(super) fn address(&mut self, place: &'a Place) -> Address {
+        let unit = self.context.unit;
+        let (base, cell, len) = match &place.root {
+            Root::Shared(id) => (self.context.layout.shared(*id), None, unit.shared[id.index()].len),
+            Root::Field { pool, field, of } => {
+                let reference = self.value(of);
+                let record = &unit.records[pool.index()];
+                let mut base = self.context.layout.pools[pool.index()].base;
+                base.0 += record.offset(*field);
+                (base, Some((*pool, reference)), record.fields[*field].len)
+            }
+        };
+        let (Some(index), Some(len)) = (&place.index, len) else {
+            return Address { base, cell, index: None };
+        };
+        let value = self.value(index);
+        match value.as_const() {
+            Some(at) if at >= 0 && (at as u32) < len => {
+                let mut base = base;
+                base.0 += at as u32;
+                Address { base, cell, index: None }
+            }
+            Some(at) => {
+                self.warn_out_of_bounds(at, len, index.span);
+                Address { base, cell, index: Some((len, value)) }
+            }
+            None => Address { base, cell, index: Some((len, value)) },
+        }
+    }
+
+    fn warn_out_of_bounds(&mut self, at: Value, len: u32, span: Span) {
+        if self.context.warned.insert((codes::OUT_OF_BOUNDS, span)) {
+            let who = match self.param {
+                Some(value) => format!(" in `{}({value})`", self.frame.function),
+                None => String::new(),
+            };
+            self.context
+                .diagnostics
+                .warning(codes::OUT_OF_BOUNDS, span, format!("index {at} is outside of the array"))
+                .label(format!("is {at}{who}; the array has {len} elements"))
+                .hint("reaching this is a fault");
+        }
+    }
+
+    /// An update.
+    pub(super) fn update(
+        &mut self,
+        place: &'a Place,
+        update: &'a tree::Update,
+        reg: Option<Reg>,
+        span: Span,
+    ) {
+        let at = self.address(place);
+        let update = match update {
+            tree::Update::Cas(expected, new) => {
+                let expected = self.value(expected);
+                let new = self.value(new);
+                Update::Cas { expected, new }
+            }
+            tree::Update::Swap(new) => Update::Swap { new: self.value(new) },
+            tree::Update::Add(by) => Update::Add { by: self.value(by) },
+            tree::Update::Sub(by) => {
+                let by = Expr::Unary(UnOp::Neg, Box::new(self.value(by)));
+                Update::Add { by: by.fold() }
+            }
+            tree::Update::Bits(op, by) => Update::Bits { op: *op, by: self.value(by) },
+        };
+        self.emit(Op::Update { reg, at, update }, span, Kind::Update);
+    }
+
+    /// The values of a range to choose from.
+    fn choice(
+        &mut self,
+        lo: &'a tree::Expr,
+        hi: &'a tree::Expr,
+        inclusive: bool,
+        span: Span,
+    ) -> Option<(Value, Value)> {
+        let (lo, hi) = (self.fixed(lo)?, self.fixed(hi)?);
+        let (lo, hi) = last(lo, hi, inclusive);
+        if lo > hi {
+            self.complain(codes::EMPTY, span, "there is nothing to choose from", "an empty range");
+            return None;
+        }
+        Some((lo, hi))
+    }
+
+    fn choose_list(
+        &mut self,
+        expr: &'a tree::Expr,
+        list: &'a [tree::Expr],
+        reg: Option<Reg>,
+    ) -> Expr<Reg> {
+        let mut values = Vec::new();
+        for value in list {
+            let Some(value) = self.fixed(value) else { return Expr::Const(0) };
+            values.push(value);
+        }
+        values.sort_unstable();
+        values.dedup();
+        let (Some(first), Some(end)) = (values.first().copied(), values.last().copied()) else {
+            return Expr::Const(0);
+        };
+        if first == end {
+            return Expr::Const(first);
+        }
+        if i64::from(end) - i64::from(first) + 1 == values.len() as i64 {
+            let reg = reg.unwrap_or_else(|| self.temporary(VarTy::plain(expr.ty), expr.span));
+            self.emit(Op::Choose { reg, lo: first, hi: end }, expr.span, Kind::Choose);
+            return Expr::Var(reg);
+        }
+        let which = self.temporary(VarTy::plain(crate::fp::types::Ty::Int), expr.span);
+        let hi = values.len() as Value - 1;
+        self.emit(Op::Choose { reg: which, lo: 0, hi }, expr.span, Kind::Choose);
+        let mut chain = Expr::Const(end);
+        for (at, value) in values.iter().enumerate().rev().skip(1) {
+            let is = Expr::Binary(
+                BinOp::Eq,
+                Box::new(Expr::Var(which)),
+                Box::new(Expr::Const(at as Value)),
+            );
+            chain = Expr::Select(Box::new(is), Box::new(Expr::Const(*value)), Box::new(chain));
+        }
+        chain
+    }
+
+    /// The value of an expression that is constant in this thread.
+    fn fixed(&mut self, expr: &'a tree::Expr) -> Option<Value> {
+        let value = self.value(expr).as_const();
+        if value.is_none() && !self.failed {
+            self.complain(codes::BAD_CONSTANT, expr.span, "this constant has no value", "faults");
+        }
+        value
+    }
+
+    fn complain(&mut self, code: &'static str, span: Span, message: &str, label: &str) {
+        if self.context.warned.insert((code, span)) {
+            self.context.diagnostics.error(code, span, message).label(label);
+        }
+    }
+
+    /// The register of a local that statements assign to.
+    pub(super) fn slot(&self, local: LocalId) -> Reg {
+        match &self.frame.slots[local.index()] {
+            Slot::Reg(reg) => *reg,
+            Slot::Alias(_) => unreachable!("a local that is assigned has a register"),
+        }
+    }
+}

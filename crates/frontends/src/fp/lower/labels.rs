@@ -1,0 +1,73 @@
+//! Labels: the identity of each operation in the source.
+//!
+//! Keyed by where it stands and what it does, so that two instances of a template and two inlined
+//! copies of a procedure carry the same labels.
+
+use std::collections::BTreeMap;
+
+use fencepost_ir::{Label, LabelInfo, Span};
+
+/// What an operation does, as far as it distinguishes operations at one place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Kind {
+    Load,
+    Store,
+    Update,
+    Assign,
+    Choose,
+    Branch,
+    Assume,
+    Assert,
+    Fence,
+    Drain,
+    New,
+    Free,
+    Leave,
+    AtomicBegin,
+    AtomicEnd,
+    Halt,
+    Skip,
+    /// Gives a register 0 again.
+    Reset,
+    /// Gives a parameter its value.
+    Parameter(u32),
+    /// The value of `&&`, `||`, `?:` when it is already known.
+    Known,
+}
+
+/// The labels of a file.
+pub(super) struct Labels<'a> {
+    source: &'a str,
+    known: BTreeMap<(Span, Kind), Label>,
+    infos: Vec<LabelInfo>,
+}
+
+impl<'a> Labels<'a> {
+    pub(super) fn new(source: &'a str) -> Self {
+        Labels { source, known: BTreeMap::new(), infos: Vec::new() }
+    }
+
+    /// The label of an operation.
+    pub(super) fn get(&mut self, span: Span, kind: Kind, function: &str) -> Label {
+        if let Some(label) = self.known.get(&(span, kind)) {
+            return *label;
+        }
+        let label = Label::from_index(self.infos.len());
+        self.known.insert((span, kind), label);
+        self.infos.push(LabelInfo { span, text: self.text(span), function: function.to_string() });
+        label
+    }
+
+    /// Source text on one line.
+    pub(super) fn text(&self, span: Span) -> String {
+        span.text(self.source).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.infos.len()
+    }
+
+    pub(super) fn into_infos(self) -> Vec<LabelInfo> {
+        self.infos
+    }
+}

@@ -1,0 +1,67 @@
+//! Where everything is in memory: shared variables first, then the cells of each pool.
+
+use fencepost_ir::{Loc, Location, Pool};
+
+use crate::fp::tree::Unit;
+use crate::fp::types::{SharedId, Ty, VarTy, to_ir};
+
+/// The memory of a file's programs.
+pub(super) struct Layout {
+    pub(super) locations: Vec<Location>,
+    pub(super) pools: Vec<Pool>,
+    /// The first location of each shared variable.
+    shared: Vec<Loc>,
+    /// How much memory the locations take, see [`crate::fp::limits::TOTAL`].
+    pub(super) weight: u64,
+}
+
+impl Layout {
+    pub(super) fn new(unit: &Unit) -> Layout {
+        let mut layout =
+            Layout { locations: Vec::new(), pools: Vec::new(), shared: Vec::new(), weight: 0 };
+        for shared in &unit.shared {
+            layout.shared.push(Loc::from_index(layout.locations.len()));
+            for (at, init) in shared.init.iter().enumerate() {
+                let name = match shared.len {
+                    Some(_) => format!("{}[{at}]", shared.name),
+                    None => shared.name.clone(),
+                };
+                layout.push(unit, name, shared.ty, *init);
+            }
+        }
+        for record in &unit.records {
+            let base = Loc::from_index(layout.locations.len());
+            let stride = record.stride();
+            layout.pools.push(Pool { name: record.name.clone(), base, cells: record.cells, stride });
+            for cell in 1..=record.cells {
+                for field in &record.fields {
+                    for at in 0..field.len.unwrap_or(1) {
+                        let mut name = format!("{}#{cell}.{}", record.name, field.name);
+                        if field.len.is_some() {
+                            name.push_str(&format!("[{at}]"));
+                        }
+                        layout.push(unit, name, field.ty, 0);
+                    }
+                }
+            }
+        }
+        layout
+    }
+
+    fn push(&mut self, unit: &Unit, name: String, ty: VarTy, init: i32) {
+        self.weight += 1 + match ty.ty {
+            // The names of an enum's constants are copied with its type.
+            Ty::Enum(id) => unit.enums[id.index()].constants.len() as u64 / 2,
+            Ty::Bool | Ty::Int | Ty::Ref(_) | Ty::Null => 0,
+        };
+        // Past the limit the file is refused; until then, do not fill the memory.
+        if self.weight <= crate::fp::limits::TOTAL {
+            self.locations.push(Location { name, ty: to_ir(ty, &unit.enums), init });
+        }
+    }
+
+    /// The first location of a shared variable.
+    pub(super) fn shared(&self, id: SharedId) -> Loc {
+        self.shared[id.index()]
+    }
+}

@@ -1,0 +1,241 @@
+//! Statements.
+
+use fencepost_ir::{Expr, Op, Span};
+
+use super::code::Target;
+use super::labels::Kind;
+use super::thread::{Loop, Lowerer};
+use crate::fp::tree::{self, ExprKind, Stmt, StmtKind};
+use crate::fp::types::VarTy;
+
+impl<'a> Lowerer<'_, 'a> {
+    pub(super) fn stmts(&mut self, stmts: &'a [Stmt]) {
+        for stmt in stmts {
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) {
+        self.deeper(stmt.span, |lowerer| lowerer.scoped(|lowerer| lowerer.stmt_of(stmt)));
+    }
+
+    fn stmt_of(&mut self, stmt: &'a Stmt) {
+        let span = stmt.span;
+        match &stmt.kind {
+            StmtKind::Block(stmts) => self.stmts(stmts),
+            StmtKind::Label(label, body) => {
+                let target = self.frame.labels[*label];
+                self.code.bind(target);
+                self.stmt(body);
+            }
+            StmtKind::Reset(local) => {
+                let reg = self.slot(*local);
+                self.emit(Op::Assign { reg, expr: Expr::Const(0) }, span, Kind::Reset);
+            }
+            StmtKind::Assign(local, value) => {
+                let reg = self.slot(*local);
+                match &value.kind {
+                    // What the value does is all that happens here, with labels of its own.
+                    ExprKind::Load(_)
+                    | ExprKind::Update(..)
+                    | ExprKind::ChooseRange(..)
+                    | ExprKind::ChooseList(_)
+                    | ExprKind::New(_)
+                    | ExprKind::Call(..) => self.value_into(value, reg),
+                    ExprKind::Select(_, a, b) if !(a.pure && b.pure) => self.value_into(value, reg),
+                    ExprKind::Const(_)
+                    | ExprKind::Local(_)
+                    | ExprKind::Param
+                    | ExprKind::Unary(..)
+                    | ExprKind::Binary(..)
+                    | ExprKind::Select(..)
+                    | ExprKind::ThreadRegister(..)
+                    | ExprKind::ClientResult(..)
+                    | ExprKind::WholeArray(_) => {
+                        let expr = self.value(value);
+                        self.emit(Op::Assign { reg, expr }, span, Kind::Assign);
+                    }
+                }
+            }
+            StmtKind::Modify(local, op, value) => {
+                let reg = self.slot(*local);
+                let value = self.value(value);
+                let expr = Expr::Binary(*op, Box::new(Expr::Var(reg)), Box::new(value));
+                self.emit(Op::Assign { reg, expr }, span, Kind::Assign);
+            }
+            StmtKind::Store(place, value) => {
+                let to = self.address(place);
+                let value = self.value(value);
+                self.emit(Op::Store { to, value }, span, Kind::Store);
+            }
+            StmtKind::StoreModify(place, op, value) => {
+                let to = self.address(place);
+                let old = self.temporary(VarTy::plain(place.ty.ty), span);
+                self.emit(Op::Load { reg: old, from: to.clone() }, place.span, Kind::Load);
+                let value = self.value(value);
+                let value = Expr::Binary(*op, Box::new(Expr::Var(old)), Box::new(value));
+                self.emit(Op::Store { to, value }, span, Kind::Store);
+            }
+            StmtKind::Eval(expr) => self.eval(expr),
+            StmtKind::If(cond, head, then, otherwise) => {
+                self.if_else(cond, *head, then, otherwise.as_deref());
+            }
+            StmtKind::While { cond, head, body, step } => {
+                let (enter, start) = (self.code.target(), self.code.target());
+                let (again, exit) = (self.code.target(), self.code.target());
+                self.code.bind(enter);
+                if let Some(cond) = cond {
+                    self.scoped(|lowerer| lowerer.branch(cond, start, exit, *head));
+                }
+                self.code.bind(start);
+                self.in_loop(Loop { exit, again, critical: self.critical }, body);
+                self.code.bind(again);
+                if let Some(step) = step {
+                    self.stmt(step);
+                }
+                self.emit_jump(enter, *head);
+                self.code.bind(exit);
+            }
+            StmtKind::DoWhile(body, cond, head) => {
+                let (start, again, exit) =
+                    (self.code.target(), self.code.target(), self.code.target());
+                self.code.bind(start);
+                self.in_loop(Loop { exit, again, critical: self.critical }, body);
+                self.code.bind(again);
+                self.branch(cond, start, exit, *head);
+                self.code.bind(exit);
+            }
+            StmtKind::Break => self.loop_jump(span, |inner| inner.exit),
+            StmtKind::Continue => self.loop_jump(span, |inner| inner.again),
+            StmtKind::Goto(label, outside) => {
+                let target = self.frame.labels[*label];
+                self.leave_unless(!outside || self.frame.critical, span);
+                self.emit_jump(target, span);
+            }
+            StmtKind::Return(value) => {
+                match (value, self.frame.result) {
+                    (Some(value), Some(reg)) => self.value_into(value, reg),
+                    (Some(value), None) => self.eval(value),
+                    (None, _) => {}
+                }
+                self.leave_unless(self.frame.critical, span);
+                self.emit_jump(self.frame.end, span);
+            }
+            StmtKind::Skip => self.emit(Op::Skip, span, Kind::Skip),
+            StmtKind::Fence(kinds) => self.emit(Op::Fence(*kinds), span, Kind::Fence),
+            StmtKind::Drain(place) => {
+                let at = self.address(place);
+                self.emit(Op::Drain(at), span, Kind::Drain);
+            }
+            StmtKind::Assume(cond) => {
+                let cond = self.value(cond);
+                if cond.as_const().is_none_or(|value| value == 0) {
+                    self.emit(Op::Assume(cond), span, Kind::Assume);
+                }
+            }
+            StmtKind::Assert(cond) => {
+                let cond = self.value(cond);
+                self.emit(Op::Assert(cond), span, Kind::Assert);
+            }
+            StmtKind::Free(pool, reference) => {
+                let cell = self.value(reference);
+                self.emit(Op::Free { pool: *pool, cell }, span, Kind::Free);
+            }
+            StmtKind::Critical(body, close) => self.critical_block(body, *close),
+            StmtKind::Atomic(body, close) => self.atomic_block(body, span, *close),
+        }
+    }
+
+    fn if_else(
+        &mut self,
+        cond: &'a tree::Expr,
+        head: Span,
+        then: &'a Stmt,
+        otherwise: Option<&'a Stmt>,
+    ) {
+        let (yes, no, done) = (self.code.target(), self.code.target(), self.code.target());
+        self.scoped(|lowerer| lowerer.branch(cond, yes, no, head));
+        self.code.bind(yes);
+        self.stmt(then);
+        if let Some(otherwise) = otherwise {
+            self.emit_jump(done, head);
+            self.code.bind(no);
+            self.stmt(otherwise);
+        } else {
+            self.code.bind(no);
+        }
+        self.code.bind(done);
+    }
+
+    fn in_loop(&mut self, around: Loop, body: &'a Stmt) {
+        self.frame.loops.push(around);
+        self.stmt(body);
+        self.frame.loops.pop();
+    }
+
+    fn loop_jump(&mut self, span: Span, target: impl FnOnce(Loop) -> Target) {
+        let inner = *self.frame.loops.last().expect("a jump stands in its loop");
+        self.leave_unless(inner.critical, span);
+        self.emit_jump(target(inner), span);
+    }
+
+    /// A call or update whose value is not wanted.
+    fn eval(&mut self, expr: &'a tree::Expr) {
+        match &expr.kind {
+            ExprKind::Call(proc, arguments) => self.call(*proc, arguments, expr.span, None),
+            ExprKind::Update(place, update) => self.update(place, update, None, expr.span),
+            ExprKind::Const(_)
+            | ExprKind::Local(_)
+            | ExprKind::Param
+            | ExprKind::Load(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Select(..)
+            | ExprKind::ChooseRange(..)
+            | ExprKind::ChooseList(_)
+            | ExprKind::New(_)
+            | ExprKind::ThreadRegister(..)
+            | ExprKind::ClientResult(..)
+            | ExprKind::WholeArray(_) => {
+                let value = self.value(expr);
+                // What may fault is evaluated, even if nobody wants the value.
+                if !matches!(value, Expr::Const(_) | Expr::Var(_)) {
+                    let reg = self.temporary(VarTy::plain(expr.ty), expr.span);
+                    self.emit(Op::Assign { reg, expr: value }, expr.span, Kind::Assign);
+                }
+            }
+        }
+    }
+
+    /// Leaves the critical section, unless what is jumped to is inside it.
+    fn leave_unless(&mut self, inside: bool, span: Span) {
+        if self.critical && !inside {
+            self.emit(Op::Leave, span, Kind::Leave);
+        }
+    }
+
+    /// A `critical` block. Inside another one, inside `atomic` and in `init` it changes nothing.
+    fn critical_block(&mut self, body: &'a [Stmt], close: Span) {
+        if self.critical || self.atomic || self.init {
+            self.stmts(body);
+            return;
+        }
+        self.critical = true;
+        self.stmts(body);
+        self.emit(Op::Leave, close, Kind::Leave);
+        self.critical = false;
+    }
+
+    /// An `atomic` block. Inside another one and in `init` it changes nothing.
+    fn atomic_block(&mut self, body: &'a [Stmt], span: Span, close: Span) {
+        if self.atomic || self.init {
+            self.stmts(body);
+            return;
+        }
+        self.emit(Op::AtomicBegin, span, Kind::AtomicBegin);
+        self.atomic = true;
+        self.stmts(body);
+        self.atomic = false;
+        self.emit(Op::AtomicEnd, close, Kind::AtomicEnd);
+    }
+}

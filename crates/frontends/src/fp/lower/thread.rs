@@ -1,0 +1,372 @@
+//! One thread at a time: registers, temporaries, frames.
+
+use std::collections::BTreeMap;
+
+use fencepost_ir::{Expr, Op, Reg, Register, Span, Thread, ThreadId, Value};
+
+use super::code::{Code, Target};
+use super::labels::Kind;
+use super::Context;
+use crate::fp::codes;
+use crate::fp::limits;
+use crate::fp::tree::{Body, Client, Template, Unit};
+use crate::fp::types::{LocalId, ProcId, VarTy, to_ir};
+
+/// Where a local of a body is while the body is lowered.
+#[derive(Clone, Debug)]
+pub(super) enum Slot {
+    /// In a register of its own.
+    Reg(Reg),
+    /// It is a constant or a register of the caller.
+    Alias(Expr<Reg>),
+}
+
+/// A loop around the statement at hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loop {
+    pub(super) exit: Target,
+    pub(super) again: Target,
+    /// Whether the loop as a whole is inside a `critical` block.
+    pub(super) critical: bool,
+}
+
+/// The body being lowered.
+pub(super) struct Frame<'a> {
+    /// The name of the procedure or template.
+    pub(super) function: &'a str,
+    pub(super) slots: Vec<Slot>,
+    pub(super) labels: Vec<Target>,
+    pub(super) loops: Vec<Loop>,
+    /// Where `return` goes.
+    pub(super) end: Target,
+    /// Where the returned value goes.
+    pub(super) result: Option<Reg>,
+    /// Whether the body as a whole is inside a `critical` block.
+    pub(super) critical: bool,
+}
+
+/// A temporary register.
+struct Temporary {
+    reg: Reg,
+    ty: VarTy,
+    busy: bool,
+}
+
+/// Lowers one thread.
+pub(super) struct Lowerer<'c, 'a> {
+    pub(super) context: &'c mut Context<'a>,
+    pub(super) code: Code,
+    pub(super) registers: Vec<Register>,
+    temporaries: Vec<Temporary>,
+    /// The temporaries in use, the youngest last.
+    in_use: Vec<usize>,
+    /// The registers of each procedure's locals. One set is enough: calls do not recurse.
+    pub(super) procedures: BTreeMap<(ProcId, LocalId), Reg>,
+    /// The value of the template's parameter.
+    pub(super) param: Option<Value>,
+    /// Whether this is the `init` block, where all steps are one anyway.
+    pub(super) init: bool,
+    pub(super) critical: bool,
+    pub(super) atomic: bool,
+    pub(super) frame: Frame<'a>,
+    depth: u32,
+    fuel: u64,
+    /// A limit was hit; nothing that follows matters.
+    pub(super) failed: bool,
+}
+
+impl<'c, 'a> Lowerer<'c, 'a> {
+    fn new(context: &'c mut Context<'a>, function: &'a str) -> Self {
+        let mut code = Code::default();
+        let end = code.target();
+        Lowerer {
+            context,
+            code,
+            registers: Vec::new(),
+            temporaries: Vec::new(),
+            in_use: Vec::new(),
+            procedures: BTreeMap::new(),
+            param: None,
+            init: false,
+            critical: false,
+            atomic: false,
+            frame: Frame {
+                function,
+                slots: Vec::new(),
+                labels: Vec::new(),
+                loops: Vec::new(),
+                end,
+                result: None,
+                critical: false,
+            },
+            depth: 0,
+            fuel: limits::FUEL,
+            failed: false,
+        }
+    }
+
+    /// An instance of a thread template.
+    pub(super) fn template(
+        context: &'c mut Context<'a>,
+        template: &'a Template,
+        param: Option<Value>,
+    ) -> Thread {
+        let mut lowerer = Self::new(context, &template.name);
+        lowerer.param = param;
+        lowerer.body(&template.body);
+        let name = match param {
+            Some(value) => format!("{}({value})", template.name),
+            None => template.name.clone(),
+        };
+        lowerer.finish(name, template.body.close)
+    }
+
+    /// The `init` block, followed by the operations a client runs first.
+    pub(super) fn init(context: &'c mut Context<'a>, first: Option<&ClientThread>) -> Thread {
+        let mut lowerer = Self::new(context, "init");
+        lowerer.init = true;
+        let mut close = Span::default();
+        if let Some(body) = &lowerer.context.unit.init {
+            lowerer.body(body);
+            close = body.close;
+        }
+        if let Some(first) = first {
+            // `return` in the block goes on here.
+            let end = lowerer.frame.end;
+            lowerer.code.bind(end);
+            lowerer.frame.end = lowerer.code.target();
+            lowerer.operations(first, false);
+            close = first.uses.last().map_or(close, |u| u.span);
+        }
+        lowerer.finish("init".into(), close)
+    }
+
+    /// A thread of a client.
+    pub(super) fn client(
+        context: &'c mut Context<'a>,
+        name: String,
+        part: &ClientThread,
+        span: Span,
+    ) -> Thread {
+        let mut lowerer = Self::new(context, "client");
+        lowerer.operations(part, true);
+        lowerer.finish(name, span)
+    }
+
+    /// The body of a thread or of `init`; its locals are the first registers.
+    fn body(&mut self, body: &'a Body) {
+        for local in &body.locals {
+            let reg = self.register(local.name.clone(), local.ty, local.span);
+            self.frame.slots.push(Slot::Reg(reg));
+        }
+        self.frame.labels = (0..body.labels).map(|_| self.code.target()).collect();
+        self.stmts(&body.code);
+    }
+
+    fn operations(&mut self, part: &ClientThread, results: bool) {
+        let targets: Vec<Option<Reg>> = part
+            .uses
+            .iter()
+            .map(|u| {
+                let returns = self.context.unit.procs[u.proc.index()].returns.filter(|_| results)?;
+                Some(self.register(u.name.clone(), returns, u.span))
+            })
+            .collect();
+        for (used, target) in part.uses.iter().zip(targets) {
+            let arguments = used.arguments.iter().map(|value| Expr::Const(*value)).collect();
+            self.inline(used.proc, arguments, used.span, target);
+        }
+    }
+
+    fn finish(mut self, name: String, close: Span) -> Thread {
+        let end = self.frame.end;
+        self.code.bind(end);
+        self.emit(Op::Halt, close, Kind::Halt);
+        // Places that were never reached in the source are bound, too, so all targets are.
+        let code = if self.failed { Vec::new() } else { self.code.finish() };
+        Thread { name, registers: self.registers, code }
+    }
+
+    /// A new register.
+    pub(super) fn register(&mut self, name: String, ty: VarTy, span: Span) -> Reg {
+        if self.registers.len() >= limits::REGISTERS {
+            self.fail(span, format!("more than {} registers in a thread", limits::REGISTERS));
+            return Reg(0);
+        }
+        let reg = Reg::from_index(self.registers.len());
+        self.registers.push(Register { name, ty: to_ir(ty, &self.context.unit.enums) });
+        reg
+    }
+
+    /// A temporary of a type, in use until the statement is done.
+    pub(super) fn temporary(&mut self, ty: VarTy, span: Span) -> Reg {
+        let free = self.temporaries.iter().position(|t| !t.busy && t.ty == ty);
+        let at = free.unwrap_or_else(|| {
+            let reg = self.register(format!("%{}", self.temporaries.len()), ty, span);
+            self.temporaries.push(Temporary { reg, ty, busy: false });
+            self.temporaries.len() - 1
+        });
+        self.temporaries[at].busy = true;
+        self.in_use.push(at);
+        self.temporaries[at].reg
+    }
+
+    /// Runs `work` and gives back the temporaries it took.
+    pub(super) fn scoped<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.in_use.len();
+        let result = work(self);
+        for at in self.in_use.drain(mark..) {
+            self.temporaries[at].busy = false;
+        }
+        result
+    }
+
+    /// Adds an operation.
+    pub(super) fn emit(&mut self, op: Op, span: Span, kind: Kind) {
+        if self.grows(span) {
+            let label = self.context.labels.get(span, kind, self.frame.function);
+            self.code.op(label, op, self.critical);
+        }
+    }
+
+    pub(super) fn emit_reset(&mut self, reg: Reg, span: Span) {
+        if self.grows(span) {
+            let label = self.context.labels.get(span, Kind::Reset, self.frame.function);
+            self.code.reset(label, reg, self.critical);
+        }
+    }
+
+    pub(super) fn emit_branch(&mut self, cond: Expr<Reg>, then: Target, otherwise: Target, span: Span) {
+        match cond.as_const() {
+            Some(0) => self.emit_jump(otherwise, span),
+            Some(_) => self.emit_jump(then, span),
+            None => {
+                if self.grows(span) {
+                    let label = self.context.labels.get(span, Kind::Branch, self.frame.function);
+                    self.code.branch(label, cond, then, otherwise, self.critical);
+                }
+            }
+        }
+    }
+
+    pub(super) fn emit_jump(&mut self, target: Target, span: Span) {
+        if self.grows(span) {
+            let label = self.context.labels.get(span, Kind::Skip, self.frame.function);
+            self.code.jump(label, target, self.critical);
+        }
+    }
+
+    fn grows(&mut self, span: Span) -> bool {
+        if !self.failed && self.code.len() >= limits::STATEMENTS {
+            self.fail(span, format!("more than {} statements in a thread", limits::STATEMENTS));
+        }
+        !self.failed
+    }
+
+    /// Runs `work` one level deeper, unless that is too deep or takes too long.
+    pub(super) fn deeper(&mut self, span: Span, work: impl FnOnce(&mut Self)) {
+        if self.failed {
+            return;
+        }
+        self.fuel = self.fuel.saturating_sub(1);
+        if self.fuel == 0 {
+            self.fail(span, "inlining makes this thread too large".into());
+            return;
+        }
+        if self.depth >= limits::LOWERING_DEPTH {
+            self.fail(span, "calls are nested too deeply".into());
+            return;
+        }
+        self.depth += 1;
+        work(self);
+        self.depth -= 1;
+    }
+
+    fn fail(&mut self, span: Span, message: String) {
+        if !self.failed {
+            self.failed = true;
+            self.context
+                .diagnostics
+                .error(codes::TOO_LARGE, span, message)
+                .label("up to here")
+                .hint(limits::ADVICE);
+        }
+    }
+}
+
+/// A use of an operation by a client.
+pub(super) struct Use {
+    pub(super) proc: ProcId,
+    pub(super) span: Span,
+    /// `d1`, `d2`, ...
+    pub(super) name: String,
+    /// Which use of its letter it is, from 1.
+    pub(super) number: u32,
+    pub(super) arguments: Vec<Value>,
+    returns: bool,
+}
+
+/// The operations one thread of a client calls.
+pub(super) struct ClientThread {
+    pub(super) uses: Vec<Use>,
+}
+
+/// What conditions call the result of an operation, and the register that holds it (none if it ran
+/// as part of `init`).
+pub(super) type ClientResult = ((ProcId, u32), Option<(ThreadId, Reg)>);
+
+/// A client with names and arguments given out.
+pub(super) struct Plan {
+    pub(super) first: ClientThread,
+    pub(super) threads: Vec<ClientThread>,
+}
+
+impl ClientThread {
+    /// Gives out names and arguments in reading order.
+    pub(super) fn plan(unit: &Unit, client: &Client) -> Plan {
+        let mut counts: BTreeMap<ProcId, u32> = BTreeMap::new();
+        let mut argument = 0;
+        let mut part = |operations: &[(ProcId, Span)]| ClientThread {
+            uses: operations
+                .iter()
+                .map(|(proc, span)| {
+                    let info = &unit.procs[proc.index()];
+                    let number = counts.entry(*proc).or_insert(0);
+                    *number += 1;
+                    let arguments = (0..info.params)
+                        .map(|_| {
+                            argument += 1;
+                            argument
+                        })
+                        .collect();
+                    let letter = info.letter.unwrap_or('_');
+                    Use {
+                        proc: *proc,
+                        span: *span,
+                        name: format!("{letter}{number}"),
+                        number: *number,
+                        arguments,
+                        returns: info.returns.is_some(),
+                    }
+                })
+                .collect(),
+        };
+        let first = part(&client.first);
+        let threads = client.threads.iter().map(|t| part(t)).collect();
+        Plan { first, threads }
+    }
+
+    /// The results of a thread: its first registers, in order.
+    pub(super) fn results(&self, thread: ThreadId) -> Vec<ClientResult> {
+        let returning = self.uses.iter().filter(|u| u.returns);
+        returning
+            .enumerate()
+            .map(|(at, u)| ((u.proc, u.number), Some((thread, Reg::from_index(at)))))
+            .collect()
+    }
+
+    /// The results of operations that run first.
+    pub(super) fn results_of_init(&self) -> Vec<ClientResult> {
+        self.uses.iter().filter(|u| u.returns).map(|u| ((u.proc, u.number), None)).collect()
+    }
+}

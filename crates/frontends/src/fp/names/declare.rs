@@ -1,0 +1,398 @@
+//! Collecting the declarations of a file.
+
+use fencepost_ir::{Diagnostics, PoolId, Span, Value};
+
+use super::{Global, Globals, Signature, TemplateSignature, too_many};
+use crate::fp::ast::{self, Initial, ItemKind};
+use crate::fp::codes;
+use crate::fp::limits;
+use crate::fp::suggest::nearest;
+use crate::fp::tree::{Field, Record, Shared};
+use crate::fp::types::{EnumId, EnumInfo, ProcId, SharedId, TemplateId, Ty, VarTy};
+
+impl Globals {
+    /// The declarations of a file.
+    pub fn collect(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> Globals {
+        let mut collector =
+            Collector { globals: Globals::default(), source, diagnostics, locations: 0 };
+        collector.types(file);
+        collector.constants(file);
+        collector.pools(file);
+        collector.fields(file);
+        collector.variables(file);
+        collector.bodies(file);
+        collector.globals
+    }
+}
+
+struct Collector<'a> {
+    globals: Globals,
+    source: &'a str,
+    diagnostics: &'a mut Diagnostics,
+    /// How many locations there are so far.
+    locations: u64,
+}
+
+impl Collector<'_> {
+    /// Names of types, so that everything else can mention them, and constants of enums.
+    fn types(&mut self, file: &ast::File) {
+        for item in &file.items {
+            if let ItemKind::Enum(name, constants) = &item.kind {
+                self.enumeration(name, constants);
+            }
+            if let ItemKind::Record(name, _) = &item.kind {
+                if self.globals.records.len() >= limits::RECORDS {
+                    let limit = limits::RECORDS as u64;
+                    too_many(self.diagnostics, name.span, "records", limit + 1, limit);
+                    return;
+                }
+                let id = PoolId::from_index(self.globals.records.len());
+                if self.globals.add(name, Global::Record(id), self.diagnostics) {
+                    let record = Record { name: name.text.clone(), fields: vec![], cells: 0 };
+                    self.globals.records.push(record);
+                }
+            }
+        }
+    }
+
+    fn enumeration(&mut self, name: &ast::Name, constants: &[ast::Name]) {
+        if constants.is_empty() || constants.len() > limits::CONSTANTS {
+            let message = format!("enum `{}` has {} constants", name.text, constants.len());
+            let label = format!("an enum has 1 to {} constants", limits::CONSTANTS);
+            self.diagnostics.error(codes::EMPTY, name.span, message).label(label);
+            self.globals.set(name, Global::Broken);
+            return;
+        }
+        let id = EnumId(self.globals.enums.len() as u32);
+        if self.globals.add(name, Global::Enum(id), self.diagnostics) {
+            self.globals.enums.push(EnumInfo {
+                name: name.text.clone(),
+                constants: constants.iter().map(|c| c.text.clone()).collect(),
+            });
+            for (value, constant) in constants.iter().enumerate() {
+                let global = Global::Const(value as Value, Ty::Enum(id));
+                self.globals.add(constant, global, self.diagnostics);
+            }
+        }
+    }
+
+    fn constants(&mut self, file: &ast::File) {
+        for item in &file.items {
+            if let ItemKind::Const(name, expr) = &item.kind {
+                let value = self.globals.constant(expr, self.source, self.diagnostics);
+                let global = value.map_or(Global::Broken, |(value, ty)| Global::Const(value, ty));
+                self.globals.add(name, global, self.diagnostics);
+            }
+        }
+    }
+
+    fn pools(&mut self, file: &ast::File) {
+        let mut seen: Vec<Option<Span>> = vec![None; self.globals.records.len()];
+        for item in &file.items {
+            let ItemKind::Pool(name, cells) = &item.kind else { continue };
+            let id = match self.globals.get(&name.text) {
+                Some((Global::Record(id), _)) => id,
+                Some((Global::Broken, _)) => continue,
+                Some(_) | None => {
+                    let records = self.globals.names(|g| matches!(g, Global::Record(_)));
+                    let near = nearest(&name.text, records).map(|n| format!("did you mean `{n}`?"));
+                    let message = format!("there is no record `{}`", name.text);
+                    self.diagnostics
+                        .error(codes::UNKNOWN_TYPE, name.span, message)
+                        .label("unknown record")
+                        .hint = near;
+                    continue;
+                }
+            };
+            if let Some(first) = seen[id.index()] {
+                let message = format!("record `{}` has two pools", name.text);
+                self.diagnostics
+                    .error(codes::DUPLICATE, item.span, message)
+                    .label("second pool")
+                    .related(first, "first pool");
+                continue;
+            }
+            seen[id.index()] = Some(item.span);
+            if let Some(cells) = self.size(cells, "cells of a pool") {
+                self.globals.records[id.index()].cells = cells;
+            }
+        }
+        for item in &file.items {
+            if let ItemKind::Record(name, _) = &item.kind
+                && let Some(id) = self.record_declared_at(name)
+                && seen[id.index()].is_none()
+            {
+                let message = format!("record `{}` has no pool", name.text);
+                self.diagnostics
+                    .error(codes::POOL, name.span, message)
+                    .label("`new` has nowhere to take it from")
+                    .hint(format!("add `pool {}[2];` for at most two records", name.text));
+            }
+        }
+    }
+
+    /// The record a declaration introduces, unless its name was taken.
+    fn record_declared_at(&self, name: &ast::Name) -> Option<PoolId> {
+        match self.globals.get(&name.text) {
+            Some((Global::Record(id), span)) if span == name.span => Some(id),
+            Some(_) | None => None,
+        }
+    }
+
+    fn fields(&mut self, file: &ast::File) {
+        for item in &file.items {
+            let ItemKind::Record(name, fields) = &item.kind else { continue };
+            let Some(id) = self.record_declared_at(name) else { continue };
+            if fields.is_empty() {
+                let message = format!("record `{}` has no fields", name.text);
+                self.diagnostics.error(codes::EMPTY, name.span, message).label("needs a field");
+            }
+            let mut stride = 0;
+            for field in fields {
+                let Some(field) = self.field(field) else { continue };
+                let record = &mut self.globals.records[id.index()];
+                stride += u64::from(field.len.unwrap_or(1));
+                record.fields.push(field);
+            }
+            let mut seen: Vec<&ast::Name> = Vec::new();
+            for ast::Field { name, .. } in fields {
+                if let Some(first) = seen.iter().find(|n| n.text == name.text) {
+                    let message = format!("field `{}` is declared twice", name.text);
+                    self.diagnostics
+                        .error(codes::DUPLICATE, name.span, message)
+                        .label("second declaration")
+                        .related(first.span, "already declared here");
+                }
+                seen.push(name);
+            }
+            let cells = u64::from(self.globals.records[id.index()].cells);
+            self.take_locations(cells * stride, name.span);
+        }
+    }
+
+    fn field(&mut self, field: &ast::Field) -> Option<Field> {
+        let ty = self.globals.resolve_type(&field.ty, self.source, self.diagnostics);
+        let len = match &field.len {
+            Some(len) => Some(self.size(len, "elements of an array")?),
+            None => None,
+        };
+        let ty = ty.filter(|ty| self.zero_fits(*ty, field.name.span))?;
+        Some(Field { name: field.name.text.clone(), ty, len })
+    }
+
+    /// Whether a variable without an initial value may have this type.
+    fn zero_fits(&mut self, ty: VarTy, span: Span) -> bool {
+        if !ty.admits(0) {
+            self.diagnostics
+                .error(codes::BAD_CONSTANT, span, "the initial value 0 is outside of the range")
+                .label("starts as 0")
+                .hint("give it an initial value, or a range that contains 0");
+        }
+        ty.admits(0)
+    }
+
+    fn take_locations(&mut self, count: u64, span: Span) -> bool {
+        let before = self.locations;
+        self.locations = self.locations.saturating_add(count);
+        if self.locations > limits::LOCATIONS && before <= limits::LOCATIONS {
+            too_many(self.diagnostics, span, "locations", self.locations, limits::LOCATIONS);
+        }
+        self.locations <= limits::LOCATIONS
+    }
+
+    /// A constant that counts something: at least 1, and within what locations allow.
+    fn size(&mut self, expr: &ast::Expr, what: &str) -> Option<u32> {
+        let value = self.globals.constant_int(expr, self.source, self.diagnostics)?;
+        if value < 1 {
+            self.diagnostics
+                .error(codes::BAD_CONSTANT, expr.span, format!("{value} {what}"))
+                .label("at least 1 is needed");
+            return None;
+        }
+        if value as u64 > limits::LOCATIONS {
+            too_many(self.diagnostics, expr.span, what, value as u64, limits::LOCATIONS);
+            return None;
+        }
+        Some(value as u32)
+    }
+
+    fn variables(&mut self, file: &ast::File) {
+        for item in &file.items {
+            let ItemKind::Shared(ty, vars) = &item.kind else { continue };
+            let ty = self.globals.resolve_type(ty, self.source, self.diagnostics);
+            for var in vars {
+                let shared = ty.and_then(|ty| self.variable(ty, var));
+                let id = SharedId(self.globals.shared.len() as u32);
+                let global = if shared.is_some() { Global::Shared(id) } else { Global::Broken };
+                if self.globals.add(&var.name, global, self.diagnostics) {
+                    self.globals.shared.extend(shared);
+                }
+            }
+        }
+    }
+
+    fn variable(&mut self, ty: VarTy, var: &ast::Declarator) -> Option<Shared> {
+        let len = match &var.len {
+            Some(len) => Some(self.size(len, "elements of an array")?),
+            None => None,
+        };
+        let count = len.unwrap_or(1) as usize;
+        if !self.take_locations(count as u64, var.name.span) {
+            return None;
+        }
+        let init = match &var.init {
+            None => {
+                if !self.zero_fits(ty, var.name.span) {
+                    return None;
+                }
+                vec![0; count]
+            }
+            Some(Initial::One(value)) => vec![self.initial(ty, value)?; count],
+            Some(Initial::List(values, span)) => {
+                if len.is_none() || values.len() != count {
+                    let message = match len {
+                        None => format!("`{}` is not an array", var.name.text),
+                        Some(_) => format!("{} values for {count} elements", values.len()),
+                    };
+                    self.diagnostics
+                        .error(codes::ARRAY, *span, message)
+                        .label("a list gives one value for each element")
+                        .related(var.name.span, "declared here");
+                    return None;
+                }
+                let values: Vec<_> = values.iter().map(|v| self.initial(ty, v)).collect();
+                values.into_iter().collect::<Option<Vec<Value>>>()?
+            }
+        };
+        Some(Shared { name: var.name.text.clone(), ty, len, init })
+    }
+
+    fn initial(&mut self, ty: VarTy, expr: &ast::Expr) -> Option<Value> {
+        let value = self.globals.constant_of(expr, ty.ty, self.source, self.diagnostics)?;
+        if !ty.admits(value) {
+            self.diagnostics
+                .error(codes::BAD_CONSTANT, expr.span, format!("{value} is outside of the range"))
+                .label("not a value of the declared type");
+            return None;
+        }
+        Some(value)
+    }
+
+    /// Signatures of procedures and threads.
+    fn bodies(&mut self, file: &ast::File) {
+        let mut letters: Vec<(char, Span)> = Vec::new();
+        for item in &file.items {
+            if let ItemKind::Procedure(procedure) = &item.kind {
+                self.procedure(procedure, &mut letters);
+            }
+            if let ItemKind::Thread(thread) = &item.kind {
+                self.thread(thread);
+            }
+        }
+    }
+
+    fn procedure(&mut self, procedure: &ast::Procedure, letters: &mut Vec<(char, Span)>) {
+        let mut broken = false;
+        let returns = procedure.returns.as_ref().and_then(|ty| {
+            let ty = self.globals.resolve_type(ty, self.source, self.diagnostics);
+            broken |= ty.is_none();
+            ty
+        });
+        let mut params = Vec::new();
+        for (ty, name) in &procedure.params {
+            match self.globals.resolve_type(ty, self.source, self.diagnostics) {
+                Some(ty) => params.push((name.clone(), ty)),
+                None => broken = true,
+            }
+        }
+        let letter = procedure.letter.as_ref().and_then(|name| {
+            if params.iter().any(|(_, ty)| ty.ty != Ty::Int) {
+                self.diagnostics
+                    .error(codes::CLIENT, procedure.name.span, "an operation takes only `int`")
+                    .label("has a parameter of another type")
+                    .hint("clients pass 1, 2, 3, ...");
+            }
+            let letter = self.letter(name, letters);
+            broken |= letter.is_none();
+            letter
+        });
+        let id = ProcId(self.globals.procs.len() as u32);
+        let global = if broken { Global::Broken } else { Global::Proc(id) };
+        if self.globals.add(&procedure.name, global, self.diagnostics) && !broken {
+            self.globals.procs.push(Signature {
+                name: procedure.name.text.clone(),
+                span: procedure.name.span,
+                returns,
+                params,
+                letter,
+            });
+        }
+    }
+
+    fn letter(&mut self, name: &ast::Name, letters: &mut Vec<(char, Span)>) -> Option<char> {
+        let mut chars = name.text.chars();
+        let (Some(letter), None) = (chars.next(), chars.next()) else {
+            let message = format!("`{}` is not one letter", name.text);
+            self.diagnostics
+                .error(codes::CLIENT, name.span, message)
+                .label("a single letter is needed")
+                .hint("clients name each operation by a single letter");
+            return None;
+        };
+        if let Some((_, span)) = letters.iter().find(|(l, _)| *l == letter) {
+            self.diagnostics
+                .error(codes::DUPLICATE, name.span, format!("letter `{letter}` is taken"))
+                .label("second operation with this letter")
+                .related(*span, "first one");
+            return None;
+        }
+        letters.push((letter, name.span));
+        Some(letter)
+    }
+
+    fn thread(&mut self, thread: &ast::Thread) {
+        let mut broken = false;
+        let param = thread.param.as_ref().and_then(|(name, range)| {
+            let param = self.template_parameter(name, range);
+            broken = param.is_none();
+            param
+        });
+        let id = TemplateId(self.globals.templates.len() as u32);
+        let global = if broken { Global::Broken } else { Global::Thread(id) };
+        if self.globals.add(&thread.name, global, self.diagnostics) && !broken {
+            let name = thread.name.text.clone();
+            self.globals.templates.push(TemplateSignature { name, param });
+        }
+    }
+
+    fn template_parameter(
+        &mut self,
+        name: &ast::Name,
+        range: &ast::Range,
+    ) -> Option<(ast::Name, Value, Value)> {
+        let span = range.lo.span.to(range.hi.span);
+        let (lo, hi) = self.globals.constant_range(range, self.source, self.diagnostics)?;
+        if let Some((global, at)) = self.globals.get(&name.text)
+            && global.is_value()
+        {
+            let message = format!("`{}` is already {}", name.text, global.describe());
+            self.diagnostics
+                .error(codes::DUPLICATE, name.span, message)
+                .label("choose another name")
+                .related(at, "declared here");
+        }
+        let count = i64::from(hi) - i64::from(lo) + 1;
+        if count < 1 {
+            self.diagnostics
+                .error(codes::EMPTY, span, "this makes no thread at all")
+                .label("the range is empty")
+                .hint("`0..2` makes two threads, 0 and 1");
+            return None;
+        }
+        if count as u64 > limits::THREADS {
+            too_many(self.diagnostics, span, "threads", count as u64, limits::THREADS);
+            return None;
+        }
+        Some((name.clone(), lo, hi))
+    }
+}

@@ -1,0 +1,201 @@
+//! Expressions, by precedence climbing.
+
+use fencepost_ir::{BinOp, UnOp};
+
+use super::{Parsed, Parser, Trailing};
+use crate::fp::ast::{Expr, ExprKind, Range};
+use crate::fp::codes;
+use crate::fp::lexer::Tok;
+
+/// The operator a token is and how tightly it binds (tighter is larger).
+fn binary(tok: Tok) -> Option<(BinOp, u8)> {
+    Some(match tok {
+        Tok::OrOr => (BinOp::Or, 1),
+        Tok::AndAnd => (BinOp::And, 2),
+        Tok::Or => (BinOp::BitOr, 3),
+        Tok::Caret => (BinOp::BitXor, 4),
+        Tok::And => (BinOp::BitAnd, 5),
+        Tok::EqEq => (BinOp::Eq, 6),
+        Tok::NotEq => (BinOp::Ne, 6),
+        Tok::Lt => (BinOp::Lt, 7),
+        Tok::Le => (BinOp::Le, 7),
+        Tok::Gt => (BinOp::Gt, 7),
+        Tok::Ge => (BinOp::Ge, 7),
+        Tok::Shl => (BinOp::Shl, 8),
+        Tok::Shr => (BinOp::Shr, 8),
+        Tok::Plus => (BinOp::Add, 9),
+        Tok::Minus => (BinOp::Sub, 9),
+        Tok::Star => (BinOp::Mul, 10),
+        Tok::Slash => (BinOp::Div, 10),
+        Tok::Percent => (BinOp::Rem, 10),
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    pub(super) fn expr(&mut self) -> Parsed<Expr> {
+        self.nested(Self::select)
+    }
+
+    fn select(&mut self) -> Parsed<Expr> {
+        let cond = self.binary(1)?;
+        if !self.eat(Tok::Question) {
+            return Ok(cond);
+        }
+        let then = self.expr()?;
+        self.expect(Tok::Colon)?;
+        let otherwise = self.expr()?;
+        let span = cond.span.to(otherwise.span);
+        self.node(ExprKind::Select(Box::new(cond), Box::new(then), Box::new(otherwise)), span)
+    }
+
+    fn binary(&mut self, tightness: u8) -> Parsed<Expr> {
+        let mut left = self.unary()?;
+        while let Some((op, binds)) = binary(self.peek()).filter(|(_, binds)| *binds >= tightness) {
+            self.advance();
+            let right = self.binary(binds + 1)?;
+            let span = left.span.to(right.span);
+            left = self.node(ExprKind::Binary(op, Box::new(left), Box::new(right)), span)?;
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Parsed<Expr> {
+        let op = match self.peek() {
+            Tok::Not => UnOp::Not,
+            Tok::Minus => UnOp::Neg,
+            Tok::Tilde => UnOp::BitNot,
+            _ => return self.postfix(),
+        };
+        let start = self.advance().span;
+        let operand = self.nested(Self::unary)?;
+        let span = start.to(operand.span);
+        self.node(ExprKind::Unary(op, Box::new(operand)), span)
+    }
+
+    /// A primary expression with its indices and fields; also what a statement may begin with.
+    pub(super) fn postfix(&mut self) -> Parsed<Expr> {
+        let mut expr = self.primary()?;
+        loop {
+            match self.peek() {
+                Tok::LBracket => {
+                    self.advance();
+                    let index = self.expr()?;
+                    let close = self.expect(Tok::RBracket)?;
+                    let span = expr.span.to(close);
+                    expr = self.node(ExprKind::Index(Box::new(expr), Box::new(index)), span)?;
+                }
+                Tok::Dot => {
+                    self.advance();
+                    let field = self.name()?;
+                    let span = expr.span.to(field.span);
+                    expr = self.node(ExprKind::Field(Box::new(expr), field), span)?;
+                }
+                _ => return Ok(expr),
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let start = self.span();
+        match self.peek() {
+            Tok::Number => {
+                let value = self.number()?;
+                self.node(ExprKind::Number(value), start)
+            }
+            Tok::True | Tok::False => {
+                let value = self.advance().kind == Tok::True;
+                self.node(ExprKind::Bool(value), start)
+            }
+            Tok::Null => {
+                self.advance();
+                self.node(ExprKind::Null, start)
+            }
+            Tok::LParen => {
+                self.advance();
+                let inner = self.expr()?;
+                let close = self.expect(Tok::RParen)?;
+                self.node(ExprKind::Paren(Box::new(inner)), start.to(close))
+            }
+            Tok::New => {
+                self.advance();
+                let record = self.name()?;
+                let span = start.to(record.span);
+                self.node(ExprKind::New(record), span)
+            }
+            Tok::Name => {
+                let name = self.name()?;
+                if !self.eat(Tok::LParen) {
+                    return self.node(ExprKind::Name(name.text), name.span);
+                }
+                let kind = if name.text == "choose" {
+                    self.choose()?
+                } else {
+                    ExprKind::Call(name, self.comma_separated(Tok::RParen, Trailing::Forbidden, Self::expr)?)
+                };
+                let span = start.to(self.previous());
+                self.node(kind, span)
+            }
+            _ => Err(self.expected("an expression")),
+        }
+    }
+
+    /// What follows `choose(`.
+    fn choose(&mut self) -> Parsed<ExprKind> {
+        if self.peek() == Tok::RParen {
+            return Err(self.expected("a range or a list of values"));
+        }
+        let first = self.expr()?;
+        if matches!(self.peek(), Tok::DotDot | Tok::DotDotEq) {
+            let inclusive = self.advance().kind == Tok::DotDotEq;
+            let hi = Box::new(self.expr()?);
+            self.expect(Tok::RParen)?;
+            return Ok(ExprKind::ChooseRange(Range {
+                lo: Box::new(first),
+                inclusive,
+                hi,
+            }));
+        }
+        let mut list = vec![first];
+        while self.eat(Tok::Comma) {
+            list.push(self.expr()?);
+        }
+        self.expect(Tok::RParen)?;
+        Ok(ExprKind::ChooseList(list))
+    }
+
+    fn number(&mut self) -> Parsed<i64> {
+        let span = self.advance().span;
+        let text = span.text(self.source);
+        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+        let value = match digits {
+            Some(hex) => i64::from_str_radix(hex, 16),
+            None => text.parse::<i64>(),
+        };
+        // One more than fits: `-2147483648` is a number of the language.
+        match value {
+            Ok(value) if value <= 1 << 31 => Ok(value),
+            Ok(_) => {
+                self.too_big(span);
+                Ok(0)
+            }
+            Err(_) if text.bytes().all(|b| b.is_ascii_digit()) => {
+                self.too_big(span);
+                Ok(0)
+            }
+            Err(_) => {
+                let shown: String = text.chars().take(40).collect();
+                self.diagnostics
+                    .error(codes::BAD_NUMBER, span, format!("`{shown}` is not a number"))
+                    .hint("numbers are written `42` or `0x2a`; names begin with a letter");
+                Ok(0)
+            }
+        }
+    }
+
+    fn too_big(&mut self, span: fencepost_ir::Span) {
+        self.diagnostics
+            .error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits")
+            .label("too large");
+    }
+}

@@ -1,0 +1,201 @@
+//! Items: what a file is made of.
+
+use fencepost_ir::Quantifier;
+
+use super::{Parsed, Parser, Stop, Trailing};
+use crate::fp::ast::{
+    Client, Declarator, Field, Initial, Item, ItemKind, Name, Procedure, Thread,
+};
+use crate::fp::codes;
+use crate::fp::lexer::Tok;
+
+impl Parser<'_> {
+    pub(super) fn item(&mut self) -> Parsed<Item> {
+        let start = self.span();
+        let keyword = self.peek();
+        if !keyword.begins_item() {
+            let hint = if matches!(keyword, Tok::Int | Tok::Bool) {
+                "write `shared` in front to declare a location"
+            } else {
+                "statements belong into a `thread`, `proc` or `init` block"
+            };
+            return Err(self.expected_hint("a declaration", Some(hint.into())));
+        }
+        self.advance();
+        let (kind, closed) = match keyword {
+            Tok::Const => {
+                let name = self.name()?;
+                self.expect(Tok::Assign)?;
+                (ItemKind::Const(name, self.expr()?), false)
+            }
+            Tok::Enum => {
+                let name = self.name()?;
+                self.expect(Tok::LBrace)?;
+                (ItemKind::Enum(name, self.comma_separated(Tok::RBrace, Trailing::Allowed, Self::name)?), true)
+            }
+            Tok::Record => {
+                let name = self.name()?;
+                (ItemKind::Record(name, self.fields()?), true)
+            }
+            Tok::Pool => {
+                let name = self.name()?;
+                self.expect(Tok::LBracket)?;
+                let cells = self.expr()?;
+                self.expect(Tok::RBracket)?;
+                (ItemKind::Pool(name, cells), false)
+            }
+            Tok::Shared => {
+                let ty = self.type_name()?;
+                let mut vars = vec![self.declarator()?];
+                while self.eat(Tok::Comma) {
+                    vars.push(self.declarator()?);
+                }
+                (ItemKind::Shared(ty, vars), false)
+            }
+            Tok::Init => (ItemKind::Init(self.block()?), true),
+            Tok::Proc => (ItemKind::Procedure(self.procedure(false)?), true),
+            Tok::Operation => (ItemKind::Procedure(self.procedure(true)?), true),
+            Tok::Client => (ItemKind::Client(self.client()?), false),
+            Tok::Thread => (ItemKind::Thread(self.thread()?), true),
+            Tok::Property => (ItemKind::Property(self.name()?), false),
+            Tok::Final => {
+                let word = self.name()?;
+                let quantifier = match word.text.as_str() {
+                    "exists" => Quantifier::Exists,
+                    "forall" => Quantifier::Forall,
+                    "never" => Quantifier::Never,
+                    other => {
+                        let message = format!("`final {other}` does not exist");
+                        self.diagnostics
+                            .error(codes::SYNTAX, word.span, message)
+                            .label("expected `exists`, `forall` or `never`")
+                            .hint("write `final forall COND;` for what must hold at the end");
+                        return Err(Stop);
+                    }
+                };
+                (ItemKind::Final(quantifier, self.expr()?), false)
+            }
+            Tok::Invariant => (ItemKind::Invariant(self.expr()?), false),
+            // `begins_item` holds, and only this keyword is left.
+            _ => {
+                let mut what = vec![self.expr()?];
+                while self.eat(Tok::Comma) {
+                    what.push(self.expr()?);
+                }
+                (ItemKind::Observe(what), false)
+            }
+        };
+        let span = start.to(self.previous());
+        if !closed {
+            self.expect(Tok::Semi)?;
+        }
+        Ok(Item { kind, span })
+    }
+
+    fn fields(&mut self) -> Parsed<Vec<Field>> {
+        self.expect(Tok::LBrace)?;
+        let mut fields = Vec::new();
+        while !self.eat(Tok::RBrace) {
+            let ty = self.type_name()?;
+            let name = self.name()?;
+            let len = self.length()?;
+            self.expect(Tok::Semi)?;
+            fields.push(Field { ty, name, len });
+        }
+        Ok(fields)
+    }
+
+    fn length(&mut self) -> Parsed<Option<crate::fp::ast::Expr>> {
+        if !self.eat(Tok::LBracket) {
+            return Ok(None);
+        }
+        let len = self.expr()?;
+        self.expect(Tok::RBracket)?;
+        Ok(Some(len))
+    }
+
+    fn declarator(&mut self) -> Parsed<Declarator> {
+        let name = self.name()?;
+        let len = self.length()?;
+        let init = if !self.eat(Tok::Assign) {
+            None
+        } else if self.peek() == Tok::LBrace {
+            let open = self.advance().span;
+            let list = self.comma_separated(Tok::RBrace, Trailing::Allowed, Self::expr)?;
+            Some(Initial::List(list, open.to(self.previous())))
+        } else {
+            Some(Initial::One(self.expr()?))
+        };
+        Ok(Declarator { name, len, init })
+    }
+
+    fn procedure(&mut self, operation: bool) -> Parsed<Procedure> {
+        let returns = if self.eat(Tok::Void) { None } else { Some(self.type_name()?) };
+        let name = self.name()?;
+        self.expect(Tok::LParen)?;
+        let param = |p: &mut Self| Ok((p.type_name()?, p.name()?));
+        let params = self.comma_separated(Tok::RParen, Trailing::Forbidden, param)?;
+        let letter = if operation {
+            self.expect(Tok::As)?;
+            Some(self.letters()?)
+        } else {
+            None
+        };
+        Ok(Procedure { returns, name, params, letter, body: self.block()? })
+    }
+
+    fn thread(&mut self) -> Parsed<Thread> {
+        let name = self.name()?;
+        let param = if self.eat(Tok::LParen) {
+            let param = self.name()?;
+            self.expect(Tok::In)?;
+            let range = self.range()?;
+            self.expect(Tok::RParen)?;
+            Some((param, range))
+        } else {
+            None
+        };
+        Ok(Thread { name, param, body: self.block()? })
+    }
+
+    /// `e(ed|d)` after `client`.
+    fn client(&mut self) -> Parsed<Client> {
+        let first = if self.peek() == Tok::LParen { None } else { Some(self.letters()?) };
+        let parens = self.eat(Tok::LParen);
+        let mut threads = Vec::new();
+        let first = if parens {
+            threads.push(self.letters()?);
+            first
+        } else {
+            threads.extend(first);
+            None
+        };
+        while self.eat(Tok::Or) {
+            threads.push(self.letters()?);
+        }
+        if parens {
+            self.expect(Tok::RParen)?;
+        }
+        Ok(Client { first, parens, threads })
+    }
+
+    /// One or more words of letters. A word of the language counts as its letters here: `client do|if;`.
+    fn letters(&mut self) -> Parsed<Name> {
+        let is_word = |kind: Tok, text: &str| {
+            kind == Tok::Name || (kind != Tok::End && text.starts_with(|c: char| c.is_ascii_alphabetic()))
+        };
+        let start = self.span();
+        let mut text = String::new();
+        while is_word(self.peek(), self.span().text(self.source)) {
+            let span = self.advance().span;
+            // Padded, so that a letter's place in the text is its place in the source.
+            let at = (span.start - start.start) as usize;
+            text.push_str(&" ".repeat(at - text.len()));
+            text.push_str(span.text(self.source));
+        }
+        if text.is_empty() {
+            return Err(self.expected("the letter of an operation"));
+        }
+        Ok(Name { text, span: start.to(self.previous()) })
+    }
+}

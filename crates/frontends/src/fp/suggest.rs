@@ -1,0 +1,65 @@
+//! "Did you mean": the known name that is nearest to a misspelt one.
+
+/// The nearest of `known` to `name`, if it is near enough to be what was meant.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Long names are not misspelt by accident, and comparing them takes time.
+    if name.len() > 64 {
+        return None;
+    }
+    let allowed = match name.chars().count() {
+        0..=2 => 1,
+        3..=5 => 2,
+        _ => 3,
+    };
+    known
+        .into_iter()
+        .filter(|other| *other != name && other.len() <= 64)
+        .map(|other| (distance(name, other), other))
+        // A one-letter name is near to every other one.
+        .filter(|(d, other)| *d <= allowed && *d < other.chars().count().max(name.chars().count()))
+        .min()
+        .map(|(_, other)| other)
+}
+
+/// How many insertions, deletions, replacements and swaps of neighbours turn one into the other.
+/// Case does not count for more than half: it is compared without.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().flat_map(char::to_lowercase).collect();
+    let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();
+    let mut before = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = change.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swapped_neighbours_are_one_step() {
+        assert_eq!(distance("turn", "trun"), 1);
+        assert_eq!(distance("turn", "Turn"), 0);
+        assert_eq!(distance("want", ""), 4);
+    }
+
+    #[test]
+    fn finds_what_was_meant() {
+        let known = ["turn", "want", "x", "flag"];
+        assert_eq!(nearest("trun", known), Some("turn"));
+        assert_eq!(nearest("flags", known), Some("flag"));
+        assert_eq!(nearest("r", known), None);
+        assert_eq!(nearest("counter", known), None);
+    }
+}

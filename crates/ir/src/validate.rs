@@ -1,0 +1,443 @@
+//! Whether a problem is well-formed. Front ends call this on what they make; engines rely on it.
+//!
+//! The rules, each a variant of [`Rule`]:
+//!
+//! - *Types*: a range or an enum is not empty, a reference names a pool.
+//! - *Initial values* are within the limits of their location's type.
+//! - *Pools* have at least one cell and one location for each, lie inside of memory, and do not
+//!   overlap.
+//! - *Program counters*: code is not empty, and every successor is in it.
+//! - *Labels*, *registers* and *addresses* are in range. A field's address begins inside the first
+//!   cell of its pool and ends there; any other address is outside of all pools.
+//! - *Choices* are not empty; the *bits* of an update are changed by a bitwise operator.
+//! - *Atomic* blocks do not nest, are entered only at their beginning and left only at their end,
+//!   and contain neither `Halt` nor `Leave`.
+//! - *Critical* sections are left only by `Leave`, and `Leave` stands only in one.
+//! - *Init* has neither critical sections nor atomic blocks.
+//! - *Properties* mention what exists, invariants mention locations only, and a program with an
+//!   `Assert` has [`Property::Assertions`].
+//! - *Observed* things exist.
+//! - *Thread names* differ.
+//!
+//! Nothing is said about what cannot be reached: such code is useless, not wrong.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::expr::{BinOp, Expr};
+use crate::flow;
+use crate::ids::{Pc, PoolId};
+use crate::op::{Address, Op, Update};
+use crate::program::{Problem, Program, Stmt, Thread};
+use crate::property::{Observable, Property};
+use crate::value::Type;
+
+/// A rule; see the module's header.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[expect(missing_docs, reason = "the module's header explains each")]
+pub enum Rule {
+    Type,
+    Init,
+    InitialValue,
+    Pool,
+    ProgramCounter,
+    Label,
+    Register,
+    Address,
+    Choice,
+    Bits,
+    Atomic,
+    Critical,
+    Property,
+    Observed,
+    ThreadName,
+}
+
+/// A broken rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Broken {
+    /// Which rule.
+    pub rule: Rule,
+    /// Where and how.
+    pub what: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.rule, self.what)
+    }
+}
+
+/// All rules a problem breaks.
+pub fn validate(problem: &Problem) -> Result<(), Vec<Broken>> {
+    let mut validator = Validator { program: &problem.program, broken: Vec::new() };
+    validator.memory();
+    if let Some(init) = &problem.program.init {
+        validator.thread(init);
+        validator.init(init);
+    }
+    let mut names = BTreeSet::new();
+    for thread in &problem.program.threads {
+        validator.thread(thread);
+        if !names.insert(&thread.name) {
+            validator.report(Rule::ThreadName, format!("two threads are called {}", thread.name));
+        }
+    }
+    validator.properties(problem);
+    if validator.broken.is_empty() { Ok(()) } else { Err(validator.broken) }
+}
+
+struct Validator<'a> {
+    program: &'a Program,
+    broken: Vec<Broken>,
+}
+
+impl Validator<'_> {
+    fn report(&mut self, rule: Rule, what: String) {
+        self.broken.push(Broken { rule, what });
+    }
+
+    fn check(&mut self, holds: bool, rule: Rule, what: impl FnOnce() -> String) {
+        if !holds {
+            self.report(rule, what());
+        }
+    }
+
+    fn memory(&mut self) {
+        let program = self.program;
+        for location in &program.locations {
+            let name = &location.name;
+            if self.type_is_sound(&location.ty, name)
+                && let Some((lo, hi)) = program.limits(&location.ty)
+            {
+                self.check(lo <= location.init && location.init <= hi, Rule::InitialValue, || {
+                    format!("{name} starts as {}, not in {lo}..={hi}", location.init)
+                });
+            }
+        }
+        let mut ends: Vec<(u64, u64, &str)> = Vec::new();
+        for pool in &program.pools {
+            let (start, name) = (u64::from(pool.base.0), &pool.name);
+            let end = start + u64::from(pool.cells) * u64::from(pool.stride);
+            self.check(pool.cells > 0 && pool.stride > 0, Rule::Pool, || format!("{name} is empty"));
+            self.check(end <= program.locations.len() as u64, Rule::Pool, || {
+                format!("{name} ends at m{end}, outside of memory")
+            });
+            if let Some((_, _, other)) = ends.iter().find(|(s, e, _)| start < *e && *s < end) {
+                self.report(Rule::Pool, format!("{name} and {other} overlap"));
+            }
+            ends.push((start, end, name));
+        }
+    }
+
+    fn type_is_sound(&mut self, ty: &Type, owner: &str) -> bool {
+        let sound = match ty {
+            Type::Bool | Type::Int { range: None } => true,
+            Type::Int { range: Some((lo, hi)) } => lo <= hi,
+            Type::Enum { constants, .. } => !constants.is_empty(),
+            Type::Ref(pool) => pool.index() < self.program.pools.len(),
+        };
+        self.check(sound, Rule::Type, || format!("{owner} has the type {ty:?}"));
+        sound
+    }
+
+    fn thread(&mut self, thread: &Thread) {
+        let name = &thread.name;
+        for register in &thread.registers {
+            self.type_is_sound(&register.ty, &format!("{name}.{}", register.name));
+        }
+        self.check(!thread.code.is_empty(), Rule::ProgramCounter, || format!("{name} has no code"));
+        let mut flows = !thread.code.is_empty();
+        for (at, stmt) in thread.code.iter().enumerate() {
+            let place = format!("{name} {}", Pc::from_index(at));
+            self.statement(thread, stmt, &place);
+            for next in flow::successors(stmt) {
+                let inside = next.index() < thread.code.len();
+                flows &= inside;
+                self.check(inside, Rule::ProgramCounter, || format!("{place} goes to {next}"));
+            }
+        }
+        if flows {
+            self.critical(thread);
+            self.atomic(thread);
+        }
+    }
+
+    fn statement(&mut self, thread: &Thread, stmt: &Stmt, place: &str) {
+        let known = stmt.label.index() < self.program.labels.len();
+        self.check(known, Rule::Label, || format!("{place} has the label {}", stmt.label));
+        for reg in flow::uses(&stmt.op).into_iter().chain(stmt.op.target()) {
+            let known = reg.index() < thread.registers.len();
+            self.check(known, Rule::Register, || format!("{place} uses {reg}"));
+        }
+        if let Some(address) = stmt.op.address() {
+            self.address(address, place);
+        }
+        match &stmt.op {
+            Op::Choose { lo, hi, .. } => {
+                self.check(lo <= hi, Rule::Choice, || format!("{place} chooses from {lo}..={hi}"));
+            }
+            Op::Update { update: Update::Bits { op, .. }, .. } => {
+                let bitwise = matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor);
+                self.check(bitwise, Rule::Bits, || format!("{place} updates with {}", op.symbol()));
+            }
+            Op::New { pool, .. } | Op::Free { pool, .. } => {
+                let known = pool.index() < self.program.pools.len();
+                self.check(known, Rule::Pool, || format!("{place} uses {pool}"));
+            }
+            Op::Update { .. }
+            | Op::Skip
+            | Op::Assign { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Fence(_)
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Halt => {}
+        }
+    }
+
+    fn address(&mut self, address: &Address, place: &str) {
+        let len = u64::from(address.index.as_ref().map_or(1, |(len, _)| *len));
+        let start = u64::from(address.base.0);
+        let end = start + len;
+        let pool = |id: PoolId| self.program.pools.get(id.index());
+        let sound = match &address.cell {
+            Some((id, _)) => pool(*id).is_some_and(|pool| {
+                let first = u64::from(pool.base.0);
+                first <= start && end <= first + u64::from(pool.stride)
+            }),
+            None => {
+                end <= self.program.locations.len() as u64
+                    && self.program.pools.iter().all(|pool| {
+                        let first = u64::from(pool.base.0);
+                        let last = first + u64::from(pool.cells) * u64::from(pool.stride);
+                        end <= first || last <= start
+                    })
+            }
+        };
+        self.check(sound && len > 0, Rule::Address, || format!("{place} accesses {address:?}"));
+    }
+
+    fn critical(&mut self, thread: &Thread) {
+        for (at, stmt) in thread.code.iter().enumerate() {
+            let place = format!("{} {}", thread.name, Pc::from_index(at));
+            let leaves = matches!(stmt.op, Op::Leave);
+            self.check(!leaves || stmt.critical, Rule::Critical, || {
+                format!("{place} leaves, but is not inside")
+            });
+            let halts = matches!(stmt.op, Op::Halt);
+            self.check(!(halts && stmt.critical), Rule::Critical, || format!("{place} halts inside"));
+            for next in flow::successors(stmt) {
+                let stays = !stmt.critical || leaves || thread.stmt(next).critical;
+                self.check(stays, Rule::Critical, || format!("{place} gets out to {next}"));
+            }
+        }
+    }
+
+    /// Follows control flow from the entry; each statement is either inside or outside of a block.
+    fn atomic(&mut self, thread: &Thread) {
+        let mut inside: Vec<Option<bool>> = vec![None; thread.code.len()];
+        inside[0] = Some(false);
+        let mut pending = vec![Pc(0)];
+        while let Some(pc) = pending.pop() {
+            let stmt = thread.stmt(pc);
+            let now = inside[pc.index()] == Some(true);
+            let (allowed, after) = match stmt.op {
+                Op::AtomicBegin => (!now, true),
+                Op::AtomicEnd => (now, false),
+                Op::Halt | Op::Leave => (!now, now),
+                Op::Skip
+                | Op::Assign { .. }
+                | Op::Choose { .. }
+                | Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Update { .. }
+                | Op::Fence(_)
+                | Op::Drain(_)
+                | Op::Branch { .. }
+                | Op::Assume(_)
+                | Op::Assert(_)
+                | Op::New { .. }
+                | Op::Free { .. } => (true, now),
+            };
+            let place = format!("{} {pc}", thread.name);
+            self.check(allowed, Rule::Atomic, || format!("{place} is {:?}, inside: {now}", stmt.op));
+            for next in flow::successors(stmt) {
+                match inside[next.index()] {
+                    None => {
+                        inside[next.index()] = Some(after);
+                        pending.push(next);
+                    }
+                    Some(known) => self.check(known == after, Rule::Atomic, || {
+                        format!("{place} jumps across the edge of a block to {next}")
+                    }),
+                }
+            }
+        }
+    }
+
+    fn init(&mut self, init: &Thread) {
+        for stmt in &init.code {
+            let allowed = !matches!(stmt.op, Op::Leave | Op::AtomicBegin | Op::AtomicEnd);
+            self.check(allowed && !stmt.critical, Rule::Init, || format!("contains {:?}", stmt.op));
+        }
+    }
+
+    fn properties(&mut self, problem: &Problem) {
+        let threads = problem.program.threads.iter();
+        let asserts = threads.flat_map(|t| &t.code).any(|s| matches!(s.op, Op::Assert(_)));
+        let listed = problem.properties.contains(&Property::Assertions);
+        self.check(!asserts || listed, Rule::Property, || "an assert, but no property".into());
+        for property in &problem.properties {
+            match property {
+                Property::Final(_, condition) => self.condition(&condition.expr, true),
+                Property::Invariant(condition) => self.condition(&condition.expr, false),
+                Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
+            }
+        }
+        for what in &problem.observed {
+            self.check(self.exists(*what), Rule::Observed, || format!("{what:?}"));
+        }
+    }
+
+    fn condition(&mut self, expr: &Expr<Observable>, registers: bool) {
+        expr.for_each_var(&mut |what| {
+            let allowed = registers || matches!(what, Observable::Loc(_));
+            let exists = self.exists(*what);
+            self.check(allowed && exists, Rule::Property, || format!("mentions {what:?}"));
+        });
+    }
+
+    fn exists(&self, what: Observable) -> bool {
+        match what {
+            Observable::Loc(loc) => loc.index() < self.program.locations.len(),
+            Observable::Reg(thread, reg) => {
+                let thread = self.program.threads.get(thread.index());
+                thread.is_some_and(|thread| reg.index() < thread.registers.len())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{Label, Loc, Reg};
+    use crate::program::{LabelInfo, Location, Pool, Register};
+    use crate::span::Span;
+    use crate::value::Value;
+
+    fn stmt(op: Op, next: u32) -> Stmt {
+        Stmt { label: Label(0), op, next: Pc(next), critical: false }
+    }
+
+    fn inside(op: Op, next: u32) -> Stmt {
+        Stmt { critical: true, ..stmt(op, next) }
+    }
+
+    fn store(value: Value) -> Op {
+        Op::Store { to: Address::fixed(Loc(0)), value: Expr::Const(value) }
+    }
+
+    fn problem(code: Vec<Stmt>) -> Problem {
+        let register = Register { name: "r".into(), ty: Type::INT };
+        let thread = Thread { name: "p".into(), registers: vec![register], code };
+        let label = LabelInfo { span: Span::default(), text: "s".into(), function: "p".into() };
+        let location = |name: &str| Location { name: name.into(), ty: Type::INT, init: 0 };
+        let program = Program {
+            locations: vec![location("x"), location("N#1.a"), location("N#2.a")],
+            pools: vec![Pool { name: "N".into(), base: Loc(1), cells: 2, stride: 1 }],
+            threads: vec![thread],
+            labels: vec![label],
+            ..Program::default()
+        };
+        Problem { program, ..Problem::default() }
+    }
+
+    fn rules(problem: &Problem) -> Vec<Rule> {
+        match validate(problem) {
+            Ok(()) => Vec::new(),
+            Err(broken) => broken.into_iter().map(|b| b.rule).collect(),
+        }
+    }
+
+    #[test]
+    fn accepts_a_small_program() {
+        let code = vec![
+            stmt(Op::AtomicBegin, 1),
+            stmt(store(1), 2),
+            stmt(Op::AtomicEnd, 3),
+            inside(Op::Skip, 4),
+            inside(Op::Leave, 5),
+            stmt(Op::Halt, 0),
+        ];
+        assert_eq!(rules(&problem(code)), []);
+    }
+
+    #[test]
+    fn finds_what_is_out_of_range() {
+        assert_eq!(rules(&problem(vec![])), [Rule::ProgramCounter]);
+        assert_eq!(rules(&problem(vec![stmt(Op::Skip, 7)])), [Rule::ProgramCounter]);
+        let mut bad = stmt(Op::Halt, 0);
+        bad.label = Label(9);
+        assert_eq!(rules(&problem(vec![bad])), [Rule::Label]);
+        let assign = Op::Assign { reg: Reg(3), expr: Expr::Const(0) };
+        assert_eq!(rules(&problem(vec![stmt(assign, 0)])), [Rule::Register]);
+        let choose = Op::Choose { reg: Reg(0), lo: 2, hi: 1 };
+        assert_eq!(rules(&problem(vec![stmt(choose, 0)])), [Rule::Choice]);
+    }
+
+    #[test]
+    fn addresses_stay_on_their_side_of_a_pool() {
+        let load = |from| problem(vec![stmt(Op::Load { reg: Reg(0), from }, 0)]);
+        let cell = Some((PoolId(0), Expr::Var(Reg(0))));
+        assert_eq!(rules(&load(Address { base: Loc(1), cell: cell.clone(), index: None })), []);
+        assert_eq!(rules(&load(Address { base: Loc(2), cell, index: None })), [Rule::Address]);
+        assert_eq!(rules(&load(Address::fixed(Loc(1)))), [Rule::Address]);
+        let long = Some((2, Expr::Var(Reg(0))));
+        let array = Address { base: Loc(0), cell: None, index: long };
+        assert_eq!(rules(&load(array)), [Rule::Address]);
+    }
+
+    #[test]
+    fn atomic_blocks_have_one_way_in_and_one_way_out() {
+        let halts = vec![stmt(Op::AtomicBegin, 1), stmt(Op::Halt, 0)];
+        assert_eq!(rules(&problem(halts)), [Rule::Atomic]);
+        let ends = vec![stmt(Op::AtomicEnd, 1), stmt(Op::Halt, 0)];
+        assert_eq!(rules(&problem(ends)), [Rule::Atomic]);
+        let branch =
+            Op::Branch { cond: Expr::Var(Reg(0)), then: Pc(1), otherwise: Pc(2) };
+        let entered_twice = vec![
+            stmt(branch, 0),
+            stmt(Op::AtomicBegin, 2),
+            stmt(Op::Skip, 3),
+            stmt(Op::AtomicEnd, 4),
+            stmt(Op::Halt, 0),
+        ];
+        assert!(rules(&problem(entered_twice)).contains(&Rule::Atomic));
+    }
+
+    #[test]
+    fn critical_sections_are_left_by_leave() {
+        let falls_out = vec![inside(Op::Skip, 1), stmt(Op::Halt, 0)];
+        assert_eq!(rules(&problem(falls_out)), [Rule::Critical]);
+        let outside = vec![stmt(Op::Leave, 1), stmt(Op::Halt, 0)];
+        assert_eq!(rules(&problem(outside)), [Rule::Critical]);
+    }
+
+    #[test]
+    fn asserts_need_their_property() {
+        let code = vec![stmt(Op::Assert(Expr::Const(1)), 1), stmt(Op::Halt, 0)];
+        let mut problem = problem(code);
+        assert_eq!(rules(&problem), [Rule::Property]);
+        problem.properties.push(Property::Assertions);
+        problem.observed.push(Observable::Loc(Loc(99)));
+        assert_eq!(rules(&problem), [Rule::Observed]);
+    }
+}

@@ -1,0 +1,331 @@
+//! The results of a check for programs. The form is described by `check.schema.json` in the book;
+//! within one major version keys are added, never renamed or dropped.
+
+use crate::trace::Story;
+use crate::verdict_line::{Class, Finding, Found};
+use crate::violation;
+use crate::why::reasons;
+use crate::wording;
+use fencepost_engines::{Statistics, Verdict};
+use fencepost_ir::{Diagnostic, Program, Severity};
+use fencepost_models::replay::{Told, Trace};
+use fencepost_models::{Action, EventKind, ModelSpec, Step};
+use serde::{Deserialize, Serialize};
+
+/// The whole answer of `fencepost check --format json`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CheckReport {
+    /// The version of Fencepost.
+    pub fencepost: String,
+    /// Always `check`.
+    pub command: String,
+    /// One for each program and model, in the order asked for.
+    pub results: Vec<CheckResult>,
+    /// Files that could not be used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<InputError>,
+}
+
+/// What was found out about a program under a model.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CheckResult {
+    /// The file, as it was named.
+    pub file: String,
+    /// The client of the file, where it has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The model's name.
+    pub model: String,
+    /// The engine's name.
+    pub engine: String,
+    /// `verified`, `violated` or `inconclusive`.
+    pub verdict: &'static str,
+    /// A stable word: what was violated, or what ended an inconclusive search.
+    pub reason: Option<&'static str>,
+    /// The property concerned, as the language writes it.
+    pub property: Option<String>,
+    /// The same in a sentence, for people.
+    pub message: Option<String>,
+    /// States stored.
+    pub states: u64,
+    /// Steps computed.
+    pub transitions: u64,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// The most bytes the search held.
+    pub peak_bytes: u64,
+    /// The bound on pending accesses the search used.
+    pub bound: Option<u32>,
+    /// The largest bound within which everything was explored, when inconclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clean_up_to: Option<u32>,
+    /// Where the run was stored, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_file: Option<String>,
+    /// The run that shows a violation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceRecord>,
+    /// The run that shows what a `final exists` asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness: Option<TraceRecord>,
+}
+
+/// A run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TraceRecord {
+    /// Whether no run with fewer steps shows the same.
+    pub shortest: bool,
+    /// Which reorderings it owes its end to, a sentence each.
+    pub why: Vec<String>,
+    /// What happened.
+    pub events: Vec<EventRecord>,
+    /// The alternatives `choose` took in `init`.
+    pub init: Vec<u32>,
+    /// The steps to take to see it happen.
+    pub steps: Vec<StepRecord>,
+}
+
+/// One event of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventRecord {
+    /// The step it belongs to, from 0.
+    pub step: usize,
+    /// Its number in the picture; local bookkeeping has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
+    /// The thread's name.
+    pub thread: String,
+    /// The statement's label.
+    pub label: Option<String>,
+    /// The statement's line, from 1.
+    pub line: Option<u32>,
+    /// The statement's column, from 1.
+    pub column: Option<u32>,
+    /// What it is: `load`, `store`, `commit`, ...
+    pub kind: String,
+    /// The location concerned.
+    pub location: Option<String>,
+    /// The value loaded, stored, committed, set or left behind, as the language writes it.
+    pub value: Option<String>,
+    /// Where a value read came from: `initial`, `own buffer`, or thread and line as in `p(1):12`.
+    pub from: Option<String>,
+}
+
+/// One step: a statement of a thread (with the alternatives its choices take), or an internal step.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepRecord {
+    /// The thread's name.
+    pub thread: String,
+    /// The alternatives, for a statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Vec<u32>>,
+    /// Which internal step, for one of the memory model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub internal: Option<u32>,
+}
+
+/// Something wrong with an input.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct InputError {
+    /// The file, as it was named.
+    pub file: String,
+    /// `error` or `warning`.
+    pub severity: &'static str,
+    /// The stable code, where there is one.
+    pub code: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The column, from 1.
+    pub column: Option<u32>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl InputError {
+    /// From a front end's message.
+    pub fn new(file: &str, diagnostic: &Diagnostic) -> Self {
+        InputError {
+            file: file.into(),
+            severity: match diagnostic.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            code: Some(diagnostic.code.into()),
+            line: Some(diagnostic.span.line),
+            column: Some(diagnostic.span.column),
+            message: diagnostic.message.clone(),
+        }
+    }
+}
+
+impl CheckReport {
+    /// A report of these results.
+    pub fn new(version: &str, results: Vec<CheckResult>, errors: Vec<InputError>) -> Self {
+        CheckReport { fencepost: version.into(), command: "check".into(), results, errors }
+    }
+}
+
+impl CheckResult {
+    /// A finding for programs; `story` is its run, told.
+    pub fn new(finding: &Finding<'_>, story: Option<&Story<'_>>) -> Self {
+        let (statistics, clean_up_to) = match &finding.result {
+            Found::Answer(answer) => match &answer.verdict {
+                Verdict::Inconclusive(reason) => (answer.statistics, reason.clean_up_to),
+                Verdict::Verified(_) | Verdict::Violated(_) => (answer.statistics, None),
+            },
+            Found::NotRun | Found::Crashed(_) => (Statistics::default(), None),
+        };
+        let evidence = finding.evidence();
+        let record = || {
+            let evidence = evidence?;
+            let trace = evidence.trace.as_ref()?;
+            Some(TraceRecord::new(finding.model, story?, trace, evidence.shortest))
+        };
+        let (verdict, trace, witness) = match finding.class() {
+            Class::Verified => ("verified", None, record()),
+            Class::Violated => ("violated", record(), None),
+            Class::Bounded | Class::Inconclusive | Class::Crashed => ("inconclusive", None, None),
+        };
+        let client = &finding.problem.name;
+        CheckResult {
+            file: finding.file.into(),
+            client: (!client.is_empty()).then(|| client.clone()),
+            model: finding.model.name.clone(),
+            engine: finding.engine.into(),
+            verdict,
+            reason: finding.reason(),
+            property: evidence.map(|e| violation::property(finding.problem, e.violation)),
+            message: finding.message(story),
+            states: statistics.states,
+            transitions: statistics.transitions,
+            seconds: (finding.seconds * 1e6).round() / 1e6,
+            peak_bytes: statistics.bytes,
+            bound: statistics.bound,
+            clean_up_to,
+            trace_file: None,
+            trace,
+            witness,
+        }
+    }
+}
+
+impl TraceRecord {
+    /// A told run for programs.
+    pub fn new(model: &ModelSpec, story: &Story<'_>, trace: &Trace, shortest: bool) -> Self {
+        let program = &story.problem.program;
+        TraceRecord {
+            shortest,
+            why: reasons(program, model, &story.run),
+            events: events(story),
+            init: trace.init.clone(),
+            steps: trace.steps.iter().map(|step| StepRecord::new(program, step)).collect(),
+        }
+    }
+}
+
+/// Every event of a told run.
+pub fn events(story: &Story<'_>) -> Vec<EventRecord> {
+    let program = &story.problem.program;
+    let mut number = 0;
+    let moments = story.run.moments.iter().enumerate();
+    moments
+        .flat_map(|(step, moment)| moment.events.iter().map(move |told| (step, told)))
+        .map(|(step, told)| {
+            let mut record = EventRecord::new(program, step, told);
+            if wording::matters(program, &told.event) {
+                number += 1;
+                record.number = Some(number);
+            }
+            record
+        })
+        .collect()
+}
+
+impl EventRecord {
+    fn new(program: &Program, step: usize, told: &Told) -> Self {
+        let event = &told.event;
+        let span = event.label.map(|label| program.label(label).span);
+        let (location, value) = match event.kind {
+            EventKind::Load { loc, value, .. }
+            | EventKind::Store { loc, value }
+            | EventKind::Write { loc, value }
+            | EventKind::Commit { loc, value } => (Some(loc), Some(value)),
+            EventKind::Update { loc, old, new } => (Some(loc), Some(new.unwrap_or(old))),
+            EventKind::Fetch { loc, value, .. } => (loc, value),
+            EventKind::Drain(loc) => (Some(loc), None),
+            EventKind::Set { .. }
+            | EventKind::Fence(_)
+            | EventKind::Test(_)
+            | EventKind::New(_)
+            | EventKind::Free(_)
+            | EventKind::Leave
+            | EventKind::AtomicBegin
+            | EventKind::AtomicEnd
+            | EventKind::Skip => (None, None),
+        };
+        let of_location = location.zip(value);
+        let value = match event.kind {
+            EventKind::Set { reg, value } => {
+                Some(program.register_type(event.thread, reg).show(value))
+            }
+            EventKind::Test(holds) => Some(holds.to_string()),
+            EventKind::New(reference) | EventKind::Free(reference) => Some(format!("#{reference}")),
+            EventKind::Fence(kinds) => Some(kinds.name()),
+            EventKind::Load { .. }
+            | EventKind::Store { .. }
+            | EventKind::Write { .. }
+            | EventKind::Commit { .. }
+            | EventKind::Update { .. }
+            | EventKind::Fetch { .. }
+            | EventKind::Drain(_)
+            | EventKind::Leave
+            | EventKind::AtomicBegin
+            | EventKind::AtomicEnd
+            | EventKind::Skip => {
+                of_location.map(|(loc, value)| program.location(loc).ty.show(value))
+            }
+        };
+        EventRecord {
+            step,
+            number: None,
+            thread: program.thread(event.thread).name.clone(),
+            label: event.label.map(|label| label.to_string()),
+            line: span.map(|s| s.line),
+            column: span.map(|s| s.column),
+            kind: wording::kind(program, event).into(),
+            location: location.map(|loc| program.location(loc).name.clone()),
+            value,
+            from: wording::from(program, told),
+        }
+    }
+}
+
+impl StepRecord {
+    /// A step for programs.
+    pub fn new(program: &Program, step: &Step) -> Self {
+        let thread = program.thread(step.thread).name.clone();
+        match &step.action {
+            Action::Run(script) => {
+                StepRecord { thread, run: Some(script.clone()), internal: None }
+            }
+            Action::Internal(which) => {
+                StepRecord { thread, run: None, internal: Some(*which) }
+            }
+        }
+    }
+
+    /// The step it records.
+    pub fn step(&self, program: &Program) -> Result<Step, String> {
+        let named = |t: &fencepost_ir::ThreadId| program.thread(*t).name == self.thread;
+        let thread = program.thread_ids().find(named);
+        let thread = thread.ok_or_else(|| format!("there is no thread `{}`", self.thread))?;
+        let action = match (&self.run, self.internal) {
+            (Some(script), None) => Action::Run(script.clone()),
+            (None, Some(which)) => Action::Internal(which),
+            _ => return Err("a step has either `run` or `internal`".into()),
+        };
+        Ok(Step { thread, action })
+    }
+}

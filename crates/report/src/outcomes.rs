@@ -1,0 +1,169 @@
+//! Which model allows which outcome.
+//!
+//! A mark means that the model allows the outcome. A search that did not see everything cannot say
+//! that an outcome is impossible: there the table shows a question mark.
+
+use crate::paint::{Paint, counted, width};
+use crate::verdict_line::shown;
+use crate::violation::sentence;
+use fencepost_engines::{Answer, Verdict};
+use fencepost_ir::{Problem, Value};
+use fencepost_models::ModelSpec;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The outcomes under one model.
+#[derive(Clone, Debug)]
+pub struct Column<'a> {
+    /// The model.
+    pub model: &'a ModelSpec,
+    /// What the engine found.
+    pub answer: &'a Answer,
+}
+
+/// The outcomes of all models, in order.
+fn all(columns: &[Column<'_>]) -> BTreeSet<Vec<Value>> {
+    columns.iter().flat_map(|column| column.answer.outcomes.iter().cloned()).collect()
+}
+
+/// An outcome's values as the language writes them, in the order of what is observed.
+fn values(problem: &Problem, outcome: &[Value]) -> Vec<String> {
+    let types = problem.observed.iter().map(|what| problem.program.observable_type(*what));
+    types.zip(outcome).map(|(ty, value)| ty.show(*value)).collect()
+}
+
+fn names(problem: &Problem) -> Vec<String> {
+    problem.observed.iter().map(|what| problem.program.observable_name(*what)).collect()
+}
+
+/// The table.
+pub fn table(title: &str, problem: &Problem, columns: &[Column<'_>], paint: Paint) -> String {
+    let outcomes = all(columns);
+    let names = names(problem);
+    let rows: Vec<Vec<String>> = outcomes.iter().map(|o| values(problem, o)).collect();
+    let widths: Vec<usize> = (0..names.len())
+        .map(|at| {
+            let shown = rows.iter().map(|row| width(&row[at])).max().unwrap_or(0);
+            shown.max(width(&names[at]))
+        })
+        .collect();
+    let total = counted(outcomes.len() as u64, "outcome");
+    let left = (widths.iter().map(|w| w + 2).sum::<usize>()).max(width(&total) + 2);
+    let models: Vec<String> = columns.iter().map(|c| shown(c.model)).collect();
+    let line = |out: &mut String, cells: &[String], marks: &[String]| {
+        let cells: String = cells.iter().zip(&widths).map(|(c, w)| format!("{c:<w$}  ")).collect();
+        let marks: String =
+            marks.iter().zip(&models).map(|(m, name)| format!("  {m:<w$}", w = width(name))).collect();
+        let text = format!("  {cells:<left$}{marks}");
+        writeln!(out, "{}", text.trim_end()).expect("strings take text");
+    };
+    let mut out = format!("{}\n", paint.strong(title));
+    line(&mut out, &names, &models);
+    for (outcome, row) in outcomes.iter().zip(&rows) {
+        let marks: Vec<String> = columns
+            .iter()
+            .map(|column| match column.answer.outcomes.contains(outcome) {
+                true => "yes".into(),
+                false if column.answer.outcomes_complete => ".".into(),
+                false => "?".into(),
+            })
+            .collect();
+        line(&mut out, row, &marks);
+    }
+    let counts: String = columns
+        .iter()
+        .zip(&models)
+        .map(|(column, name)| {
+            let more = if column.answer.outcomes_complete { "" } else { "+" };
+            let count = format!("{}{more}", column.answer.outcomes.len());
+            format!("  {count:<w$}", w = width(name))
+        })
+        .collect();
+    let text = format!("  {total:<left$}{counts}");
+    writeln!(out, "{}", text.trim_end()).expect("strings take text");
+    for column in columns {
+        for note in notes(problem, column) {
+            writeln!(out, "  {}: {note}", shown(column.model)).expect("strings take text");
+        }
+    }
+    out
+}
+
+/// What the reader must know about a column.
+fn notes(problem: &Problem, column: &Column<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    match &column.answer.verdict {
+        Verdict::Inconclusive(inconclusive) => {
+            let explained = crate::verdict_line::explain(*inconclusive);
+            notes.push(format!("the list is not complete ({explained})"));
+        }
+        Verdict::Violated(evidence) => {
+            if !column.answer.outcomes_complete {
+                notes.push("the list is not complete".into());
+            }
+            let what = sentence(problem, evidence.violation, None);
+            notes.push(format!("not all runs are well: {what} (see fencepost check)"));
+        }
+        Verdict::Verified(_) => {}
+    }
+    notes
+}
+
+/// The whole answer of `fencepost outcomes --format json`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OutcomesReport {
+    /// The version of Fencepost.
+    pub fencepost: String,
+    /// Always `outcomes`.
+    pub command: String,
+    /// One for each program.
+    pub results: Vec<OutcomesResult>,
+}
+
+/// The outcomes of one program.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OutcomesResult {
+    /// The file, as it was named.
+    pub file: String,
+    /// The client of the file, where it has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// What is observed.
+    pub observed: Vec<String>,
+    /// By model.
+    pub models: Vec<ModelOutcomes>,
+}
+
+/// The outcomes of one program under one model.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ModelOutcomes {
+    /// The model's name.
+    pub model: String,
+    /// Whether these are all.
+    pub complete: bool,
+    /// Each a list of values in the order of `observed`, as the language writes them.
+    pub outcomes: Vec<Vec<String>>,
+    /// What the reader must know about them.
+    pub notes: Vec<String>,
+}
+
+impl OutcomesResult {
+    /// The outcomes of a program for programs.
+    pub fn new(file: &str, problem: &Problem, columns: &[Column<'_>]) -> Self {
+        OutcomesResult {
+            file: file.into(),
+            client: (!problem.name.is_empty()).then(|| problem.name.clone()),
+            observed: names(problem),
+            models: columns
+                .iter()
+                .map(|column| ModelOutcomes {
+                    model: column.model.name.clone(),
+                    complete: column.answer.outcomes_complete,
+                    outcomes: column.answer.outcomes.iter().map(|o| values(problem, o)).collect(),
+                    notes: notes(problem, column),
+                })
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! A trace that can be stored, handed on and re-executed: it carries the source and the model.
+
+use crate::json::{EventRecord, StepRecord, events};
+use crate::trace::Story;
+use fencepost_ir::{Problem, Program};
+use fencepost_models::catalog::Kind;
+use fencepost_models::replay::Trace;
+use fencepost_models::table::Bypass;
+use fencepost_models::{ModelSpec, Reductions};
+use serde::{Deserialize, Serialize};
+
+/// The version of the form that is written and the only one that is read.
+const VERSION: u32 = 1;
+
+/// A stored trace.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceFile {
+    /// The version of this form.
+    pub trace_version: u32,
+    /// The version of Fencepost that wrote it.
+    pub fencepost: String,
+    /// What the source was called.
+    pub file: String,
+    /// Which of the source's clients; empty when it has none.
+    pub client: String,
+    /// The model.
+    pub model: ModelRecord,
+    /// How many statements one step is.
+    pub reductions: ReductionsRecord,
+    /// What went wrong, in one sentence.
+    pub violation: String,
+    /// The alternatives `choose` took in `init`.
+    pub init: Vec<u32>,
+    /// The steps.
+    pub steps: Vec<StepRecord>,
+    /// What happened.
+    pub events: Vec<EventRecord>,
+    /// The whole source.
+    pub source: String,
+}
+
+/// A model, whole.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelRecord {
+    /// Its name.
+    pub name: String,
+    /// `sc`, `tso`, `pso` for the store-buffer models, `table` for a table-driven one.
+    pub kind: String,
+    /// Which pairs may change places: `W->R`, `W->W`, `R->R`, `R->W`.
+    pub relax: Vec<String>,
+    /// Whether a load may read its thread's own pending store.
+    pub read_own_writes_early: bool,
+}
+
+/// The reductions that decide how many statements one step is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReductionsRecord {
+    /// Local statements run together with the one before them.
+    pub fuse: bool,
+    /// Registers that are never read again are cleared.
+    pub clear_dead: bool,
+}
+
+impl ModelRecord {
+    /// A model for a file.
+    pub fn new(model: &ModelSpec) -> Self {
+        let bypass = model.relaxes();
+        ModelRecord {
+            name: model.name.clone(),
+            kind: match model.kind {
+                Kind::Sc => "sc",
+                Kind::Tso => "tso",
+                Kind::Pso => "pso",
+                Kind::Table(_) => "table",
+            }
+            .into(),
+            relax: relaxed(bypass).into_iter().map(String::from).collect(),
+            read_own_writes_early: bypass.read_own_early,
+        }
+    }
+
+    /// The model it records.
+    pub fn model(&self) -> Result<ModelSpec, String> {
+        let has = |pair: &str| self.relax.iter().any(|p| p == pair);
+        let bypass = Bypass {
+            store_load: has("W->R"),
+            store_store: has("W->W"),
+            load_load: has("R->R"),
+            load_store: has("R->W"),
+            read_own_early: self.read_own_writes_early,
+        };
+        let kind = match self.kind.as_str() {
+            "sc" => Kind::Sc,
+            "tso" => Kind::Tso,
+            "pso" => Kind::Pso,
+            "table" => Kind::Table(bypass),
+            other => return Err(format!("there is no kind of model `{other}`")),
+        };
+        let model = ModelSpec { name: self.name.clone(), about: String::new(), kind };
+        if model.relaxes() != bypass {
+            return Err(format!("`relax` is not what a model of kind `{}` relaxes", self.kind));
+        }
+        Ok(model)
+    }
+}
+
+/// The pairs that may change places, as model files write them.
+pub fn relaxed(bypass: Bypass) -> Vec<&'static str> {
+    let pairs = [
+        (bypass.store_load, "W->R"),
+        (bypass.store_store, "W->W"),
+        (bypass.load_load, "R->R"),
+        (bypass.load_store, "R->W"),
+    ];
+    pairs.into_iter().filter(|(relaxed, _)| *relaxed).map(|(_, name)| name).collect()
+}
+
+/// Where a replayed run is not the recorded one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// The step, from 0, if it is about one.
+    pub step: Option<usize>,
+    /// What is different.
+    pub what: String,
+}
+
+impl TraceFile {
+    /// A run for a file.
+    pub fn new(
+        version: &str,
+        (file, source): (&str, &str),
+        (model, reductions): (&ModelSpec, Reductions),
+        story: &Story<'_>,
+        (trace, violation): (&Trace, String),
+    ) -> Self {
+        let Problem { name, program, .. } = story.problem;
+        TraceFile {
+            trace_version: VERSION,
+            fencepost: version.into(),
+            file: file.into(),
+            client: name.clone(),
+            model: ModelRecord::new(model),
+            reductions: ReductionsRecord {
+                fuse: reductions.fuse,
+                clear_dead: reductions.clear_dead,
+            },
+            violation,
+            init: trace.init.clone(),
+            steps: trace.steps.iter().map(|step| StepRecord::new(program, step)).collect(),
+            events: events(story),
+            source: source.into(),
+        }
+    }
+
+    /// As text.
+    pub fn to_text(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("plain data becomes JSON");
+        text.push('\n');
+        text
+    }
+
+    /// From text; what is wrong with it otherwise.
+    pub fn parse(text: &str) -> Result<TraceFile, String> {
+        #[derive(Deserialize)]
+        struct Head {
+            trace_version: u32,
+        }
+        let head: Head =
+            serde_json::from_str(text).map_err(|e| format!("this is not a trace file: {e}"))?;
+        if head.trace_version != VERSION {
+            return Err(format!(
+                "the trace file has version {}, this program reads version {VERSION}",
+                head.trace_version
+            ));
+        }
+        serde_json::from_str(text).map_err(|e| format!("the trace file is damaged: {e}"))
+    }
+
+    /// The steps to take.
+    pub fn trace(&self, program: &Program) -> Result<Trace, Difference> {
+        let mut steps = Vec::new();
+        for (at, record) in self.steps.iter().enumerate() {
+            let step =
+                record.step(program).map_err(|what| Difference { step: Some(at), what })?;
+            steps.push(step);
+        }
+        Ok(Trace { init: self.init.clone(), steps })
+    }
+
+    /// The reductions it was found with.
+    pub fn reductions(&self) -> Reductions {
+        let ReductionsRecord { fuse, clear_dead } = self.reductions;
+        Reductions { fuse, clear_dead, partial_order: false }
+    }
+
+    /// Compares every event of a run with the recorded one, and the end.
+    pub fn compare(&self, story: &Story<'_>, violation: &str) -> Result<(), Difference> {
+        let happened = events(story);
+        for at in 0..happened.len().max(self.events.len()) {
+            let (recorded, now) = (self.events.get(at), happened.get(at));
+            if recorded == now {
+                continue;
+            }
+            let step = now.or(recorded).map(|event| event.step);
+            let show = |event: Option<&EventRecord>| event.map_or("nothing".into(), brief);
+            let what = format!("recorded {}, but now {}", show(recorded), show(now));
+            return Err(Difference { step, what });
+        }
+        if violation != self.violation {
+            let what = format!("recorded `{}`, but now `{violation}`", self.violation);
+            return Err(Difference { step: None, what });
+        }
+        Ok(())
+    }
+}
+
+/// An event on one line.
+fn brief(event: &EventRecord) -> String {
+    let part = |name: &str, text: &Option<String>| match text {
+        Some(text) => format!(" {name}{text}"),
+        None => String::new(),
+    };
+    let line = event.line.map(|line| format!(" (:{line})")).unwrap_or_default();
+    format!(
+        "`{} {}{}{}{}`{line}",
+        event.thread,
+        event.kind,
+        part("", &event.location),
+        part("= ", &event.value),
+        part("from ", &event.from),
+    )
+}

@@ -1,0 +1,239 @@
+//! The row for each model, the heading of a picture, and what ended an inconclusive search.
+
+use crate::paint::{Paint, counted};
+use crate::trace::Story;
+use crate::violation::sentence;
+use fencepost_engines::verdict::Why;
+use fencepost_engines::{Answer, Evidence, Inconclusive, Verdict, Violation};
+use fencepost_ir::Problem;
+use fencepost_models::{ModelSpec, Reductions};
+use fencepost_search::Stop;
+
+/// What became of one question: a program under a model.
+#[derive(Clone, Debug)]
+pub struct Finding<'a> {
+    /// What the reader calls the source.
+    pub file: &'a str,
+    /// The program.
+    pub problem: &'a Problem,
+    /// The model.
+    pub model: &'a ModelSpec,
+    /// The engine's name.
+    pub engine: &'a str,
+    /// The reductions in use.
+    pub reductions: Reductions,
+    /// How long it took.
+    pub seconds: f64,
+    /// What came of it.
+    pub result: Found,
+}
+
+/// What came of a question.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// An answer.
+    Answer(Answer),
+    /// None: it was interrupted before this question's turn came.
+    NotRun,
+    /// None: a bug of ours, described here.
+    Crashed(String),
+}
+
+/// What is found, without its details.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// All properties hold.
+    Verified,
+    /// One does not.
+    Violated,
+    /// Everything within the bound on pending accesses was explored, and all is well there.
+    Bounded,
+    /// Not known.
+    Inconclusive,
+    /// A bug of ours.
+    Crashed,
+}
+
+impl Finding<'_> {
+    /// The short form.
+    pub fn class(&self) -> Class {
+        match &self.result {
+            Found::Answer(answer) => match &answer.verdict {
+                Verdict::Verified(_) => Class::Verified,
+                Verdict::Violated(_) => Class::Violated,
+                Verdict::Inconclusive(Inconclusive { why: Why::Buffers, .. }) => Class::Bounded,
+                Verdict::Inconclusive(_) => Class::Inconclusive,
+            },
+            Found::NotRun => Class::Inconclusive,
+            Found::Crashed(_) => Class::Crashed,
+        }
+    }
+
+    /// The run to show: that of a violation, or of a witness.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        match &self.result {
+            Found::Answer(answer) => match &answer.verdict {
+                Verdict::Violated(evidence) | Verdict::Verified(Some(evidence)) => Some(evidence),
+                Verdict::Verified(None) | Verdict::Inconclusive(_) => None,
+            },
+            Found::NotRun | Found::Crashed(_) => None,
+        }
+    }
+
+    /// The run to show, told.
+    ///
+    /// # Panics
+    /// When it does not replay: every engine replays what it reports.
+    pub fn story(&self) -> Option<Story<'_>> {
+        let trace = self.evidence()?.trace.as_ref()?;
+        let story = crate::trace::tell(self.problem, self.model, self.reductions, trace);
+        Some(story.expect("an engine reports only runs that replay"))
+    }
+
+    /// What is wrong, or why there is no answer, in one sentence; none when all is well.
+    pub fn message(&self, story: Option<&Story<'_>>) -> Option<String> {
+        match &self.result {
+            Found::Answer(answer) => match &answer.verdict {
+                Verdict::Verified(None) => None,
+                Verdict::Verified(Some(evidence)) | Verdict::Violated(evidence) => {
+                    Some(sentence(self.problem, evidence.violation, story))
+                }
+                Verdict::Inconclusive(inconclusive) => Some(explain(*inconclusive)),
+            },
+            Found::NotRun => Some("interrupted before it was this one's turn".into()),
+            Found::Crashed(what) => Some(format!("internal error: {what}")),
+        }
+    }
+
+    /// The stable word for what is wrong, or for why there is no answer.
+    pub fn reason(&self) -> Option<&'static str> {
+        match &self.result {
+            Found::Answer(answer) => match &answer.verdict {
+                Verdict::Verified(_) => None,
+                Verdict::Violated(evidence) => Some(crate::violation::word(evidence.violation)),
+                Verdict::Inconclusive(inconclusive) => Some(reason(inconclusive.why)),
+            },
+            Found::NotRun => Some("interrupted"),
+            Found::Crashed(_) => Some("internal-error"),
+        }
+    }
+}
+
+/// The stable word for why there is no conclusion.
+pub fn reason(why: Why) -> &'static str {
+    match why {
+        Why::Stopped(Stop::States) => "states",
+        Why::Stopped(Stop::Memory) => "memory",
+        Why::Stopped(Stop::Time) => "time",
+        Why::Stopped(Stop::Interrupted) => "interrupted",
+        Why::Stopped(Stop::Depth) => "depth",
+        Why::Buffers => "buffers",
+        Why::Spurious => "spurious",
+        Why::UnderApproximated => "under-approximated",
+    }
+}
+
+/// Why there is no conclusion, and what is known all the same.
+pub fn explain(inconclusive: Inconclusive) -> String {
+    let clean = inconclusive.clean_up_to.map(|n| format!("no violation with buffers up to {n}"));
+    let what = match inconclusive.why {
+        Why::Stopped(Stop::States) => "state limit reached",
+        Why::Stopped(Stop::Memory) => "memory limit reached",
+        Why::Stopped(Stop::Time) => "time limit reached",
+        Why::Stopped(Stop::Interrupted) => "interrupted",
+        Why::Stopped(Stop::Depth) => "limit on the length of runs reached",
+        Why::Buffers => {
+            return format!("{}, but they can grow further", clean.unwrap_or_default());
+        }
+        Why::Spurious => "a violation was found that may not exist",
+        Why::UnderApproximated => "no violation found, but not all behaviours were looked at",
+    };
+    match clean {
+        Some(clean) => format!("{what}; {clean}"),
+        None => format!("{what}; no violation found so far"),
+    }
+}
+
+/// What to do about a search that did not conclude.
+fn advice(finding: &Finding<'_>) -> Option<&'static str> {
+    let Found::Answer(answer) = &finding.result else { return None };
+    let Verdict::Inconclusive(inconclusive) = &answer.verdict else { return None };
+    match inconclusive.why {
+        Why::Stopped(Stop::States) => Some("raise --max-states"),
+        Why::Stopped(Stop::Memory) => Some("raise --memory"),
+        Why::Stopped(Stop::Time) if inconclusive.clean_up_to.is_some() => {
+            Some("raise --time, or settle for a bound with --max-buffer N --accept-bounded")
+        }
+        Why::Stopped(Stop::Time) => Some("raise --time"),
+        Why::Buffers => Some("raise --max-buffer, or settle for this with --accept-bounded"),
+        Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::Spurious | Why::UnderApproximated => {
+            None
+        }
+    }
+}
+
+/// The row of a model: verdict, what it is about, figures. `names` is the width of the model's
+/// column.
+pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint: Paint) -> String {
+    let name = format!("{:<names$}", shown(finding.model));
+    let word = match finding.class() {
+        Class::Verified => paint.good("verified    "),
+        Class::Violated => paint.bad("VIOLATED    "),
+        Class::Bounded | Class::Inconclusive => paint.unsure("inconclusive"),
+        Class::Crashed => paint.bad("error       "),
+    };
+    let message = match (finding.class(), finding.evidence()) {
+        (Class::Verified, Some(_)) => finding.message(story).map(|m| format!("{m}  ")),
+        (Class::Verified, None) => None,
+        (Class::Violated | Class::Bounded | Class::Inconclusive | Class::Crashed, _) => {
+            finding.message(story).map(|m| format!("{m}  "))
+        }
+    };
+    let figures = match &finding.result {
+        Found::Answer(answer) => {
+            let states = counted(answer.statistics.states, "state");
+            paint.faint(&format!("({states}, {})", seconds(finding.seconds)))
+        }
+        Found::NotRun | Found::Crashed(_) => String::new(),
+    };
+    let mut text = format!("  {name}  {word}  {}{figures}\n", message.unwrap_or_default());
+    if let Some(advice) = advice(finding) {
+        let indent = " ".repeat(names + 18);
+        text.push_str(&format!("{indent}{}\n", paint.faint(&format!("try: {advice}"))));
+    }
+    text
+}
+
+/// The line above a picture.
+pub fn heading(
+    name: &str,
+    model: &ModelSpec,
+    evidence: &Evidence,
+    story: &Story<'_>,
+    paint: Paint,
+) -> String {
+    let word = match evidence.violation {
+        Violation::Witness(_) => paint.good("WITNESS"),
+        Violation::Fault(..)
+        | Violation::Assertion(..)
+        | Violation::MutualExclusion(..)
+        | Violation::Invariant(_)
+        | Violation::Final(_)
+        | Violation::Deadlock
+        | Violation::NoWitness(_) => paint.bad("VIOLATED"),
+    };
+    let what = sentence(story.problem, evidence.violation, Some(story));
+    let shortest = if evidence.shortest { "shortest trace, " } else { "" };
+    let events = counted(story.events() as u64, "event");
+    format!("{name}  {}  {word}  {what}  ({shortest}{events})\n", paint.strong(&shown(model)))
+}
+
+/// A model's name as a reader writes it.
+pub fn shown(model: &ModelSpec) -> String {
+    model.name.to_uppercase()
+}
+
+/// A duration as a reader wants it.
+pub fn seconds(seconds: f64) -> String {
+    if seconds < 10.0 { format!("{seconds:.2} s") } else { format!("{seconds:.1} s") }
+}

@@ -1,0 +1,166 @@
+//! One sentence about what went wrong, or about what was to be shown.
+
+use crate::paint::{clip, printable};
+use crate::trace::Story;
+use crate::wording::{place, statement};
+use fencepost_engines::Violation;
+use fencepost_ir::{Condition, Label, Observable, Problem, Property, Quantifier, ThreadId};
+
+/// The stable word for the kind of a violation.
+pub fn word(violation: Violation) -> &'static str {
+    match violation {
+        Violation::Fault(..) => "fault",
+        Violation::Assertion(..) => "assertion",
+        Violation::MutualExclusion(..) => "mutual-exclusion",
+        Violation::Invariant(_) => "invariant",
+        Violation::Final(_) => "final",
+        Violation::Deadlock => "deadlock",
+        Violation::NoWitness(_) => "no-witness",
+        Violation::Witness(_) => "witness",
+    }
+}
+
+/// The property concerned, as the language writes it; a fault and an assertion name what fails.
+pub fn property(problem: &Problem, violation: Violation) -> String {
+    match violation {
+        Violation::Fault(fault, ..) => fault.describe().into(),
+        Violation::Assertion(_, label) => {
+            label.map_or("assert".into(), |l| statement(&problem.program, l, 200))
+        }
+        Violation::MutualExclusion(..) => "mutual_exclusion".into(),
+        Violation::Deadlock => "deadlock_free".into(),
+        Violation::Invariant(at)
+        | Violation::Final(at)
+        | Violation::NoWitness(at)
+        | Violation::Witness(at) => problem.properties.get(at).map(describe).unwrap_or_default(),
+    }
+}
+
+/// A property as the language writes it.
+pub fn describe(property: &Property) -> String {
+    match property {
+        Property::Assertions => "assertions".into(),
+        Property::MutualExclusion => "mutual_exclusion".into(),
+        Property::DeadlockFree => "deadlock_free".into(),
+        Property::Invariant(condition) => format!("invariant {}", text(condition, 200)),
+        Property::Final(quantifier, condition) => {
+            format!("final {} {}", quantifier_name(*quantifier), text(condition, 200))
+        }
+    }
+}
+
+fn quantifier_name(quantifier: Quantifier) -> &'static str {
+    match quantifier {
+        Quantifier::Exists => "exists",
+        Quantifier::Forall => "forall",
+        Quantifier::Never => "never",
+    }
+}
+
+fn text(condition: &Condition, most: usize) -> String {
+    clip(&printable(&condition.text), most)
+}
+
+/// What happens, in one sentence. `story` is the run that shows it, where there is one.
+pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_>>) -> String {
+    let program = &problem.program;
+    let name = |t: ThreadId| program.thread(t).name.as_str();
+    let who = |t: Option<ThreadId>| t.map_or("init", name);
+    let at = |label: Label| {
+        format!("`{}` ({})", statement(program, label, 60), place(program, label))
+    };
+    match violation {
+        Violation::Fault(fault, thread, label) => {
+            let place = label.map(|l| format!(" at {}", at(l))).unwrap_or_default();
+            format!("fault: {} in {}{place}", fault.describe(), who(thread))
+        }
+        Violation::Assertion(thread, label) => {
+            let what = label.map_or("an assertion".into(), at);
+            format!("assertion: {what} fails in {}", who(thread))
+        }
+        Violation::MutualExclusion(a, b) => format!(
+            "mutual exclusion: {} and {} are both in their critical section",
+            name(a),
+            name(b)
+        ),
+        Violation::Deadlock => format!("deadlock: {}", stuck(problem, story)),
+        Violation::Invariant(at) => match &problem.properties[at] {
+            Property::Invariant(condition) => format!(
+                "invariant: `{}` does not hold{}",
+                text(condition, 80),
+                values(problem, condition, story)
+            ),
+            other => describe(other),
+        },
+        Violation::Final(at) | Violation::NoWitness(at) | Violation::Witness(at) => {
+            match &problem.properties[at] {
+                Property::Final(quantifier, condition) => {
+                    let shown = text(condition, 80);
+                    let values = values(problem, condition, story);
+                    match quantifier {
+                        Quantifier::Forall => {
+                            format!("final forall: a final state does not satisfy `{shown}`{values}")
+                        }
+                        Quantifier::Never => {
+                            format!("final never: a final state satisfies `{shown}`{values}")
+                        }
+                        Quantifier::Exists if matches!(violation, Violation::Witness(_)) => {
+                            format!("final exists: a final state satisfies `{shown}`{values}")
+                        }
+                        Quantifier::Exists => {
+                            format!("final exists: no final state satisfies `{shown}`")
+                        }
+                    }
+                }
+                other => describe(other),
+            }
+        }
+    }
+}
+
+/// `: x = 2, p.r = 0`, the values a condition mentions at the end of the run.
+fn values(problem: &Problem, condition: &Condition, story: Option<&Story<'_>>) -> String {
+    let Some(story) = story else { return String::new() };
+    let mut seen: Vec<Observable> = Vec::new();
+    condition.expr.for_each_var(&mut |what| {
+        if !seen.contains(what) {
+            seen.push(*what);
+        }
+    });
+    let shown: Vec<String> = seen
+        .into_iter()
+        .filter_map(|what| {
+            let value = match what {
+                Observable::Loc(loc) => *story.memory().get(loc.index())?,
+                Observable::Reg(t, reg) => {
+                    *story.last.registers.get(t.index())?.get(reg.index())?
+                }
+            };
+            let program = &problem.program;
+            let value = program.observable_type(what).show(value);
+            Some(format!("{} = {value}", program.observable_name(what)))
+        })
+        .collect();
+    if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) }
+}
+
+/// Where each thread waits.
+fn stuck(problem: &Problem, story: Option<&Story<'_>>) -> String {
+    let Some(story) = story else { return "no thread can go on".into() };
+    let program = &problem.program;
+    let parts: Vec<String> = program
+        .thread_ids()
+        .map(|t| {
+            let name = &program.thread(t).name;
+            match story.stuck_at(t) {
+                Some(label) => format!(
+                    "{name} waits at `{}` ({})",
+                    statement(program, label, 40),
+                    place(program, label)
+                ),
+                None => format!("{name} has finished"),
+            }
+        })
+        .collect();
+    parts.join(", ")
+}

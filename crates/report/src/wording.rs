@@ -1,0 +1,234 @@
+//! The words for one event: what it did, where its value came from, what is pending.
+
+use crate::paint::{clip, printable};
+use fencepost_ir::{BinOp, Label, Loc, Op, Program, Reg, ThreadId, Update, Value};
+use fencepost_models::replay::{Pending, Told};
+use fencepost_models::{Event, EventKind, Source};
+
+/// Where a statement is: `:7`.
+pub fn place(program: &Program, label: Label) -> String {
+    format!(":{}", program.label(label).span.line)
+}
+
+/// The source text of a statement, at most this long.
+pub fn statement(program: &Program, label: Label, most: usize) -> String {
+    clip(&printable(&program.label(label).text), most)
+}
+
+/// A location and a value: `want[0] = true`, with whatever goes between.
+pub fn cell(program: &Program, loc: Loc, between: &str, value: Value) -> String {
+    let location = program.location(loc);
+    format!("{}{between}{}", location.name, location.ty.show(value))
+}
+
+/// What the statement of an event is.
+pub fn op<'p>(program: &'p Program, event: &Event) -> Option<&'p Op> {
+    let code = &program.threads.get(event.thread.index())?.code;
+    event.pc.and_then(|pc| code.get(pc.index())).map(|stmt| &stmt.op)
+}
+
+/// The stable word for what an event is.
+pub fn kind(program: &Program, event: &Event) -> &'static str {
+    match event.kind {
+        EventKind::Fetch { .. } => "fetch",
+        EventKind::Load { .. } => "load",
+        EventKind::Store { .. } => "store",
+        EventKind::Write { .. } => "write",
+        EventKind::Commit { .. } => "commit",
+        EventKind::Update { .. } => "update",
+        EventKind::Fence(_) => "fence",
+        EventKind::Drain(_) => "drain",
+        EventKind::Set { .. } if is_choice(program, event) => "choose",
+        EventKind::Set { .. } => "set",
+        EventKind::Test(_) => match op(program, event) {
+            Some(Op::Assert(_)) => "assert",
+            Some(Op::Assume(_)) => "assume",
+            _ => "branch",
+        },
+        EventKind::New(_) => "new",
+        EventKind::Free(_) => "free",
+        EventKind::Leave => "leave",
+        EventKind::AtomicBegin => "atomic",
+        EventKind::AtomicEnd => "atomic-end",
+        EventKind::Skip => "skip",
+    }
+}
+
+fn is_choice(program: &Program, event: &Event) -> bool {
+    matches!(op(program, event), Some(Op::Choose { .. }))
+}
+
+/// Whether an event is one a reader counts. Others are bookkeeping of one thread.
+pub fn matters(program: &Program, event: &Event) -> bool {
+    match event.kind {
+        EventKind::Load { .. }
+        | EventKind::Store { .. }
+        | EventKind::Write { .. }
+        | EventKind::Commit { .. }
+        | EventKind::Update { .. }
+        | EventKind::Fence(_)
+        | EventKind::Drain(_)
+        | EventKind::New(_)
+        | EventKind::Free(_)
+        | EventKind::Leave => true,
+        EventKind::Set { .. } => is_choice(program, event),
+        EventKind::Test(holds) => !holds && kind(program, event) == "assert",
+        EventKind::Fetch { .. }
+        | EventKind::AtomicBegin
+        | EventKind::AtomicEnd
+        | EventKind::Skip => false,
+    }
+}
+
+/// Where the value of a load or update came from: `initial`, `own buffer` or `p(1):12`.
+pub fn from(program: &Program, told: &Told) -> Option<String> {
+    let origin = told.origin?;
+    if is_forwarded(told) {
+        return Some("own buffer".into());
+    }
+    Some(match origin {
+        None => "initial".into(),
+        Some((thread, label)) => {
+            format!("{}{}", program.thread(thread).name, place(program, label))
+        }
+    })
+}
+
+fn is_forwarded(told: &Told) -> bool {
+    matches!(told.event.kind, EventKind::Load { source: Source::Forwarded, .. })
+}
+
+/// The same for a reader: `(memory, initial)`, `(own buffer :7)`, `(memory, p(1) :12)`.
+fn source(program: &Program, told: &Told) -> String {
+    match told.origin {
+        None => String::new(),
+        Some(None) => " (memory, initial)".into(),
+        Some(Some((_, label))) if is_forwarded(told) => {
+            format!(" (own buffer {})", place(program, label))
+        }
+        Some(Some((thread, label))) if thread == told.event.thread => {
+            format!(" (memory, own {})", place(program, label))
+        }
+        Some(Some((thread, label))) => {
+            format!(" (memory, {} {})", program.thread(thread).name, place(program, label))
+        }
+    }
+}
+
+/// `w = ` when the event sets a register that the user named.
+fn target(program: &Program, event: &Event) -> Option<String> {
+    let reg = op(program, event)?.target()?;
+    named(program, event.thread, reg).map(|name| format!("{name} = "))
+}
+
+fn named(program: &Program, thread: ThreadId, reg: Reg) -> Option<&str> {
+    let register = program.thread(thread).registers.get(reg.index())?;
+    (!register.is_temporary()).then_some(register.name.as_str())
+}
+
+/// What an event did, in the words of the language where there are some.
+pub fn event(program: &Program, told: &Told) -> String {
+    let event = &told.event;
+    let target = || target(program, event).unwrap_or_default();
+    match event.kind {
+        EventKind::Fetch { stores, loc, value } => {
+            let label = event.label.unwrap_or(Label(0));
+            let waits = Pending { label, stores, loc, value };
+            format!("fetch {}", pending(program, event.thread, &waits))
+        }
+        EventKind::Load { loc, value, .. } => {
+            let verb = target_or(program, event, "read ");
+            format!("{verb}{}{}", cell(program, loc, " = ", value), source(program, told))
+        }
+        EventKind::Store { loc, value } | EventKind::Write { loc, value } => {
+            cell(program, loc, " := ", value)
+        }
+        EventKind::Commit { loc, value } => format!("commit {}", cell(program, loc, "=", value)),
+        EventKind::Update { loc, old, new } => {
+            let location = program.location(loc);
+            let what = format!("{}{}({})", target(), update(program, event), location.name);
+            let old = location.ty.show(old);
+            let source = source(program, told);
+            match new {
+                Some(new) => format!("{what}: {old} -> {}{source}", location.ty.show(new)),
+                None => format!("{what} fails: {old}{source}"),
+            }
+        }
+        EventKind::Fence(kinds) => format!("fence {}", kinds.name()),
+        EventKind::Drain(loc) => format!("drain {}", program.location(loc).name),
+        EventKind::Set { reg, value } => {
+            let shown = program.register_type(event.thread, reg).show(value);
+            match (named(program, event.thread, reg), is_choice(program, event)) {
+                (Some(name), true) => format!("{name} = {shown} (chosen)"),
+                (None, true) => format!("choose {shown}"),
+                (Some(name), false) => format!("{name} = {shown}"),
+                (None, false) => shown,
+            }
+        }
+        EventKind::Test(holds) => {
+            let text = event.label.map(|l| statement(program, l, 40)).unwrap_or_default();
+            format!("{text} {}", if holds { "holds" } else { "FAILS" })
+        }
+        EventKind::New(reference) => {
+            let pool = match op(program, event) {
+                Some(Op::New { pool, .. }) => program.pool(*pool).name.as_str(),
+                _ => "",
+            };
+            format!("{}new {pool}#{reference}", target())
+        }
+        EventKind::Free(reference) => {
+            let pool = match op(program, event) {
+                Some(Op::Free { pool, .. }) => program.pool(*pool).name.as_str(),
+                _ => "",
+            };
+            format!("free {pool}#{reference}")
+        }
+        EventKind::Leave => "leave critical section".into(),
+        EventKind::AtomicBegin => "atomic {".into(),
+        EventKind::AtomicEnd => "}".into(),
+        EventKind::Skip => "skip".into(),
+    }
+}
+
+fn target_or(program: &Program, event: &Event, otherwise: &str) -> String {
+    target(program, event).unwrap_or_else(|| otherwise.into())
+}
+
+fn update(program: &Program, event: &Event) -> &'static str {
+    match op(program, event) {
+        Some(Op::Update { update, .. }) => update_name(update),
+        _ => "update",
+    }
+}
+
+/// What the language calls an update.
+fn update_name(update: &Update) -> &'static str {
+    match update {
+        Update::Cas { .. } => "cas",
+        Update::Swap { .. } => "swap",
+        Update::Add { .. } => "fetch_add",
+        Update::Bits { op: BinOp::BitAnd, .. } => "fetch_and",
+        Update::Bits { op: BinOp::BitOr, .. } => "fetch_or",
+        Update::Bits { .. } => "fetch_xor",
+    }
+}
+
+/// An access that waits: `want[0]=true`, `x=?`, `load y`, `cas x`.
+pub fn pending(program: &Program, thread: ThreadId, pending: &Pending) -> String {
+    let code = &program.thread(thread).code;
+    let place = match pending.loc {
+        Some(loc) => program.location(loc).name.clone(),
+        None => statement(program, pending.label, 20),
+    };
+    let update = code.iter().find_map(|stmt| match &stmt.op {
+        Op::Update { update, .. } if stmt.label == pending.label => Some(update_name(update)),
+        _ => None,
+    });
+    match (pending.loc, pending.value) {
+        _ if !pending.stores => format!("load {place}"),
+        _ if update.is_some() => format!("{} {place}", update.unwrap_or_default()),
+        (Some(loc), Some(value)) => cell(program, loc, "=", value),
+        (Some(_), None) => format!("{place}=?"),
+        (None, _) => format!("store {place}"),
+    }
+}
