@@ -35,7 +35,10 @@ impl Field {
 /// Appends fields to a byte string.
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
+    /// Longer than what is written: there is always room for another word.
     bytes: Vec<u8>,
+    /// How much is written.
+    len: usize,
     word: u64,
     used: u32,
 }
@@ -44,7 +47,7 @@ impl Writer {
     /// Starts a new byte string in the same memory.
     #[inline]
     pub fn clear(&mut self) {
-        self.bytes.clear();
+        self.len = 0;
         self.word = 0;
         self.used = 0;
     }
@@ -61,17 +64,32 @@ impl Writer {
         self.word |= u64::from(offset) << self.used;
         self.used += field.bits;
         if self.used >= 32 {
-            self.bytes.extend_from_slice(&(self.word as u32).to_le_bytes());
+            self.spill();
+            self.len += 4;
             self.word >>= 32;
             self.used -= 32;
         }
     }
 
+    /// Writes the current word behind what is written, without moving on.
+    #[inline]
+    fn spill(&mut self) {
+        if self.len + 8 > self.bytes.len() {
+            self.make_room(8);
+        }
+        self.bytes[self.len..self.len + 8].copy_from_slice(&self.word.to_le_bytes());
+    }
+
+    #[cold]
+    fn make_room(&mut self, more: usize) {
+        self.bytes.resize((self.len + more).max(64) * 2, 0);
+    }
+
     /// Ends a segment: what follows begins at a byte of its own.
     #[inline]
     pub fn align(&mut self) {
-        let rest = self.used.div_ceil(8) as usize;
-        self.bytes.extend_from_slice(&self.word.to_le_bytes()[..rest]);
+        self.spill();
+        self.len += self.used.div_ceil(8) as usize;
         self.word = 0;
         self.used = 0;
     }
@@ -80,13 +98,18 @@ impl Writer {
     #[inline]
     pub fn copy(&mut self, segments: &[u8]) {
         debug_assert_eq!(self.used, 0, "only whole segments are copied");
-        self.bytes.extend_from_slice(segments);
+        let end = self.len + segments.len();
+        if end > self.bytes.len() {
+            self.make_room(segments.len());
+        }
+        self.bytes[self.len..end].copy_from_slice(segments);
+        self.len = end;
     }
 
     /// The byte string, after the last segment.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.bytes[..self.len]
     }
 }
 

@@ -204,25 +204,26 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         matches!(self.shape.stmt(t, pc).op, fencepost_ir::Op::Halt)
     }
 
-    /// What is wrong with a state that a step has just led to.
-    #[inline]
+    /// What is wrong with a state, final or not.
     pub fn wrong(&self, state: &State<M::Pending>) -> Option<Wrong> {
-        if self.shape.watches_critical {
-            let mut inside = None;
-            for t in self.shape.program().thread_ids() {
-                if self.is_critical(state, t) {
-                    match inside {
-                        None => inside = Some(t),
-                        Some(other) => return Some(Wrong::MutualExclusion(other, t)),
-                    }
-                }
+        let threads = self.shape.program().thread_ids();
+        threads.map(|t| self.wrong_after(state, t)).find(Option::is_some)?
+    }
+
+    /// What is wrong with a state that a step of `t` has led to from a state that was right.
+    #[inline]
+    pub(crate) fn wrong_after(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Wrong> {
+        if self.shape.watches_critical && self.is_critical(state, t) {
+            let mut others = self.shape.program().thread_ids();
+            if let Some(other) = others.find(|other| *other != t && self.is_critical(state, *other)) {
+                return Some(Wrong::MutualExclusion(t.min(other), t.max(other)));
             }
         }
-        for (at, property) in self.shape.problem.properties.iter().enumerate() {
-            if let Property::Invariant(condition) = property
+        for at in &self.shape.invariants {
+            if let Property::Invariant(condition) = &self.shape.problem.properties[*at]
                 && !self.holds(state, condition)
             {
-                return Some(Wrong::Invariant(at));
+                return Some(Wrong::Invariant(*at));
             }
         }
         None

@@ -64,6 +64,8 @@ pub struct Shape<'p> {
     pub writers: Vec<u64>,
     /// By location: whether an invariant mentions it.
     pub watched: Vec<bool>,
+    /// Where the invariants are among the properties.
+    pub invariants: Vec<usize>,
     /// Whether mutual exclusion is asked for.
     pub watches_critical: bool,
     /// Whether any thread frees records.
@@ -141,8 +143,10 @@ impl<'p> Shape<'p> {
             cells += pool.cells;
         }
         let mut watched = vec![false; program.locations.len()];
-        for property in &problem.properties {
+        let mut invariants = Vec::new();
+        for (at, property) in problem.properties.iter().enumerate() {
             if let Property::Invariant(condition) = property {
+                invariants.push(at);
                 condition.expr.for_each_var(&mut |what| {
                     if let Observable::Loc(loc) = what {
                         watched[loc.index()] = true;
@@ -167,6 +171,7 @@ impl<'p> Shape<'p> {
             readers,
             writers,
             watched,
+            invariants,
             watches_critical: problem.properties.contains(&Property::MutualExclusion),
             has_free: (program.threads.iter().flat_map(|t| &t.code))
                 .any(|s| matches!(s.op, Op::Free { .. })),

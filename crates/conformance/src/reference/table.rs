@@ -393,13 +393,6 @@ impl Windowed {
         Ok(Steps::one(next, memory))
     }
 
-    /// "Where the table keeps R->W in order, both (`new` and `free`) also wait until the window
-    /// holds no load and no update."
-    fn keeps_loads(&self, rules: &Rules, thread: &Thread) -> bool {
-        let mut window = self.window.iter();
-        !rules.table.r_w && window.any(|entry| kinds(entry.op(thread)).contains(&Kind::R))
-    }
-
     fn enter(&mut self, thread: &Thread, entry: Entry) {
         if let Some(reg) = entry.op(thread).target() {
             self.registers[reg.index()] = Operand::Entry(self.window.len());

@@ -17,6 +17,9 @@ mod layout;
 mod stmt;
 mod thread;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use fencepost_ir::{Diagnostics, LabelInfo, Problem, Program, Property, Span, Thread, ThreadId};

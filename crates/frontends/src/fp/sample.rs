@@ -65,10 +65,14 @@ pub(super) fn program(dice: &mut Dice<'_>) -> String {
     }
     out.push_str("thread t ( i in 1 .. N ) { int r ; bool q = false ; Node n = head ; ");
     let place = Place { depth: 3, in_loop: false, atomic: false, returns: true, thread: true };
-    for _ in 0..dice.below(8) {
+    for _ in 0..dice.below(5) {
         stmt(&mut out, dice, place);
     }
-    out.push_str("} final forall x != 77 || t ( 1 ) . r == 3 ; ");
+    out.push_str("back : y += 1 ; if ( y > 9 ) goto done ; ");
+    for _ in 0..dice.below(5) {
+        stmt(&mut out, dice, place);
+    }
+    out.push_str("done : skip ; } final forall x != 77 || t ( 1 ) . r == 3 ; ");
     out
 }
 
@@ -143,6 +147,9 @@ fn stmt(out: &mut String, dice: &mut Dice<'_>, place: Place) {
         6 => write!(out, "n . next = {} ;", ["null", "n", "new Node"][dice.below(3)]),
         7 => write!(out, "{} ;", ["x ++", "r --", "skip", "fence store_load", ""][dice.below(5)]),
         8 if place.in_loop => write!(out, "{} ;", ["break", "continue"][dice.below(2)]),
+        9 if place.thread && !place.atomic && dice.below(2) == 1 => {
+            write!(out, "goto {} ;", ["done", "back"][dice.below(2)])
+        }
         9 if place.returns && !place.atomic => write!(out, "return ;"),
         10 if place.thread => write!(out, "h ( {} , n ) ;", int(dice, place, 1)),
         11 => write!(out, "state = {} ;", ["idle", "busy", "state"][dice.below(3)]),

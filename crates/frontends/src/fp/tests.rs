@@ -1,8 +1,9 @@
 //! Properties of the whole front end, on random text and random programs.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
-use fencepost_ir::Diagnostics;
+use fencepost_ir::{Diagnostics, Severity};
 use proptest::prelude::*;
 
 use super::interpret::{End, run_code, run_tree};
@@ -64,7 +65,11 @@ fn shown(diagnostics: &Diagnostics) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn any_text_is_survived(source in "\\PC{0,200}") {
@@ -194,21 +199,116 @@ fn sizes_are_limited() {
     }
 }
 
+/// The page of the book on errors: its codes, and the example of each.
+fn page() -> Vec<(&'static str, Option<&'static str>)> {
+    let page = include_str!("../../../../book/src/errors.md");
+    let sections = page.split("\n## ").skip(1);
+    sections
+        .map(|section| {
+            let code = section.get(..6).expect("a section begins with its code");
+            let example = section.split("```fp\n").nth(1).and_then(|rest| rest.split("```").next());
+            (code, example)
+        })
+        .collect()
+}
+
 /// The page lists every code, and each example shows what its section is about.
 #[test]
 fn the_page_of_errors_is_complete() {
-    let page = include_str!("../../../../book/src/errors.md");
-    let mut listed = Vec::new();
-    for section in page.split("\n## ").skip(1) {
-        let code = section.get(..6).expect("a section begins with its code");
-        listed.push(code.to_string());
-        let mut parts = section.split("```fp\n");
-        let example = parts.nth(1).and_then(|rest| rest.split("```").next());
-        let example = example.unwrap_or_else(|| panic!("{code} has no example"));
+    let listed: Vec<&str> = page().iter().map(|(code, _)| *code).collect();
+    assert_eq!(listed, codes::ALL);
+    for (code, example) in page() {
+        // An example for this one would fill a page.
+        let Some(example) = example.filter(|_| code != codes::TOO_DEEP) else { continue };
         let mut diagnostics = Diagnostics::new();
         lower(example, &mut diagnostics);
         let found: Vec<&str> = diagnostics.iter().map(|d| d.code).collect();
-        assert!(found.contains(&code), "the example of {code} gives {:?}", shown(&diagnostics));
+        assert_eq!(found, [code], "the example of {code} gives {:?}", shown(&diagnostics));
     }
-    assert_eq!(listed, codes::ALL);
 }
+
+/// What is said about each example, in full.
+#[test]
+fn messages_of_the_page() {
+    let mut out = String::new();
+    for (_, example) in page() {
+        if let Some(example) = example {
+            out.push_str(&messages(example));
+        }
+    }
+    insta::assert_snapshot!("messages_of_the_page", out);
+}
+
+/// More mistakes than the page has room for, several at once among them.
+#[test]
+fn messages_of_bad_programs() {
+    let mut out = String::new();
+    for source in BAD {
+        out.push_str(&messages(source));
+    }
+    insta::assert_snapshot!("messages_of_bad_programs", out);
+}
+
+/// The source, and what is said about it, with the text each message points to.
+fn messages(source: &str) -> String {
+    let mut diagnostics = Diagnostics::new();
+    lower(source, &mut diagnostics);
+    let mut out: String = source.trim_end().lines().map(|line| format!("| {line}\n")).collect();
+    for d in diagnostics.sorted() {
+        let severity = match d.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let at = format!("{}:{} `{}`", d.span.line, d.span.column, d.span.text(source));
+        writeln!(out, "{at} {severity} {}: {}", d.code, d.message).expect("a string");
+        writeln!(out, "    {}", d.label).expect("a string");
+        for (span, text) in &d.related {
+            let (line, column) = (span.line, span.column);
+            writeln!(out, "    {line}:{column} `{}` {text}", span.text(source)).expect("a string");
+        }
+        if let Some(hint) = &d.hint {
+            writeln!(out, "    hint: {hint}").expect("a string");
+        }
+    }
+    out.push('\n');
+    out
+}
+
+const BAD: [&str; 17] = [
+    // Several syntax errors: after each, the parser finds its way back.
+    "shared int x\nshared int y;\nthread p {\n  x = ;\n  if x { y = 1; }\n  y == 2;\n  y;\n  y = 3;\n}\n\
+     thread q { loop {\nthread r { x = 1 + ; }\nint z;\n",
+    "thread int { skip; }",
+    "thread p { x = 1; here: }",
+    "final always x == 1;",
+    "shared int @# x; // €",
+    // Types.
+    "shared bool b; shared int x; thread p { if (x) b = x; while (b == 1) skip; x = b + 1; x = b; }",
+    "enum E { one, two } enum F { three } shared E e; shared F f;\n\
+     thread p { e = three; f = 0; e = e + 1; r = e < two; }",
+    "record N { int v; N n; } pool N[2]; record M { int v; } pool M[2]; shared N h; shared M m;\n\
+     thread p { h = m; h = 0; if (h) skip; r = null; r = h; free(h.v); s = r.n.n.w; }",
+    "thread p { r = true; r = 1; int s = false; s += true; s++; }",
+    // Names.
+    "shared int x; thread p { int x; r = 1; } thread q { s = r; count += 1; }",
+    "const N = M; const M = 2; const K = 1 / 0; const L = 2147483647 + 1; shared int a[K];\n\
+     thread p { a[0] = L; }",
+    "thread p(i in 0..2) { int r; { bool r; } for (int k = 0; k < 2; k++) skip; bool k; int i; }",
+    "proc int f(int a, int a) { return a; } proc void g(int p) { return 1; } proc int h() { return; }\n\
+     thread p { f(1); g(); g = 2; return 3; }",
+    // Recursion, only one message for the cycle.
+    "proc int a(int n) { return b(n) + 1; } proc int b(int n) { return c(n); }\n\
+     proc int c(int n) { if (n == 0) return 0; return a(n - 1); } thread p { r = a(3); }",
+    // Conditions.
+    "shared int x, a[2]; record N { int v; } pool N[1]; shared N n;\n\
+     thread p { r = x; } thread q(i in 0..2) { r = x; }\n\
+     final never p.s == 1; final exists q.r == 1; final exists p(0).r == 0; final forall a[2] == x;\n\
+     final forall a == 1; final forall n.v == 1; final forall x; final forall z.r == 1 && w == 2;\n\
+     invariant p.r == 0; observe x + 1, p.r, a; property mutex;",
+    // Clients.
+    "shared int x; operation int take() as t { r = x; return r; }\n\
+     operation void put(int v) as t { x = v; } operation void two(bool b) as bb { skip; }\n\
+     client tp|t; client t|t; client t(t); final never t2 == 0 && t1 == 1;",
+    "shared int x; operation int take() as t { r = x; return r; }\n\
+     client t|t; client t(t); final never t2 == 0 && t1 == 1 && t3 == 1;",
+];

@@ -131,7 +131,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 true
             }
             Ok(Taken::Yes) => {
-                if self.wrong(&scratch.work).is_some() {
+                if self.wrong_after(&scratch.work, t).is_some() {
                     sink.target(VIOLATION, number);
                 }
                 sink.successor(self.pack(t, scratch));
