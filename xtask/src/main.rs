@@ -11,7 +11,9 @@ const USAGE: &str = "usage: cargo xtask tidy|bench
   bench   measures states per second, bytes per state and growth";
 
 fn main() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask lies in the workspace");
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => {
             let complaints = tidy::complaints(root);
@@ -27,7 +29,13 @@ fn main() -> ExitCode {
         }
         Some("bench") => {
             let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-            let bench = ["bench", "--package", "fencepost-conformance", "--bench", "states"];
+            let bench = [
+                "bench",
+                "--package",
+                "fencepost-conformance",
+                "--bench",
+                "states",
+            ];
             match Command::new(cargo).args(bench).current_dir(root).status() {
                 Ok(status) if status.success() => ExitCode::SUCCESS,
                 Ok(_) => ExitCode::FAILURE,

@@ -562,14 +562,7 @@ fn table_driven_models_agree_with_the_dedicated_ones() {
     ];
     for profile in Profile::ALL {
         for (name, dedicated, table) in pairs {
-            // The table-driven models let `new` and `free` overtake stores, SC does not.
-            if (profile, name) == (Profile::Records, "sc") {
-                continue;
-            }
             let told = on_random_programs(profile, 150, |problem| {
-                if name == "sc" && !problem.program.pools.is_empty() {
-                    return Err(None);
-                }
                 let dedicated = whole(problem, dedicated)?;
                 let table = whole(problem, Model::Table(table))?;
                 if dedicated.bound_hit || table.bound_hit {

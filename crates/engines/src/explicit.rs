@@ -40,11 +40,22 @@ impl Engine for Explicit {
 
 /// Searches with larger and larger bounds until there is an answer.
 fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: u32) -> Answer {
-    let most = settings.max_buffer.unwrap_or(LARGEST_BOUND).clamp(1, LARGEST_BOUND);
-    let mut bound = settings.fixed_buffer.unwrap_or(task.model.first_bound().min(most));
+    let most = settings
+        .max_buffer
+        .unwrap_or(LARGEST_BOUND)
+        .clamp(1, LARGEST_BOUND);
+    let mut bound = settings
+        .fixed_buffer
+        .unwrap_or(task.model.first_bound().min(most));
     let mut clean_up_to = None;
     loop {
-        let search = Search { task, settings, budget, stop_at, bound };
+        let search = Search {
+            task,
+            settings,
+            budget,
+            stop_at,
+            bound,
+        };
         let mut answer = task.model.visit(bound, search);
         if let Verdict::Inconclusive(reason) = &mut answer.verdict {
             let bounded = reason.why == Why::Buffers;
@@ -77,7 +88,13 @@ impl Visitor for Search<'_> {
     type Output = Answer;
 
     fn visit<M: MemoryModel>(self, model: M) -> Answer {
-        let Search { task, settings, budget, stop_at, .. } = self;
+        let Search {
+            task,
+            settings,
+            budget,
+            stop_at,
+            ..
+        } = self;
         let machine = Machine::new(task.problem, model, settings.reductions);
         let found = self.explore(&machine, settings.limits);
         let statistics = Statistics {
@@ -95,14 +112,23 @@ impl Visitor for Search<'_> {
                 evidence.shortest = !settings.reductions.partial_order;
                 let longest = evidence.trace.as_ref().map_or(0, |t| t.steps.len());
                 if !evidence.shortest && settings.shortest && stop_at != 0 {
-                    let finder = Shorten { task, settings, budget, longest };
-                    evidence = task.model.visit(self.roomy(longest), finder).unwrap_or(evidence);
+                    let finder = Shorten {
+                        task,
+                        settings,
+                        budget,
+                        longest,
+                    };
+                    evidence = task
+                        .model
+                        .visit(self.roomy(longest), finder)
+                        .unwrap_or(evidence);
                 }
                 Verdict::Violated(evidence)
             }
-            Judgement::Inconclusive(why) => {
-                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
-            }
+            Judgement::Inconclusive(why) => Verdict::Inconclusive(Inconclusive {
+                why,
+                clean_up_to: None,
+            }),
             Judgement::Verified => witnesses(&machine, &found),
         };
         let outcomes: BTreeSet<Vec<Value>> = found.facts.iter().map(|f| values(f)).collect();
@@ -117,7 +143,10 @@ impl Visitor for Search<'_> {
 
 impl Search<'_> {
     fn explore<M: MemoryModel>(&self, machine: &Machine<'_, M>, limits: Limits) -> Exploration {
-        explore(machine, options(self.settings, self.budget, limits, self.stop_at))
+        explore(
+            machine,
+            options(self.settings, self.budget, limits, self.stop_at),
+        )
     }
 
     /// A bound that does not get in the way of runs of at most this many steps, unless the user fixed one.
@@ -127,14 +156,15 @@ impl Search<'_> {
     }
 }
 
-fn options(
-    settings: Settings,
-    budget: Budget<'_>,
-    limits: Limits,
-    stop_at: u32,
-) -> Options<'_> {
+fn options(settings: Settings, budget: Budget<'_>, limits: Limits, stop_at: u32) -> Options<'_> {
     let Budget { cancel, progress } = budget;
-    Options { limits, cancel, progress, threads: settings.threads, stop_at }
+    Options {
+        limits,
+        cancel,
+        progress,
+        threads: settings.threads,
+        stop_at,
+    }
 }
 
 /// A second search, without partial-order reduction and no deeper than the first.
@@ -149,10 +179,19 @@ impl Visitor for Shorten<'_> {
     type Output = Option<Evidence>;
 
     fn visit<M: MemoryModel>(self, model: M) -> Option<Evidence> {
-        let reductions = Reductions { partial_order: false, ..self.settings.reductions };
+        let reductions = Reductions {
+            partial_order: false,
+            ..self.settings.reductions
+        };
         let machine = Machine::new(self.task.problem, model, reductions);
-        let limits = Limits { depth: self.longest as u32 + 1, ..self.settings.limits };
-        let found = explore(&machine, options(self.settings, self.budget, limits, 1 << VIOLATION));
+        let limits = Limits {
+            depth: self.longest as u32 + 1,
+            ..self.settings.limits
+        };
+        let found = explore(
+            &machine,
+            options(self.settings, self.budget, limits, 1 << VIOLATION),
+        );
         let mut evidence = evidence(&machine, &found, found.target(VIOLATION)?);
         evidence.shortest = true;
         Some(evidence)
@@ -162,7 +201,10 @@ impl Visitor for Shorten<'_> {
 /// An outcome as the machine packs it into a fact.
 fn values(fact: &[u8]) -> Vec<Value> {
     let (chunks, _) = fact.as_chunks::<4>();
-    chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
+    chunks
+        .iter()
+        .map(|four| Value::from_le_bytes(*four))
+        .collect()
 }
 
 /// With nothing violated: whether every `final exists` has its witness.
@@ -175,7 +217,11 @@ fn witnesses<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> V
         match found.target(WITNESS + number as u8) {
             None => {
                 let violation = Violation::NoWitness(at);
-                return Verdict::Violated(Evidence { violation, trace: None, shortest: true });
+                return Verdict::Violated(Evidence {
+                    violation,
+                    trace: None,
+                    shortest: true,
+                });
             }
             Some(target) if witness.is_none() => {
                 let mut shown = evidence(machine, found, target);
@@ -215,12 +261,20 @@ fn evidence<M: MemoryModel>(
             Violation::Witness(0)
         }
     };
-    Evidence { violation, trace: Some(trace), shortest: false }
+    Evidence {
+        violation,
+        trace: Some(trace),
+        shortest: false,
+    }
 }
 
 /// The steps between the states of a path, found by taking every step of each.
 fn trace<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration, target: Target) -> Trace {
-    let path = if target.detail == INITIAL { Vec::new() } else { found.path(target.state) };
+    let path = if target.detail == INITIAL {
+        Vec::new()
+    } else {
+        found.path(target.state)
+    };
     let mut writer = fencepost_models::bits::Writer::default();
     let mut trace = Trace::default();
     let mut state = machine.blank();
@@ -238,17 +292,20 @@ fn trace<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration, target: 
         assert!(choices.advance(), "a path begins at an initial state");
     }
     for next in path.iter().skip(1) {
-        let step = machine.steps(&state).into_iter().find(|(_, taken, after)| {
-            *taken == Ok(Taken::Yes) && machine.encode(after, &mut writer) == *next
+        let right = machine.steps(&state).into_iter().find(|attempt| {
+            attempt.taken == Ok(Taken::Yes) && machine.encode(&attempt.after, &mut writer) == *next
         });
-        let (step, _, after) = step.expect("neighbours on a path are a step apart");
-        trace.steps.push(step);
-        state = after;
+        let right = right.expect("neighbours on a path are a step apart");
+        trace.steps.push(right.step);
+        state = right.after;
     }
     if target.detail != INITIAL && target.detail != ITSELF {
-        let (step, ..) = machine.steps(&state).swap_remove(target.detail as usize);
-        trace.steps.push(step);
+        trace.steps.push(
+            machine
+                .steps(&state)
+                .swap_remove(target.detail as usize)
+                .step,
+        );
     }
     trace
 }
-

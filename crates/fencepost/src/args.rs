@@ -15,7 +15,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to use colour; `auto` heeds NO_COLOR and CLICOLOR
+    /// When to use colour; `auto` is on a terminal, and heeds NO_COLOR and CLICOLOR
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,
 }
@@ -37,7 +37,6 @@ pub(crate) enum Command {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal
     #[default]
     Auto,
     Always,
@@ -46,16 +45,13 @@ pub(crate) enum Color {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
     #[default]
     Text,
-    /// For programs
     Json,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum EngineName {
-    /// Visits every reachable state
     #[default]
     Explicit,
 }
@@ -72,16 +68,13 @@ pub(crate) struct Check {
     #[arg(long, value_delimiter = ',', default_value = "sc,tso,pso", value_name = "MODEL,...")]
     pub(crate) model: Vec<String>,
 
-    /// How to look for an answer
+    /// How to look for an answer; `explicit` visits every reachable state
     #[arg(long, value_enum, default_value_t)]
     pub(crate) engine: EngineName,
 
     /// How to print results
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-
-    #[command(flatten)]
-    pub(crate) search: Search,
 
     /// Let "no violation with buffers up to N" count as success in the exit code
     #[arg(long)]
@@ -106,6 +99,9 @@ pub(crate) struct Check {
     /// Print verdicts only: no traces, hints or progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) search: Search,
 }
 
 /// What a search may use, and how it goes about it.

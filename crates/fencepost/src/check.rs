@@ -40,6 +40,7 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         session: Session::new(&options.search, options.quiet),
         output,
         pictures: !quiet,
+        left_out: false,
         names: TraceNames::default(),
         exit: Exit::Fine,
         tally: Tally::default(),
@@ -73,6 +74,8 @@ struct Checking<'a> {
     session: Session,
     output: &'a mut Output,
     pictures: bool,
+    /// Whether some trace is not shown.
+    left_out: bool,
     names: TraceNames,
     exit: Exit,
     tally: Tally,
@@ -105,10 +108,7 @@ impl Checking<'_> {
         let doing = format!("reading {}", source.name);
         match guarded_while(doing, || source.lower(self.output)) {
             Ok(Ok((text, problems))) => {
-                let wanted =
-                    |p: &&Problem| self.options.client.as_ref().is_none_or(|c| *c == p.name);
-                let problems: Vec<&Problem> = problems.iter().filter(wanted).collect();
-                for problem in problems {
+                for problem in input::wanted(&problems, &self.options.client) {
                     self.program(&source.name, &text, problem);
                 }
             }
@@ -127,7 +127,12 @@ impl Checking<'_> {
             client => format!("{file}  client {}", printable(client)),
         };
         if self.options.format == Format::Text {
-            self.output.print(&format!("{}\n", self.output.paint.strong(&title)));
+            let paint = self.output.paint;
+            self.output.print(&format!("{}\n", paint.strong(&title)));
+            if problem.properties.is_empty() && !self.options.quiet {
+                let note = "  note: the file states no property; only faults are looked for";
+                self.output.print(&format!("{}\n", paint.faint(note)));
+            }
         }
         let models = self.models.clone();
         let widest = models.iter().map(|m| shown(m).chars().count()).max().unwrap_or(0);
@@ -253,7 +258,6 @@ impl Checking<'_> {
         }
         let paint = self.output.paint;
         let mut text = String::new();
-        let mut left_out = Vec::new();
         let mut violated = false;
         for (finding, stored) in findings {
             let (Some(story), Some(evidence)) = (finding.story(), finding.evidence()) else {
@@ -261,7 +265,7 @@ impl Checking<'_> {
             };
             match finding.class() {
                 Class::Violated if violated && !self.options.all_traces => {
-                    left_out.push(shown(finding.model));
+                    self.left_out = true;
                     continue;
                 }
                 Class::Violated => violated = true,
@@ -277,13 +281,6 @@ impl Checking<'_> {
             if let Some(path) = stored {
                 text.push_str(&format!("  replay: fencepost replay {}\n", input::shown(path)));
             }
-        }
-        if !left_out.is_empty() {
-            let models = left_out.join(", ");
-            text.push_str(&paint.faint(&format!("  --all-traces also shows {models}\n")));
-        }
-        if violated && self.options.trace_dir.is_none() {
-            text.push_str(&paint.faint("  --trace-dir DIR keeps traces for `fencepost replay`\n"));
         }
         if !text.is_empty() {
             text.push('\n');
@@ -311,9 +308,26 @@ impl Checking<'_> {
             let programs = counted(programs, "program");
             self.output.print(&format!("{programs}: {}\n", parts.join(", ")));
         }
+        if self.pictures && violated > 0 {
+            let mut hints = Vec::new();
+            if self.left_out {
+                hints.push("--all-traces shows the traces of the other models");
+            }
+            if self.options.trace_dir.is_none() {
+                hints.push("--trace-dir DIR keeps traces for `fencepost replay`");
+            }
+            if !hints.is_empty() {
+                let text = self.output.paint.faint(&hints.join("; "));
+                self.output.print(&format!("{text}\n"));
+            }
+        }
         if programs == 0 {
             if self.exit == Exit::Fine {
-                self.output.message("nothing was checked: no program was found\n");
+                let what = match &self.options.client {
+                    Some(client) => format!("there is no client `{}`", printable(client)),
+                    None => "there is no program".into(),
+                };
+                self.output.message(&format!("nothing was checked: {what}\n"));
             }
             self.exit = self.exit.and(Exit::Nothing);
         }

@@ -124,6 +124,12 @@ impl Source {
     }
 }
 
+/// The programs with this client's text; all, if none is asked for.
+pub(crate) fn wanted<'p>(problems: &'p [Problem], client: &Option<String>) -> Vec<&'p Problem> {
+    let asked = |p: &&Problem| client.as_ref().is_none_or(|client| *client == p.name);
+    problems.iter().filter(asked).collect()
+}
+
 /// A model by its name, or from a file.
 pub(crate) fn model(name: &str) -> Result<ModelSpec, String> {
     if let Some(model) = ModelSpec::by_name(name) {

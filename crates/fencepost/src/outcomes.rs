@@ -23,15 +23,10 @@ pub(crate) fn run(options: &Outcomes, output: &mut Output) -> Exit {
     let Ok((_, problems)) = source.lower(output) else { return Exit::Unusable };
     let session = Session::new(&options.search, false);
     let settings = settings(&options.search);
-    let mut exit = Exit::Nothing;
+    let wanted = input::wanted(&problems, &options.client);
+    let mut exit = if wanted.is_empty() { Exit::Nothing } else { Exit::Fine };
     let mut results = Vec::new();
-    for problem in &problems {
-        if options.client.as_ref().is_some_and(|client| *client != problem.name) {
-            continue;
-        }
-        if exit == Exit::Nothing {
-            exit = Exit::Fine;
-        }
+    for problem in wanted {
         let mut answers: Vec<Answer> = Vec::new();
         for model in &models {
             let what = format!("{}  {}", source.name, shown(model));

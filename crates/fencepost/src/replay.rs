@@ -5,15 +5,15 @@ use crate::exit::Exit;
 use crate::input::{Source, shown};
 use crate::output::Output;
 use fencepost_engines::{Evidence, Violation};
-use fencepost_ir::{Problem, Property, Quantifier};
-use fencepost_models::replay::{Divergence, End, Run};
-use fencepost_models::{ModelSpec, Wrong};
+use fencepost_ir::Problem;
+use fencepost_models::ModelSpec;
+use fencepost_models::replay::{Divergence, Trace};
 use fencepost_report::paint::counted;
 use fencepost_report::picture::{Look, WIDTH, picture};
 use fencepost_report::trace::{Story, tell};
 use fencepost_report::trace_file::{Difference, TraceFile};
 use fencepost_report::verdict_line::heading;
-use fencepost_report::violation::sentence;
+use fencepost_report::violation::{sentence, shown_by};
 use fencepost_report::why::reasons;
 use std::fs;
 
@@ -72,32 +72,34 @@ fn replayed<'p>(
     problem: &'p Problem,
 ) -> Result<(Story<'p>, Violation), Difference> {
     let trace = file.trace(&problem.program)?;
-    let story = tell(problem, model, file.reductions(), &trace)
-        .map_err(|Divergence { step, reason }| Difference { step, what: reason })?;
-    let violation = violation(problem, &story.run);
-    let said = violation.map(|v| sentence(problem, v, Some(&story))).unwrap_or_default();
-    file.compare(&story, &said)?;
-    let nothing = Difference { step: None, what: "nothing is wrong there".into() };
-    Ok((story, violation.ok_or(nothing)?))
+    let story = tell(problem, model, file.reductions(), &trace).map_err(|divergence| {
+        earlier_difference(file, model, problem, &trace, &divergence)
+            .unwrap_or(Difference { step: divergence.step, what: divergence.reason })
+    })?;
+    file.compare_events(&story, file.steps.len())?;
+    let violation = shown_by(&story);
+    let said = violation.map(|v| sentence(problem, v, Some(&story)));
+    if said.as_deref() != Some(file.violation.as_str()) {
+        let now = said.unwrap_or_else(|| "nothing is wrong".into());
+        let what = format!("recorded: {}; but now: {now}", file.violation);
+        return Err(Difference { step: None, what });
+    }
+    Ok((story, violation.expect("it was just described")))
 }
 
-/// What the end of a run shows.
-fn violation(problem: &Problem, run: &Run) -> Option<Violation> {
-    match run.end {
-        End::Stumbled(thread, stumble) => Some(match stumble.fault {
-            Some(fault) => Violation::Fault(fault, thread, stumble.label),
-            None => Violation::Assertion(thread, stumble.label),
-        }),
-        End::Wrong(Wrong::MutualExclusion(a, b)) => Some(Violation::MutualExclusion(a, b)),
-        End::Wrong(Wrong::Invariant(at)) => Some(Violation::Invariant(at)),
-        End::Wrong(Wrong::Final(at)) => Some(Violation::Final(at)),
-        End::Wrong(Wrong::Deadlock) => Some(Violation::Deadlock),
-        End::Fine => {
-            let exists = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
-            let at = problem.properties.iter().position(exists);
-            at.filter(|_| run.is_final).map(Violation::Witness)
-        }
-    }
+/// A trace that cannot be followed to its end may have gone another way long before: the first event
+/// that differs is the news.
+fn earlier_difference(
+    file: &TraceFile,
+    model: &ModelSpec,
+    problem: &Problem,
+    trace: &Trace,
+    divergence: &Divergence,
+) -> Option<Difference> {
+    let steps = divergence.step?;
+    let beginning = Trace { init: trace.init.clone(), steps: trace.steps[..steps].to_vec() };
+    let story = tell(problem, model, file.reductions(), &beginning).ok()?;
+    file.compare_events(&story, steps).err()
 }
 
 fn told(

@@ -11,6 +11,7 @@
 //! - [`program`]: the program itself.
 //! - [`property`]: what must hold.
 //! - [`flow`]: control flow, register uses, liveness.
+//! - [`interval`]: interval arithmetic.
 //! - [`range`]: which values a register or a location can hold.
 //! - [`validate`]: what a well-formed program is.
 //! - [`text`]: a program as readable text.
@@ -20,6 +21,7 @@ pub mod diagnostic;
 pub mod expr;
 pub mod flow;
 pub mod ids;
+pub mod interval;
 pub mod op;
 pub mod program;
 pub mod property;

@@ -25,10 +25,18 @@ pub trait Discipline: Sync {
     fn empty(&self, shape: &Shape<'_>) -> Self::Queues;
 
     /// Appends a store. False when the bound forbids it.
-    fn push(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, loc: Loc, v: Value) -> bool;
+    fn push(
+        &self,
+        shape: &Shape<'_>,
+        q: &mut Self::Queues,
+        t: ThreadId,
+        loc: Loc,
+        v: Value,
+    ) -> bool;
 
     /// The thread's youngest pending store to the location.
-    fn youngest(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, loc: Loc) -> Option<Value>;
+    fn youngest(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, loc: Loc)
+    -> Option<Value>;
 
     /// Whether no fence makes the thread's loads wait.
     fn may_load(&self, q: &Self::Queues, t: ThreadId) -> bool;
@@ -46,7 +54,13 @@ pub trait Discipline: Sync {
     fn is_empty(&self, q: &Self::Queues, t: ThreadId) -> bool;
 
     /// Calls `visit` with the location of each pending store of the thread.
-    fn for_each(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, visit: &mut dyn FnMut(Loc));
+    fn for_each(
+        &self,
+        shape: &Shape<'_>,
+        q: &Self::Queues,
+        t: ThreadId,
+        visit: &mut dyn FnMut(Loc),
+    );
 
     /// The commits possible for a thread, by numbers that [`Self::commit`] understands.
     fn commits(&self, q: &Self::Queues, t: ThreadId, out: &mut Vec<u32>);
@@ -55,7 +69,13 @@ pub trait Discipline: Sync {
     fn commit_location(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, which: u32) -> Loc;
 
     /// Removes the store a commit writes to memory.
-    fn commit(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, which: u32) -> (Loc, Value);
+    fn commit(
+        &self,
+        shape: &Shape<'_>,
+        q: &mut Self::Queues,
+        t: ThreadId,
+        which: u32,
+    ) -> (Loc, Value);
 
     /// Makes the queues of one thread in `to` the same as in `from`.
     fn copy_thread(&self, from: &Self::Queues, to: &mut Self::Queues, t: ThreadId);
@@ -82,14 +102,21 @@ struct Access<'a, 'p, D: Discipline> {
 
 impl<D: Discipline> Access<'_, '_, D> {
     fn event(&self, kind: EventKind) -> Event {
-        Event { thread: self.t, label: Some(self.label), pc: Some(self.pc), kind }
+        Event {
+            thread: self.t,
+            label: Some(self.label),
+            pc: Some(self.pc),
+            kind,
+        }
     }
 
     #[inline]
     fn locate(&self, state: &State<D::Queues>, address: &Address) -> Result<Loc, Fault> {
         match address.as_fixed() {
             Some(loc) => Ok(loc),
-            None => locate(self.shape, address, &|r| state.register(self.shape, self.t, *r)),
+            None => locate(self.shape, address, &|r| {
+                state.register(self.shape, self.t, *r)
+            }),
         }
     }
 
@@ -114,9 +141,15 @@ impl<D: Discipline> Access<'_, '_, D> {
             return Ok(Issue::Blocked);
         }
         check_allocated(self.shape, &state.memory, loc)?;
-        let own = self.discipline.youngest(self.shape, &state.pending, self.t, loc);
+        let own = self
+            .discipline
+            .youngest(self.shape, &state.pending, self.t, loc);
         let value = own.unwrap_or(state.memory.values[loc.index()]);
-        let source = if own.is_some() { Source::Forwarded } else { Source::Memory };
+        let source = if own.is_some() {
+            Source::Forwarded
+        } else {
+            Source::Memory
+        };
         record.event(|| self.event(EventKind::Load { loc, value, source }));
         self.set(state, reg, value)?;
         Ok(Issue::Done)
@@ -138,7 +171,10 @@ impl<D: Discipline> Access<'_, '_, D> {
             record.event(|| self.event(EventKind::Write { loc, value }));
             return Ok(Issue::Done);
         }
-        if !self.discipline.push(self.shape, &mut state.pending, self.t, loc, value) {
+        if !self
+            .discipline
+            .push(self.shape, &mut state.pending, self.t, loc, value)
+        {
             return Ok(Issue::Bounded);
         }
         record.event(|| self.event(EventKind::Store { loc, value }));
@@ -154,13 +190,15 @@ impl<D: Discipline> Access<'_, '_, D> {
         record: &mut R,
     ) -> Result<Issue, Fault> {
         let loc = self.locate(state, at)?;
-        if !self.discipline.may_update(self.shape, &state.pending, self.t, loc) {
+        if !self
+            .discipline
+            .may_update(self.shape, &state.pending, self.t, loc)
+        {
             return Ok(Issue::Blocked);
         }
         check_allocated(self.shape, &state.memory, loc)?;
         let old = state.memory.values[loc.index()];
-        let (new, yields) =
-            apply_update(update, old, &|r| state.register(self.shape, self.t, *r))?;
+        let (new, yields) = apply_update(update, old, &|r| state.register(self.shape, self.t, *r))?;
         if let Some(new) = new {
             let new = check_limits(self.shape.location_limits[loc.index()], new)?;
             state.memory.values[loc.index()] = new;
@@ -219,7 +257,8 @@ impl<D: Discipline> Access<'_, '_, D> {
     fn pending_to(&self, state: &State<D::Queues>, loc: Loc) -> bool {
         let mut found = false;
         let mut visit = |pending| found |= pending == loc;
-        self.discipline.for_each(self.shape, &state.pending, self.t, &mut visit);
+        self.discipline
+            .for_each(self.shape, &state.pending, self.t, &mut visit);
         found
     }
 }
@@ -243,10 +282,19 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         record: &mut R,
     ) -> Result<Issue, Stumble> {
         let stmt = shape.stmt(t, pc);
-        let access = Access { discipline: &self.0, shape, t, pc, label: stmt.label };
+        let access = Access {
+            discipline: &self.0,
+            shape,
+            t,
+            pc,
+            label: stmt.label,
+        };
         access
             .execute(state, &stmt.op, record)
-            .map_err(|fault| Stumble { fault: Some(fault), label: Some(stmt.label) })
+            .map_err(|fault| Stumble {
+                fault: Some(fault),
+                label: Some(stmt.label),
+            })
     }
 
     fn internal(&self, _: &Shape<'_>, state: &State<D::Queues>, t: ThreadId, out: &mut Vec<u32>) {
@@ -264,9 +312,16 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     ) -> Result<(), Stumble> {
         let (loc, value) = self.0.commit(shape, &mut state.pending, t, step);
         let kind = EventKind::Commit { loc, value };
-        record.event(|| Event { thread: t, label: None, pc: None, kind });
-        check_allocated(shape, &state.memory, loc)
-            .map_err(|fault| Stumble { fault: Some(fault), label: None })?;
+        record.event(|| Event {
+            thread: t,
+            label: None,
+            pc: None,
+            kind,
+        });
+        check_allocated(shape, &state.memory, loc).map_err(|fault| Stumble {
+            fault: Some(fault),
+            label: None,
+        })?;
         state.memory.values[loc.index()] = value;
         Ok(())
     }
@@ -275,7 +330,13 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         self.0.is_empty(pending, t)
     }
 
-    fn touches_cell(&self, shape: &Shape<'_>, pending: &D::Queues, t: ThreadId, cell: usize) -> bool {
+    fn touches_cell(
+        &self,
+        shape: &Shape<'_>,
+        pending: &D::Queues,
+        t: ThreadId,
+        cell: usize,
+    ) -> bool {
         let mut found = false;
         let mut visit = |loc: Loc| found |= shape.cell[loc.index()] == Some(cell as u32);
         self.0.for_each(shape, pending, t, &mut visit);
@@ -285,10 +346,15 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     /// A store enters a queue that nobody else sees, at the end that no commit touches. A load or
     /// update commutes when no other thread writes what it reads, and reads what it writes; its own
     /// commits do not change what it sees. A fence that can be passed stays so.
-    fn issue_commutes(&self, shape: &Shape<'_>, state: &State<D::Queues>, t: ThreadId, pc: Pc) -> bool {
+    fn issue_commutes(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<D::Queues>,
+        t: ThreadId,
+        pc: Pc,
+    ) -> bool {
         let op = &shape.stmt(t, pc).op;
-        let location =
-            |at: &Address| locate(shape, at, &|r| state.register(shape, t, *r)).ok();
+        let location = |at: &Address| locate(shape, at, &|r| state.register(shape, t, *r)).ok();
         match op {
             Op::Store { to, .. } => {
                 let waits = |loc| !D::DIRECT && !shape.is_freeable(loc);
@@ -315,7 +381,13 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         }
     }
 
-    fn internal_commutes(&self, shape: &Shape<'_>, state: &State<D::Queues>, t: ThreadId, step: u32) -> bool {
+    fn internal_commutes(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<D::Queues>,
+        t: ThreadId,
+        step: u32,
+    ) -> bool {
         shape.is_private(t, self.0.commit_location(shape, &state.pending, t, step))
     }
 

@@ -27,5 +27,5 @@ pub mod tso;
 
 pub use catalog::{ModelSpec, Visitor};
 pub use event::{Event, EventKind, Source};
-pub use machine::{Action, Machine, Reductions, Step, Taken, Wrong};
+pub use machine::{Action, Attempt, Machine, Reductions, Step, Taken, Wrong};
 pub use model::{Fidelity, MemoryModel, Stumble};

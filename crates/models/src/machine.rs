@@ -35,9 +35,17 @@ pub struct Reductions {
 
 impl Reductions {
     /// All of them.
-    pub const ALL: Reductions = Reductions { fuse: true, clear_dead: true, partial_order: true };
+    pub const ALL: Reductions = Reductions {
+        fuse: true,
+        clear_dead: true,
+        partial_order: true,
+    };
     /// None.
-    pub const NONE: Reductions = Reductions { fuse: false, clear_dead: false, partial_order: false };
+    pub const NONE: Reductions = Reductions {
+        fuse: false,
+        clear_dead: false,
+        partial_order: false,
+    };
 }
 
 /// What a thread or the memory model does next.
@@ -69,6 +77,17 @@ pub enum Taken {
     Bounded,
 }
 
+/// A step that was tried in a state.
+#[derive(Clone, Debug)]
+pub struct Attempt<P> {
+    /// The step.
+    pub step: Step,
+    /// What came of it.
+    pub taken: Result<Taken, Stumble>,
+    /// The state after it, if it was taken.
+    pub after: State<P>,
+}
+
 /// What is wrong with a state, whatever step led to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wrong {
@@ -96,7 +115,11 @@ pub struct Machine<'p, M: MemoryModel> {
 impl<'p, M: MemoryModel> Machine<'p, M> {
     /// A machine for a problem.
     pub fn new(problem: &'p Problem, model: M, reductions: Reductions) -> Self {
-        Machine { shape: Shape::new(problem), model, reductions }
+        Machine {
+            shape: Shape::new(problem),
+            model,
+            reductions,
+        }
     }
 
     /// The state before anything ran; see [`Machine::start`] for one to begin from.
@@ -136,7 +159,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             }
             Action::Internal(which) => {
                 let mut enabled = Vec::new();
-                self.model.internal(&self.shape, state, step.thread, &mut enabled);
+                self.model
+                    .internal(&self.shape, state, step.thread, &mut enabled);
                 if !enabled.contains(which) {
                     return Ok(Taken::Blocked);
                 }
@@ -146,12 +170,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         }
     }
 
-    /// Every step of a state, with what came of it and the state after it. Slow; for traces and
-    /// tests. The order is that of the search.
-    pub fn steps(
-        &self,
-        state: &State<M::Pending>,
-    ) -> Vec<(Step, Result<Taken, Stumble>, State<M::Pending>)> {
+    /// Every step of a state, tried. Slow; for traces and tests. The order is that of the search.
+    pub fn steps(&self, state: &State<M::Pending>) -> Vec<Attempt<M::Pending>> {
         let mut all = Vec::new();
         for thread in self.shape.program().thread_ids() {
             let mut choices = Choices::default();
@@ -160,17 +180,28 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
                 let mut after = state.clone();
                 let taken = self.run(&mut after, thread, &mut choices, &mut ());
                 let action = Action::Run(choices.script().to_vec());
-                all.push((Step { thread, action }, taken, after));
+                all.push(Attempt {
+                    step: Step { thread, action },
+                    taken,
+                    after,
+                });
                 if !choices.advance() {
                     break;
                 }
             }
             let mut internal = Vec::new();
-            self.model.internal(&self.shape, state, thread, &mut internal);
+            self.model
+                .internal(&self.shape, state, thread, &mut internal);
             for which in internal {
                 let mut after = state.clone();
-                let taken = self.perform(&mut after, thread, which, &mut ()).map(|()| Taken::Yes);
-                all.push((Step { thread, action: Action::Internal(which) }, taken, after));
+                let taken = self
+                    .perform(&mut after, thread, which, &mut ())
+                    .map(|()| Taken::Yes);
+                let step = Step {
+                    thread,
+                    action: Action::Internal(which),
+                };
+                all.push(Attempt { step, taken, after });
             }
         }
         all
@@ -207,7 +238,9 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     /// What is wrong with a state, final or not.
     pub fn wrong(&self, state: &State<M::Pending>) -> Option<Wrong> {
         let threads = self.shape.program().thread_ids();
-        threads.map(|t| self.wrong_after(state, t)).find(Option::is_some)?
+        threads
+            .map(|t| self.wrong_after(state, t))
+            .find(Option::is_some)?
     }
 
     /// What is wrong with a state that a step of `t` has led to from a state that was right.
@@ -215,7 +248,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     pub(crate) fn wrong_after(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Wrong> {
         if self.shape.watches_critical && self.is_critical(state, t) {
             let mut others = self.shape.program().thread_ids();
-            if let Some(other) = others.find(|other| *other != t && self.is_critical(state, *other)) {
+            if let Some(other) = others.find(|other| *other != t && self.is_critical(state, *other))
+            {
                 return Some(Wrong::MutualExclusion(t.min(other), t.max(other)));
             }
         }
@@ -233,7 +267,11 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     pub fn wrong_at_rest(&self, state: &State<M::Pending>) -> Option<Wrong> {
         let properties = self.shape.problem.properties.iter().enumerate();
         if !self.is_final(state) {
-            let asked = self.shape.problem.properties.contains(&Property::DeadlockFree);
+            let asked = self
+                .shape
+                .problem
+                .properties
+                .contains(&Property::DeadlockFree);
             return asked.then_some(Wrong::Deadlock);
         }
         for (at, property) in properties {
@@ -269,5 +307,4 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             fencepost_ir::Observable::Reg(t, reg) => state.register(&self.shape, t, reg),
         }
     }
-
 }

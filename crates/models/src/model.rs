@@ -85,7 +85,13 @@ pub trait MemoryModel: Sync {
 
     /// The internal steps of a thread that are possible now, as numbers that [`Self::perform`]
     /// understands, in a fixed order.
-    fn internal(&self, shape: &Shape<'_>, state: &State<Self::Pending>, t: ThreadId, out: &mut Vec<u32>);
+    fn internal(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Self::Pending>,
+        t: ThreadId,
+        out: &mut Vec<u32>,
+    );
 
     /// Takes an internal step.
     fn perform<R: Record>(
@@ -102,10 +108,16 @@ pub trait MemoryModel: Sync {
 
     /// Whether the thread has a pending access that may be to this record cell (counted over all
     /// pools).
-    fn touches_cell(&self, shape: &Shape<'_>, pending: &Self::Pending, t: ThreadId, cell: usize) -> bool;
+    fn touches_cell(
+        &self,
+        shape: &Shape<'_>,
+        pending: &Self::Pending,
+        t: ThreadId,
+        cell: usize,
+    ) -> bool;
 
     /// Whether the thread may allocate or free records now: not before its earlier loads, in a model
-    /// that keeps loads in order with later stores.
+    /// that keeps loads in order with later stores, and so on.
     fn may_allocate(&self, _: &Shape<'_>, _: &Self::Pending, _: ThreadId) -> bool {
         true
     }
@@ -117,7 +129,13 @@ pub trait MemoryModel: Sync {
     }
 
     /// The same for an internal step.
-    fn internal_commutes(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: u32) -> bool {
+    fn internal_commutes(
+        &self,
+        _: &Shape<'_>,
+        _: &State<Self::Pending>,
+        _: ThreadId,
+        _: u32,
+    ) -> bool {
         false
     }
 

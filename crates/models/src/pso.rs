@@ -42,7 +42,10 @@ pub struct Queues {
 
 impl Clone for Queues {
     fn clone(&self) -> Self {
-        Queues { entries: self.entries.clone(), epoch: self.epoch }
+        Queues {
+            entries: self.entries.clone(),
+            epoch: self.epoch,
+        }
     }
 
     #[inline]
@@ -54,7 +57,11 @@ impl Clone for Queues {
 
 impl Queues {
     fn oldest_epoch(&self) -> u32 {
-        self.entries.iter().map(|e| e.epoch).min().unwrap_or(self.epoch)
+        self.entries
+            .iter()
+            .map(|e| e.epoch)
+            .min()
+            .unwrap_or(self.epoch)
     }
 
     /// Renumbers epochs 0, 1, ... without gaps, so that equal situations are equal states. The current
@@ -63,7 +70,12 @@ impl Queues {
         let mut next = 0;
         let mut done = 0;
         while done < self.entries.len() {
-            let least = self.entries.iter().map(|e| e.epoch).filter(|e| *e >= next).min();
+            let least = self
+                .entries
+                .iter()
+                .map(|e| e.epoch)
+                .filter(|e| *e >= next)
+                .min();
             let least = least.expect("not all entries are renumbered");
             for entry in self.entries.iter_mut().filter(|e| e.epoch == least) {
                 entry.epoch = next;
@@ -97,15 +109,29 @@ impl Discipline for Pso {
     }
 
     #[inline]
-    fn push(&self, shape: &Shape<'_>, q: &mut Vec<Queues>, t: ThreadId, loc: Loc, value: Value) -> bool {
+    fn push(
+        &self,
+        shape: &Shape<'_>,
+        q: &mut Vec<Queues>,
+        t: ThreadId,
+        loc: Loc,
+        value: Value,
+    ) -> bool {
         let slot = shape.thread(t).store_slot[loc.index()].expect("a thread stores where it may");
         let queues = &mut q[t.index()];
         if queues.entries.iter().filter(|e| e.slot == slot).count() >= self.bound as usize {
             return false;
         }
         let at = queues.entries.iter().position(|e| e.slot > slot);
-        let entry = Entry { slot, value, epoch: queues.epoch, before_barrier: false };
-        queues.entries.insert(at.unwrap_or(queues.entries.len()), entry);
+        let entry = Entry {
+            slot,
+            value,
+            epoch: queues.epoch,
+            before_barrier: false,
+        };
+        queues
+            .entries
+            .insert(at.unwrap_or(queues.entries.len()), entry);
         true
     }
 
@@ -115,7 +141,12 @@ impl Discipline for Pso {
             return None;
         }
         let slot = shape.thread(t).store_slot[loc.index()]?;
-        q[t.index()].entries.iter().rev().find(|e| e.slot == slot).map(|e| e.value)
+        q[t.index()]
+            .entries
+            .iter()
+            .rev()
+            .find(|e| e.slot == slot)
+            .map(|e| e.value)
     }
 
     #[inline]
@@ -166,7 +197,13 @@ impl Discipline for Pso {
         q[t.index()].entries.is_empty()
     }
 
-    fn for_each(&self, shape: &Shape<'_>, q: &Vec<Queues>, t: ThreadId, visit: &mut dyn FnMut(Loc)) {
+    fn for_each(
+        &self,
+        shape: &Shape<'_>,
+        q: &Vec<Queues>,
+        t: ThreadId,
+        visit: &mut dyn FnMut(Loc),
+    ) {
         for entry in &q[t.index()].entries {
             visit(shape.thread(t).stores[usize::from(entry.slot)]);
         }
@@ -191,14 +228,25 @@ impl Discipline for Pso {
     }
 
     #[inline]
-    fn commit(&self, shape: &Shape<'_>, q: &mut Vec<Queues>, t: ThreadId, which: u32) -> (Loc, Value) {
+    fn commit(
+        &self,
+        shape: &Shape<'_>,
+        q: &mut Vec<Queues>,
+        t: ThreadId,
+        which: u32,
+    ) -> (Loc, Value) {
         let queues = &mut q[t.index()];
         let at = if self.mutated.is(Mutation::OutOfOrderCommit) {
-            queues.entries.iter().rposition(|e| u32::from(e.slot) == which)
+            queues
+                .entries
+                .iter()
+                .rposition(|e| u32::from(e.slot) == which)
         } else {
             Self::find(queues, which as u16)
         };
-        let entry = queues.entries.remove(at.expect("only a pending store is committed"));
+        let entry = queues
+            .entries
+            .remove(at.expect("only a pending store is committed"));
         if shape.thread(t).has_store_store {
             queues.renumber();
         }
@@ -251,9 +299,18 @@ impl Discipline for Pso {
             let slot = reader.get(thread.slot_field) as u16;
             let loc = thread.stores[usize::from(slot)];
             let value = reader.get(shape.location_fields[loc.index()]);
-            let epoch = if thread.has_store_store { reader.get(count) as u32 } else { 0 };
+            let epoch = if thread.has_store_store {
+                reader.get(count) as u32
+            } else {
+                0
+            };
             let before_barrier = thread.has_store_load && reader.get(Field::for_count(2)) != 0;
-            queues.entries.push(Entry { slot, value, epoch, before_barrier });
+            queues.entries.push(Entry {
+                slot,
+                value,
+                epoch,
+                before_barrier,
+            });
         }
     }
 }

@@ -99,10 +99,7 @@ pub struct Divergence {
 }
 
 /// Runs a trace and tells it. The machine's bound must not be in the way.
-pub fn replay<M: MemoryModel>(
-    machine: &Machine<'_, M>,
-    trace: &Trace,
-) -> Result<Run, Divergence> {
+pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result<Run, Divergence> {
     let mut state = machine.blank();
     let mut events: Vec<Event> = Vec::new();
     let mut choices = Choices::scripted(&trace.init);
@@ -115,7 +112,12 @@ pub fn replay<M: MemoryModel>(
         is_final: false,
         outcome: Vec::new(),
     };
-    let diverge = |step, reason: &str| Err(Divergence { step, reason: reason.into() });
+    let diverge = |step, reason: &str| {
+        Err(Divergence {
+            step,
+            reason: reason.into(),
+        })
+    };
     match started {
         Ok(true) => {}
         Ok(false) => return diverge(None, "the init block cannot run to its end"),
@@ -158,19 +160,28 @@ pub fn replay<M: MemoryModel>(
             if !last {
                 return diverge(Some(at), "this step goes wrong before the trace ends");
             }
-            let last_label = run.moments.last().and_then(|m| m.events.last()?.event.label);
+            let last_label = run
+                .moments
+                .last()
+                .and_then(|m| m.events.last()?.event.label);
             stumble.label = stumble.label.or(last_label);
             run.end = End::Stumbled(Some(step.thread), stumble);
             return Ok(run);
         }
     }
-    run.end = match machine.wrong(&state).or_else(|| wrong_at_rest(machine, &state)) {
+    run.end = match machine
+        .wrong(&state)
+        .or_else(|| wrong_at_rest(machine, &state))
+    {
         Some(wrong) => End::Wrong(wrong),
         None => End::Fine,
     };
     run.is_final = machine.is_final(&state);
     let observed = &machine.shape.problem.observed;
-    run.outcome = observed.iter().map(|what| machine.observe(&state, *what)).collect();
+    run.outcome = observed
+        .iter()
+        .map(|what| machine.observe(&state, *what))
+        .collect();
     Ok(run)
 }
 
@@ -178,8 +189,15 @@ fn wrong_at_rest<M: MemoryModel>(
     machine: &Machine<'_, M>,
     state: &crate::state::State<M::Pending>,
 ) -> Option<Wrong> {
-    let at_rest = machine.steps(state).iter().all(|(_, taken, _)| *taken == Ok(Taken::Blocked));
-    if at_rest { machine.wrong_at_rest(state) } else { None }
+    let at_rest = machine
+        .steps(state)
+        .iter()
+        .all(|attempt| attempt.taken == Ok(Taken::Blocked));
+    if at_rest {
+        machine.wrong_at_rest(state)
+    } else {
+        None
+    }
 }
 
 /// What is remembered while a run is told.
@@ -204,12 +222,22 @@ impl Telling {
         match event.kind {
             EventKind::Fetch { stores, loc, value } => {
                 let label = event.label.expect("only commits come without a label");
-                self.pending[t].push(Pending { label, stores, loc, value });
+                self.pending[t].push(Pending {
+                    label,
+                    stores,
+                    loc,
+                    value,
+                });
             }
             EventKind::Store { loc, value } => {
                 let label = event.label.expect("only commits come without a label");
                 let (loc, value) = (Some(loc), Some(value));
-                self.pending[t].push(Pending { label, stores: true, loc, value });
+                self.pending[t].push(Pending {
+                    label,
+                    stores: true,
+                    loc,
+                    value,
+                });
             }
             EventKind::Load { loc, source, .. } => {
                 let at = self.own(t, event.label);
@@ -264,7 +292,12 @@ impl Telling {
             | EventKind::AtomicEnd
             | EventKind::Skip => {}
         }
-        Told { event, origin, overtaken, missed }
+        Told {
+            event,
+            origin,
+            overtaken,
+            missed,
+        }
     }
 
     /// The oldest pending access of a thread with this label.
@@ -283,7 +316,11 @@ impl Telling {
     }
 
     fn pending_elsewhere(&self, t: usize, loc: Loc) -> Vec<(ThreadId, Pending)> {
-        let others = self.pending.iter().enumerate().filter(|(other, _)| *other != t);
+        let others = self
+            .pending
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != t);
         others
             .flat_map(|(other, list)| list.iter().map(move |p| (ThreadId::from_index(other), *p)))
             .filter(|(_, p)| p.stores && p.loc == Some(loc))

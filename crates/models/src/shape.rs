@@ -91,7 +91,9 @@ impl<'p> Shape<'p> {
                     has_store_load |= kinds.contains(FenceKinds::STORE_LOAD);
                     has_store_store |= kinds.contains(FenceKinds::STORE_STORE);
                 }
-                let Some(address) = stmt.op.address() else { continue };
+                let Some(address) = stmt.op.address() else {
+                    continue;
+                };
                 for loc in footprint(program, address) {
                     let at = loc.index();
                     match stmt.op {
@@ -108,8 +110,10 @@ impl<'p> Shape<'p> {
                     }
                 }
             }
-            let stores: Vec<Loc> =
-                (0..stores.len()).filter(|l| stores[*l]).map(Loc::from_index).collect();
+            let stores: Vec<Loc> = (0..stores.len())
+                .filter(|l| stores[*l])
+                .map(Loc::from_index)
+                .collect();
             let mut store_slot = vec![None; program.locations.len()];
             for (slot, loc) in stores.iter().enumerate() {
                 store_slot[loc.index()] = Some(slot as u16);
@@ -118,8 +122,15 @@ impl<'p> Shape<'p> {
             threads.push(ThreadShape {
                 registers,
                 pc: Field::for_count(thread.code.len()),
-                register_fields: ranges.registers[id].iter().map(|r| Field::for_range(*r)).collect(),
-                register_limits: thread.registers.iter().map(|r| program.limits(&r.ty)).collect(),
+                register_fields: ranges.registers[id]
+                    .iter()
+                    .map(|r| Field::for_range(*r))
+                    .collect(),
+                register_limits: thread
+                    .registers
+                    .iter()
+                    .map(|r| program.limits(&r.ty))
+                    .collect(),
                 dead: flow::dead_registers(thread, &observed),
                 footprints: thread
                     .code
@@ -158,8 +169,16 @@ impl<'p> Shape<'p> {
             problem,
             threads,
             registers,
-            location_fields: ranges.locations.iter().map(|r| Field::for_range(*r)).collect(),
-            location_limits: program.locations.iter().map(|l| program.limits(&l.ty)).collect(),
+            location_fields: ranges
+                .locations
+                .iter()
+                .map(|r| Field::for_range(*r))
+                .collect(),
+            location_limits: program
+                .locations
+                .iter()
+                .map(|l| program.limits(&l.ty))
+                .collect(),
             cell: (0..program.locations.len())
                 .map(|loc| {
                     let (pool, cell) = program.cell_of(Loc::from_index(loc))?;

@@ -1,7 +1,7 @@
 //! A state, unpacked for work.
 
-use fencepost_ir::{Pc, Reg, ThreadId, Value};
 use crate::shape::Shape;
+use fencepost_ir::{Pc, Reg, ThreadId, Value};
 
 /// What the threads share.
 #[derive(Clone, PartialEq, Eq, Debug)]

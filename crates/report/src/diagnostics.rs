@@ -73,7 +73,7 @@ mod tests {
             .related(at(11, 12), "`x` is declared here")
             .hint("did you mean `x`?");
         diagnostics.warning("FP0090", at(25, 26), "register `y` is never read");
-        insta::assert_snapshot!(render(&diagnostics, "some.fp", source, Paint::Plain), @"");
+        insta::assert_snapshot!(render(&diagnostics, "some.fp", source, Paint::Plain));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use crate::paint::Paint;
 use fencepost_ir::{Loc, Program, Type, Value};
 
-/// Up to this many locations, all are shown, touched or not.
+/// Up to this many locations, all are shown, touched or not. Records are shown only when touched.
 const FEW: usize = 6;
 
 /// Which locations to show, and how they belong together.
@@ -36,9 +36,11 @@ impl<'p> View<'p> {
             .map(|(at, location)| (location.name.as_str(), Loc::from_index(at)))
             .collect();
         let mut groups = grouped(&names);
-        if program.locations.len() > FEW {
-            groups.retain(|group| group.any(&|loc| touched[loc.index()]));
-        }
+        let few = program.locations.len() <= FEW;
+        groups.retain(|group| {
+            let plain = !matches!(group.body, Body::Record(_));
+            (few && plain) || group.any(&|loc| touched[loc.index()])
+        });
         View { program, groups }
     }
 

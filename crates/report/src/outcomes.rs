@@ -6,12 +6,15 @@
 use crate::paint::{Paint, counted, width};
 use crate::verdict_line::shown;
 use crate::violation::sentence;
-use fencepost_engines::{Answer, Verdict};
+use fencepost_engines::{Answer, Verdict, Violation};
 use fencepost_ir::{Problem, Value};
 use fencepost_models::ModelSpec;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+
+/// The model allows the outcome.
+const MARK: &str = "yes";
 
 /// The outcomes under one model.
 #[derive(Clone, Debug)]
@@ -54,7 +57,7 @@ pub fn table(title: &str, problem: &Problem, columns: &[Column<'_>], paint: Pain
     let line = |out: &mut String, cells: &[String], marks: &[String]| {
         let cells: String = cells.iter().zip(&widths).map(|(c, w)| format!("{c:<w$}  ")).collect();
         let marks: String =
-            marks.iter().zip(&models).map(|(m, name)| format!("  {m:<w$}", w = width(name))).collect();
+            marks.iter().zip(&models).map(|(mark, name)| column(mark, name)).collect();
         let text = format!("  {cells:<left$}{marks}");
         writeln!(out, "{}", text.trim_end()).expect("strings take text");
     };
@@ -64,7 +67,7 @@ pub fn table(title: &str, problem: &Problem, columns: &[Column<'_>], paint: Pain
         let marks: Vec<String> = columns
             .iter()
             .map(|column| match column.answer.outcomes.contains(outcome) {
-                true => "yes".into(),
+                true => MARK.into(),
                 false if column.answer.outcomes_complete => ".".into(),
                 false => "?".into(),
             })
@@ -74,10 +77,9 @@ pub fn table(title: &str, problem: &Problem, columns: &[Column<'_>], paint: Pain
     let counts: String = columns
         .iter()
         .zip(&models)
-        .map(|(column, name)| {
-            let more = if column.answer.outcomes_complete { "" } else { "+" };
-            let count = format!("{}{more}", column.answer.outcomes.len());
-            format!("  {count:<w$}", w = width(name))
+        .map(|(found, name)| {
+            let more = if found.answer.outcomes_complete { "" } else { "+" };
+            column(&format!("{}{more}", found.answer.outcomes.len()), name)
         })
         .collect();
     let text = format!("  {total:<left$}{counts}");
@@ -88,6 +90,11 @@ pub fn table(title: &str, problem: &Problem, columns: &[Column<'_>], paint: Pain
         }
     }
     out
+}
+
+/// A cell of a model's column.
+fn column(text: &str, model: &str) -> String {
+    format!("  {text:<w$}", w = width(model).max(MARK.len()))
 }
 
 /// What the reader must know about a column.
@@ -102,8 +109,19 @@ fn notes(problem: &Problem, column: &Column<'_>) -> Vec<String> {
             if !column.answer.outcomes_complete {
                 notes.push("the list is not complete".into());
             }
-            let what = sentence(problem, evidence.violation, None);
-            notes.push(format!("not all runs are well: {what} (see fencepost check)"));
+            // What is wrong with a final state shows in the table; a run that does not end has no row.
+            let unfinished = match evidence.violation {
+                Violation::Fault(..) | Violation::Assertion(..) | Violation::Deadlock => true,
+                Violation::MutualExclusion(..)
+                | Violation::Invariant(_)
+                | Violation::Final(_)
+                | Violation::NoWitness(_)
+                | Violation::Witness(_) => false,
+            };
+            if unfinished {
+                let what = sentence(problem, evidence.violation, None);
+                notes.push(format!("some runs do not finish: {what}"));
+            }
         }
         Verdict::Verified(_) => {}
     }

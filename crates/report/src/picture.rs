@@ -7,7 +7,7 @@ use crate::memory::View;
 use crate::paint::{Paint, clip, width};
 use crate::trace::{Row, Story};
 use crate::wording;
-use fencepost_ir::{Loc, Observable, Property, ThreadId, Value};
+use fencepost_ir::{Loc, Observable, Property, ThreadId};
 use fencepost_models::EventKind;
 use std::fmt::Write;
 
@@ -34,10 +34,12 @@ pub fn picture(story: &Story<'_>, look: Look) -> String {
         return format!("  already so before the first step: {memory}\n");
     }
     let drawing = Drawing::new(story, look);
-    let ways = [Way { brief: false, changes: false }, Way { brief: true, changes: false }, Way {
-        brief: true,
-        changes: true,
-    }];
+    let ways = [
+        Way { brief: false, changes: false, own: false },
+        Way { brief: true, changes: false, own: false },
+        Way { brief: true, changes: true, own: false },
+        Way { brief: true, changes: true, own: true },
+    ];
     let columns = if drawing.actors.len() > COLUMNS {
         None
     } else {
@@ -53,6 +55,8 @@ struct Way {
     brief: bool,
     /// Memory shows only what changes.
     changes: bool,
+    /// Only the acting thread's pending accesses are shown.
+    own: bool,
 }
 
 struct Drawing<'a> {
@@ -68,10 +72,12 @@ struct Drawing<'a> {
 impl<'a> Drawing<'a> {
     fn new(story: &'a Story<'a>, look: Look) -> Self {
         let program = &story.problem.program;
-        let actors: Vec<ThreadId> =
-            program.thread_ids().filter(|t| story.rows.iter().any(|r| r.thread == *t)).collect();
+        let acts = |t: &ThreadId| story.rows.iter().any(|row| row.thread == *t);
+        let actors: Vec<ThreadId> = program.thread_ids().filter(acts).collect();
         let waits = |t: &ThreadId| {
-            story.run.moments.iter().any(|moment| !moment.pending[t.index()].is_empty())
+            let later = story.run.moments.iter().map(|moment| &moment.pending);
+            let ever = std::iter::once(&story.first.pending).chain(later);
+            ever.into_iter().any(|pending| !pending[t.index()].is_empty())
         };
         let waiting = actors.iter().copied().filter(waits).collect();
         Drawing { story, look, view: View::new(program, &touched(story)), actors, waiting }
@@ -81,156 +87,175 @@ impl<'a> Drawing<'a> {
         &self.story.problem.program.thread(thread).name
     }
 
-    /// What a thread has pending after a row.
-    fn pending(&self, row: &Row, thread: ThreadId) -> String {
-        if !row.settles {
-            return String::new();
-        }
-        let list = &self.story.run.moments[row.moment].pending[thread.index()];
+    /// What a thread has pending after a row; before the first one for none.
+    fn pending(&self, row: Option<&Row>, thread: ThreadId) -> String {
+        let pending = match row {
+            None => &self.story.first.pending,
+            Some(row) if row.settles => &self.story.run.moments[row.moment].pending,
+            Some(_) => return String::new(),
+        };
         let program = &self.story.problem.program;
-        let shown: Vec<String> =
-            list.iter().map(|p| wording::pending(program, thread, p)).collect();
+        let shown: Vec<String> = pending[thread.index()]
+            .iter()
+            .map(|p| wording::pending(program, thread, p))
+            .collect();
         shown.join(", ")
     }
 
-    /// Memory before and after a row's step.
-    fn memory(&self, row: &Row) -> (&[Value], &[Value]) {
-        let moments = &self.story.run.moments;
+    /// Memory after a row; before the first one for none.
+    fn memory(&self, row: Option<&Row>, changes: bool, paint: Paint) -> String {
+        let run = &self.story.run;
+        let Some(row) = row else { return self.view.all(&run.initial, &run.initial, paint) };
+        if !row.settles {
+            return String::new();
+        }
+        let now = &run.moments[row.moment].memory;
         let before = match row.moment {
-            0 => &self.story.run.initial,
-            at => &moments[at - 1].memory,
+            0 => &run.initial,
+            at => &run.moments[at - 1].memory,
         };
-        (before, &moments[row.moment].memory)
+        if changes { self.view.changes(now, before) } else { self.view.all(now, before, paint) }
     }
 
-    fn memory_cell(&self, row: &Row, way: Way, paint: Paint) -> String {
-        let (before, now) = self.memory(row);
-        match (row.settles, way.changes) {
-            (false, _) => String::new(),
-            (true, true) => self.view.changes(now, before),
-            (true, false) => self.view.all(now, before, paint),
+    /// What a thread does in a row. Before the first one, only that it is in a critical section.
+    fn event(&self, row: Option<&Row>, thread: ThreadId, brief: bool) -> String {
+        match row {
+            Some(row) if row.thread == thread => shortened(&row.text, brief),
+            None if self.story.first.critical[thread.index()] => "in critical section".into(),
+            Some(_) | None => String::new(),
         }
     }
 
-    fn initially(&self) -> String {
-        let initial = &self.story.run.initial;
-        self.view.all(initial, initial, Paint::Plain)
+    /// The row before the first, then all rows.
+    fn rows(&self) -> impl Iterator<Item = Option<&Row>> {
+        std::iter::once(None).chain(self.story.rows.iter().map(Some))
+    }
+
+    fn widest(&self, least: usize, of: impl Fn(Option<&Row>) -> String) -> usize {
+        self.rows().map(|row| width(&of(row))).max().unwrap_or(0).max(least)
     }
 
     /// A column for each thread; none when that is too wide.
     fn columns(&self, way: Way) -> Option<String> {
-        let rows = &self.story.rows;
         let paint = self.look.paint;
-        let text = |row: &Row| shortened(&row.text, way.brief);
-        let widest = |of: &dyn Fn(&Row) -> String, least: usize| {
-            rows.iter().map(|row| width(&of(row))).max().unwrap_or(0).max(least)
-        };
-        let lines = widest(&|row| line(row), 0);
+        let lines = self.widest(0, line);
         let events: Vec<usize> = (self.actors.iter())
             .map(|t| {
-                let of = |row: &Row| if row.thread == *t { text(row) } else { String::new() };
-                widest(&of, width(self.name(*t)).saturating_sub(lines + 1))
+                let head = width(self.name(*t)).saturating_sub(lines + 1);
+                self.widest(head, |row| self.event(row, *t, way.brief))
             })
             .collect();
-        let pending: Vec<usize> = (self.waiting.iter())
-            .map(|t| widest(&|row| self.pending(row, *t), width(self.name(*t)) + 8))
-            .collect();
-        let plain = |row: &Row| self.memory_cell(row, way, Paint::Plain);
-        let first = if way.changes { 0 } else { width(&self.initially()) };
-        let memory = widest(&plain, first);
+        let memory = match way.changes {
+            true => self.rows().flatten().map(|r| width(&self.memory(Some(r), true, paint))).max(),
+            false => Some(self.widest(0, |row| self.memory(row, false, Paint::Plain))),
+        };
+        let pending = self.pending_columns(way);
         let total = 6
             + events.iter().map(|w| w + lines + 4).sum::<usize>()
-            + pending.iter().map(|w| w + 2).sum::<usize>()
-            + memory;
+            + pending.iter().map(|(_, w)| w + 3).sum::<usize>()
+            + memory.unwrap_or(0).max(6);
         if total > self.look.width {
             return None;
         }
 
         let mut out = String::new();
-        let put = |out: &mut String, number: &str, cells: &[String], memory: &str| {
-            let text = format!("{number:>4}  {} | {memory}", cells.join(" | "));
+        let mut put = |number: &str, events: Vec<String>, pending: Vec<String>, memory: &str| {
+            let mut parts = events;
+            if !pending.is_empty() {
+                parts.push(pending.join("  "));
+            }
+            let text = format!("{number:>4}  {} | {memory}", parts.join(" | "));
             writeln!(out, "{}", text.trim_end()).expect("strings take text");
         };
-        let pendings = |of: &dyn Fn(ThreadId) -> String| -> Option<String> {
-            let cells = self.waiting.iter().zip(&pending);
-            let cells: Vec<String> = cells.map(|(t, w)| format!("{:<w$}", of(*t))).collect();
-            (!cells.is_empty()).then(|| cells.join("  "))
-        };
-        let mut heads: Vec<String> = (self.actors.iter().zip(&events))
-            .map(|(t, w)| paint.strong(&format!("{:<1$}", self.name(*t), w + lines + 1)))
-            .collect();
-        heads.extend(pendings(&|t| format!("pending {}", self.name(t))));
-        put(&mut out, "#", &heads, "memory");
-        if way.changes {
-            writeln!(out, "      initially {}", self.initially()).expect("strings take text");
-        } else {
-            let mut cells: Vec<String> =
-                events.iter().map(|w| " ".repeat(w + lines + 1)).collect();
-            cells.extend(pendings(&|_| String::new()));
-            put(&mut out, "", &cells, &self.initially());
-        }
-        for row in rows {
-            let number = row.number.map(|n| n.to_string()).unwrap_or_default();
-            let mut cells: Vec<String> = (self.actors.iter().zip(&events))
-                .map(|(t, w)| {
-                    let (what, place) = if row.thread == *t {
-                        (text(row), line(row))
-                    } else {
-                        (String::new(), String::new())
-                    };
-                    let what = emphasised(&format!("{what:<w$}"), row, paint);
-                    format!("{what} {}", paint.faint(&format!("{place:<lines$}")))
-                })
-                .collect();
-            cells.extend(pendings(&|t| self.pending(row, t)));
-            put(&mut out, &number, &cells, &self.memory_cell(row, way, paint));
+        let heads = (self.actors.iter().zip(&events))
+            .map(|(t, w)| paint.strong(&format!("{:<1$}", self.name(*t), w + lines + 1)));
+        let waits = pending.iter().map(|(whose, w)| {
+            let whose = whose.map_or("of the thread", |t| self.name(t));
+            format!("{:<w$}", format!("pending {whose}"))
+        });
+        put("#", heads.collect(), waits.collect(), "memory");
+        for row in self.rows() {
+            let number = row.and_then(|row| row.number).map(|n| n.to_string()).unwrap_or_default();
+            let cells = (self.actors.iter().zip(&events)).map(|(t, w)| {
+                let what = format!("{:<w$}", self.event(row, *t, way.brief));
+                let mine = row.filter(|row| row.thread == *t);
+                let place = format!("{:<lines$}", mine.map(|r| line(Some(r))).unwrap_or_default());
+                format!("{} {}", emphasised(&what, row, paint), paint.faint(&place))
+            });
+            let waits = pending.iter().map(|(whose, w)| {
+                let whose = whose.or_else(|| row.map(|row| row.thread));
+                let shown = whose.map(|t| self.pending(row, t)).unwrap_or_default();
+                format!("{shown:<w$}")
+            });
+            let memory = self.memory(row, way.changes, paint);
+            put(&number.to_string(), cells.collect(), waits.collect(), &memory);
         }
         Some(out)
     }
 
+    /// The columns of what is pending: whose (none: the acting thread's), and how wide.
+    fn pending_columns(&self, way: Way) -> Vec<(Option<ThreadId>, usize)> {
+        if way.own && self.waiting.len() > 1 {
+            let of = |row: Option<&Row>| {
+                row.map(|row| self.pending(Some(row), row.thread)).unwrap_or_default()
+            };
+            return vec![(None, self.widest("pending of the thread".len(), of))];
+        }
+        let whole = |t: &ThreadId| {
+            let head = width(self.name(*t)) + "pending ".len();
+            (Some(*t), self.widest(head, |row| self.pending(row, *t)))
+        };
+        self.waiting.iter().map(whole).collect()
+    }
+
     /// A line for each event.
     fn list(&self) -> String {
-        let rows = &self.story.rows;
         let paint = self.look.paint;
-        let names = self.actors.iter().map(|t| width(self.name(*t))).max().unwrap_or(0).max(6);
+        let rows = &self.story.rows;
+        let most = |of: &dyn Fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
         let text = |row: &Row| clip(&shortened(&row.text, true), 70);
-        let texts = rows.iter().map(|row| width(&text(row))).max().unwrap_or(0).max(5);
-        let lines = rows.iter().map(|row| width(&line(row))).max().unwrap_or(0);
-        let mine = |row: &Row| clip(&self.pending(row, row.thread), 40);
-        let pending = rows.iter().map(|row| width(&mine(row))).max().unwrap_or(0);
-        let pending = if pending == 0 { 0 } else { pending.max(11) };
+        let names = most(&|row| width(self.name(row.thread))).max("thread".len());
+        let texts = most(&|row| width(&text(row))).max("event".len());
+        let lines = most(&|row| width(&line(Some(row))));
+        let changed = |row: &Row| self.memory(Some(row), true, paint);
+        let memory = most(&|row| width(&changed(row)));
+        // What is pending gets the room that is left.
+        let room = self.look.width.saturating_sub(names + texts + lines + memory + 14).max(24);
+        let mine = |row: &Row| clip(&self.pending(Some(row), row.thread), room);
+        let pending = match most(&|row| width(&mine(row))) {
+            0 => 0,
+            some => some.max("its pending".len()),
+        };
         let mut out = String::new();
         let mut put = |number: &str, name: &str, what: &str, place: &str, wait: &str, mem: &str| {
             let waits = match pending {
                 0 => String::new(),
                 _ => format!(" | {wait:<pending$}"),
             };
-            let text = format!("{number:>4}  {name}  {what} {place}{waits} | {mem}");
+            let text = format!("{number:>4}  {name:<names$}  {what} {place}{waits} | {mem}");
             writeln!(out, "{}", text.trim_end()).expect("strings take text");
         };
         let pad = |text: &str, w: usize| format!("{text:<w$}");
-        let (thread, event) = (pad("thread", names), pad("event", texts));
-        put("#", &thread, &event, &pad("", lines), "its pending", "memory");
-        put("", &pad("", names), &pad("", texts), &pad("", lines), "", &self.initially());
+        put("#", "thread", &pad("event", texts), &pad("", lines), "its pending", "memory");
+        let initial = self.memory(None, false, paint);
+        put("", "", &pad("", texts), &pad("", lines), "", &initial);
         for row in rows {
             let number = row.number.map(|n| n.to_string()).unwrap_or_default();
-            let what = emphasised(&pad(&text(row), texts), row, paint);
-            let place = paint.faint(&pad(&line(row), lines));
-            let changed = self.memory_cell(row, Way { brief: true, changes: true }, paint);
-            let name = pad(self.name(row.thread), names);
-            put(&number, &name, &what, &place, &mine(row), &changed);
+            let what = emphasised(&pad(&text(row), texts), Some(row), paint);
+            let place = paint.faint(&pad(&line(Some(row)), lines));
+            put(&number, self.name(row.thread), &what, &place, &mine(row), &changed(row));
         }
         out
     }
 }
 
-fn line(row: &Row) -> String {
-    row.line.map(|line| format!(":{line}")).unwrap_or_default()
+fn line(row: Option<&Row>) -> String {
+    row.and_then(|row| row.line).map(|line| format!(":{line}")).unwrap_or_default()
 }
 
 /// Remarks stand out from events.
-fn emphasised(text: &str, row: &Row, paint: Paint) -> String {
-    if row.number.is_none() && text.starts_with(char::is_alphabetic) {
+fn emphasised(text: &str, row: Option<&Row>, paint: Paint) -> String {
+    if row.is_none_or(|row| row.number.is_none()) && text.starts_with(char::is_alphabetic) {
         paint.strong(text)
     } else {
         text.into()

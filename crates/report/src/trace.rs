@@ -7,9 +7,9 @@
 use crate::wording;
 use fencepost_ir::{Label, Op, Pc, Problem, Program, ThreadId, Value};
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::replay::{Divergence, End, Moment, Run, Trace, replay};
+use fencepost_models::replay::{Divergence, End, Pending, Run, Trace, replay};
 use fencepost_models::{
-    EventKind, Machine, MemoryModel, ModelSpec, Reductions, Step, Stumble, Visitor,
+    Event, EventKind, Machine, MemoryModel, ModelSpec, Reductions, Stumble, Visitor,
 };
 
 /// More than any run a search can find has pending: replaying is never bounded.
@@ -22,10 +22,21 @@ pub struct Story<'p> {
     pub problem: &'p Problem,
     /// What happened.
     pub run: Run,
+    /// How things stood before its first step.
+    pub first: FirstState,
     /// How things stood at its end. Means nothing when the last step stumbled.
     pub last: LastState,
     /// What to show.
     pub rows: Vec<Row>,
+}
+
+/// The threads at the beginning of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FirstState {
+    /// By thread: what it has pending (table-driven models fetch at once).
+    pub pending: Vec<Vec<Pending>>,
+    /// By thread: whether it is in a critical section.
+    pub critical: Vec<bool>,
 }
 
 /// The threads at the end of a run.
@@ -62,9 +73,9 @@ pub fn tell<'p>(
     reductions: Reductions,
     trace: &Trace,
 ) -> Result<Story<'p>, Divergence> {
-    let (run, last) = model.visit(ROOM, Replaying { problem, reductions, trace })?;
-    let rows = rows(&problem.program, &run);
-    Ok(Story { problem, run, last, rows })
+    let (run, first, last) = model.visit(ROOM, Replaying { problem, reductions, trace })?;
+    let rows = rows(&problem.program, &run, &first);
+    Ok(Story { problem, run, first, last, rows })
 }
 
 impl Story<'_> {
@@ -92,89 +103,95 @@ struct Replaying<'p, 't> {
 }
 
 impl Visitor for Replaying<'_, '_> {
-    type Output = Result<(Run, LastState), Divergence>;
+    type Output = Result<(Run, FirstState, LastState), Divergence>;
 
     fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
         let machine = Machine::new(self.problem, model, self.reductions);
         let run = replay(&machine, self.trace)?;
-        let last = last_state(&machine, self.trace).unwrap_or_default();
-        Ok((run, last))
+        // A run that goes wrong in `init` has neither.
+        let (first, last) = ends(&machine, self.trace).unwrap_or_default();
+        Ok((run, first, last))
     }
 }
 
-/// Takes the steps again, for the state they end in.
-fn last_state<M: MemoryModel>(
+/// Takes the steps again, for the states they begin and end in.
+fn ends<M: MemoryModel>(
     machine: &Machine<'_, M>,
     trace: &Trace,
-) -> Result<LastState, Stumble> {
-    let mut state = machine.blank();
-    machine.start(&mut state, &mut Choices::scripted(&trace.init), &mut ())?;
-    for step in &trace.steps {
-        machine.take(&mut state, step, &mut ())?;
-    }
+) -> Result<(FirstState, LastState), Stumble> {
     let program = machine.shape.program();
+    let mut state = machine.blank();
+    let mut events: Vec<Event> = Vec::new();
+    machine.start(&mut state, &mut Choices::scripted(&trace.init), &mut events)?;
+    let mut pending = vec![Vec::new(); program.threads.len()];
+    for event in &events {
+        if let (EventKind::Fetch { stores, loc, value }, Some(label)) = (event.kind, event.label) {
+            pending[event.thread.index()].push(Pending { label, stores, loc, value });
+        }
+    }
+    let critical = program.thread_ids().map(|t| machine.is_critical(&state, t)).collect();
+    let first = FirstState { pending, critical };
+    for step in &trace.steps {
+        if machine.take(&mut state, step, &mut ()).is_err() {
+            return Ok((first, LastState::default())); // the run stumbles here
+        }
+    }
     let registers = (program.thread_ids())
         .map(|t| {
             let from = machine.shape.thread(t).registers;
             state.registers[from..from + program.thread(t).registers.len()].to_vec()
         })
         .collect();
-    Ok(LastState { pcs: state.pcs, registers })
+    Ok((first, LastState { pcs: state.pcs, registers }))
 }
 
-fn rows(program: &Program, run: &Run) -> Vec<Row> {
+fn rows(program: &Program, run: &Run, first: &FirstState) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut number = 0;
     let line = |label: Option<Label>| label.map(|l| program.label(l).span.line);
     for (at, moment) in run.moments.iter().enumerate() {
         let thread = moment.step.thread;
+        let of_step = rows.len();
+        let mut state_at = None; // the last row that does more than look at registers
         let mut add = |text, line, is_event: bool| {
             number += usize::from(is_event);
             let number = is_event.then_some(number);
             rows.push(Row { number, thread, text, line, moment: at, settles: false });
+            rows.len() - 1
         };
-        for told in &moment.events {
+        for (which, told) in moment.events.iter().enumerate() {
             let event = &told.event;
-            if wording::matters(program, event) {
-                add(wording::event(program, told), line(event.label), true);
-            } else if matches!(event.kind, EventKind::AtomicBegin | EventKind::AtomicEnd) {
-                add(wording::event(program, told), line(event.label), false);
+            let brackets = matches!(event.kind, EventKind::AtomicBegin | EventKind::AtomicEnd);
+            if !brackets && !wording::matters(program, event) {
+                continue;
+            }
+            let chosen = wording::chosen(program, &moment.events[which..]);
+            let text = chosen.unwrap_or_else(|| wording::event(program, told));
+            let row = add(text, line(event.label), !brackets);
+            if !brackets && !matches!(event.kind, EventKind::Test(_)) {
+                state_at = Some(row);
             }
         }
         if let End::Stumbled(_, stumble) = run.end
-            && let Some(fault) = stumble.fault
+            && stumble.fault.is_some()
             && at + 1 == run.moments.len()
         {
-            let told = moment.events.last().filter(|t| wording::matters(program, &t.event));
+            let shown = (moment.events.iter())
+                .any(|t| t.event.label == stumble.label && wording::matters(program, &t.event));
             if let Some(label) = stumble.label
-                && told.is_none_or(|t| t.event.label != Some(label))
+                && !shown
             {
                 add(wording::statement(program, label, 40), line(Some(label)), true);
             }
-            add(format!("FAULT: {}", fault.describe()), None, false);
+            add("FAULT".into(), None, false);
         }
-        if moment.critical[thread.index()] && !was_critical(program, run, at, thread) {
+        let before = if at == 0 { &first.critical } else { &run.moments[at - 1].critical };
+        if moment.critical[thread.index()] && !before[thread.index()] {
             add("enters critical section".into(), None, false);
         }
-        let of_step = || rows.iter().rposition(|row| row.moment == at);
-        let event = rows.iter().rposition(|row| row.moment == at && row.number.is_some());
-        if let Some(shows_state) = event.or_else(of_step) {
-            rows[shows_state].settles = true;
+        if let Some(row) = rows.get_mut(state_at.unwrap_or(of_step)) {
+            row.settles = true;
         }
     }
     rows
-}
-
-/// Whether a thread was in a critical section before its step. Only its own steps move it, so it is
-/// where its step before left it; for its first step, where that step's statement is.
-fn was_critical(program: &Program, run: &Run, at: usize, thread: ThreadId) -> bool {
-    if at > 0 {
-        return run.moments[at - 1].critical[thread.index()];
-    }
-    let first: Option<&Moment> = run.moments.first();
-    let pc = first.and_then(|moment| match moment.step {
-        Step { action: fencepost_models::Action::Run(_), .. } => moment.events.first()?.event.pc,
-        Step { action: fencepost_models::Action::Internal(_), .. } => None,
-    });
-    pc.is_some_and(|pc| program.thread(thread).stmt(pc).critical)
 }

@@ -4,7 +4,9 @@ use crate::paint::{clip, printable};
 use crate::trace::Story;
 use crate::wording::{place, statement};
 use fencepost_engines::Violation;
-use fencepost_ir::{Condition, Label, Observable, Problem, Property, Quantifier, ThreadId};
+use fencepost_ir::{Condition, Label, Observable, Problem, Property, Quantifier, ThreadId, Value};
+use fencepost_models::Wrong;
+use fencepost_models::replay::End;
 
 /// The stable word for the kind of a violation.
 pub fn word(violation: Violation) -> &'static str {
@@ -59,6 +61,45 @@ fn quantifier_name(quantifier: Quantifier) -> &'static str {
 
 fn text(condition: &Condition, most: usize) -> String {
     clip(&printable(&condition.text), most)
+}
+
+/// What a run shows: what goes wrong at its end, or a witness for a `final exists`.
+pub fn shown_by(story: &Story<'_>) -> Option<Violation> {
+    match story.run.end {
+        End::Stumbled(thread, stumble) => Some(match stumble.fault {
+            Some(fault) => Violation::Fault(fault, thread, stumble.label),
+            None => Violation::Assertion(thread, stumble.label),
+        }),
+        End::Wrong(Wrong::MutualExclusion(a, b)) => Some(Violation::MutualExclusion(a, b)),
+        End::Wrong(Wrong::Invariant(at)) => Some(Violation::Invariant(at)),
+        End::Wrong(Wrong::Final(at)) => Some(Violation::Final(at)),
+        End::Wrong(Wrong::Deadlock) => Some(Violation::Deadlock),
+        End::Fine if !story.run.is_final => None,
+        End::Fine => {
+            let reached = |property: &Property| match property {
+                Property::Final(Quantifier::Exists, condition) => {
+                    let value = condition.expr.eval(&|what| value(story, *what).unwrap_or(0));
+                    value.is_ok_and(|value| value != 0)
+                }
+                Property::Final(..)
+                | Property::Assertions
+                | Property::MutualExclusion
+                | Property::Invariant(_)
+                | Property::DeadlockFree => false,
+            };
+            story.problem.properties.iter().position(reached).map(Violation::Witness)
+        }
+    }
+}
+
+/// The value of an observable at the end of a run.
+fn value(story: &Story<'_>, what: Observable) -> Option<Value> {
+    match what {
+        Observable::Loc(loc) => story.memory().get(loc.index()).copied(),
+        Observable::Reg(t, reg) => {
+            story.last.registers.get(t.index())?.get(reg.index()).copied()
+        }
+    }
 }
 
 /// What happens, in one sentence. `story` is the run that shows it, where there is one.
@@ -130,14 +171,8 @@ fn values(problem: &Problem, condition: &Condition, story: Option<&Story<'_>>) -
     let shown: Vec<String> = seen
         .into_iter()
         .filter_map(|what| {
-            let value = match what {
-                Observable::Loc(loc) => *story.memory().get(loc.index())?,
-                Observable::Reg(t, reg) => {
-                    *story.last.registers.get(t.index())?.get(reg.index())?
-                }
-            };
             let program = &problem.program;
-            let value = program.observable_type(what).show(value);
+            let value = program.observable_type(what).show(value(story, what)?);
             Some(format!("{} = {value}", program.observable_name(what)))
         })
         .collect();

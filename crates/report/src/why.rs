@@ -13,7 +13,7 @@ use crate::wording::{cell, place};
 use fencepost_ir::{Label, Loc, Program, ThreadId, Value};
 use fencepost_models::catalog::Kind;
 use fencepost_models::replay::Run;
-use fencepost_models::{EventKind, ModelSpec};
+use fencepost_models::{EventKind, ModelSpec, Source};
 
 /// No more reasons than this.
 const MOST: usize = 3;
@@ -27,9 +27,12 @@ struct Access {
     thread: ThreadId,
     label: Label,
     loc: Option<Loc>,
-    value: Option<Value>,
+    /// Whether it reads memory, and what it found there.
     reads: bool,
+    read: Option<Value>,
+    /// Whether it writes memory, and what it leaves there.
     writes: bool,
+    wrote: Option<Value>,
     /// When its thread came to it.
     issued: usize,
     /// When it took effect.
@@ -68,8 +71,11 @@ pub fn reasons(program: &Program, model: &ModelSpec, run: &Run) -> Vec<String> {
     for pair in &overtaken {
         for reason in tell.pair(pair, &accesses) {
             // The last of its kind between two threads says it all.
-            found.retain(|other| other.key != reason.key);
-            found.push(reason);
+            match found.iter_mut().find(|other| other.key == reason.key) {
+                Some(other) if other.time > reason.time => {}
+                Some(other) => *other = reason,
+                None => found.push(reason),
+            }
         }
     }
     if found.is_empty() {
@@ -100,7 +106,10 @@ impl Sentences<'_> {
         let after = |x: &&Access| x.conflicts(&ahead) && x.time > ahead.time;
         let meanwhile =
             |y: &&Access| y.conflicts(&late) && late.issued <= y.time && y.time < late.time;
-        let seen = accesses.iter().filter(meanwhile).max_by_key(|y| (y.reads, y.time));
+        // A read that found what the late store brings is no news.
+        let tells = |y: &&Access| !y.reads || !late.writes || y.read != late.wrote || y.writes;
+        let seen = accesses.iter().filter(meanwhile).filter(tells);
+        let seen = seen.max_by_key(|y| (y.reads, y.time));
         let (Some(_), Some(seen)) = (accesses.iter().find(after), seen) else {
             return Vec::new();
         };
@@ -122,23 +131,23 @@ impl Sentences<'_> {
         let (first, second) = (self.place(ahead), self.place(late));
         let text = match (ahead.writes, late.writes) {
             (true, true) => format!(
-                "{name}'s store {} {first} became visible before its earlier store {} {second}.",
-                self.cell(ahead),
-                self.cell(late)
+                "{name}'s {} {first} became visible before its earlier {} {second}.",
+                self.store(ahead),
+                self.store(late)
             ),
             (true, false) => format!(
-                "{name}'s store {} {first} became visible before its earlier load of {} {second}.",
-                self.cell(ahead),
+                "{name}'s {} {first} became visible before its earlier load of {} {second}.",
+                self.store(ahead),
                 self.location(late)
             ),
             (false, true) => format!(
-                "{name} read {} {first} before its earlier store {} {second} became visible.",
-                self.cell(ahead),
-                self.cell(late)
+                "{name} read {} {first} before its earlier {} {second} became visible.",
+                self.found(ahead),
+                self.store(late)
             ),
             (false, false) => format!(
                 "{name} read {} {first} before its earlier load of {} {second}.",
-                self.cell(ahead),
+                self.found(ahead),
                 self.location(late)
             ),
         };
@@ -153,12 +162,12 @@ impl Sentences<'_> {
             Kind::Table(_) => "still pending",
         };
         let text = format!(
-            "{} read {} from memory {} while {}'s store {} {} was {waiting}.",
+            "{} read {} from memory {} while {}'s {} {} was {waiting}.",
             self.name(reader.thread),
-            self.cell(reader),
+            self.found(reader),
             self.place(reader),
             self.name(late.thread),
-            self.cell(late),
+            self.store(late),
             self.place(late),
         );
         Reason { key: (4, reader.thread, late.thread), time: reader.time, text }
@@ -179,8 +188,19 @@ impl Sentences<'_> {
         }
     }
 
-    fn cell(&self, access: &Access) -> String {
-        match (access.loc, access.value) {
+    /// `x = 0`, the location and what was found in it.
+    fn found(&self, access: &Access) -> String {
+        self.cell(access, access.read)
+    }
+
+    /// `store x = 1`, with what is left in the location.
+    fn store(&self, access: &Access) -> String {
+        let kind = if access.reads { "update" } else { "store" };
+        format!("{kind} {}", self.cell(access, access.wrote))
+    }
+
+    fn cell(&self, access: &Access, value: Option<Value>) -> String {
+        match (access.loc, value) {
             (Some(loc), Some(value)) => cell(self.program, loc, " = ", value),
             _ => self.location(access),
         }
@@ -195,26 +215,40 @@ fn accesses(run: &Run) -> (Vec<Access>, Vec<Overtaking>) {
     for told in run.moments.iter().flat_map(|moment| &moment.events) {
         now += 1;
         let (thread, Some(label)) = (told.event.thread, told.event.label) else { continue };
-        let new = |loc, value, reads, writes, time| Access {
+        let blank = Access {
             thread,
             label,
-            loc,
-            value,
-            reads,
-            writes,
+            loc: None,
+            reads: false,
+            read: None,
+            writes: false,
+            wrote: None,
             issued: now,
-            time,
+            time: now,
         };
+        let load = |loc, read| Access { loc, reads: true, read, ..blank };
+        let store = |loc, wrote| Access { loc, writes: true, wrote, ..blank };
         let access = match told.event.kind {
-            EventKind::Fetch { stores, loc, value } => new(loc, value, !stores, stores, NEVER),
-            EventKind::Store { loc, value } => new(Some(loc), Some(value), false, true, NEVER),
-            EventKind::Load { loc, value, .. } => new(Some(loc), Some(value), true, false, now),
+            EventKind::Fetch { stores: true, loc, value } => {
+                Access { time: NEVER, ..store(loc, value) }
+            }
+            EventKind::Fetch { stores: false, loc, .. } => {
+                Access { time: NEVER, ..load(loc, None) }
+            }
+            EventKind::Store { loc, value } => {
+                Access { time: NEVER, ..store(Some(loc), Some(value)) }
+            }
+            // Nobody else has to do with what a thread reads from its own buffer.
+            EventKind::Load { source: Source::Forwarded, .. } => blank,
+            EventKind::Load { loc, value, source: Source::Memory } => load(Some(loc), Some(value)),
             EventKind::Write { loc, value } | EventKind::Commit { loc, value } => {
-                new(Some(loc), Some(value), false, true, now)
+                store(Some(loc), Some(value))
             }
-            EventKind::Update { loc, old, new: wrote } => {
-                new(Some(loc), Some(old), true, wrote.is_some(), now)
-            }
+            EventKind::Update { loc, old, new } => Access {
+                writes: new.is_some(),
+                wrote: new,
+                ..load(Some(loc), Some(old))
+            },
             EventKind::Fence(_)
             | EventKind::Drain(_)
             | EventKind::Set { .. }
@@ -253,7 +287,8 @@ fn accesses(run: &Run) -> (Vec<Access>, Vec<Overtaking>) {
             if late.issued > ahead.time {
                 late.issued = 0; // fetched before the run's first step
             }
-            (late.loc.is_none() || late.loc != ahead.loc).then_some(Overtaking { ahead, late })
+            let apart = late.loc.is_none() || late.loc != ahead.loc;
+            (ahead.loc.is_some() && apart).then_some(Overtaking { ahead, late })
         })
         .collect();
     (all, overtaken)
@@ -271,9 +306,10 @@ fn still_pending(run: &Run, all: &mut Vec<Access>) {
                     thread,
                     label: p.label,
                     loc: p.loc,
-                    value: p.value,
                     reads: !p.stores,
+                    read: None,
                     writes: p.stores,
+                    wrote: p.value,
                     issued: 0,
                     time: NEVER,
                 });

@@ -80,6 +80,35 @@ pub fn matters(program: &Program, event: &Event) -> bool {
     }
 }
 
+/// What a choice chose, where that is not simply the value of a register the user named. `events` are
+/// those of the step from the choice on.
+pub fn chosen(program: &Program, events: &[Told]) -> Option<String> {
+    let (choice, rest) = events.split_first()?;
+    let (EventKind::Set { reg, value }, Some(Op::Choose { lo, .. })) =
+        (choice.event.kind, op(program, &choice.event))
+    else {
+        return None;
+    };
+    if named(program, choice.event.thread, reg).is_some() {
+        return None;
+    }
+    // `choose(2, 3, 5)` chooses a position, and an assignment turns it into the value.
+    for told in rest.iter().filter(|t| t.event.label == choice.event.label) {
+        if let EventKind::Set { reg, value } = told.event.kind
+            && let Some(name) = named(program, told.event.thread, reg)
+        {
+            let shown = program.register_type(told.event.thread, reg).show(value);
+            return Some(format!("{name} = {shown} (chosen)"));
+        }
+    }
+    let text = statement(program, choice.event.label?, 40);
+    let list = text.strip_prefix("choose(").and_then(|t| t.strip_suffix(')'));
+    let at = usize::try_from(value.checked_sub(*lo)?).ok()?;
+    let item = list.filter(|list| !list.contains("..")).and_then(|list| list.split(',').nth(at));
+    let shown = item.map_or_else(|| value.to_string(), |item| item.trim().to_string());
+    Some(format!("{text}: {shown}"))
+}
+
 /// Where the value of a load or update came from: `initial`, `own buffer` or `p(1):12`.
 pub fn from(program: &Program, told: &Told) -> Option<String> {
     let origin = told.origin?;
@@ -129,7 +158,7 @@ fn named(program: &Program, thread: ThreadId, reg: Reg) -> Option<&str> {
 /// What an event did, in the words of the language where there are some.
 pub fn event(program: &Program, told: &Told) -> String {
     let event = &told.event;
-    let target = || target(program, event).unwrap_or_default();
+    let target_or_none = || target(program, event).unwrap_or_default();
     match event.kind {
         EventKind::Fetch { stores, loc, value } => {
             let label = event.label.unwrap_or(Label(0));
@@ -137,8 +166,8 @@ pub fn event(program: &Program, told: &Told) -> String {
             format!("fetch {}", pending(program, event.thread, &waits))
         }
         EventKind::Load { loc, value, .. } => {
-            let verb = target_or(program, event, "read ");
-            format!("{verb}{}{}", cell(program, loc, " = ", value), source(program, told))
+            let read = target(program, event).unwrap_or_else(|| "read ".into());
+            format!("{read}{}{}", cell(program, loc, " = ", value), source(program, told))
         }
         EventKind::Store { loc, value } | EventKind::Write { loc, value } => {
             cell(program, loc, " := ", value)
@@ -146,7 +175,11 @@ pub fn event(program: &Program, told: &Told) -> String {
         EventKind::Commit { loc, value } => format!("commit {}", cell(program, loc, "=", value)),
         EventKind::Update { loc, old, new } => {
             let location = program.location(loc);
-            let what = format!("{}{}({})", target(), update(program, event), location.name);
+            let name = match (op(program, event), event.label) {
+                (Some(Op::Update { update, .. }), Some(label)) => update_name(program, label, update),
+                _ => "update",
+            };
+            let what = format!("{}{name}({})", target_or_none(), location.name);
             let old = location.ty.show(old);
             let source = source(program, told);
             match new {
@@ -174,7 +207,7 @@ pub fn event(program: &Program, told: &Told) -> String {
                 Some(Op::New { pool, .. }) => program.pool(*pool).name.as_str(),
                 _ => "",
             };
-            format!("{}new {pool}#{reference}", target())
+            format!("{}new {pool}#{reference}", target_or_none())
         }
         EventKind::Free(reference) => {
             let pool = match op(program, event) {
@@ -190,19 +223,15 @@ pub fn event(program: &Program, told: &Told) -> String {
     }
 }
 
-fn target_or(program: &Program, event: &Event, otherwise: &str) -> String {
-    target(program, event).unwrap_or_else(|| otherwise.into())
-}
-
-fn update(program: &Program, event: &Event) -> &'static str {
-    match op(program, event) {
-        Some(Op::Update { update, .. }) => update_name(update),
-        _ => "update",
+/// What the source calls an update; `fetch_sub` is an addition to the machine.
+fn update_name(program: &Program, label: Label, update: &Update) -> &'static str {
+    const NAMES: [&str; 7] =
+        ["cas", "swap", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
+    let text = &program.label(label).text;
+    let written = text.split('(').next().unwrap_or_default().trim_end();
+    if let Some(name) = NAMES.iter().find(|name| written.ends_with(**name)) {
+        return name;
     }
-}
-
-/// What the language calls an update.
-fn update_name(update: &Update) -> &'static str {
     match update {
         Update::Cas { .. } => "cas",
         Update::Swap { .. } => "swap",
@@ -221,7 +250,9 @@ pub fn pending(program: &Program, thread: ThreadId, pending: &Pending) -> String
         None => statement(program, pending.label, 20),
     };
     let update = code.iter().find_map(|stmt| match &stmt.op {
-        Op::Update { update, .. } if stmt.label == pending.label => Some(update_name(update)),
+        Op::Update { update, .. } if stmt.label == pending.label => {
+            Some(update_name(program, stmt.label, update))
+        }
         _ => None,
     });
     match (pending.loc, pending.value) {

@@ -63,7 +63,12 @@ pub(crate) struct Shard {
 
 impl Shard {
     pub(crate) fn new() -> Self {
-        Shard { table: vec![0; 32], arena: Vec::new(), ends: Vec::new(), parents: Vec::new() }
+        Shard {
+            table: vec![0; 32],
+            arena: Vec::new(),
+            ends: Vec::new(),
+            parents: Vec::new(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -85,7 +90,11 @@ impl Shard {
 
     #[inline]
     pub(crate) fn state(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
+        let start = if index == 0 {
+            0
+        } else {
+            self.ends[index - 1] as usize
+        };
         &self.arena[start..self.ends[index] as usize]
     }
 
@@ -134,7 +143,9 @@ impl Shard {
     /// Adds a state unless it is known. Returns whether it was added.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64, state: &[u8], parent: StateId) -> bool {
-        let Err(slot) = self.find(hash, state) else { return false };
+        let Err(slot) = self.find(hash, state) else {
+            return false;
+        };
         let index = self.ends.len();
         self.table[slot] = Self::tag(hash) | (index as u64 + 1);
         grow(&mut self.arena, state.len());
@@ -199,7 +210,10 @@ mod tests {
         let mut shard = Shard::new();
         assert!(shard.insert(7, b"one", StateId::NONE));
         assert!(shard.insert(7, b"two", StateId::NONE));
-        assert_eq!((shard.find(7, b"one"), shard.find(7, b"two")), (Ok(0), Ok(1)));
+        assert_eq!(
+            (shard.find(7, b"one"), shard.find(7, b"two")),
+            (Ok(0), Ok(1))
+        );
         assert!(shard.find(7, b"six").is_err());
     }
 }

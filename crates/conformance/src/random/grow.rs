@@ -242,7 +242,7 @@ impl Grower {
             Profile::Straight | Profile::Loops => 0,
         };
         if place != Place::Endless && self.random.percent(records) {
-            self.record(place, body);
+            self.record(body);
             return 1;
         }
         match self.profile {
@@ -271,7 +271,7 @@ impl Grower {
         match self.random.below(100) {
             0..68 => body.push(self.access(place)),
             68..76 => body.push(self.local()),
-            76..86 if place != Place::Atomic => body.push(self.fence()),
+            76..86 => body.push(self.fence()),
             86..94 => {
                 let cond = self.condition();
                 let mut arms = vec![(format!("if ({cond})"), self.body(budget, place))];
@@ -497,7 +497,7 @@ impl Grower {
     }
 
     /// A statement about records, mostly where `r4` is not null.
-    fn record(&mut self, place: Place, body: &mut Vec<Tree>) {
+    fn record(&mut self, body: &mut Vec<Tree>) {
         let free = [
             "r4 = new Node;",
             "r4 = head;",
@@ -530,10 +530,7 @@ impl Grower {
             body.push(line(self.random.pick(&free)));
             return;
         }
-        let mut text = self.random.pick(&guarded);
-        if place == Place::Atomic && text.starts_with("drain") {
-            text = "r0 = r4.v;";
-        }
+        let text = self.random.pick(&guarded);
         if self.random.percent(75) {
             body.push(block("if (r4 != null)", vec![line(text)]));
         } else {

@@ -401,10 +401,14 @@ impl Windowed {
     }
 
     /// "Where the table keeps R->W in order, both also wait until the window holds no load and no
-    /// update."
+    /// update; where it keeps W->R in order, until it holds no store and no update."
     fn may_allocate(&self, rules: &Rules, thread: &Thread) -> bool {
-        let reads = |entry: &Entry| kinds(entry.op(thread)).contains(&Kind::R);
-        rules.table.r_w || !self.window.iter().any(reads)
+        let holds = |kind| {
+            self.window
+                .iter()
+                .any(|e| kinds(e.op(thread)).contains(&kind))
+        };
+        (rules.table.r_w || !holds(Kind::R)) && (rules.table.w_r || !holds(Kind::W))
     }
 
     /// Whether a load, store or update may be performed.

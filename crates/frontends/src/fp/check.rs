@@ -133,11 +133,19 @@ impl<'a> Checker<'a> {
     }
 
     fn mismatch(&mut self, expr: &Expr, wanted: Ty) {
-        let constant = if let ExprKind::Const(value) = expr.kind { Some(value) } else { None };
+        let constant = if let ExprKind::Const(value) = expr.kind {
+            Some(value)
+        } else {
+            None
+        };
         let hint = advice(expr.ty, wanted, constant, &self.text(expr.span));
         let (found, wanted) = (self.globals.show(expr.ty), self.globals.show(wanted));
         self.diagnostics
-            .error(codes::TYPE_MISMATCH, expr.span, format!("expected {wanted}, found {found}"))
+            .error(
+                codes::TYPE_MISMATCH,
+                expr.span,
+                format!("expected {wanted}, found {found}"),
+            )
             .label(format!("this is {found}"))
             .hint = hint;
     }
@@ -162,10 +170,23 @@ impl<'a> Checker<'a> {
             Scope::Constant => (format!("there is no constant `{name}`"), "unknown constant"),
             Scope::Condition { .. } => (format!("there is no location `{name}`"), "unknown name"),
         };
-        self.diagnostics.error(codes::UNKNOWN_NAME, span, message).label(label).hint = near;
+        let diagnostic = self.diagnostics.error(codes::UNKNOWN_NAME, span, message);
+        diagnostic.label(label).hint = near;
+        if let Some(later) = self.globals.constants.get(name)
+            && self.scope == Scope::Constant
+        {
+            diagnostic
+                .related(*later, "declared later")
+                .hint("declare it before it is used");
+        }
     }
 
     fn constant(&self, value: Value, ty: Ty, span: Span) -> Expr {
-        Expr { kind: ExprKind::Const(value), ty, span, pure: true }
+        Expr {
+            kind: ExprKind::Const(value),
+            ty,
+            span,
+            pure: true,
+        }
     }
 }

@@ -39,7 +39,8 @@ impl Globals {
     ) -> Option<Value> {
         let mut checker = Checker::new(self, source, diagnostics, Scope::Constant);
         checker.expr_of(expr, wanted)?;
-        self.constant(expr, source, diagnostics).map(|(value, _)| value)
+        self.constant(expr, source, diagnostics)
+            .map(|(value, _)| value)
     }
 
     /// The value of a constant number.
@@ -78,9 +79,7 @@ pub fn evaluate(expr: &Expr) -> Result<Value, Fault> {
     Ok(match &expr.kind {
         ExprKind::Const(value) => *value,
         ExprKind::Unary(op, a) => op.apply(evaluate(a)?)?,
-        ExprKind::Binary(BinOp::And, a, b) => {
-            Value::from(evaluate(a)? != 0 && evaluate(b)? != 0)
-        }
+        ExprKind::Binary(BinOp::And, a, b) => Value::from(evaluate(a)? != 0 && evaluate(b)? != 0),
         ExprKind::Binary(BinOp::Or, a, b) => Value::from(evaluate(a)? != 0 || evaluate(b)? != 0),
         ExprKind::Binary(op, a, b) => op.apply(evaluate(a)?, evaluate(b)?)?,
         ExprKind::Select(c, a, b) => {

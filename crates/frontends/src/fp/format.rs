@@ -3,8 +3,8 @@
 //! - Two spaces for each level, one statement on a line. What the source has on a single line stays
 //!   on one, if it fits: `do { w = x; } while (w);`.
 //! - A comment on its own line stays before what follows it. A comment behind code, or inside of it,
-//!   goes to the end of the line; when there are two `//` comments for one line, the first goes
-//!   before it.
+//!   goes to the end of the line, in its old column if it can; when there are two `//` comments for
+//!   one line, the first goes before it.
 //! - Blank lines are kept where there are some, one for each run, but not at the edges of a block.
 //! - Tokens are never added or removed, except the comma after the last constant of an enum.
 //!
@@ -13,6 +13,9 @@
 mod flat;
 mod item;
 mod stmt;
+
+#[cfg(test)]
+mod tests;
 
 use fencepost_ir::{Diagnostics, Span};
 
@@ -41,7 +44,11 @@ pub fn format(source: &str, diagnostics: &mut Diagnostics) -> Option<String> {
 
 fn format_checked(source: &str, diagnostics: &mut Diagnostics) -> Option<String> {
     if source.len() > limits::SOURCE {
-        let start = Span { line: 1, column: 1, ..Span::default() };
+        let start = Span {
+            line: 1,
+            column: 1,
+            ..Span::default()
+        };
         diagnostics.error(codes::TOO_LARGE, start, "this file is too large to format");
         return None;
     }
@@ -76,7 +83,11 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(source: &'a str, lexed: &'a Lexed) -> Self {
-        let starts = source.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1);
+        let starts = source
+            .bytes()
+            .enumerate()
+            .filter(|(_, b)| *b == b'\n')
+            .map(|(at, _)| at + 1);
         Printer {
             source,
             lexed,
@@ -100,20 +111,29 @@ impl<'a> Printer<'a> {
 
     /// The position of the first token that starts at or after an offset.
     fn token_at(&self, offset: usize) -> usize {
-        self.lexed.tokens.partition_point(|t| (t.span.start as usize) < offset)
+        self.lexed
+            .tokens
+            .partition_point(|t| (t.span.start as usize) < offset)
     }
 
     /// The end of what ends at `end`, with a semicolon that follows.
     fn with_semicolon(&self, end: u32) -> usize {
         let token = self.lexed.tokens[self.token_at(end as usize)];
-        if token.kind == Tok::Semi { token.span.end as usize } else { end as usize }
+        if token.kind == Tok::Semi {
+            token.span.end as usize
+        } else {
+            end as usize
+        }
     }
 
     /// The first token of a kind at or after an offset.
     fn find(&self, kind: Tok, offset: u32) -> Span {
         let from = self.token_at(offset as usize);
         let found = self.lexed.tokens[from..].iter().find(|t| t.kind == kind);
-        found.or(self.lexed.tokens.last()).map(|t| t.span).unwrap_or_default()
+        found
+            .or(self.lexed.tokens.last())
+            .map(|t| t.span)
+            .unwrap_or_default()
     }
 
     fn has_comments(&self, start: usize, end: usize) -> bool {
@@ -163,7 +183,7 @@ impl<'a> Printer<'a> {
     fn line(&mut self, start: usize, end: usize, text: &str) {
         self.comments_before(start);
         self.blank_before(self.line_of(start));
-        self.code(end, text, self.indent);
+        self.code(start, end, text, self.indent);
     }
 
     /// Prints a line that begins with the brace that ends the block at hand.
@@ -171,12 +191,12 @@ impl<'a> Printer<'a> {
         self.comments_before(start);
         self.fresh = false;
         self.indent -= 1;
-        self.code(end, text, self.indent + 1);
+        self.code(start, end, text, self.indent + 1);
     }
 
     /// A line of code and the comments that belong on it; those that do not fit on it go before
     /// it, indented by `before` levels.
-    fn code(&mut self, end: usize, text: &str, before: usize) {
+    fn code(&mut self, start: usize, end: usize, text: &str, before: usize) {
         let mut own = self.comments_on_line(end);
         let is_line = |c: &Span| c.text(self.source).starts_with("//");
         let last = own.iter().rposition(is_line);
@@ -197,11 +217,31 @@ impl<'a> Printer<'a> {
         }
         self.write_indent(self.indent);
         self.out.push_str(text);
+        if let [comment] = own[..] {
+            let width = 2 * self.indent + text.chars().count() + 1;
+            for _ in width..self.kept_column(start, end, comment) {
+                self.out.push(' ');
+            }
+        }
         for comment in own {
             self.out.push(' ');
             self.out.push_str(comment.text(self.source).trim_end());
         }
         self.out.push('\n');
+    }
+
+    /// The column (from 0) that a comment behind code should keep, if there is room; 0 if any will
+    /// do. Authors line comments up, and on a line of its own the code has no say in that.
+    fn kept_column(&self, start: usize, end: usize, comment: Span) -> usize {
+        let at = comment.start as usize;
+        let line = self.line_of(at);
+        let line_start = self.lines[line - 1];
+        let first = self.lexed.tokens[self.token_at(line_start)].span.start as usize;
+        let before = self.source.get(line_start..at).unwrap_or("");
+        if at < end || line != self.last_line_of(end) || first < start || before.contains('\t') {
+            return 0;
+        }
+        before.chars().count()
     }
 
     /// Takes the comments inside of code that ends at `end`, and those behind it on its line.
@@ -212,7 +252,8 @@ impl<'a> Printer<'a> {
         while let Some(comment) = self.lexed.comments.get(self.comment) {
             let start = comment.start as usize;
             let inside = start < end;
-            if !inside && !(start < next && self.line_of(start) == self.last_line) {
+            let behind = start < next && self.line_of(start) == self.last_line;
+            if !inside && !behind {
                 break;
             }
             if !inside {

@@ -5,9 +5,7 @@
 
 use fencepost_ir::{Address, BinOp, Fault, Op, Problem, Reg, Thread, Update, Value};
 
-use super::tree::{
-    Body, Expr, ExprKind, Place, Root, Stmt, StmtKind, Unit, Update as TreeUpdate,
-};
+use super::tree::{Body, Expr, ExprKind, Place, Root, Stmt, StmtKind, Unit, Update as TreeUpdate};
 
 /// How a run ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,9 +57,22 @@ enum Flow {
 pub(super) fn run_tree(unit: &Unit) -> End {
     let memory = unit.shared.iter().map(|s| s.init.clone()).collect();
     let cells = unit.records.iter();
-    let cells = cells.map(|r| vec![vec![0; r.stride() as usize]; r.cells as usize]).collect();
-    let used = unit.records.iter().map(|r| vec![false; r.cells as usize]).collect();
-    let mut machine = Tree { unit, memory, cells, used, param: 0, steps: 0 };
+    let cells = cells
+        .map(|r| vec![vec![0; r.stride() as usize]; r.cells as usize])
+        .collect();
+    let used = unit
+        .records
+        .iter()
+        .map(|r| vec![false; r.cells as usize])
+        .collect();
+    let mut machine = Tree {
+        unit,
+        memory,
+        cells,
+        used,
+        param: 0,
+        steps: 0,
+    };
     if let Some(init) = &unit.init
         && let Err(stop) = machine.body(init, vec![0; init.locals.len()])
     {
@@ -78,6 +89,9 @@ pub(super) fn run_tree(unit: &Unit) -> End {
         Err(stop) => stop.into(),
     }
 }
+
+/// A pool's cell, if it is a field; the variable or the field's offset; the index.
+type Cell = (Option<(usize, usize)>, usize, usize);
 
 struct Tree<'a> {
     unit: &'a Unit,
@@ -159,7 +173,9 @@ impl Tree<'_> {
                     Ok(Flow::Next)
                 };
             }
-            StmtKind::While { cond, body, step, .. } => {
+            StmtKind::While {
+                cond, body, step, ..
+            } => {
                 return self.rounds(cond.as_ref(), body, step.as_deref(), true, locals, seek);
             }
             StmtKind::DoWhile(body, cond, _) => {
@@ -208,7 +224,9 @@ impl Tree<'_> {
             }
             StmtKind::Free(pool, reference) => {
                 let cell = self.value(reference, locals)? - 1;
-                let used = usize::try_from(cell).ok().map(|at| &mut self.used[pool.index()][at]);
+                let used = usize::try_from(cell)
+                    .ok()
+                    .map(|at| &mut self.used[pool.index()][at]);
                 match used {
                     Some(used) if *used => *used = false,
                     Some(_) | None => return Err(Stop::Fault),
@@ -251,11 +269,7 @@ impl Tree<'_> {
         }
     }
 
-    fn address(
-        &mut self,
-        place: &Place,
-        locals: &mut Vec<Value>,
-    ) -> Result<(Option<(usize, usize)>, usize, usize), Stop> {
+    fn address(&mut self, place: &Place, locals: &mut Vec<Value>) -> Result<Cell, Stop> {
         let (cell, root, len) = match &place.root {
             Root::Shared(id) => (None, id.index(), self.unit.shared[id.index()].len),
             Root::Field { pool, field, of } => {
@@ -277,7 +291,7 @@ impl Tree<'_> {
         Ok((cell, root, index))
     }
 
-    fn cell(&mut self, at: (Option<(usize, usize)>, usize, usize)) -> Result<&mut Value, Stop> {
+    fn cell(&mut self, at: Cell) -> Result<&mut Value, Stop> {
         match at {
             (None, root, index) => Ok(&mut self.memory[root][index]),
             (Some((pool, cell)), offset, index) => {
@@ -365,16 +379,28 @@ impl Tree<'_> {
             TreeUpdate::Sub(_) => BinOp::Sub.apply(old, a)?,
             TreeUpdate::Bits(op, _) => op.apply(old, a)?,
         };
-        Ok(if matches!(update, TreeUpdate::Cas(..)) { Value::from(old == a) } else { old })
+        Ok(if matches!(update, TreeUpdate::Cas(..)) {
+            Value::from(old == a)
+        } else {
+            old
+        })
     }
 }
 
 /// Runs the same thread as lowered code.
 pub(super) fn run_code(problem: &Problem) -> End {
     let program = &problem.program;
-    let used = program.pools.iter().map(|p| vec![false; p.cells as usize]).collect();
+    let used = program
+        .pools
+        .iter()
+        .map(|p| vec![false; p.cells as usize])
+        .collect();
     let memory = program.locations.iter().map(|l| l.init).collect();
-    let mut machine = Machine { problem, memory, used };
+    let mut machine = Machine {
+        problem,
+        memory,
+        used,
+    };
     if let Some(init) = &program.init
         && let Err(stop) = machine.run(init)
     {
@@ -435,7 +461,11 @@ impl Machine<'_> {
                 Op::Drain(at) => {
                     self.locate(at, &registers)?;
                 }
-                Op::Branch { cond, then, otherwise } => {
+                Op::Branch {
+                    cond,
+                    then,
+                    otherwise,
+                } => {
                     next = if eval(cond)? != 0 { *then } else { *otherwise };
                 }
                 Op::Assume(cond) => {

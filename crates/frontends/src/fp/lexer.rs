@@ -12,7 +12,10 @@ use super::codes;
 /// plain names, so that they stay free for registers.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(skip r"[ \t\r\n\f]+")]
-#[expect(missing_docs, reason = "each is the token its text shows, see `describe`")]
+#[expect(
+    missing_docs,
+    reason = "each is the token its text shows, see `describe`"
+)]
 pub enum Tok {
     #[regex("[A-Za-z_][A-Za-z0-9_]*")]
     Name,
@@ -222,8 +225,16 @@ pub struct Lexed {
 
 /// Cuts a source text into tokens.
 pub fn lex(source: &str, diagnostics: &mut Diagnostics) -> Lexed {
-    let mut places = Places { source, line: 1, column: 1, at: 0 };
-    let mut lexed = Lexed { tokens: Vec::new(), comments: Vec::new() };
+    let mut places = Places {
+        source,
+        line: 1,
+        column: 1,
+        at: 0,
+    };
+    let mut lexed = Lexed {
+        tokens: Vec::new(),
+        comments: Vec::new(),
+    };
     let mut bad: Option<Span> = None;
     let mut tokens = Tok::lexer(source);
     while let Some(token) = tokens.next() {
@@ -255,14 +266,21 @@ pub fn lex(source: &str, diagnostics: &mut Diagnostics) -> Lexed {
         report(source, run, diagnostics);
     }
     let end = places.span(source.len(), source.len());
-    lexed.tokens.push(Token { kind: Tok::End, span: end });
+    lexed.tokens.push(Token {
+        kind: Tok::End,
+        span: end,
+    });
     lexed
 }
 
 fn report(source: &str, span: Span, diagnostics: &mut Diagnostics) {
     let text: String = span.text(source).chars().take(20).collect();
     diagnostics
-        .error(codes::UNKNOWN_CHARACTER, span, format!("`{}` means nothing here", text.escape_debug()))
+        .error(
+            codes::UNKNOWN_CHARACTER,
+            span,
+            format!("`{}` means nothing here", text.escape_debug()),
+        )
         .label("not part of the language");
 }
 
@@ -285,7 +303,12 @@ impl Places<'_> {
             }
         }
         self.at = start;
-        Span { start: start as u32, end: end as u32, line: self.line, column: self.column }
+        Span {
+            start: start as u32,
+            end: end as u32,
+            line: self.line,
+            column: self.column,
+        }
     }
 }
 

@@ -4,7 +4,9 @@
 //! slip of the keyboard (`shared int a[1000000000];`) is a message and not a full memory.
 
 /// Bytes of source text.
-pub const SOURCE: usize = 1 << 24;
+pub const SOURCE: usize = 1 << 20;
+/// Client lines of a file.
+pub const CLIENTS: usize = 1_000;
 /// Locations of a program, the fields of all records included.
 pub const LOCATIONS: u64 = 65_535;
 /// Threads of a program.
@@ -24,7 +26,7 @@ pub const LOWERING_DEPTH: u32 = 700;
 /// How many nodes of the tree lowering may visit for one thread.
 pub const FUEL: u64 = 2_000_000;
 /// All that is built for one file, over all its clients, in units of about a hundred bytes.
-pub const TOTAL: u64 = 4_000_000;
+pub const TOTAL: u64 = 2_000_000;
 
 /// What to do about it.
 pub const ADVICE: &str = "checking explores every reachable state; make the program smaller";

@@ -27,7 +27,7 @@ use fencepost_ir::{Diagnostics, LabelInfo, Problem, Program, Property, Span, Thr
 use super::codes;
 use super::limits;
 use super::names::too_many;
-use super::tree::{Client, Unit};
+use super::tree::{Claim, Client, Unit};
 use condition::Conditions;
 use labels::Labels;
 use layout::Layout;
@@ -43,6 +43,26 @@ struct Context<'a> {
     warned: BTreeSet<(&'static str, Span)>,
     /// How much was built, see [`limits::TOTAL`].
     built: u64,
+    /// How much the conditions of one program weigh.
+    claims: u64,
+}
+
+/// The beginning of the file.
+const START: Span = Span {
+    start: 0,
+    end: 0,
+    line: 1,
+    column: 1,
+};
+
+/// Conditions are copied for each client; their text is about as large as they are.
+fn weight_of_claims(unit: &Unit) -> u64 {
+    let claims = unit.claims.iter().map(|claim| match claim {
+        Claim::Final(_, cond) | Claim::Invariant(cond) => cond.span,
+        Claim::MutualExclusion | Claim::DeadlockFree => Span::default(),
+    });
+    let all = claims.chain(unit.observe.iter().map(|expr| expr.span));
+    all.map(|span| u64::from(span.end - span.start)).sum()
 }
 
 /// The programs of a checked file. Of use only if no error was reported.
@@ -55,6 +75,7 @@ pub fn lower(unit: &Unit, source: &str, diagnostics: &mut Diagnostics) -> Vec<Pr
         diagnostics,
         warned: BTreeSet::new(),
         built: 0,
+        claims: weight_of_claims(unit),
     };
     let threads = context.templates();
     if context.diagnostics.has_errors() {
@@ -62,7 +83,11 @@ pub fn lower(unit: &Unit, source: &str, diagnostics: &mut Diagnostics) -> Vec<Pr
     }
     let none = [None];
     let clients: Vec<Option<&Client>> = unit.clients.iter().map(Some).collect();
-    let clients = if clients.is_empty() { &none[..] } else { &clients[..] };
+    let clients = if clients.is_empty() {
+        &none[..]
+    } else {
+        &clients[..]
+    };
     let mut problems = Vec::new();
     for client in clients {
         if let Some(problem) = context.problem(*client, &threads) {
@@ -77,11 +102,33 @@ pub fn lower(unit: &Unit, source: &str, diagnostics: &mut Diagnostics) -> Vec<Pr
 }
 
 impl Context<'_> {
+    /// Takes from the budget for everything that is built; reports when it is used up.
+    fn spend(&mut self, amount: u64, span: Span) -> bool {
+        let before = self.built;
+        self.built = self.built.saturating_add(amount);
+        if self.built > limits::TOTAL && before <= limits::TOTAL {
+            self.diagnostics
+                .error(
+                    codes::TOO_LARGE,
+                    span,
+                    "the programs of this file are too large together",
+                )
+                .label("up to this one")
+                .hint("use fewer threads, or put clients into files of their own");
+        }
+        self.built <= limits::TOTAL
+    }
+
     /// The threads of all templates.
     fn templates(&mut self) -> Vec<Thread> {
         let total: u64 = self.unit.templates.iter().map(|t| t.instances()).sum();
         if total > limits::THREADS {
-            let span = self.unit.templates.last().map(|t| t.body.close).unwrap_or_default();
+            let span = self
+                .unit
+                .templates
+                .last()
+                .map(|t| t.body.close)
+                .unwrap_or_default();
             too_many(self.diagnostics, span, "threads", total, limits::THREADS);
             return Vec::new();
         }
@@ -109,21 +156,31 @@ impl Context<'_> {
             init |= !client.first.is_empty();
             let total = (templates.len() + client.threads.len()) as u64;
             if total > limits::THREADS {
-                too_many(self.diagnostics, client.span, "threads", total, limits::THREADS);
+                too_many(
+                    self.diagnostics,
+                    client.span,
+                    "threads",
+                    total,
+                    limits::THREADS,
+                );
                 return None;
             }
             for (at, part) in made.threads.iter().enumerate() {
                 let id = ThreadId::from_index(threads.len());
-                threads.push(Lowerer::client(self, format!("client({at})"), part, client.span));
+                threads.push(Lowerer::client(
+                    self,
+                    format!("client({at})"),
+                    part,
+                    client.span,
+                ));
                 results.extend(part.results(id));
             }
             results.extend(made.first.results_of_init());
             plan = Some(made);
         }
         if threads.is_empty() {
-            let start = Span { line: 1, column: 1, ..Span::default() };
             self.diagnostics
-                .error(codes::EMPTY, start, "there is nothing to run")
+                .error(codes::EMPTY, START, "there is nothing to run")
                 .hint("add a `thread`, or a `client` that calls operations");
             return None;
         }
@@ -135,26 +192,34 @@ impl Context<'_> {
             threads,
             labels: Vec::new(),
         };
-        let statements: usize = program.threads.iter().chain(&program.init).map(|t| t.code.len()).sum();
-        self.built += statements as u64 + self.layout.weight;
-        if self.built > limits::TOTAL {
-            let span = client.map(|c| c.span).unwrap_or_default();
-            self.diagnostics
-                .error(codes::TOO_LARGE, span, "the programs of this file are too large together")
-                .label("up to this one")
-                .hint("put clients into files of their own");
+        let copied: usize = templates
+            .iter()
+            .map(|t| t.code.len() + t.registers.len())
+            .sum();
+        let weight = copied as u64 + self.layout.weight + self.labels.len() as u64;
+        let span = client.map_or(START, |c| c.span);
+        if !self.spend(weight + self.claims, span) {
             return None;
         }
         let text = client.map(|c| c.text.as_str());
-        let (claims, observed) =
-            Conditions { unit: self.unit, layout: self.layout, results: &results, client: text }
-                .all(&program, &self.labels, self.diagnostics);
+        let (claims, observed) = Conditions {
+            unit: self.unit,
+            layout: self.layout,
+            results: &results,
+            client: text,
+        }
+        .all(&program, &self.labels, self.diagnostics);
         let mut properties = Vec::new();
         if self.unit.asserts {
             properties.push(Property::Assertions);
         }
         properties.extend(claims);
-        Some(Problem { name: text.unwrap_or_default().to_string(), program, properties, observed })
+        Some(Problem {
+            name: text.unwrap_or_default().to_string(),
+            program,
+            properties,
+            observed,
+        })
     }
 
     /// Gives all problems the same table of labels, without those that nothing uses.
@@ -176,7 +241,12 @@ impl Context<'_> {
             }
         }
         for problem in problems {
-            for thread in problem.program.threads.iter_mut().chain(&mut problem.program.init) {
+            for thread in problem
+                .program
+                .threads
+                .iter_mut()
+                .chain(&mut problem.program.init)
+            {
                 for stmt in &mut thread.code {
                     stmt.label = renamed[stmt.label.index()];
                 }
@@ -184,5 +254,4 @@ impl Context<'_> {
             problem.program.labels = kept.clone();
         }
     }
-
 }

@@ -96,13 +96,23 @@ pub struct Globals {
     pub procs: Vec<Signature>,
     /// Thread templates.
     pub templates: Vec<TemplateSignature>,
+    /// Where constants are declared, also those whose turn has not come yet; for hints.
+    pub constants: BTreeMap<String, Span>,
     /// Names assigned inside bodies, each with a body that does so; for hints.
     pub registers: BTreeMap<String, String>,
 }
 
 /// The names with a meaning of their own in front of a parenthesis.
-pub const BUILTINS: [&str; 8] =
-    ["cas", "swap", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "choose"];
+pub const BUILTINS: [&str; 8] = [
+    "cas",
+    "swap",
+    "fetch_add",
+    "fetch_sub",
+    "fetch_and",
+    "fetch_or",
+    "fetch_xor",
+    "choose",
+];
 
 impl Globals {
     /// What a name means, and where it was declared.
@@ -112,12 +122,18 @@ impl Globals {
 
     /// The names that mean something `wanted` accepts.
     pub fn names(&self, wanted: impl Fn(Global) -> bool) -> impl Iterator<Item = &str> {
-        self.names.iter().filter(move |(_, (g, _))| wanted(*g)).map(|(n, _)| n.as_str())
+        self.names
+            .iter()
+            .filter(move |(_, (g, _))| wanted(*g))
+            .map(|(n, _)| n.as_str())
     }
 
     /// Where a name was declared.
     pub fn declared_at(&self, name: &str) -> Span {
-        self.names.get(name).map(|(_, span)| *span).unwrap_or_default()
+        self.names
+            .get(name)
+            .map(|(_, span)| *span)
+            .unwrap_or_default()
     }
 
     /// A type as messages show it.
@@ -150,7 +166,10 @@ impl Globals {
                         .hint("`0..2` is 0 and 1; `0..=2` is 0, 1 and 2");
                     return None;
                 }
-                Some(VarTy { ty: Ty::Int, range: Some(range) })
+                Some(VarTy {
+                    ty: Ty::Int,
+                    range: Some(range),
+                })
             }
             ast::TypeKind::Named(name) => match self.get(&name.text) {
                 Some((Global::Enum(id), _)) => Some(VarTy::plain(Ty::Enum(id))),

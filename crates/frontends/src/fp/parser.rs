@@ -11,6 +11,9 @@ mod expr;
 mod item;
 mod stmt;
 
+#[cfg(test)]
+mod tests;
+
 use fencepost_ir::{Diagnostics, Span};
 
 use super::ast::{Block, Expr, ExprKind, File, Name, Range, TypeKind, TypeName};
@@ -39,7 +42,13 @@ enum Trailing {
 /// Parses a file. The tree leaves out what could not be parsed, and is of use only if no error was
 /// reported.
 pub fn parse(source: &str, lexed: &Lexed, diagnostics: &mut Diagnostics) -> File {
-    let mut parser = Parser { source, tokens: &lexed.tokens, at: 0, nesting: 0, diagnostics };
+    let mut parser = Parser {
+        source,
+        tokens: &lexed.tokens,
+        at: 0,
+        nesting: 0,
+        diagnostics,
+    };
     parser.file()
 }
 
@@ -108,11 +117,17 @@ impl<'a> Parser<'a> {
         // A forgotten `;` or `)` belongs at the end of what came before.
         let missing = ["`;`", "`)`", "`]`"].contains(&what) && self.at > 0;
         let (span, label) = if missing {
-            (self.end_of_previous(), format!("{what} is missing after this"))
+            (
+                self.end_of_previous(),
+                format!("{what} is missing after this"),
+            )
         } else {
             (found.span, format!("expected {what}"))
         };
-        self.diagnostics.error(codes::SYNTAX, span, message).label(label).hint = hint;
+        self.diagnostics
+            .error(codes::SYNTAX, span, message)
+            .label(label)
+            .hint = hint;
         Stop
     }
 
@@ -120,9 +135,16 @@ impl<'a> Parser<'a> {
     fn end_of_previous(&self) -> Span {
         let token = self.previous();
         let text = token.text(self.source);
-        let before = text.char_indices().next_back().map_or("", |(at, _)| &text[..at]);
+        let before = text
+            .char_indices()
+            .next_back()
+            .map_or("", |(at, _)| &text[..at]);
         let column = token.column + before.chars().count() as u32;
-        Span { start: token.start + before.len() as u32, column, ..token }
+        Span {
+            start: token.start + before.len() as u32,
+            column,
+            ..token
+        }
     }
 
     fn describe(&self, token: Token) -> String {
@@ -138,10 +160,15 @@ impl<'a> Parser<'a> {
     fn name(&mut self) -> Parsed<Name> {
         if self.peek() == Tok::Name {
             let span = self.advance().span;
-            return Ok(Name { text: span.text(self.source).to_string(), span });
+            return Ok(Name {
+                text: span.text(self.source).to_string(),
+                span,
+            });
         }
         let word = self.token().kind.describe();
-        let hint = word.strip_prefix('`').is_some_and(|w| w.starts_with(char::is_alphabetic));
+        let hint = word
+            .strip_prefix('`')
+            .is_some_and(|w| w.starts_with(char::is_alphabetic));
         let hint = hint.then(|| format!("{word} is a word of the language; choose another name"));
         Err(self.expected_hint("a name", hint))
     }
@@ -225,7 +252,10 @@ impl<'a> Parser<'a> {
             Tok::Name => TypeKind::Named(self.name()?),
             _ => return Err(self.expected("a type")),
         };
-        Ok(TypeName { kind, span: start.to(self.previous()) })
+        Ok(TypeName {
+            kind,
+            span: start.to(self.previous()),
+        })
     }
 
     fn file(&mut self) -> File {
@@ -289,7 +319,10 @@ impl<'a> Parser<'a> {
             match self.peek() {
                 Tok::RBrace => {
                     let close = self.advance().span;
-                    return Ok(Block { stmts, span: open.to(close) });
+                    return Ok(Block {
+                        stmts,
+                        span: open.to(close),
+                    });
                 }
                 kind if kind == Tok::End || kind.begins_item() => {
                     let found = self.token();
@@ -365,6 +398,10 @@ impl<'a> Parser<'a> {
                 .hint("split it with registers");
             return Err(Stop);
         }
-        Ok(Expr { kind, span, height: below + 1 })
+        Ok(Expr {
+            kind,
+            span,
+            height: below + 1,
+        })
     }
 }

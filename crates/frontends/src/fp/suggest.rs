@@ -1,5 +1,8 @@
 //! "Did you mean": the known name that is nearest to a misspelt one.
 
+/// How many names are compared; a file with more has other worries.
+const CANDIDATES: usize = 1_000;
+
 /// The nearest of `known` to `name`, if it is near enough to be what was meant.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Long names are not misspelt by accident, and comparing them takes time.
@@ -13,6 +16,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     };
     known
         .into_iter()
+        .take(CANDIDATES)
         .filter(|other| *other != name && other.len() <= 64)
         .map(|other| (distance(name, other), other))
         // A one-letter name is near to every other one.

@@ -58,7 +58,12 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     }
 
     fn initial<S: Sink>(&self, scratch: &mut Self::Scratch, sink: &mut S) {
-        let Scratch { work, writer, choices, .. } = scratch;
+        let Scratch {
+            work,
+            writer,
+            choices,
+            ..
+        } = scratch;
         *choices = Choices::default();
         loop {
             match self.start(work, choices, &mut ()) {
@@ -98,7 +103,8 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
                 }
             }
             scratch.internal.clear();
-            self.model.internal(&self.shape, &scratch.base, t, &mut scratch.internal);
+            self.model
+                .internal(&self.shape, &scratch.base, t, &mut scratch.internal);
             for at in 0..scratch.internal.len() {
                 let which = scratch.internal[at];
                 let taken = self.perform(&mut scratch.work, t, which, &mut ());
@@ -147,7 +153,13 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// The successor in `work`, which a step of `t` led to.
     #[inline]
     fn pack<'s>(&self, t: ThreadId, scratch: &'s mut Scratch<M::Pending>) -> &'s [u8] {
-        let Scratch { base, segments, work, writer, .. } = scratch;
+        let Scratch {
+            base,
+            segments,
+            work,
+            writer,
+            ..
+        } = scratch;
         let same_memory = work.memory == base.memory;
         self.encode_after(work, segments, same_memory, t, writer)
     }
@@ -201,10 +213,14 @@ impl<M: MemoryModel> Machine<'_, M> {
                 }
             }
             scratch.internal.clear();
-            self.model.internal(&self.shape, &scratch.base, t, &mut scratch.internal);
+            self.model
+                .internal(&self.shape, &scratch.base, t, &mut scratch.internal);
             for at in 0..scratch.internal.len() {
                 let which = scratch.internal[at];
-                if !self.model.internal_commutes(&self.shape, &scratch.base, t, which) {
+                if !self
+                    .model
+                    .internal_commutes(&self.shape, &scratch.base, t, which)
+                {
                     continue;
                 }
                 let taken = self.perform(&mut scratch.work, t, which, &mut ());
@@ -250,9 +266,11 @@ impl<M: MemoryModel> Machine<'_, M> {
             Op::Skip | Op::Assign { .. } | Op::Choose { .. } | Op::Branch { .. } => true,
             Op::Assume(_) | Op::Assert(_) => true,
             Op::Leave => !self.shape.watches_critical,
-            Op::Load { .. } | Op::Store { .. } | Op::Update { .. } | Op::Fence(_) | Op::Drain(_) => {
-                self.model.issue_commutes(&self.shape, state, t, pc)
-            }
+            Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Fence(_)
+            | Op::Drain(_) => self.model.issue_commutes(&self.shape, state, t, pc),
             Op::New { .. } | Op::Free { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Halt => false,
         }
     }

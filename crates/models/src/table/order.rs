@@ -15,11 +15,25 @@ pub(super) struct Kinds {
 }
 
 /// What an entry does to memory; none for assignments, assertions and fences.
-pub(super) fn kinds(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> Option<Kinds> {
+pub(super) fn kinds(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    entry: usize,
+) -> Option<Kinds> {
     match shape.stmt(t, window.pc(entry)).op {
-        Op::Load { .. } => Some(Kinds { loads: true, stores: false }),
-        Op::Store { .. } => Some(Kinds { loads: false, stores: true }),
-        Op::Update { .. } => Some(Kinds { loads: true, stores: true }),
+        Op::Load { .. } => Some(Kinds {
+            loads: true,
+            stores: false,
+        }),
+        Op::Store { .. } => Some(Kinds {
+            loads: false,
+            stores: true,
+        }),
+        Op::Update { .. } => Some(Kinds {
+            loads: true,
+            stores: true,
+        }),
         _ => None,
     }
 }
@@ -43,7 +57,9 @@ impl Table {
         window: &Window,
         entry: usize,
     ) -> bool {
-        let Some(mine) = kinds(shape, t, window, entry) else { return false };
+        let Some(mine) = kinds(shape, t, window, entry) else {
+            return false;
+        };
         if !window.is_ready(shape, t, entry) {
             return false;
         }
@@ -54,7 +70,9 @@ impl Table {
             if let Op::Fence(more) = shape.stmt(t, window.pc(earlier)).op {
                 fences = fences.union(more);
             }
-            let Some(theirs) = kinds(shape, t, window, earlier) else { continue };
+            let Some(theirs) = kinds(shape, t, window, earlier) else {
+                continue;
+            };
             if self.is_ordered(theirs, mine) || is_fenced(fences, theirs, mine) {
                 return false;
             }
@@ -108,7 +126,9 @@ impl Table {
     ) -> Forward {
         for earlier in (0..entry).rev() {
             let pc = window.pc(earlier);
-            let Op::Store { value, .. } = &shape.stmt(t, pc).op else { continue };
+            let Op::Store { value, .. } = &shape.stmt(t, pc).op else {
+                continue;
+            };
             if !self.may_be_at(shape, t, window, earlier, loc) {
                 continue;
             }
@@ -139,10 +159,15 @@ impl Table {
         fence: usize,
         orders: FenceKinds,
     ) -> bool {
-        (0..fence).filter_map(|earlier| kinds(shape, t, window, earlier)).any(|earlier| {
-            let any = Kinds { loads: true, stores: true };
-            is_fenced(orders, earlier, any)
-        })
+        (0..fence)
+            .filter_map(|earlier| kinds(shape, t, window, earlier))
+            .any(|earlier| {
+                let any = Kinds {
+                    loads: true,
+                    stores: true,
+                };
+                is_fenced(orders, earlier, any)
+            })
     }
 }
 

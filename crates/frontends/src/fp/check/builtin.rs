@@ -3,6 +3,7 @@
 use fencepost_ir::{BinOp, Span};
 
 use super::Checker;
+use super::expr::arguments;
 use crate::fp::ast;
 use crate::fp::codes;
 use crate::fp::limits;
@@ -13,7 +14,12 @@ use crate::fp::types::Ty;
 
 impl Checker<'_> {
     /// `cas(x, old, new)` and its friends.
-    pub(super) fn update(&mut self, name: &ast::Name, args: &[ast::Expr], span: Span) -> Option<Expr> {
+    pub(super) fn update(
+        &mut self,
+        name: &ast::Name,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Expr> {
         let wanted = if name.text == "cas" { 3 } else { 2 };
         let [place, operands @ ..] = args else {
             return self.update_arguments(name, args.len(), wanted, span);
@@ -31,7 +37,11 @@ impl Checker<'_> {
             });
         }
         let (place, ty) = (place?, ty?);
-        let mut operands = checked.into_iter().collect::<Option<Vec<Expr>>>()?.into_iter().map(Box::new);
+        let mut operands = checked
+            .into_iter()
+            .collect::<Option<Vec<Expr>>>()?
+            .into_iter()
+            .map(Box::new);
         let (first, second) = (operands.next()?, operands.next());
         let (update, allowed) = match (name.text.as_str(), second) {
             ("cas", Some(new)) => (Update::Cas(first, new), true),
@@ -58,7 +68,12 @@ impl Checker<'_> {
             Update::Cas(..) => Ty::Bool,
             Update::Swap(_) | Update::Add(_) | Update::Sub(_) | Update::Bits(..) => ty,
         };
-        Some(Expr { kind: ExprKind::Update(place, update), ty: yields, span, pure: false })
+        Some(Expr {
+            kind: ExprKind::Update(place, update),
+            ty: yields,
+            span,
+            pure: false,
+        })
     }
 
     fn update_arguments(
@@ -73,10 +88,10 @@ impl Checker<'_> {
             "swap" => "swap(x, new)",
             _ => "fetch_add(x, by)",
         };
-        let message = format!("`{}` takes {wanted} arguments, not {found}", name.text);
+        let message = format!("`{}` takes {}, not {found}", name.text, arguments(wanted));
         self.diagnostics
             .error(codes::ARGUMENTS, span, message)
-            .label(format!("{found} arguments"))
+            .label(arguments(found))
             .hint(format!("it is written like `{shape}`"));
         None
     }
@@ -97,7 +112,12 @@ impl Checker<'_> {
             ty = Some(ty.and_then(|ty: Ty| ty.join(value.ty)).unwrap_or(value.ty));
             checked.push(value);
         }
-        Some(Expr { kind: ExprKind::ChooseList(checked), ty: ty?, span, pure: false })
+        Some(Expr {
+            kind: ExprKind::ChooseList(checked),
+            ty: ty?,
+            span,
+            pure: false,
+        })
     }
 
     /// An expression that is constant in each thread.
@@ -108,7 +128,11 @@ impl Checker<'_> {
         };
         if !is_fixed(&checked) {
             self.diagnostics
-                .error(codes::NOT_CONSTANT, expr.span, "`choose` is between constants")
+                .error(
+                    codes::NOT_CONSTANT,
+                    expr.span,
+                    "`choose` is between constants",
+                )
                 .label("not a constant");
             return None;
         }
@@ -120,9 +144,12 @@ impl Checker<'_> {
             return None;
         }
         match self.globals.get(&name.text) {
-            Some((Global::Record(pool), _)) => {
-                Some(Expr { kind: ExprKind::New(pool), ty: Ty::Ref(pool), span, pure: false })
-            }
+            Some((Global::Record(pool), _)) => Some(Expr {
+                kind: ExprKind::New(pool),
+                ty: Ty::Ref(pool),
+                span,
+                pure: false,
+            }),
             Some((Global::Broken, _)) => None,
             Some(_) | None => {
                 let records = self.globals.names(|g| matches!(g, Global::Record(_)));

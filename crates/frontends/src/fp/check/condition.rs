@@ -18,7 +18,12 @@ impl Checker<'_> {
             && self.globals.shared[id.index()].len.is_some()
         {
             let kind = ExprKind::WholeArray(id);
-            return Some(Expr { kind, ty: Ty::Int, span: expr.span, pure: true });
+            return Some(Expr {
+                kind,
+                ty: Ty::Int,
+                span: expr.span,
+                pure: true,
+            });
         }
         let checked = self.expr(expr)?;
         let single = matches!(
@@ -36,8 +41,12 @@ impl Checker<'_> {
 
     /// `p.r` or `p(0).r` in a condition; `None` when the expression does not look like that.
     pub(super) fn thread_register(&mut self, expr: &ast::Expr) -> Option<Option<Expr>> {
-        let Scope::Condition { registers } = self.scope else { return None };
-        let Ast::Field(base, register) = &expr.kind else { return None };
+        let Scope::Condition { registers } = self.scope else {
+            return None;
+        };
+        let Ast::Field(base, register) = &expr.kind else {
+            return None;
+        };
         let (thread, span, args) = if let Ast::Name(name) = &base.kind {
             (name, base.span, None)
         } else if let Ast::Call(name, args) = &base.kind {
@@ -96,7 +105,12 @@ impl Checker<'_> {
         let local = LocalId(at as u32);
         let ty = locals[at].ty.ty;
         self.mentioned.push((id, local));
-        Some(Expr { kind: ExprKind::ThreadRegister(id, instance, local), ty, span, pure: true })
+        Some(Expr {
+            kind: ExprKind::ThreadRegister(id, instance, local),
+            ty,
+            span,
+            pure: true,
+        })
     }
 
     /// Which instance of a template is meant.
@@ -112,23 +126,37 @@ impl Checker<'_> {
             (None, None) => Some(None),
             (None, Some(_)) => {
                 self.diagnostics
-                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` is a single thread"))
+                    .error(
+                        codes::UNKNOWN_THREAD,
+                        span,
+                        format!("`{name}` is a single thread"),
+                    )
                     .label("has no parameter")
                     .hint(format!("write `{name}.r`"));
                 None
             }
             (Some((_, lo, _)), None) => {
                 self.diagnostics
-                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` is several threads"))
+                    .error(
+                        codes::UNKNOWN_THREAD,
+                        span,
+                        format!("`{name}` is several threads"),
+                    )
                     .label("which one?")
                     .hint(format!("write `{name}({lo}).r`"));
                 None
             }
             (Some((_, lo, hi)), Some([arg])) => {
-                let value = self.globals.constant_int(arg, self.source, self.diagnostics)?;
+                let value = self
+                    .globals
+                    .constant_int(arg, self.source, self.diagnostics)?;
                 if value < *lo || value > *hi {
                     self.diagnostics
-                        .error(codes::UNKNOWN_THREAD, arg.span, format!("there is no `{name}({value})`"))
+                        .error(
+                            codes::UNKNOWN_THREAD,
+                            arg.span,
+                            format!("there is no `{name}({value})`"),
+                        )
                         .label(format!("they are `{name}({lo})` to `{name}({hi})`"));
                     return None;
                 }
@@ -136,7 +164,11 @@ impl Checker<'_> {
             }
             (Some(_), Some(_)) => {
                 self.diagnostics
-                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` has one parameter"))
+                    .error(
+                        codes::UNKNOWN_THREAD,
+                        span,
+                        format!("`{name}` has one parameter"),
+                    )
                     .label("wrong number of values");
                 None
             }
@@ -146,11 +178,17 @@ impl Checker<'_> {
     /// `d1`: what the first use of operation `d` in a client returned. `None` when the name does not
     /// look like that.
     pub(super) fn client_result(&mut self, name: &str, span: Span) -> Option<Option<Expr>> {
-        let Scope::Condition { registers } = self.scope else { return None };
+        let Scope::Condition { registers } = self.scope else {
+            return None;
+        };
         let mut chars = name.chars();
         let letter = chars.next()?;
         let number = chars.as_str().parse::<u32>().ok().filter(|n| *n > 0)?;
-        let at = self.globals.procs.iter().position(|p| p.letter == Some(letter))?;
+        let at = self
+            .globals
+            .procs
+            .iter()
+            .position(|p| p.letter == Some(letter))?;
         let signature = &self.globals.procs[at];
         let Some(returns) = signature.returns else {
             let message = format!("operation `{}` returns nothing", signature.name);
@@ -167,6 +205,11 @@ impl Checker<'_> {
             return Some(None);
         }
         let kind = ExprKind::ClientResult(ProcId(at as u32), number);
-        Some(Some(Expr { kind, ty: returns.ty, span, pure: true }))
+        Some(Some(Expr {
+            kind,
+            ty: returns.ty,
+            span,
+            pure: true,
+        }))
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_ir::UnOp;
+use fencepost_ir::{Span, UnOp};
 
 use super::{Checker, Register};
 use crate::fp::ast::{self, ExprKind as Ast, StmtKind};
@@ -18,6 +18,9 @@ use crate::fp::types::{LocalId, Ty, VarTy, is_arithmetic, is_truth};
 
 /// Rounds of inference; longer chains of registers that wait for each other count as `int`.
 const ROUNDS: usize = 50;
+
+/// The names declared in one block, and where.
+type Scope<'s> = BTreeMap<&'s str, Span>;
 
 /// Calls `visit` on a statement and all statements inside it, outermost first.
 pub(super) fn walk<'s>(stmt: &'s ast::Stmt, visit: &mut impl FnMut(&'s ast::Stmt)) {
@@ -32,13 +35,17 @@ pub(super) fn walk<'s>(stmt: &'s ast::Stmt, visit: &mut impl FnMut(&'s ast::Stmt
         | StmtKind::While { body, .. }
         | StmtKind::DoWhile { body, .. }
         | StmtKind::Loop(body) => walk(body, visit),
-        StmtKind::If { then, otherwise, .. } => {
+        StmtKind::If {
+            then, otherwise, ..
+        } => {
             walk(then, visit);
             if let Some(otherwise) = otherwise {
                 walk(otherwise, visit);
             }
         }
-        StmtKind::For { init, step, body, .. } => {
+        StmtKind::For {
+            init, step, body, ..
+        } => {
             for part in init.iter().chain([body]).chain(step.iter()) {
                 walk(part, visit);
             }
@@ -66,7 +73,7 @@ pub(super) fn assigned(block: &ast::Block) -> Vec<&str> {
     let mut names = Vec::new();
     for stmt in &block.stmts {
         walk(stmt, &mut |stmt| {
-            if let StmtKind::Assign(place, ..) = &stmt.kind
+            if let StmtKind::Assign(place, None, _) = &stmt.kind
                 && let Ast::Name(name) = &place.kind
             {
                 names.push(name.as_str());
@@ -81,7 +88,7 @@ pub(super) fn assigned(block: &ast::Block) -> Vec<&str> {
 impl Checker<'_> {
     /// Finds all registers of a body and their types.
     pub(super) fn find_registers(&mut self, block: &ast::Block) {
-        let mut scopes = vec![Vec::new()];
+        let mut scopes = vec![BTreeMap::new()];
         for stmt in &block.stmts {
             self.declarations(stmt, &mut scopes);
         }
@@ -117,7 +124,12 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn add_register(&mut self, name: &ast::Name, ty: Option<VarTy>, param: bool) -> LocalId {
+    pub(super) fn add_register(
+        &mut self,
+        name: &ast::Name,
+        ty: Option<VarTy>,
+        param: bool,
+    ) -> LocalId {
         let id = LocalId(self.registers.len() as u32);
         self.registers.push(Register {
             local: Local {
@@ -136,7 +148,7 @@ impl Checker<'_> {
     }
 
     /// Declared registers. `scopes` holds the names declared in each block around.
-    fn declarations<'s>(&mut self, stmt: &'s ast::Stmt, scopes: &mut Vec<Vec<&'s ast::Name>>) {
+    fn declarations<'s>(&mut self, stmt: &'s ast::Stmt, scopes: &mut Vec<Scope<'s>>) {
         match &stmt.kind {
             StmtKind::Declare(ty, vars) => {
                 let ty = self.globals.resolve_type(ty, self.source, self.diagnostics);
@@ -145,7 +157,7 @@ impl Checker<'_> {
                 }
             }
             StmtKind::Block(block) | StmtKind::Critical(block) | StmtKind::Atomic(block) => {
-                scopes.push(Vec::new());
+                scopes.push(BTreeMap::new());
                 for stmt in &block.stmts {
                     self.declarations(stmt, scopes);
                 }
@@ -155,14 +167,16 @@ impl Checker<'_> {
             | StmtKind::While { body, .. }
             | StmtKind::DoWhile { body, .. }
             | StmtKind::Loop(body) => self.declarations(body, scopes),
-            StmtKind::If { then, otherwise, .. } => {
+            StmtKind::If {
+                then, otherwise, ..
+            } => {
                 self.declarations(then, scopes);
                 if let Some(otherwise) = otherwise {
                     self.declarations(otherwise, scopes);
                 }
             }
             StmtKind::For { init, body, .. } => {
-                scopes.push(Vec::new());
+                scopes.push(BTreeMap::new());
                 if let Some(init) = init {
                     self.declarations(init, scopes);
                 }
@@ -186,17 +200,17 @@ impl Checker<'_> {
         }
     }
 
-    fn declare<'s>(
-        &mut self,
-        name: &'s ast::Name,
-        ty: Option<VarTy>,
-        scopes: &mut [Vec<&'s ast::Name>],
-    ) {
+    fn declare<'s>(&mut self, name: &'s ast::Name, ty: Option<VarTy>, scopes: &mut [Scope<'s>]) {
         if !self.name_is_free(name) {
             return;
         }
-        let twice = scopes.iter().flatten().find(|n| n.text == name.text).map(|n| n.span);
-        let old = self.by_name.get(&name.text).map(|id| self.registers[id.index()].clone());
+        let twice = scopes
+            .iter()
+            .find_map(|scope| scope.get(name.text.as_str()).copied());
+        let old = self
+            .by_name
+            .get(&name.text)
+            .map(|id| self.registers[id.index()].clone());
         let conflict = match (&old, twice) {
             (Some(old), _) if old.param => Some((old.local.span, "a parameter has this name")),
             (_, Some(first)) => Some((first, "already declared here")),
@@ -214,7 +228,7 @@ impl Checker<'_> {
             return;
         }
         if let Some(scope) = scopes.last_mut() {
-            scope.push(name);
+            scope.insert(&name.text, name.span);
         }
         if old.is_none() {
             self.add_register(name, Some(ty.unwrap_or(VarTy::plain(Ty::Int))), false);
@@ -245,7 +259,9 @@ impl Checker<'_> {
         stmt: &'s ast::Stmt,
         implicit: &mut Vec<(LocalId, &'s ast::Expr)>,
     ) {
-        let StmtKind::Assign(place, op, value) = &stmt.kind else { return };
+        let StmtKind::Assign(place, op, value) = &stmt.kind else {
+            return;
+        };
         let Ast::Name(name) = &place.kind else { return };
         let global = self.globals.get(name).is_some_and(|(g, _)| g.is_value());
         if global || self.param.is_some_and(|p| p.text == *name) {
@@ -256,7 +272,10 @@ impl Checker<'_> {
             // `r += 1` alone is no first value.
             None if op.is_some() => return,
             None => {
-                let name = ast::Name { text: name.clone(), span: place.span };
+                let name = ast::Name {
+                    text: name.clone(),
+                    span: place.span,
+                };
                 self.add_register(&name, None, false)
             }
         };
@@ -296,9 +315,14 @@ impl Checker<'_> {
             },
             Ast::Index(base, _) => self.infer(base),
             Ast::Field(base, field) => {
-                let Some(Ty::Ref(pool)) = self.infer(base) else { return None };
+                let Some(Ty::Ref(pool)) = self.infer(base) else {
+                    return None;
+                };
                 let fields = &self.globals.records[pool.index()].fields;
-                fields.iter().find(|f| f.name == field.text).map(|f| f.ty.ty)
+                fields
+                    .iter()
+                    .find(|f| f.name == field.text)
+                    .map(|f| f.ty.ty)
             }
             Ast::Call(name, args) => match name.text.as_str() {
                 "cas" => Some(Ty::Bool),
@@ -350,7 +374,9 @@ pub(super) fn registers_of(file: &ast::File) -> BTreeMap<String, String> {
             | ast::ItemKind::Observe(_) => continue,
         };
         for register in assigned(block) {
-            found.entry(register.to_string()).or_insert_with(|| name.clone());
+            found
+                .entry(register.to_string())
+                .or_insert_with(|| name.clone());
         }
     }
     found

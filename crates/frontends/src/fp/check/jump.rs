@@ -68,12 +68,18 @@ impl Checker<'_> {
                         .related(first.span, "first one");
                 } else {
                     let id = labels.len();
-                    let place = LabelPlace { id, span: name.span, blocks: blocks.clone() };
+                    let place = LabelPlace {
+                        id,
+                        span: name.span,
+                        blocks: blocks.clone(),
+                    };
                     labels.insert(name.text.clone(), place);
                 }
                 self.labels_in(body, blocks, labels);
             }
-            Ast::If { then, otherwise, .. } => {
+            Ast::If {
+                then, otherwise, ..
+            } => {
                 self.labels_in(then, blocks, labels);
                 if let Some(otherwise) = otherwise {
                     self.labels_in(otherwise, blocks, labels);
@@ -117,10 +123,17 @@ impl Checker<'_> {
                 .hint = near;
             return None;
         };
-        let here: Vec<Region> =
-            self.regions.iter().copied().filter(|r| *r != Region::Loop).collect();
+        let here: Vec<Region> = self
+            .regions
+            .iter()
+            .copied()
+            .filter(|r| *r != Region::Loop)
+            .collect();
         if !here.starts_with(&label.blocks) {
-            let into = label.blocks.iter().zip(here.iter().map(Some).chain(std::iter::repeat(None)));
+            let into = label
+                .blocks
+                .iter()
+                .zip(here.iter().map(Some).chain(std::iter::repeat(None)));
             let into = into.filter(|(a, b)| Some(*a) != *b).map(|(a, _)| *a).next();
             let (what, block) = match into {
                 Some(Region::Atomic(block)) => ("an `atomic`", block),
@@ -128,7 +141,11 @@ impl Checker<'_> {
                 Some(Region::Loop) | None => ("a", label.span),
             };
             self.diagnostics
-                .error(codes::JUMP_INTO, span, format!("this jumps into {what} block"))
+                .error(
+                    codes::JUMP_INTO,
+                    span,
+                    format!("this jumps into {what} block"),
+                )
                 .label("not allowed")
                 .related(label.span, "the label")
                 .related(block, "the block");
@@ -138,7 +155,10 @@ impl Checker<'_> {
         if !self.may_leave(left, span) {
             return None;
         }
-        let outside = !label.blocks.iter().any(|b| matches!(b, Region::Critical(_)));
+        let outside = !label
+            .blocks
+            .iter()
+            .any(|b| matches!(b, Region::Critical(_)));
         Some(StmtKind::Goto(label.id, outside))
     }
 
@@ -147,7 +167,11 @@ impl Checker<'_> {
         for region in left {
             if let Region::Atomic(block) = region {
                 self.diagnostics
-                    .error(codes::LEAVES_ATOMIC, span, "this jumps out of an `atomic` block")
+                    .error(
+                        codes::LEAVES_ATOMIC,
+                        span,
+                        "this jumps out of an `atomic` block",
+                    )
                     .label("not allowed")
                     .related(*block, "the block")
                     .hint("set a register and jump after the block");
@@ -169,7 +193,11 @@ impl Checker<'_> {
         self.may_leave(&left, span).then_some(kind)
     }
 
-    pub(super) fn return_stmt(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<StmtKind> {
+    pub(super) fn return_stmt(
+        &mut self,
+        value: Option<&ast::Expr>,
+        span: Span,
+    ) -> Option<StmtKind> {
         let all = self.regions.clone();
         let leaves = self.may_leave(&all, span);
         let value = match (self.kind, value) {
@@ -186,7 +214,9 @@ impl Checker<'_> {
                     BodyKind::Init => "`init` returns nothing",
                     BodyKind::Thread => "a thread returns nothing",
                 };
-                self.diagnostics.error(codes::RETURN, value.span, what).label("remove this value");
+                self.diagnostics
+                    .error(codes::RETURN, value.span, what)
+                    .label("remove this value");
                 return None;
             }
             (BodyKind::Procedure(None) | BodyKind::Init | BodyKind::Thread, None) => None,
@@ -207,19 +237,26 @@ pub(super) fn falls_through(stmts: &[ast::Stmt]) -> bool {
 
 fn has_label(stmt: &ast::Stmt) -> bool {
     let mut found = false;
-    super::infer::walk(stmt, &mut |stmt| found |= matches!(stmt.kind, Ast::Label(..)));
+    super::infer::walk(stmt, &mut |stmt| {
+        found |= matches!(stmt.kind, Ast::Label(..))
+    });
     found
 }
 
 fn passes(stmt: &ast::Stmt) -> bool {
     match &stmt.kind {
         Ast::Return(_) | Ast::Goto(_) | Ast::Break | Ast::Continue => false,
-        Ast::Block(block) | Ast::Critical(block) | Ast::Atomic(block) => falls_through(&block.stmts),
-        Ast::Label(_, body) => passes(body),
-        Ast::If { then, otherwise, .. } => {
-            passes(then) || otherwise.as_ref().is_none_or(|otherwise| passes(otherwise))
+        Ast::Block(block) | Ast::Critical(block) | Ast::Atomic(block) => {
+            falls_through(&block.stmts)
         }
-        Ast::Loop(body) | Ast::For { cond: None, body, .. } => breaks(body),
+        Ast::Label(_, body) => passes(body),
+        Ast::If {
+            then, otherwise, ..
+        } => passes(then) || otherwise.as_ref().is_none_or(|otherwise| passes(otherwise)),
+        Ast::Loop(body)
+        | Ast::For {
+            cond: None, body, ..
+        } => breaks(body),
         Ast::While { cond, body, .. } => {
             !matches!(cond.kind, ast::ExprKind::Bool(true)) || breaks(body)
         }
@@ -256,9 +293,9 @@ fn own_jump(stmt: &ast::Stmt, wanted: &impl Fn(&Ast) -> bool) -> bool {
             block.stmts.iter().any(|stmt| own_jump(stmt, wanted))
         }
         Ast::Label(_, body) => own_jump(body, wanted),
-        Ast::If { then, otherwise, .. } => {
-            own_jump(then, wanted) || otherwise.as_ref().is_some_and(|s| own_jump(s, wanted))
-        }
+        Ast::If {
+            then, otherwise, ..
+        } => own_jump(then, wanted) || otherwise.as_ref().is_some_and(|s| own_jump(s, wanted)),
         Ast::Loop(_)
         | Ast::For { .. }
         | Ast::While { .. }

@@ -22,7 +22,12 @@ impl Checker<'_> {
         }
         let place = self.place(expr)?;
         let ty = place.ty.ty;
-        Some(Expr { kind: ExprKind::Load(place), ty, span: expr.span, pure: false })
+        Some(Expr {
+            kind: ExprKind::Load(place),
+            ty,
+            span: expr.span,
+            pure: false,
+        })
     }
 
     /// A place in shared memory.
@@ -41,7 +46,12 @@ impl Checker<'_> {
                 return None;
             };
             let index = self.index(index, len)?;
-            return Some(Place { root, index: Some(Box::new(index)), ty, span });
+            return Some(Place {
+                root,
+                index: Some(Box::new(index)),
+                ty,
+                span,
+            });
         }
         let (root, ty, len) = self.root(expr)?;
         if let Some(len) = len {
@@ -52,17 +62,28 @@ impl Checker<'_> {
                 .hint(format!("say which element: `{text}[0]`"));
             return None;
         }
-        Some(Place { root, index: None, ty, span })
+        Some(Place {
+            root,
+            index: None,
+            ty,
+            span,
+        })
     }
 
     fn index(&mut self, index: &ast::Expr, len: u32) -> Option<Expr> {
         if !matches!(self.scope, Scope::Condition { .. }) {
             return self.expr_of(index, Ty::Int);
         }
-        let value = self.globals.constant_int(index, self.source, self.diagnostics)?;
+        let value = self
+            .globals
+            .constant_int(index, self.source, self.diagnostics)?;
         if value < 0 || value as u32 >= len {
             self.diagnostics
-                .error(codes::ARRAY, index.span, format!("there is no element {value}"))
+                .error(
+                    codes::ARRAY,
+                    index.span,
+                    format!("there is no element {value}"),
+                )
                 .label(format!("the array has {len} elements"));
             return None;
         }
@@ -83,7 +104,11 @@ impl Checker<'_> {
             Ast::Field(base, field) => {
                 if let Scope::Condition { .. } = self.scope {
                     self.diagnostics
-                        .error(codes::CONDITION, expr.span, "a condition cannot follow references")
+                        .error(
+                            codes::CONDITION,
+                            expr.span,
+                            "a condition cannot follow references",
+                        )
                         .label("not allowed here")
                         .hint("copy the field to a register or location first");
                     return None;
@@ -111,7 +136,11 @@ impl Checker<'_> {
             | Ast::New(_) => {
                 let text = self.text(expr.span);
                 self.diagnostics
-                    .error(codes::NOT_A_LOCATION, expr.span, format!("`{text}` is not a location"))
+                    .error(
+                        codes::NOT_A_LOCATION,
+                        expr.span,
+                        format!("`{text}` is not a location"),
+                    )
                     .label("a location, an array element or a field is needed");
                 None
             }
@@ -138,7 +167,15 @@ impl Checker<'_> {
             return None;
         };
         let info = &record.fields[at];
-        Some((Root::Field { pool, field: at, of: Box::new(of) }, info.ty, info.len))
+        Some((
+            Root::Field {
+                pool,
+                field: at,
+                of: Box::new(of),
+            },
+            info.ty,
+            info.len,
+        ))
     }
 
     fn not_a_location(&mut self, name: &str, span: Span) {
@@ -147,7 +184,9 @@ impl Checker<'_> {
             self.diagnostics
                 .error(codes::NOT_A_LOCATION, span, message)
                 .label("belongs to one thread")
-                .hint(format!("declare it with `shared` outside: `shared int {name};`"));
+                .hint(format!(
+                    "declare it with `shared` outside: `shared int {name};`"
+                ));
             return;
         }
         match self.globals.get(name) {

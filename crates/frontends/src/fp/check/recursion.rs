@@ -19,7 +19,9 @@ pub(super) fn check(
     let mut alive = vec![true; procs.len()];
     for _ in 0..10 {
         remove_leaves(calls, &mut alive);
-        let Some(start) = alive.iter().position(|alive| *alive) else { return };
+        let Some(start) = alive.iter().position(|alive| *alive) else {
+            return;
+        };
         // Every procedure left calls one that is left: walk until one comes again.
         let mut path: Vec<(usize, Span)> = Vec::new();
         let mut at = start;
@@ -65,16 +67,24 @@ fn remove_leaves(calls: &[BTreeMap<ProcId, Span>], alive: &mut [bool]) {
 }
 
 fn report(procs: &[Signature], cycle: &[(usize, Span)], diagnostics: &mut Diagnostics) {
-    let Some((first, span)) = cycle.first() else { return };
+    let Some((first, span)) = cycle.first() else {
+        return;
+    };
     let mut names: Vec<&str> = cycle.iter().map(|(p, _)| procs[*p].name.as_str()).collect();
     names.push(&procs[*first].name);
     names.truncate(20);
     let diagnostic = diagnostics.error(
         codes::RECURSION,
         *span,
-        format!("`{}` calls itself: {}", procs[*first].name, names.join(" -> ")),
+        format!(
+            "`{}` calls itself: {}",
+            procs[*first].name,
+            names.join(" -> ")
+        ),
     );
-    diagnostic.label("this call").hint("calls are inlined; use a loop instead");
+    diagnostic
+        .label("this call")
+        .hint("calls are inlined; use a loop instead");
     for (proc, span) in cycle.iter().skip(1).take(8) {
         diagnostic.related(*span, format!("called from `{}`", procs[*proc].name));
     }

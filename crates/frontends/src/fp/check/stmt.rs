@@ -2,8 +2,8 @@
 
 use fencepost_ir::{BinOp, FenceKinds, Span};
 
-use super::jump::Region;
 use super::Checker;
+use super::jump::Region;
 use crate::fp::ast::{self, ExprKind, StmtKind as Ast};
 use crate::fp::codes;
 use crate::fp::names::{BUILTINS, Global};
@@ -32,11 +32,20 @@ impl Checker<'_> {
             Ast::Declare(_, vars) => StmtKind::Block(self.declaration(vars)),
             Ast::Assign(place, op, value) => self.assign(place, *op, value, span)?,
             Ast::Step(place, op) => {
-                let one = ast::Expr { kind: ExprKind::Number(1), span, height: 1 };
+                let one = ast::Expr {
+                    kind: ExprKind::Number(1),
+                    span,
+                    height: 1,
+                };
                 self.assign(place, Some(*op), &one, span)?
             }
             Ast::Eval(expr) => StmtKind::Eval(self.eval(expr)?),
-            Ast::If { cond, head, then, otherwise } => {
+            Ast::If {
+                cond,
+                head,
+                then,
+                otherwise,
+            } => {
                 let cond = self.expr_of(cond, Ty::Bool);
                 let then = self.boxed(then);
                 let otherwise = match otherwise {
@@ -48,14 +57,24 @@ impl Checker<'_> {
             Ast::While { cond, head, body } => {
                 let cond = self.expr_of(cond, Ty::Bool);
                 let body = self.in_region(Region::Loop, |c| c.boxed(body));
-                StmtKind::While { cond: Some(cond?), head: *head, body: body?, step: None }
+                StmtKind::While {
+                    cond: Some(cond?),
+                    head: *head,
+                    body: body?,
+                    step: None,
+                }
             }
             Ast::DoWhile { body, cond, head } => {
                 let body = self.in_region(Region::Loop, |c| c.boxed(body));
                 let cond = self.expr_of(cond, Ty::Bool);
                 StmtKind::DoWhile(body?, cond?, *head)
             }
-            Ast::For { init, cond, step, body } => {
+            Ast::For {
+                init,
+                cond,
+                step,
+                body,
+            } => {
                 let init = init.as_ref().map(|init| self.stmt(init));
                 let head = cond.as_ref().map_or(span, |cond| cond.span);
                 let cond = cond.as_ref().map(|cond| self.expr_of(cond, Ty::Bool));
@@ -71,7 +90,15 @@ impl Checker<'_> {
                     None => None,
                 };
                 let body = body?;
-                let rounds = Stmt { kind: StmtKind::While { cond, head, body, step }, span };
+                let rounds = Stmt {
+                    kind: StmtKind::While {
+                        cond,
+                        head,
+                        body,
+                        step,
+                    },
+                    span,
+                };
                 match init {
                     Some(init) => StmtKind::Block(vec![init?, rounds]),
                     None => rounds.kind,
@@ -79,7 +106,12 @@ impl Checker<'_> {
             }
             Ast::Loop(body) => {
                 let body = self.in_region(Region::Loop, |c| c.boxed(body))?;
-                StmtKind::While { cond: None, head: span, body, step: None }
+                StmtKind::While {
+                    cond: None,
+                    head: span,
+                    body,
+                    step: None,
+                }
             }
             Ast::Critical(block) => {
                 if let Some(Region::Atomic(atomic)) =
@@ -87,7 +119,11 @@ impl Checker<'_> {
                 {
                     let atomic = *atomic;
                     self.diagnostics
-                        .error(codes::CRITICAL_IN_ATOMIC, span, "no thread is ever seen in here")
+                        .error(
+                            codes::CRITICAL_IN_ATOMIC,
+                            span,
+                            "no thread is ever seen in here",
+                        )
                         .label("a `critical` block inside an `atomic` one")
                         .related(atomic, "the `atomic` block");
                     return None;
@@ -137,13 +173,19 @@ impl Checker<'_> {
     fn declaration(&mut self, vars: &[(ast::Name, Option<ast::Expr>)]) -> Vec<Stmt> {
         let mut code = Vec::new();
         for (name, value) in vars {
-            let Some(id) = self.by_name.get(&name.text).copied() else { continue };
-            let span = value.as_ref().map_or(name.span, |value| name.span.to(value.span));
+            let Some(id) = self.by_name.get(&name.text).copied() else {
+                continue;
+            };
+            let span = value
+                .as_ref()
+                .map_or(name.span, |value| name.span.to(value.span));
             let kind = match value {
                 Some(value) => {
                     self.registers[id.index()].local.assigned = true;
                     let ty = self.registers[id.index()].local.ty.ty;
-                    let Some(value) = self.expr_of(value, ty) else { continue };
+                    let Some(value) = self.expr_of(value, ty) else {
+                        continue;
+                    };
                     StmtKind::Assign(id, value)
                 }
                 None if !self.registers[id.index()].local.ty.admits(0) => {
@@ -179,7 +221,12 @@ impl Checker<'_> {
                     None => Some(StmtKind::Assign(id, self.expr_of(value, ty)?)),
                     Some(op) => {
                         let local = TreeExpr::Local(id);
-                        let old = Expr { kind: local, ty, span: place.span, pure: true };
+                        let old = Expr {
+                            kind: local,
+                            ty,
+                            span: place.span,
+                            pure: true,
+                        };
                         let value = self.operand(op, old, value, span)?;
                         Some(StmtKind::Modify(id, op, value))
                     }
@@ -195,10 +242,18 @@ impl Checker<'_> {
             return None;
         };
         match op {
-            None => Some(StmtKind::Store(target.clone(), self.expr_of(value, target.ty.ty)?)),
+            None => Some(StmtKind::Store(
+                target.clone(),
+                self.expr_of(value, target.ty.ty)?,
+            )),
             Some(op) => {
                 let kind = TreeExpr::Load(target.clone());
-                let old = Expr { kind, ty: target.ty.ty, span: place.span, pure: false };
+                let old = Expr {
+                    kind,
+                    ty: target.ty.ty,
+                    span: place.span,
+                    pure: false,
+                };
                 let value = self.operand(op, old, value, span)?;
                 Some(StmtKind::StoreModify(target, op, value))
             }
@@ -217,7 +272,11 @@ impl Checker<'_> {
         if let Some(param) = self.param.filter(|p| p.text == name) {
             let declared = param.span;
             self.diagnostics
-                .error(codes::NOT_ASSIGNABLE, span, format!("`{name}` is constant in each thread"))
+                .error(
+                    codes::NOT_ASSIGNABLE,
+                    span,
+                    format!("`{name}` is constant in each thread"),
+                )
                 .label("cannot be assigned to")
                 .related(declared, "the thread's parameter");
             return false;
@@ -225,14 +284,21 @@ impl Checker<'_> {
         match self.globals.get(name) {
             Some((Global::Const(..), declared)) => {
                 self.diagnostics
-                    .error(codes::NOT_ASSIGNABLE, span, format!("`{name}` is a constant"))
+                    .error(
+                        codes::NOT_ASSIGNABLE,
+                        span,
+                        format!("`{name}` is a constant"),
+                    )
                     .label("cannot be assigned to")
                     .related(declared, "declared here");
                 false
             }
             Some((Global::Shared(_), _)) => true,
             Some((Global::Broken, _)) => false,
-            Some((Global::Enum(_) | Global::Record(_) | Global::Proc(_) | Global::Thread(_), _))
+            Some((
+                Global::Enum(_) | Global::Record(_) | Global::Proc(_) | Global::Thread(_),
+                _,
+            ))
             | None => {
                 self.unknown_name(name, span);
                 false
@@ -241,7 +307,9 @@ impl Checker<'_> {
     }
 
     fn eval(&mut self, expr: &ast::Expr) -> Option<Expr> {
-        let ExprKind::Call(name, args) = &expr.kind else { return self.expr(expr) };
+        let ExprKind::Call(name, args) = &expr.kind else {
+            return self.expr(expr);
+        };
         if BUILTINS.contains(&name.text.as_str()) {
             return self.expr(expr);
         }
@@ -251,7 +319,10 @@ impl Checker<'_> {
     fn fence(&mut self, kinds: &[ast::Name]) -> Option<FenceKinds> {
         let mut all: Option<FenceKinds> = None;
         for name in kinds {
-            let single = FenceKinds::SINGLE.iter().find(|(_, n)| *n == name.text).map(|(k, _)| *k);
+            let single = FenceKinds::SINGLE
+                .iter()
+                .find(|(_, n)| *n == name.text)
+                .map(|(k, _)| *k);
             let full = (name.text == "full").then_some(FenceKinds::FULL);
             let Some(kind) = single.or(full) else {
                 let known = FenceKinds::SINGLE.iter().map(|(_, n)| *n).chain(["full"]);
@@ -268,5 +339,4 @@ impl Checker<'_> {
         }
         Some(all.unwrap_or(FenceKinds::FULL))
     }
-
 }

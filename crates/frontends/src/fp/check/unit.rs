@@ -26,7 +26,10 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
         shared: globals.shared.clone(),
         ..Unit::default()
     };
-    let bodies = Bodies { globals: &globals, source };
+    let bodies = Bodies {
+        globals: &globals,
+        source,
+    };
     let mut unread: Vec<(Body, Vec<LocalId>, Option<TemplateId>)> = Vec::new();
     let mut calls: Vec<BTreeMap<_, _>> = Vec::new();
     let mut init: Option<Span> = None;
@@ -35,7 +38,11 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
             ItemKind::Init(block) => {
                 if let Some(first) = init {
                     diagnostics
-                        .error(codes::DUPLICATE, item.span, "there is a second `init` block")
+                        .error(
+                            codes::DUPLICATE,
+                            item.span,
+                            "there is a second `init` block",
+                        )
                         .label("second one")
                         .related(first, "first one");
                 }
@@ -46,7 +53,9 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
             }
             ItemKind::Procedure(procedure) => {
                 // Names that were taken have no signature; their bodies are not looked at.
-                let Some((Global::Proc(id), span)) = globals.get(&procedure.name.text) else { continue };
+                let Some((Global::Proc(id), span)) = globals.get(&procedure.name.text) else {
+                    continue;
+                };
                 if span != procedure.name.span {
                     continue;
                 }
@@ -63,7 +72,9 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
                 (checked, None)
             }
             ItemKind::Thread(thread) => {
-                let Some((Global::Thread(id), span)) = globals.get(&thread.name.text) else { continue };
+                let Some((Global::Thread(id), span)) = globals.get(&thread.name.text) else {
+                    continue;
+                };
                 if span != thread.name.span {
                     continue;
                 }
@@ -88,15 +99,22 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
             | ItemKind::Invariant(_)
             | ItemKind::Observe(_) => continue,
         };
-        let CheckedBody { body, unread: silent, asserts, .. } = checked;
+        let CheckedBody {
+            body,
+            unread: silent,
+            asserts,
+            ..
+        } = checked;
         unit.asserts |= asserts;
         unread.push((body, silent, template));
     }
     recursion::check(&globals.procs, &calls, diagnostics);
     let mentioned = claims(file, source, &globals, &mut unit, diagnostics);
     client::check(file, &globals, &mut unit, diagnostics);
-    // Without any property the registers are the outcome, and all of them matter.
-    if unit.asserts || !unit.claims.is_empty() || !unit.observe.is_empty() {
+    // Without any property the registers are the outcome, and all of them matter. After an error
+    // it is not known what was meant to read them.
+    let claims = unit.asserts || !unit.claims.is_empty() || !unit.observe.is_empty();
+    if claims && !diagnostics.has_errors() {
         for (body, silent, template) in &unread {
             for local in silent {
                 if !template.is_some_and(|id| mentioned.contains(&(id, *local))) {
@@ -116,7 +134,11 @@ fn claims(
     unit: &mut Unit,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(TemplateId, LocalId)> {
-    let threads: Vec<Vec<Local>> = unit.templates.iter().map(|t| t.body.locals.clone()).collect();
+    let threads: Vec<Vec<Local>> = unit
+        .templates
+        .iter()
+        .map(|t| t.body.locals.clone())
+        .collect();
     let mut mentioned = Vec::new();
     for item in &file.items {
         let registers = !matches!(item.kind, ItemKind::Invariant(_));
@@ -127,7 +149,8 @@ fn claims(
             ItemKind::Property(name) => unit.claims.extend(property(name, checker.diagnostics)),
             ItemKind::Final(quantifier, cond) => {
                 let cond = checker.expr_of(cond, Ty::Bool);
-                unit.claims.extend(cond.map(|cond| Claim::Final(*quantifier, cond)));
+                unit.claims
+                    .extend(cond.map(|cond| Claim::Final(*quantifier, cond)));
             }
             ItemKind::Invariant(cond) => {
                 let cond = checker.expr_of(cond, Ty::Bool);
@@ -160,7 +183,11 @@ fn property(name: &ast::Name, diagnostics: &mut Diagnostics) -> Option<Claim> {
             let near = nearest(other, ["mutual_exclusion", "deadlock_free"]);
             let near = near.map(|n| format!("did you mean `{n}`?"));
             diagnostics
-                .error(codes::UNKNOWN_WORD, name.span, format!("there is no property `{other}`"))
+                .error(
+                    codes::UNKNOWN_WORD,
+                    name.span,
+                    format!("there is no property `{other}`"),
+                )
                 .label("unknown property")
                 .hint(near.unwrap_or("properties: `mutual_exclusion`, `deadlock_free`".into()));
             None

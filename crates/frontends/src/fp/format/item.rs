@@ -50,7 +50,9 @@ impl<'a> Printer<'a> {
                 flat.add("observe ");
                 flat.exprs(what);
             }
-            ItemKind::Enum(name, constants) => return self.enumeration(start, end, name, constants),
+            ItemKind::Enum(name, constants) => {
+                return self.enumeration(start, end, name, constants);
+            }
             ItemKind::Record(name, fields) => return self.record(start, end, name, fields),
             ItemKind::Init(block) => return self.with_body(start, flat.push("init"), block),
             ItemKind::Procedure(procedure) => {
@@ -128,8 +130,16 @@ impl<'a> Printer<'a> {
         self.open();
         for constant in constants {
             let comma = self.lexed.tokens[self.token_at(constant.span.end as usize)];
-            let ends = if comma.kind == Tok::Comma { comma.span.end } else { constant.span.end };
-            self.line(constant.span.start as usize, ends as usize, &format!("{},", constant.text));
+            let ends = if comma.kind == Tok::Comma {
+                comma.span.end
+            } else {
+                constant.span.end
+            };
+            self.line(
+                constant.span.start as usize,
+                ends as usize,
+                &format!("{},", constant.text),
+            );
         }
         self.closing_line(end - 1, end, "}");
     }
@@ -158,7 +168,11 @@ impl<'a> Printer<'a> {
             }
         }
         let open = self.find(Tok::LBrace, name.span.end);
-        self.line(start, open.end as usize, &format!("record {} {{", name.text));
+        self.line(
+            start,
+            open.end as usize,
+            &format!("record {} {{", name.text),
+        );
         self.open();
         for field in fields {
             let ends = self.find(Tok::Semi, field.name.span.end).end as usize;
@@ -170,7 +184,11 @@ impl<'a> Printer<'a> {
 }
 
 fn procedure_head(flat: &mut Flat<'_>, procedure: &Procedure) {
-    flat.add(if procedure.letter.is_some() { "operation " } else { "proc " });
+    flat.add(if procedure.letter.is_some() {
+        "operation "
+    } else {
+        "proc "
+    });
     match &procedure.returns {
         Some(ty) => flat.type_name(ty),
         None => flat.add("void"),

@@ -31,7 +31,7 @@ impl<'a> Lowerer<'_, 'a> {
             },
             ExprKind::Unary(op, a) => Expr::Unary(*op, Box::new(self.value(a))),
             ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) if !b.pure => {
-                self.short_circuit(*op, a, b, expr)
+                self.short_circuit(*op, a, b, None)
             }
             ExprKind::Binary(op, a, b) => {
                 let a = self.value(a);
@@ -44,13 +44,17 @@ impl<'a> Lowerer<'_, 'a> {
                 let b = self.value(b);
                 Expr::Select(Box::new(c), Box::new(a), Box::new(b))
             }
+            ExprKind::Call(proc, arguments) => {
+                let reg = self.temporary(self.type_of(expr), expr.span);
+                self.call(*proc, arguments, expr.span, Some(reg));
+                Expr::Var(reg)
+            }
             ExprKind::Select(..)
             | ExprKind::Load(_)
             | ExprKind::Update(..)
             | ExprKind::ChooseRange(..)
-            | ExprKind::New(_)
-            | ExprKind::Call(..) => {
-                let reg = self.temporary(self.type_of(expr), expr.span);
+            | ExprKind::New(_) => {
+                let reg = self.temporary(VarTy::plain(expr.ty), expr.span);
                 self.value_into(expr, reg);
                 Expr::Var(reg)
             }
@@ -71,27 +75,31 @@ impl<'a> Lowerer<'_, 'a> {
         VarTy::plain(expr.ty)
     }
 
-    /// `a && b` or `a || b` where `b` is more than a pure expression.
+    /// `a && b` or `a || b` where `b` is more than a pure expression. The value goes to `target`,
+    /// which `b` must not read, or else to a temporary.
     fn short_circuit(
         &mut self,
         op: BinOp,
         a: &'a tree::Expr,
         b: &'a tree::Expr,
-        whole: &'a tree::Expr,
+        target: Option<Reg>,
     ) -> Expr<Reg> {
         let decided = Value::from(op == BinOp::Or);
-        let left = self.value(a);
-        match left.as_const() {
-            Some(value) if Value::from(value != 0) == decided => return Expr::Const(decided),
-            Some(_) => return self.value(b),
-            None => {}
+        if a.pure {
+            match self.value(a).as_const() {
+                Some(value) if Value::from(value != 0) == decided => return Expr::Const(decided),
+                Some(_) => return self.value(b),
+                None => {}
+            }
         }
-        let reg = self.temporary(VarTy::plain(whole.ty), whole.span);
+        let reg = target.unwrap_or_else(|| self.temporary(VarTy::plain(a.ty), a.span));
         let (right, done) = (self.code.target(), self.code.target());
-        if left != Expr::Var(reg) {
-            self.emit(Op::Assign { reg, expr: left }, a.span, Kind::Known);
-        }
-        let (then, otherwise) = if op == BinOp::And { (right, done) } else { (done, right) };
+        self.value_into(a, reg);
+        let (then, otherwise) = if op == BinOp::And {
+            (right, done)
+        } else {
+            (done, right)
+        };
         self.emit_branch(Expr::Var(reg), then, otherwise, a.span);
         self.code.bind(right);
         self.value_into(b, reg);
@@ -135,6 +143,14 @@ impl<'a> Lowerer<'_, 'a> {
                 self.value_into(b, reg);
                 self.code.bind(done);
             }
+            ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b)
+                if !b.pure && !self.reads(b, reg) =>
+            {
+                let value = self.short_circuit(*op, a, b, Some(reg));
+                if value != Expr::Var(reg) {
+                    self.emit(Op::Assign { reg, expr: value }, expr.span, Kind::Assign);
+                }
+            }
             ExprKind::Const(_)
             | ExprKind::Local(_)
             | ExprKind::Param
@@ -160,8 +176,13 @@ impl<'a> Lowerer<'_, 'a> {
         reg: Reg,
     ) {
         // A returned value is checked against the range the procedure declares.
-        let ranged = self.type_of(expr).range.is_some();
-        let through = if ranged { self.temporary(self.type_of(expr), expr.span) } else { reg };
+        let ty = self.type_of(expr);
+        let checked = ty.range.is_none() || self.has_type(reg, ty);
+        let through = if checked {
+            reg
+        } else {
+            self.temporary(ty, expr.span)
+        };
         self.call(proc, arguments, expr.span, Some(through));
         if through != reg {
             let value = Expr::Var(through);
@@ -177,7 +198,10 @@ impl<'a> Lowerer<'_, 'a> {
         otherwise: Target,
         span: Span,
     ) {
-        self.deeper(cond.span, |lowerer| lowerer.branch_of(cond, then, otherwise, span));
+        // Once the branch is taken, nothing needs what it was decided on.
+        self.deeper(cond.span, |lowerer| {
+            lowerer.scoped(|lowerer| lowerer.branch_of(cond, then, otherwise, span));
+        });
     }
 
     fn branch_of(&mut self, cond: &'a tree::Expr, then: Target, otherwise: Target, span: Span) {
@@ -206,7 +230,11 @@ impl<'a> Lowerer<'_, 'a> {
     pub(super) fn address(&mut self, place: &'a Place) -> Address {
         let unit = self.context.unit;
         let (base, cell, len) = match &place.root {
-            Root::Shared(id) => (self.context.layout.shared(*id), None, unit.shared[id.index()].len),
+            Root::Shared(id) => (
+                self.context.layout.shared(*id),
+                None,
+                unit.shared[id.index()].len,
+            ),
             Root::Field { pool, field, of } => {
                 let reference = self.value(of);
                 let record = &unit.records[pool.index()];
@@ -216,20 +244,36 @@ impl<'a> Lowerer<'_, 'a> {
             }
         };
         let (Some(index), Some(len)) = (&place.index, len) else {
-            return Address { base, cell, index: None };
+            return Address {
+                base,
+                cell,
+                index: None,
+            };
         };
         let value = self.value(index);
         match value.as_const() {
             Some(at) if at >= 0 && (at as u32) < len => {
                 let mut base = base;
                 base.0 += at as u32;
-                Address { base, cell, index: None }
+                Address {
+                    base,
+                    cell,
+                    index: None,
+                }
             }
             Some(at) => {
                 self.warn_out_of_bounds(at, len, index.span);
-                Address { base, cell, index: Some((len, value)) }
+                Address {
+                    base,
+                    cell,
+                    index: Some((len, value)),
+                }
             }
-            None => Address { base, cell, index: Some((len, value)) },
+            None => Address {
+                base,
+                cell,
+                index: Some((len, value)),
+            },
         }
     }
 
@@ -241,7 +285,11 @@ impl<'a> Lowerer<'_, 'a> {
             };
             self.context
                 .diagnostics
-                .warning(codes::OUT_OF_BOUNDS, span, format!("index {at} is outside of the array"))
+                .warning(
+                    codes::OUT_OF_BOUNDS,
+                    span,
+                    format!("index {at} is outside of the array"),
+                )
                 .label(format!("is {at}{who}; the array has {len} elements"))
                 .hint("reaching this is a fault");
         }
@@ -262,13 +310,18 @@ impl<'a> Lowerer<'_, 'a> {
                 let new = self.value(new);
                 Update::Cas { expected, new }
             }
-            tree::Update::Swap(new) => Update::Swap { new: self.value(new) },
+            tree::Update::Swap(new) => Update::Swap {
+                new: self.value(new),
+            },
             tree::Update::Add(by) => Update::Add { by: self.value(by) },
             tree::Update::Sub(by) => {
                 let by = Expr::Unary(UnOp::Neg, Box::new(self.value(by)));
                 Update::Add { by: by.fold() }
             }
-            tree::Update::Bits(op, by) => Update::Bits { op: *op, by: self.value(by) },
+            tree::Update::Bits(op, by) => Update::Bits {
+                op: *op,
+                by: self.value(by),
+            },
         };
         self.emit(Op::Update { reg, at, update }, span, Kind::Update);
     }
@@ -284,7 +337,12 @@ impl<'a> Lowerer<'_, 'a> {
         let (lo, hi) = (self.fixed(lo)?, self.fixed(hi)?);
         let (lo, hi) = last(lo, hi, inclusive);
         if lo > hi {
-            self.complain(codes::EMPTY, span, "there is nothing to choose from", "an empty range");
+            self.complain(
+                codes::EMPTY,
+                span,
+                "there is nothing to choose from",
+                "an empty range",
+            );
             return None;
         }
         Some((lo, hi))
@@ -298,7 +356,9 @@ impl<'a> Lowerer<'_, 'a> {
     ) -> Expr<Reg> {
         let mut values = Vec::new();
         for value in list {
-            let Some(value) = self.fixed(value) else { return Expr::Const(0) };
+            let Some(value) = self.fixed(value) else {
+                return Expr::Const(0);
+            };
             values.push(value);
         }
         values.sort_unstable();
@@ -311,12 +371,28 @@ impl<'a> Lowerer<'_, 'a> {
         }
         if i64::from(end) - i64::from(first) + 1 == values.len() as i64 {
             let reg = reg.unwrap_or_else(|| self.temporary(VarTy::plain(expr.ty), expr.span));
-            self.emit(Op::Choose { reg, lo: first, hi: end }, expr.span, Kind::Choose);
+            self.emit(
+                Op::Choose {
+                    reg,
+                    lo: first,
+                    hi: end,
+                },
+                expr.span,
+                Kind::Choose,
+            );
             return Expr::Var(reg);
         }
         let which = self.temporary(VarTy::plain(crate::fp::types::Ty::Int), expr.span);
         let hi = values.len() as Value - 1;
-        self.emit(Op::Choose { reg: which, lo: 0, hi }, expr.span, Kind::Choose);
+        self.emit(
+            Op::Choose {
+                reg: which,
+                lo: 0,
+                hi,
+            },
+            expr.span,
+            Kind::Choose,
+        );
         let mut chain = Expr::Const(end);
         for (at, value) in values.iter().enumerate().rev().skip(1) {
             let is = Expr::Binary(
@@ -333,14 +409,68 @@ impl<'a> Lowerer<'_, 'a> {
     fn fixed(&mut self, expr: &'a tree::Expr) -> Option<Value> {
         let value = self.value(expr).as_const();
         if value.is_none() && !self.failed {
-            self.complain(codes::BAD_CONSTANT, expr.span, "this constant has no value", "faults");
+            self.complain(
+                codes::BAD_CONSTANT,
+                expr.span,
+                "this constant has no value",
+                "faults",
+            );
         }
         value
     }
 
     fn complain(&mut self, code: &'static str, span: Span, message: &str, label: &str) {
         if self.context.warned.insert((code, span)) {
-            self.context.diagnostics.error(code, span, message).label(label);
+            self.context
+                .diagnostics
+                .error(code, span, message)
+                .label(label);
+        }
+    }
+
+    /// Whether evaluating an expression reads a register. Procedures it calls read registers of
+    /// this body only through their arguments.
+    fn reads(&self, expr: &tree::Expr, reg: Reg) -> bool {
+        let place = |place: &Place| {
+            let root = match &place.root {
+                Root::Shared(_) => false,
+                Root::Field { of, .. } => self.reads(of, reg),
+            };
+            root || place
+                .index
+                .as_ref()
+                .is_some_and(|index| self.reads(index, reg))
+        };
+        match &expr.kind {
+            ExprKind::Local(local) => match &self.frame.slots[local.index()] {
+                Slot::Reg(slot) => *slot == reg,
+                Slot::Alias(alias) => *alias == Expr::Var(reg),
+            },
+            ExprKind::Load(at) => place(at),
+            ExprKind::Unary(_, a) => self.reads(a, reg),
+            ExprKind::Binary(_, a, b) => self.reads(a, reg) || self.reads(b, reg),
+            ExprKind::Select(c, a, b) => {
+                self.reads(c, reg) || self.reads(a, reg) || self.reads(b, reg)
+            }
+            ExprKind::Update(at, update) => {
+                place(at)
+                    || match update {
+                        tree::Update::Cas(a, b) => self.reads(a, reg) || self.reads(b, reg),
+                        tree::Update::Swap(a)
+                        | tree::Update::Add(a)
+                        | tree::Update::Sub(a)
+                        | tree::Update::Bits(_, a) => self.reads(a, reg),
+                    }
+            }
+            ExprKind::Call(_, arguments) => arguments.iter().any(|a| self.reads(a, reg)),
+            ExprKind::Const(_)
+            | ExprKind::Param
+            | ExprKind::ChooseRange(..)
+            | ExprKind::ChooseList(_)
+            | ExprKind::New(_)
+            | ExprKind::ThreadRegister(..)
+            | ExprKind::ClientResult(..)
+            | ExprKind::WholeArray(_) => false,
         }
     }
 

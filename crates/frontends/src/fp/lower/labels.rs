@@ -31,8 +31,6 @@ pub(super) enum Kind {
     Reset,
     /// Gives a parameter its value.
     Parameter(u32),
-    /// The value of `&&`, `||`, `?:` when it is already known.
-    Known,
 }
 
 /// The labels of a file.
@@ -44,7 +42,11 @@ pub(super) struct Labels<'a> {
 
 impl<'a> Labels<'a> {
     pub(super) fn new(source: &'a str) -> Self {
-        Labels { source, known: BTreeMap::new(), infos: Vec::new() }
+        Labels {
+            source,
+            known: BTreeMap::new(),
+            infos: Vec::new(),
+        }
     }
 
     /// The label of an operation.
@@ -54,13 +56,20 @@ impl<'a> Labels<'a> {
         }
         let label = Label::from_index(self.infos.len());
         self.known.insert((span, kind), label);
-        self.infos.push(LabelInfo { span, text: self.text(span), function: function.to_string() });
+        self.infos.push(LabelInfo {
+            span,
+            text: self.text(span),
+            function: function.to_string(),
+        });
         label
     }
 
     /// Source text on one line.
     pub(super) fn text(&self, span: Span) -> String {
-        span.text(self.source).split_whitespace().collect::<Vec<_>>().join(" ")
+        span.text(self.source)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     pub(super) fn len(&self) -> usize {

@@ -17,8 +17,12 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(unit: &Unit) -> Layout {
-        let mut layout =
-            Layout { locations: Vec::new(), pools: Vec::new(), shared: Vec::new(), weight: 0 };
+        let mut layout = Layout {
+            locations: Vec::new(),
+            pools: Vec::new(),
+            shared: Vec::new(),
+            weight: 0,
+        };
         for shared in &unit.shared {
             layout.shared.push(Loc::from_index(layout.locations.len()));
             for (at, init) in shared.init.iter().enumerate() {
@@ -32,7 +36,12 @@ impl Layout {
         for record in &unit.records {
             let base = Loc::from_index(layout.locations.len());
             let stride = record.stride();
-            layout.pools.push(Pool { name: record.name.clone(), base, cells: record.cells, stride });
+            layout.pools.push(Pool {
+                name: record.name.clone(),
+                base,
+                cells: record.cells,
+                stride,
+            });
             for cell in 1..=record.cells {
                 for field in &record.fields {
                     for at in 0..field.len.unwrap_or(1) {
@@ -56,7 +65,11 @@ impl Layout {
         };
         // Past the limit the file is refused; until then, do not fill the memory.
         if self.weight <= crate::fp::limits::TOTAL {
-            self.locations.push(Location { name, ty: to_ir(ty, &unit.enums), init });
+            self.locations.push(Location {
+                name,
+                ty: to_ir(ty, &unit.enums),
+                init,
+            });
         }
     }
 

@@ -1,6 +1,6 @@
 //! Statements.
 
-use fencepost_ir::{Expr, Op, Span};
+use fencepost_ir::{BinOp, Expr, Op, Span};
 
 use super::code::Target;
 use super::labels::Kind;
@@ -16,7 +16,9 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     fn stmt(&mut self, stmt: &'a Stmt) {
-        self.deeper(stmt.span, |lowerer| lowerer.scoped(|lowerer| lowerer.stmt_of(stmt)));
+        self.deeper(stmt.span, |lowerer| {
+            lowerer.scoped(|lowerer| lowerer.stmt_of(stmt))
+        });
     }
 
     fn stmt_of(&mut self, stmt: &'a Stmt) {
@@ -30,7 +32,14 @@ impl<'a> Lowerer<'_, 'a> {
             }
             StmtKind::Reset(local) => {
                 let reg = self.slot(*local);
-                self.emit(Op::Assign { reg, expr: Expr::Const(0) }, span, Kind::Reset);
+                self.emit(
+                    Op::Assign {
+                        reg,
+                        expr: Expr::Const(0),
+                    },
+                    span,
+                    Kind::Reset,
+                );
             }
             StmtKind::Assign(local, value) => {
                 let reg = self.slot(*local);
@@ -43,6 +52,9 @@ impl<'a> Lowerer<'_, 'a> {
                     | ExprKind::New(_)
                     | ExprKind::Call(..) => self.value_into(value, reg),
                     ExprKind::Select(_, a, b) if !(a.pure && b.pure) => self.value_into(value, reg),
+                    ExprKind::Binary(BinOp::And | BinOp::Or, _, b) if !b.pure => {
+                        self.value_into(value, reg);
+                    }
                     ExprKind::Const(_)
                     | ExprKind::Local(_)
                     | ExprKind::Param
@@ -71,7 +83,14 @@ impl<'a> Lowerer<'_, 'a> {
             StmtKind::StoreModify(place, op, value) => {
                 let to = self.address(place);
                 let old = self.temporary(VarTy::plain(place.ty.ty), span);
-                self.emit(Op::Load { reg: old, from: to.clone() }, place.span, Kind::Load);
+                self.emit(
+                    Op::Load {
+                        reg: old,
+                        from: to.clone(),
+                    },
+                    place.span,
+                    Kind::Load,
+                );
                 let value = self.value(value);
                 let value = Expr::Binary(*op, Box::new(Expr::Var(old)), Box::new(value));
                 self.emit(Op::Store { to, value }, span, Kind::Store);
@@ -80,15 +99,27 @@ impl<'a> Lowerer<'_, 'a> {
             StmtKind::If(cond, head, then, otherwise) => {
                 self.if_else(cond, *head, then, otherwise.as_deref());
             }
-            StmtKind::While { cond, head, body, step } => {
+            StmtKind::While {
+                cond,
+                head,
+                body,
+                step,
+            } => {
                 let (enter, start) = (self.code.target(), self.code.target());
                 let (again, exit) = (self.code.target(), self.code.target());
                 self.code.bind(enter);
                 if let Some(cond) = cond {
-                    self.scoped(|lowerer| lowerer.branch(cond, start, exit, *head));
+                    self.branch(cond, start, exit, *head);
                 }
                 self.code.bind(start);
-                self.in_loop(Loop { exit, again, critical: self.critical }, body);
+                self.in_loop(
+                    Loop {
+                        exit,
+                        again,
+                        critical: self.critical,
+                    },
+                    body,
+                );
                 self.code.bind(again);
                 if let Some(step) = step {
                     self.stmt(step);
@@ -100,7 +131,14 @@ impl<'a> Lowerer<'_, 'a> {
                 let (start, again, exit) =
                     (self.code.target(), self.code.target(), self.code.target());
                 self.code.bind(start);
-                self.in_loop(Loop { exit, again, critical: self.critical }, body);
+                self.in_loop(
+                    Loop {
+                        exit,
+                        again,
+                        critical: self.critical,
+                    },
+                    body,
+                );
                 self.code.bind(again);
                 self.branch(cond, start, exit, *head);
                 self.code.bind(exit);
@@ -154,7 +192,7 @@ impl<'a> Lowerer<'_, 'a> {
         otherwise: Option<&'a Stmt>,
     ) {
         let (yes, no, done) = (self.code.target(), self.code.target(), self.code.target());
-        self.scoped(|lowerer| lowerer.branch(cond, yes, no, head));
+        self.branch(cond, yes, no, head);
         self.code.bind(yes);
         self.stmt(then);
         if let Some(otherwise) = otherwise {
@@ -232,7 +270,11 @@ impl<'a> Lowerer<'_, 'a> {
             self.stmts(body);
             return;
         }
-        self.emit(Op::AtomicBegin, span, Kind::AtomicBegin);
+        let word = Span {
+            end: span.start + "atomic".len() as u32,
+            ..span
+        };
+        self.emit(Op::AtomicBegin, word, Kind::AtomicBegin);
         self.atomic = true;
         self.stmts(body);
         self.atomic = false;

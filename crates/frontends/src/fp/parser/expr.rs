@@ -46,7 +46,10 @@ impl Parser<'_> {
         self.expect(Tok::Colon)?;
         let otherwise = self.expr()?;
         let span = cond.span.to(otherwise.span);
-        self.node(ExprKind::Select(Box::new(cond), Box::new(then), Box::new(otherwise)), span)
+        self.node(
+            ExprKind::Select(Box::new(cond), Box::new(then), Box::new(otherwise)),
+            span,
+        )
     }
 
     fn binary(&mut self, tightness: u8) -> Parsed<Expr> {
@@ -131,7 +134,10 @@ impl Parser<'_> {
                 let kind = if name.text == "choose" {
                     self.choose()?
                 } else {
-                    ExprKind::Call(name, self.comma_separated(Tok::RParen, Trailing::Forbidden, Self::expr)?)
+                    ExprKind::Call(
+                        name,
+                        self.comma_separated(Tok::RParen, Trailing::Forbidden, Self::expr)?,
+                    )
                 };
                 let span = start.to(self.previous());
                 self.node(kind, span)
@@ -186,7 +192,11 @@ impl Parser<'_> {
             Err(_) => {
                 let shown: String = text.chars().take(40).collect();
                 self.diagnostics
-                    .error(codes::BAD_NUMBER, span, format!("`{shown}` is not a number"))
+                    .error(
+                        codes::BAD_NUMBER,
+                        span,
+                        format!("`{shown}` is not a number"),
+                    )
                     .hint("numbers are written `42` or `0x2a`; names begin with a letter");
                 Ok(0)
             }
@@ -195,7 +205,11 @@ impl Parser<'_> {
 
     fn too_big(&mut self, span: fencepost_ir::Span) {
         self.diagnostics
-            .error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits")
+            .error(
+                codes::BAD_NUMBER,
+                span,
+                "this number does not fit in 32 bits",
+            )
             .label("too large");
     }
 }

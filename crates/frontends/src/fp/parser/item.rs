@@ -3,9 +3,7 @@
 use fencepost_ir::Quantifier;
 
 use super::{Parsed, Parser, Stop, Trailing};
-use crate::fp::ast::{
-    Client, Declarator, Field, Initial, Item, ItemKind, Name, Procedure, Thread,
-};
+use crate::fp::ast::{Client, Declarator, Field, Initial, Item, ItemKind, Name, Procedure, Thread};
 use crate::fp::codes;
 use crate::fp::lexer::Tok;
 
@@ -31,7 +29,13 @@ impl Parser<'_> {
             Tok::Enum => {
                 let name = self.name()?;
                 self.expect(Tok::LBrace)?;
-                (ItemKind::Enum(name, self.comma_separated(Tok::RBrace, Trailing::Allowed, Self::name)?), true)
+                (
+                    ItemKind::Enum(
+                        name,
+                        self.comma_separated(Tok::RBrace, Trailing::Allowed, Self::name)?,
+                    ),
+                    true,
+                )
             }
             Tok::Record => {
                 let name = self.name()?;
@@ -130,7 +134,11 @@ impl Parser<'_> {
     }
 
     fn procedure(&mut self, operation: bool) -> Parsed<Procedure> {
-        let returns = if self.eat(Tok::Void) { None } else { Some(self.type_name()?) };
+        let returns = if self.eat(Tok::Void) {
+            None
+        } else {
+            Some(self.type_name()?)
+        };
         let name = self.name()?;
         self.expect(Tok::LParen)?;
         let param = |p: &mut Self| Ok((p.type_name()?, p.name()?));
@@ -141,7 +149,13 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(Procedure { returns, name, params, letter, body: self.block()? })
+        Ok(Procedure {
+            returns,
+            name,
+            params,
+            letter,
+            body: self.block()?,
+        })
     }
 
     fn thread(&mut self) -> Parsed<Thread> {
@@ -155,12 +169,20 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(Thread { name, param, body: self.block()? })
+        Ok(Thread {
+            name,
+            param,
+            body: self.block()?,
+        })
     }
 
     /// `e(ed|d)` after `client`.
     fn client(&mut self) -> Parsed<Client> {
-        let first = if self.peek() == Tok::LParen { None } else { Some(self.letters()?) };
+        let first = if self.peek() == Tok::LParen {
+            None
+        } else {
+            Some(self.letters()?)
+        };
         let parens = self.eat(Tok::LParen);
         let mut threads = Vec::new();
         let first = if parens {
@@ -176,13 +198,18 @@ impl Parser<'_> {
         if parens {
             self.expect(Tok::RParen)?;
         }
-        Ok(Client { first, parens, threads })
+        Ok(Client {
+            first,
+            parens,
+            threads,
+        })
     }
 
     /// One or more words of letters. A word of the language counts as its letters here: `client do|if;`.
     fn letters(&mut self) -> Parsed<Name> {
         let is_word = |kind: Tok, text: &str| {
-            kind == Tok::Name || (kind != Tok::End && text.starts_with(|c: char| c.is_ascii_alphabetic()))
+            kind == Tok::Name
+                || (kind != Tok::End && text.starts_with(|c: char| c.is_ascii_alphabetic()))
         };
         let start = self.span();
         let mut text = String::new();
@@ -196,6 +223,9 @@ impl Parser<'_> {
         if text.is_empty() {
             return Err(self.expected("the letter of an operation"));
         }
-        Ok(Name { text, span: start.to(self.previous()) })
+        Ok(Name {
+            text,
+            span: start.to(self.previous()),
+        })
     }
 }

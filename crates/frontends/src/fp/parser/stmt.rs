@@ -26,12 +26,25 @@ impl Parser<'_> {
             Tok::If => {
                 let (cond, head) = self.head()?;
                 let then = self.body()?;
-                let otherwise = if self.eat(Tok::Else) { Some(self.body()?) } else { None };
-                closed(StmtKind::If { cond, head, then, otherwise })
+                let otherwise = if self.eat(Tok::Else) {
+                    Some(self.body()?)
+                } else {
+                    None
+                };
+                closed(StmtKind::If {
+                    cond,
+                    head,
+                    then,
+                    otherwise,
+                })
             }
             Tok::While => {
                 let (cond, head) = self.head()?;
-                closed(StmtKind::While { cond, head, body: self.body()? })
+                closed(StmtKind::While {
+                    cond,
+                    head,
+                    body: self.body()?,
+                })
             }
             Tok::Do => {
                 self.advance();
@@ -65,7 +78,11 @@ impl Parser<'_> {
             }
             Tok::Return => {
                 self.advance();
-                let value = if self.peek() == Tok::Semi { None } else { Some(self.expr()?) };
+                let value = if self.peek() == Tok::Semi {
+                    None
+                } else {
+                    Some(self.expr()?)
+                };
                 open(StmtKind::Return(value))
             }
             Tok::Fence => {
@@ -133,7 +150,11 @@ impl Parser<'_> {
         let mut vars = Vec::new();
         loop {
             let name: Name = self.name()?;
-            let value = if self.eat(Tok::Assign) { Some(self.expr()?) } else { None };
+            let value = if self.eat(Tok::Assign) {
+                Some(self.expr()?)
+            } else {
+                None
+            };
             vars.push((name, value));
             if !self.eat(Tok::Comma) {
                 return Ok(StmtKind::Declare(ty, vars));
@@ -152,15 +173,38 @@ impl Parser<'_> {
             _ if declares => Some(self.declaration()?),
             _ => Some(self.simple()?),
         };
-        let init = init.map(|kind| Box::new(Stmt { kind, span: start.to(self.previous()) }));
+        let init = init.map(|kind| {
+            Box::new(Stmt {
+                kind,
+                span: start.to(self.previous()),
+            })
+        });
         self.expect(Tok::Semi)?;
-        let cond = if self.peek() == Tok::Semi { None } else { Some(self.expr()?) };
+        let cond = if self.peek() == Tok::Semi {
+            None
+        } else {
+            Some(self.expr()?)
+        };
         self.expect(Tok::Semi)?;
         let start = self.span();
-        let step = if self.peek() == Tok::RParen { None } else { Some(self.simple()?) };
-        let step = step.map(|kind| Box::new(Stmt { kind, span: start.to(self.previous()) }));
+        let step = if self.peek() == Tok::RParen {
+            None
+        } else {
+            Some(self.simple()?)
+        };
+        let step = step.map(|kind| {
+            Box::new(Stmt {
+                kind,
+                span: start.to(self.previous()),
+            })
+        });
         self.expect(Tok::RParen)?;
-        Ok(StmtKind::For { init, cond, step, body: self.body()? })
+        Ok(StmtKind::For {
+            init,
+            cond,
+            step,
+            body: self.body()?,
+        })
     }
 
     fn simple(&mut self) -> Parsed<StmtKind> {
@@ -177,13 +221,18 @@ impl Parser<'_> {
             Tok::CaretAssign => Some(BinOp::BitXor),
             Tok::PlusPlus | Tok::MinusMinus => {
                 let up = self.advance().kind == Tok::PlusPlus;
-                return Ok(StmtKind::Step(place, if up { BinOp::Add } else { BinOp::Sub }));
+                return Ok(StmtKind::Step(
+                    place,
+                    if up { BinOp::Add } else { BinOp::Sub },
+                ));
             }
             _ if matches!(place.kind, ExprKind::Call(..)) => return Ok(StmtKind::Eval(place)),
             found => {
                 let hint = match found {
                     Tok::EqEq => Some("`=` assigns; `==` compares".to_string()),
-                    Tok::Semi => Some("a value alone does nothing; assign it or remove it".to_string()),
+                    Tok::Semi => {
+                        Some("a value alone does nothing; assign it or remove it".to_string())
+                    }
                     _ => None,
                 };
                 return Err(self.expected_hint("`=`", hint));

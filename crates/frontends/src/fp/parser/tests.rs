@@ -1,0 +1,92 @@
+//! Shapes of expressions, and where a statement ends.
+
+use fencepost_ir::Diagnostics;
+
+use crate::fp::ast::{Expr, ExprKind, ItemKind};
+use crate::fp::parse;
+
+/// An expression with all its parentheses.
+fn shape(expr: &Expr) -> String {
+    match &expr.kind {
+        ExprKind::Number(value) => value.to_string(),
+        ExprKind::Bool(value) => value.to_string(),
+        ExprKind::Null => "null".into(),
+        ExprKind::Name(name) => name.clone(),
+        ExprKind::Paren(inner) => shape(inner),
+        ExprKind::Unary(op, a) => format!("({}{})", op.symbol(), shape(a)),
+        ExprKind::Binary(op, a, b) => format!("({} {} {})", shape(a), op.symbol(), shape(b)),
+        ExprKind::Select(c, a, b) => format!("({} ? {} : {})", shape(c), shape(a), shape(b)),
+        ExprKind::Index(base, index) => format!("{}[{}]", shape(base), shape(index)),
+        ExprKind::Field(base, field) => format!("{}.{}", shape(base), field.text),
+        ExprKind::Call(name, args) => {
+            format!(
+                "{}({})",
+                name.text,
+                args.iter().map(shape).collect::<Vec<_>>().join(", ")
+            )
+        }
+        ExprKind::ChooseRange(range) => {
+            format!("choose({}..{})", shape(&range.lo), shape(&range.hi))
+        }
+        ExprKind::ChooseList(list) => format!("choose of {}", list.len()),
+        ExprKind::New(name) => format!("new {}", name.text),
+    }
+}
+
+#[track_caller]
+fn check(source: &str, expected: &str) {
+    let source = format!("const N = {source};");
+    let file = parse(&source, &mut Diagnostics::new()).expect("no errors");
+    let ItemKind::Const(_, expr) = &file.items[0].kind else {
+        panic!("a constant")
+    };
+    assert_eq!(shape(expr), expected);
+}
+
+#[test]
+fn precedence() {
+    check(
+        "a || b && c | d ^ e & f == g < h << i + j * -k",
+        "(a || (b && (c | (d ^ (e & (f == (g < (h << (i + (j * (-k)))))))))))",
+    );
+    check(
+        "a * b + c << d < e == f & g ^ h | i && j || k",
+        "((((((((((a * b) + c) << d) < e) == f) & g) ^ h) | i) && j) || k)",
+    );
+    check("a - b - c", "((a - b) - c)");
+    check("(a - (b - c))", "(a - (b - c))");
+    check("a ? b : c ? d : e", "(a ? b : (c ? d : e))");
+    check("a || b ? c : d", "((a || b) ? c : d)");
+    check("!a.b[c].d == ~e", "((!a.b[c].d) == (~e))");
+    check(
+        "cas(a[i], b, c) && choose(1, 2) + choose(0..=N - 1)",
+        "(cas(a[i], b, c) && (choose of 2 + choose(0..(N - 1))))",
+    );
+    check("0x1f + 2147483648", "(31 + 2147483648)");
+}
+
+#[test]
+fn an_else_belongs_to_the_nearest_if() {
+    let source = "thread p { if (a) if (b) x = 1; else x = 2; }";
+    let file = parse(source, &mut Diagnostics::new()).expect("no errors");
+    let ItemKind::Thread(thread) = &file.items[0].kind else {
+        panic!("a thread")
+    };
+    let text = format!("{:?}", thread.body.stmts[0].kind);
+    assert!(
+        text.ends_with("otherwise: None }"),
+        "the outer `if` has an `else`: {text}"
+    );
+}
+
+#[test]
+fn spans_leave_out_the_semicolon() {
+    let source = "thread p {\n  x = a + 1 ; }";
+    let file = parse(source, &mut Diagnostics::new()).expect("no errors");
+    let ItemKind::Thread(thread) = &file.items[0].kind else {
+        panic!("a thread")
+    };
+    let span = thread.body.stmts[0].span;
+    assert_eq!(span.text(source), "x = a + 1");
+    assert_eq!((span.line, span.column), (2, 3));
+}

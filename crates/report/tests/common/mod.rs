@@ -1,0 +1,76 @@
+//! Programs for the tests: source in, finding out.
+
+use fencepost_engines::{Budget, Engine, Explicit, Settings, Task};
+use fencepost_ir::{Diagnostics, Problem};
+use fencepost_models::ModelSpec;
+use fencepost_report::verdict_line::{Finding, Found};
+use fencepost_search::{Cancel, Progress};
+
+/// The only program of a source.
+pub fn lower(source: &str) -> Problem {
+    let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
+    let mut diagnostics = Diagnostics::new();
+    let problems = frontend.lower(source, &mut diagnostics);
+    problems.unwrap_or_else(|| panic!("{diagnostics:?}")).swap_remove(0)
+}
+
+/// A model.
+pub fn model(name: &str) -> ModelSpec {
+    ModelSpec::by_name(name).expect("a model of the house")
+}
+
+/// What the engine says of a program under a model.
+pub fn find<'a>(problem: &'a Problem, model: &'a ModelSpec, settings: Settings) -> Finding<'a> {
+    let budget = Budget { cancel: &Cancel::default(), progress: &Progress::default() };
+    let answer = Explicit.run(Task { problem, model }, settings, budget);
+    Finding {
+        file: "test.fp",
+        problem,
+        model,
+        engine: Explicit.name(),
+        reductions: settings.reductions,
+        seconds: 0.0,
+        result: Found::Answer(answer),
+    }
+}
+
+/// Peterson's algorithm without fences.
+pub const PETERSON: &str = "\
+shared bool want[2];
+shared int  turn;
+
+thread p(i in 0..2) {
+  loop {
+    want[i] = true;
+    turn = 1 - i;
+    do { w = want[1 - i]; t = turn; } while (w && t == 1 - i);
+    critical { skip; }
+    want[i] = false;
+  }
+}
+
+property mutual_exclusion;
+";
+
+/// A message without a fence between data and flag.
+pub const MESSAGE: &str = "\
+shared int data, flag;
+thread p {
+  data = 1;
+  flag = 1;
+}
+thread q {
+  if (flag == 1) {
+    d = data;
+    assert(d == 1);
+  }
+}
+";
+
+/// Store buffering, as a question.
+pub const STORE_BUFFERING: &str = "\
+shared int x, y;
+thread p { x = 1; r = y; }
+thread q { y = 1; r = x; }
+final exists p.r == 0 && q.r == 0;
+";
