@@ -5,15 +5,13 @@ mod tidy;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask tidy|bench
+const USAGE: &str = "usage: cargo xtask tidy | bench [PROGRAM...]
 
   tidy    checks the layer order, file headers, file sizes and leftovers
   bench   measures states per second, bytes per state and growth";
 
 fn main() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("xtask lies in the workspace");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => {
             let complaints = tidy::complaints(root);
@@ -29,14 +27,9 @@ fn main() -> ExitCode {
         }
         Some("bench") => {
             let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-            let bench = [
-                "bench",
-                "--package",
-                "fencepost-conformance",
-                "--bench",
-                "states",
-            ];
-            match Command::new(cargo).args(bench).current_dir(root).status() {
+            let bench = ["bench", "--package", "fencepost-conformance", "--bench", "states"];
+            let programs = std::iter::once("--".into()).chain(std::env::args().skip(2));
+            match Command::new(cargo).args(bench).args(programs).current_dir(root).status() {
                 Ok(status) if status.success() => ExitCode::SUCCESS,
                 Ok(_) => ExitCode::FAILURE,
                 Err(error) => {

@@ -29,11 +29,7 @@ pub(crate) fn complaints(root: &Path) -> Vec<String> {
     let mut all = Vec::new();
     layers(root, &mut all);
     for file in sources(root) {
-        let name = file
-            .strip_prefix(root)
-            .unwrap_or(&file)
-            .display()
-            .to_string();
+        let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         match fs::read_to_string(&file) {
             Ok(text) => {
                 headers(&name, &text, &mut all);
@@ -59,33 +55,23 @@ fn layers(root: &Path, all: &mut Vec<String>) {
             all.push(format!("{}: not a manifest", manifest.display()));
             continue;
         };
-        let name = manifest
-            .get("package")
-            .and_then(|p| p.get("name")?.as_str())
-            .unwrap_or("");
+        let name = manifest.get("package").and_then(|p| p.get("name")?.as_str()).unwrap_or("");
         let Some(layer) = layer(name) else {
-            all.push(format!(
-                "crate {name:?} has no layer: add it to LAYERS in xtask/src/tidy.rs"
-            ));
+            all.push(format!("crate {name:?} has no layer: add it to LAYERS in xtask/src/tidy.rs"));
             continue;
         };
         let dependencies = manifest.get("dependencies").and_then(|d| d.as_table());
         for dependency in dependencies.into_iter().flat_map(|d| d.keys()) {
             let ours = self::layer(dependency);
             if ours.is_some_and(|other| other >= layer) {
-                all.push(format!(
-                    "{name} depends on {dependency}, which is not in a lower layer"
-                ));
+                all.push(format!("{name} depends on {dependency}, which is not in a lower layer"));
             }
         }
     }
 }
 
 fn layer(name: &str) -> Option<u32> {
-    LAYERS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, layer)| *layer)
+    LAYERS.iter().find(|(known, _)| *known == name).map(|(_, layer)| *layer)
 }
 
 fn headers(name: &str, text: &str, all: &mut Vec<String>) {
@@ -97,9 +83,7 @@ fn headers(name: &str, text: &str, all: &mut Vec<String>) {
 fn sizes(name: &str, text: &str, all: &mut Vec<String>) {
     let lines = text.lines().count();
     if lines > LONGEST {
-        all.push(format!(
-            "{name}: {lines} lines; more than {LONGEST} want to be two files"
-        ));
+        all.push(format!("{name}: {lines} lines; more than {LONGEST} want to be two files"));
     }
 }
 
@@ -151,9 +135,8 @@ mod tests {
 
     #[test]
     fn the_repository_is_tidy() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .parent()
-            .expect("xtask lies below the root");
+        let root =
+            Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies below the root");
         assert_eq!(complaints(root), Vec::<String>::new());
     }
 
@@ -162,11 +145,7 @@ mod tests {
         let mut all = Vec::new();
         headers("a.rs", "fn main() {}", &mut all);
         sizes("a.rs", &"\n".repeat(LONGEST + 1), &mut all);
-        leftovers(
-            "crates/x/src/a.rs",
-            concat!("to", "do!() x.unw", "rap()"),
-            &mut all,
-        );
+        leftovers("crates/x/src/a.rs", concat!("to", "do!() x.unw", "rap()"), &mut all);
         assert_eq!(all.len(), 4, "{all:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! How fast the explicit engine is: states per second on one and two threads, bytes per state, and
 //! how time grows from N to 10 N states. A benchmark, not a test: it prints and judges nothing.
 //!
-//! `cargo xtask bench`
+//! `cargo xtask bench [PROGRAM]`
 
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
 use fencepost_ir::{Diagnostics, Problem};
@@ -34,14 +34,17 @@ fn main() {
         "B/state",
         "10N/N"
     );
+    // Cargo passes `--bench`; anything else names programs.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     for (name, bound) in PROGRAMS {
+        if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
+            continue;
+        }
         let file =
             Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../corpus/mutex/{name}.fp"));
         let source = std::fs::read_to_string(&file).expect("a corpus program");
         let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
-        let problems = frontend
-            .lower(&source, &mut Diagnostics::new())
-            .expect("it compiles");
+        let problems = frontend.lower(&source, &mut Diagnostics::new()).expect("it compiles");
         for model in ["tso", "pso"] {
             for partial_order in [true, false] {
                 row(name, &problems[0], model, bound, partial_order);
@@ -54,33 +57,17 @@ fn row(name: &str, problem: &Problem, model: &str, bound: u32, partial_order: bo
     let spec = ModelSpec::by_name(model).expect("a built-in model");
     let run = |threads: usize, states: u64| -> (Answer, f64) {
         let settings = Settings {
-            limits: Limits {
-                states,
-                ..Limits::default()
-            },
+            limits: Limits { states, ..Limits::default() },
             threads: NonZeroUsize::new(threads).expect("at least one"),
-            reductions: Reductions {
-                partial_order,
-                ..Reductions::ALL
-            },
+            reductions: Reductions { partial_order, ..Reductions::ALL },
             fixed_buffer: Some(bound),
             ..Settings::default()
         };
         let (cancel, progress) = (Cancel::default(), Progress::default());
-        let budget = Budget {
-            cancel: &cancel,
-            progress: &progress,
-        };
+        let budget = Budget { cancel: &cancel, progress: &progress };
         let start = Instant::now();
         // `outcomes` does not stop at a violation: the whole space is searched.
-        let answer = Explicit.outcomes(
-            Task {
-                problem,
-                model: &spec,
-            },
-            settings,
-            budget,
-        );
+        let answer = Explicit.outcomes(Task { problem, model: &spec }, settings, budget);
         (answer, start.elapsed().as_secs_f64())
     };
     const MOST: u64 = 10_000_000;

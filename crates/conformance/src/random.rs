@@ -43,12 +43,8 @@ pub enum Profile {
 
 impl Profile {
     /// All of them.
-    pub const ALL: [Profile; 4] = [
-        Profile::Straight,
-        Profile::Loops,
-        Profile::Records,
-        Profile::Kitchen,
-    ];
+    pub const ALL: [Profile; 4] =
+        [Profile::Straight, Profile::Loops, Profile::Records, Profile::Kitchen];
 }
 
 /// A random program. Displays as the source text.
@@ -81,22 +77,13 @@ enum Tree {
     /// A statement without others inside.
     Line(String),
     /// `head { body }` for each arm, then the tail: `if` and `else`, `do` and its `while`.
-    Block {
-        arms: Vec<(String, Vec<Tree>)>,
-        tail: String,
-    },
+    Block { arms: Vec<(String, Vec<Tree>)>, tail: String },
 }
 
 /// The registers of a thread and how each is declared. Their names say their types, so any
 /// statement fits any thread.
-const REGISTERS: [(&str, &str); 6] = [
-    ("r0", "int"),
-    ("r1", "int"),
-    ("r2", "int"),
-    ("r3", "bool"),
-    ("r4", "Node"),
-    ("r5", "Node"),
-];
+const REGISTERS: [(&str, &str); 6] =
+    [("r0", "int"), ("r1", "int"), ("r2", "int"), ("r3", "bool"), ("r4", "Node"), ("r5", "Node")];
 
 impl fmt::Display for RandomProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -126,10 +113,7 @@ impl fmt::Display for RandomProgram {
         }
         writeln!(f, "// {}", self.origin)?;
         if mentions(&body, "Node") || mentions(&body, "head") {
-            writeln!(
-                f,
-                "record Node {{ int v; Node next; int slot[2]; }}\npool Node[2];"
-            )?;
+            writeln!(f, "record Node {{ int v; Node next; int slot[2]; }}\npool Node[2];")?;
         }
         let mut shown = Vec::new();
         for shared in &self.shared {
@@ -165,6 +149,5 @@ fn write_trees(trees: &[Tree], depth: usize, out: &mut String) {
 
 /// Whether a name occurs in a text as a word.
 fn mentions(text: &str, name: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .any(|word| word == name)
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
 }

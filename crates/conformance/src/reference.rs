@@ -67,35 +67,16 @@ pub struct Table {
 
 impl Table {
     /// SC: nothing overtakes.
-    pub const SC: Table = Table {
-        w_r: false,
-        w_w: false,
-        r_r: false,
-        r_w: false,
-        read_own_early: false,
-    };
+    pub const SC: Table =
+        Table { w_r: false, w_w: false, r_r: false, r_w: false, read_own_early: false };
     /// TSO.
-    pub const TSO: Table = Table {
-        w_r: true,
-        read_own_early: true,
-        ..Self::SC
-    };
+    pub const TSO: Table = Table { w_r: true, read_own_early: true, ..Self::SC };
     /// IBM 370: TSO without reading own writes early.
-    pub const IBM370: Table = Table {
-        w_r: true,
-        ..Self::SC
-    };
+    pub const IBM370: Table = Table { w_r: true, ..Self::SC };
     /// PSO.
-    pub const PSO: Table = Table {
-        w_w: true,
-        ..Self::TSO
-    };
+    pub const PSO: Table = Table { w_w: true, ..Self::TSO };
     /// RMO: everything overtakes.
-    pub const RMO: Table = Table {
-        r_r: true,
-        r_w: true,
-        ..Self::PSO
-    };
+    pub const RMO: Table = Table { r_r: true, r_w: true, ..Self::PSO };
 }
 
 /// What the exploration found.
@@ -128,11 +109,7 @@ pub struct Report {
 /// Visits every state the problem can reach, at most `max_states` of them. `bound` limits what is
 /// pending: the queue of a thread (TSO), of a thread and location (PSO), the window (table).
 pub fn explore(problem: &Problem, model: Model, bound: usize, max_states: usize) -> Report {
-    let mut rules = Rules {
-        program: &problem.program,
-        bound,
-        table: Table::default(),
-    };
+    let mut rules = Rules { program: &problem.program, bound, table: Table::default() };
     match model {
         Model::Sc => search::<InOrder<sc::Nothing>>(problem, &rules, max_states),
         Model::Tso => search::<InOrder<tso::Queue>>(problem, &rules, max_states),
@@ -174,24 +151,15 @@ struct Steps<T> {
 
 impl<T> Steps<T> {
     fn none() -> Self {
-        Steps {
-            next: Vec::new(),
-            bound_hit: false,
-        }
+        Steps { next: Vec::new(), bound_hit: false }
     }
 
     fn one(thread: T, memory: Memory) -> Self {
-        Steps {
-            next: vec![Ok((thread, memory))],
-            bound_hit: false,
-        }
+        Steps { next: vec![Ok((thread, memory))], bound_hit: false }
     }
 
     fn disabled_by_bound() -> Self {
-        Steps {
-            next: Vec::new(),
-            bound_hit: true,
-        }
+        Steps { next: Vec::new(), bound_hit: true }
     }
 }
 
@@ -219,10 +187,7 @@ struct State<T> {
 
 fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -> Report {
     let program = rules.program;
-    let mut report = Report {
-        complete: true,
-        ..Report::default()
-    };
+    let mut report = Report { complete: true, ..Report::default() };
     let mut seen: HashSet<State<T>> = HashSet::new();
     let mut todo: Vec<State<T>> = Vec::new();
     let mut found: Vec<Result<State<T>, Error>> = initial(program);
@@ -272,32 +237,21 @@ fn initial<T: ThreadState>(program: &Program) -> Vec<Result<State<T>, Error>> {
         Some(init) => {
             let registers = vec![0; init.registers.len()];
             let ends = block::run(program, init, Pc(0), registers, memory);
-            ends.into_iter()
-                .map(|end| end.map(|end| end.memory))
-                .collect()
+            ends.into_iter().map(|end| end.map(|end| end.memory)).collect()
         }
     };
     let threads: Vec<T> = program.threads.iter().map(T::start).collect();
     memories
         .into_iter()
-        .map(|memory| {
-            memory.map(|memory| State {
-                memory,
-                threads: threads.clone(),
-            })
-        })
+        .map(|memory| memory.map(|memory| State { memory, threads: threads.clone() }))
         .collect()
 }
 
 /// "A run ends in a final state when all threads have halted and nothing is pending."
 fn is_final<T: ThreadState>(program: &Program, state: &State<T>) -> bool {
-    state
-        .threads
-        .iter()
-        .zip(&program.threads)
-        .all(|(thread, code)| {
-            matches!(code.stmt(thread.pc()).op, Op::Halt) && thread.nothing_pending()
-        })
+    state.threads.iter().zip(&program.threads).all(|(thread, code)| {
+        matches!(code.stmt(thread.pc()).op, Op::Halt) && thread.nothing_pending()
+    })
 }
 
 /// Notes what a state shows.
@@ -308,14 +262,10 @@ fn judge<T: ThreadState>(problem: &Problem, state: &State<T>, report: &mut Repor
         Observable::Reg(thread, reg) => state.threads[thread.index()].register(reg),
     };
     if is_final(program, state) {
-        report
-            .outcomes
-            .insert(problem.observed.iter().map(value).collect());
+        report.outcomes.insert(problem.observed.iter().map(value).collect());
     }
     let inside = state.threads.iter().zip(&program.threads);
-    let inside = inside
-        .filter(|(thread, code)| code.stmt(thread.pc()).critical)
-        .count();
+    let inside = inside.filter(|(thread, code)| code.stmt(thread.pc()).critical).count();
     report.mutual_exclusion_violated |= inside >= 2;
     for (at, property) in problem.properties.iter().enumerate() {
         if let Property::Invariant(condition) = property

@@ -50,15 +50,7 @@ fn folder(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let files: BTreeSet<String> = fs::read_dir(&folder)
         .expect("the corpus is there")
-        .filter_map(|e| {
-            Some(
-                e.ok()?
-                    .file_name()
-                    .to_str()?
-                    .strip_suffix(".fp")?
-                    .to_owned(),
-            )
-        })
+        .filter_map(|e| Some(e.ok()?.file_name().to_str()?.strip_suffix(".fp")?.to_owned()))
         .collect();
     for stem in files.iter().filter(|stem| !expected.contains_key(*stem)) {
         wrong.push(format!("{name}/{stem}.fp has no expectation"));
@@ -86,10 +78,7 @@ fn folder(name: &str) -> Vec<String> {
             let Some(verdict) = verdict else { continue };
             let bounded = expected.bounded.iter().any(|m| m == model_name);
             let max_buffer = bounded.then_some(if model_name == "rmo" { 8 } else { 2 });
-            let settings = Settings {
-                max_buffer,
-                ..settings(2)
-            };
+            let settings = Settings { max_buffer, ..settings(2) };
             let answer = check(&problem, &model(model_name), settings);
             let right = match &answer.verdict {
                 Verdict::Inconclusive(i) => bounded && i.why == Why::Buffers,
@@ -97,9 +86,7 @@ fn folder(name: &str) -> Vec<String> {
             };
             if !right {
                 let found = &answer.verdict;
-                wrong.push(format!(
-                    "{file} {model_name}: expected {verdict}, found {found:?}"
-                ));
+                wrong.push(format!("{file} {model_name}: expected {verdict}, found {found:?}"));
             }
         }
         for (model_name, set) in &expected.outcomes {
@@ -108,9 +95,7 @@ fn folder(name: &str) -> Vec<String> {
                 answer.outcomes.iter().map(|o| show(&problem, o)).collect();
             let set: BTreeSet<String> = set.iter().cloned().collect();
             if found != set || !answer.outcomes_complete {
-                wrong.push(format!(
-                    "{file} {model_name}: expected {set:#?}, found {found:#?}"
-                ));
+                wrong.push(format!("{file} {model_name}: expected {set:#?}, found {found:#?}"));
             }
         }
     }
@@ -119,12 +104,7 @@ fn folder(name: &str) -> Vec<String> {
 
 fn agree(name: &str) {
     let wrong = folder(name);
-    assert!(
-        wrong.is_empty(),
-        "{} disagreements:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]

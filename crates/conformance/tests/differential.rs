@@ -103,12 +103,7 @@ fn compare(source: &str, turn: u64) -> Result<Option<BTreeMap<&'static str, Repo
 /// Stronger models allow less; table-driven models agree with the dedicated ones.
 fn relations(reports: &BTreeMap<&str, Report>) -> Option<String> {
     let exact = |name: &str| !reports[name].bound_hit;
-    for (stronger, weaker) in [
-        ("sc", "tso"),
-        ("ibm370", "tso"),
-        ("tso", "pso"),
-        ("pso", "rmo"),
-    ] {
+    for (stronger, weaker) in [("sc", "tso"), ("ibm370", "tso"), ("tso", "pso"), ("pso", "rmo")] {
         if exact(stronger) && exact(weaker) {
             let (stronger_set, weaker_set) =
                 (&reports[stronger].outcomes, &reports[weaker].outcomes);
@@ -146,10 +141,7 @@ fn run(profile: Profile) {
         }
     }
     println!("{profile:?}: {compared} programs compared, {skipped} too large");
-    assert!(
-        compared * 2 > PROGRAMS,
-        "most programs are small enough to compare"
-    );
+    assert!(compared * 2 > PROGRAMS, "most programs are small enough to compare");
 }
 
 #[test]

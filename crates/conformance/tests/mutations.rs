@@ -21,29 +21,14 @@ const BOUND: u32 = 3;
 fn outcomes<D: Discipline>(problem: &Problem, discipline: D) -> BTreeSet<Vec<Value>> {
     let machine = Machine::new(problem, Buffered(discipline), Reductions::ALL);
     let (cancel, progress) = (Cancel::default(), Progress::default());
-    let limits = Limits {
-        states: 200_000,
-        ..Limits::default()
-    };
+    let limits = Limits { states: 200_000, ..Limits::default() };
     let (cancel, progress) = (&cancel, &progress);
     let threads = NonZeroUsize::MIN;
-    let found = explore(
-        &machine,
-        Options {
-            limits,
-            cancel,
-            progress,
-            threads,
-            stop_at: 0,
-        },
-    );
+    let found = explore(&machine, Options { limits, cancel, progress, threads, stop_at: 0 });
     (found.facts.iter())
         .map(|fact| {
             let (chunks, _) = fact.as_chunks::<4>();
-            chunks
-                .iter()
-                .map(|four| Value::from_le_bytes(*four))
-                .collect()
+            chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
         })
         .collect()
 }
@@ -60,15 +45,9 @@ fn noticed(mutated: Mutated) -> (usize, usize) {
                 let report = reference(problem, model, BOUND as usize, 20_000);
                 report.complete && report.outcomes != ours
             };
-            let discipline = Tso {
-                bound: BOUND,
-                mutated,
-            };
+            let discipline = Tso { bound: BOUND, mutated };
             tso += usize::from(differs(outcomes(problem, discipline), Model::Tso));
-            let discipline = Pso {
-                bound: BOUND,
-                mutated,
-            };
+            let discipline = Pso { bound: BOUND, mutated };
             pso += usize::from(differs(outcomes(problem, discipline), Model::Pso));
         }
     }

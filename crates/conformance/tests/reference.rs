@@ -47,19 +47,12 @@ fn check(threads: &[&str], observe: &str, outcome: &[Value], allowed: &str) {
     let mut found = Vec::new();
     for (name, model) in models() {
         let report = explore(&problem, model, 8, MAX_STATES);
-        assert!(
-            report.complete && !report.bound_hit && report.faults.is_empty(),
-            "{name}"
-        );
+        assert!(report.complete && !report.bound_hit && report.faults.is_empty(), "{name}");
         if report.outcomes.contains(outcome) {
             found.push(name);
         }
     }
-    assert_eq!(
-        found.join(" "),
-        allowed,
-        "{observe} = {outcome:?} of {threads:?}"
-    );
+    assert_eq!(found.join(" "), allowed, "{observe} = {outcome:?} of {threads:?}");
 }
 
 const ALL: &str = "sc sc* 370* tso tso* pso pso* rmo*";
@@ -69,12 +62,7 @@ const RMO: &str = "rmo*";
 
 #[test]
 fn store_buffering() {
-    let sb = |fence: &str| {
-        [
-            format!("x = 1; {fence} r0 = y;"),
-            format!("y = 1; {fence} r0 = x;"),
-        ]
-    };
+    let sb = |fence: &str| [format!("x = 1; {fence} r0 = y;"), format!("y = 1; {fence} r0 = x;")];
     for (fence, allowed) in [
         ("", NOT_SC),
         ("fence;", ""),
@@ -89,81 +77,33 @@ fn store_buffering() {
         let [p, q] = sb(fence);
         check(&[&p, &q], "t0.r0, t1.r0", &[0, 0], allowed);
     }
-    check(
-        &["x = 1; drain x; r0 = y;", "y = 1; drain y; r0 = x;"],
-        "t0.r0, t1.r0",
-        &[0, 0],
-        "",
-    );
+    check(&["x = 1; drain x; r0 = y;", "y = 1; drain y; r0 = x;"], "t0.r0, t1.r0", &[0, 0], "");
 }
 
 #[test]
 fn message_passing() {
     let observe = "t1.r0, t1.r1";
-    check(
-        &["x = 1; y = 1;", "r0 = y; r1 = x;"],
-        observe,
-        &[1, 0],
-        NOT_TSO,
-    );
+    check(&["x = 1; y = 1;", "r0 = y; r1 = x;"], observe, &[1, 0], NOT_TSO);
     let writer = "x = 1; fence store_store; y = 1;";
     check(&[writer, "r0 = y; r1 = x;"], observe, &[1, 0], RMO);
-    check(
-        &[writer, "r0 = y; fence load_load; r1 = x;"],
-        observe,
-        &[1, 0],
-        "",
-    );
-    check(
-        &[writer, "r0 = y; fence load_store; r1 = x;"],
-        observe,
-        &[1, 0],
-        RMO,
-    );
+    check(&[writer, "r0 = y; fence load_load; r1 = x;"], observe, &[1, 0], "");
+    check(&[writer, "r0 = y; fence load_store; r1 = x;"], observe, &[1, 0], RMO);
     // A branch waits for its condition; nothing is speculated.
-    check(
-        &[writer, "r0 = y; r1 = 5; if (r0 == 1) r1 = x;"],
-        observe,
-        &[1, 0],
-        "",
-    );
+    check(&[writer, "r0 = y; r1 = 5; if (r0 == 1) r1 = x;"], observe, &[1, 0], "");
     // An update of y overtakes the store to x only where W->W may.
-    check(
-        &["x = 1; r0 = swap(y, 1);", "r0 = y; r1 = x;"],
-        observe,
-        &[1, 0],
-        NOT_TSO,
-    );
+    check(&["x = 1; r0 = swap(y, 1);", "r0 = y; r1 = x;"], observe, &[1, 0], NOT_TSO);
 }
 
 #[test]
 fn load_buffering() {
     let observe = "t0.r0, t1.r0";
     check(&["r0 = x; y = 1;", "r0 = y; x = 1;"], observe, &[1, 1], RMO);
-    check(
-        &["r0 = x; fence load_store; y = 1;", "r0 = y; x = 1;"],
-        observe,
-        &[1, 1],
-        RMO,
-    );
-    let fenced = [
-        "r0 = x; fence load_store; y = 1;",
-        "r0 = y; fence load_store; x = 1;",
-    ];
+    check(&["r0 = x; fence load_store; y = 1;", "r0 = y; x = 1;"], observe, &[1, 1], RMO);
+    let fenced = ["r0 = x; fence load_store; y = 1;", "r0 = y; fence load_store; x = 1;"];
     check(&fenced, observe, &[1, 1], "");
     // Nothing comes out of thin air, and a false dependency is a dependency.
-    check(
-        &["r0 = x; y = r0;", "r0 = y; x = r0;"],
-        observe,
-        &[1, 1],
-        "",
-    );
-    check(
-        &["r0 = x; y = r0 - r0 + 1;", "r0 = y; x = r0 - r0 + 1;"],
-        observe,
-        &[1, 1],
-        "",
-    );
+    check(&["r0 = x; y = r0;", "r0 = y; x = r0;"], observe, &[1, 1], "");
+    check(&["r0 = x; y = r0 - r0 + 1;", "r0 = y; x = r0 - r0 + 1;"], observe, &[1, 1], "");
 }
 
 #[test]
@@ -174,23 +114,13 @@ fn independent_reads_of_independent_writes() {
     let fence = "fence load_load;";
     let left = format!("r0 = x; {fence} r1 = y;");
     let right = format!("r0 = y; {fence} r1 = x;");
-    check(
-        &["x = 1;", "y = 1;", &left, &right],
-        observe,
-        &[1, 0, 1, 0],
-        "",
-    );
+    check(&["x = 1;", "y = 1;", &left, &right], observe, &[1, 0, 1, 0], "");
 }
 
 #[test]
 fn coherence() {
     check(&["x = 1;", "r0 = x; r1 = x;"], "t1.r0, t1.r1", &[1, 0], "");
-    check(
-        &["x = 1; x = 2;", "r0 = x; r1 = x;"],
-        "t1.r0, t1.r1",
-        &[2, 1],
-        "",
-    );
+    check(&["x = 1; x = 2;", "r0 = x; r1 = x;"], "t1.r0, t1.r1", &[2, 1], "");
     check(&["x = 1; x = 2;"], "x", &[1], "");
     check(&["r0 = x; x = 1;"], "t0.r0", &[1], "");
     check(&["x = 1; r0 = x;"], "t0.r0", &[0], "");
@@ -202,28 +132,10 @@ fn shapes_with_final_memory() {
     // n6: only a model that reads own writes early.
     let n6 = ["x = 1; r0 = x; r1 = y;", "y = 2; x = 2;"];
     check(&n6, "x, t0.r0, t0.r1", &[1, 1, 0], "tso tso* pso pso* rmo*");
-    check(
-        &["x = 1; y = 1;", "y = 2; r0 = x;"],
-        "y, t1.r0",
-        &[2, 0],
-        NOT_SC,
-    );
-    check(
-        &["x = 2; y = 1;", "r0 = y; x = 1;"],
-        "x, t1.r0",
-        &[2, 1],
-        NOT_TSO,
-    );
-    check(
-        &["x = 1; y = 2;", "y = 1; x = 2;"],
-        "x, y",
-        &[1, 1],
-        NOT_TSO,
-    );
-    let fenced = [
-        "x = 1; fence store_store; y = 2;",
-        "y = 1; fence store_store; x = 2;",
-    ];
+    check(&["x = 1; y = 1;", "y = 2; r0 = x;"], "y, t1.r0", &[2, 0], NOT_SC);
+    check(&["x = 2; y = 1;", "r0 = y; x = 1;"], "x, t1.r0", &[2, 1], NOT_TSO);
+    check(&["x = 1; y = 2;", "y = 1; x = 2;"], "x, y", &[1, 1], NOT_TSO);
+    let fenced = ["x = 1; fence store_store; y = 2;", "y = 1; fence store_store; x = 2;"];
     check(&fenced, "x, y", &[1, 1], "");
 }
 
@@ -231,68 +143,23 @@ fn shapes_with_final_memory() {
 fn dependencies() {
     // Through an address: the second load waits for the first.
     let writer = "a[1] = 1; fence store_store; y = 1;";
-    check(
-        &[writer, "r0 = y; r1 = a[r0];"],
-        "t1.r0, t1.r1",
-        &[1, 0],
-        "",
-    );
-    check(
-        &[writer, "r0 = y; r1 = a[1];"],
-        "t1.r0, t1.r1",
-        &[1, 0],
-        RMO,
-    );
+    check(&[writer, "r0 = y; r1 = a[r0];"], "t1.r0, t1.r1", &[1, 0], "");
+    check(&[writer, "r0 = y; r1 = a[1];"], "t1.r0, t1.r1", &[1, 0], RMO);
     // An access whose address is not known yet blocks what may be the same location ...
-    check(
-        &["r0 = y; a[r0] = 1; r1 = a[1];", "y = 1;"],
-        "t0.r0, t0.r1",
-        &[1, 0],
-        "",
-    );
+    check(&["r0 = y; a[r0] = 1; r1 = a[1];", "y = 1;"], "t0.r0, t0.r1", &[1, 0], "");
     // ... and nothing else: the load of x need not wait for the load of y.
     let reader = "r0 = y; a[r0] = 1; r1 = x;";
-    check(
-        &[reader, "x = 1; fence store_store; y = 1;"],
-        "t0.r0, t0.r1",
-        &[1, 0],
-        RMO,
-    );
+    check(&[reader, "x = 1; fence store_store; y = 1;"], "t0.r0, t0.r1", &[1, 0], RMO);
     // A load takes the youngest store to its location; older ones need not be known.
     let reader = "r0 = y; x = r0; x = 2; r1 = x; z = r1;";
-    check(
-        &[reader, "r0 = z; fence; y = r0;"],
-        "t0.r0, t0.r1",
-        &[2, 2],
-        RMO,
-    );
-    check(
-        &["r0 = y; x = r0; r1 = x; z = r1;", "r0 = z; fence; y = 2;"],
-        "t0.r1",
-        &[0],
-        ALL,
-    );
+    check(&[reader, "r0 = z; fence; y = r0;"], "t0.r0, t0.r1", &[2, 2], RMO);
+    check(&["r0 = y; x = r0; r1 = x; z = r1;", "r0 = z; fence; y = 2;"], "t0.r1", &[0], ALL);
     let reader = "r0 = y; x = r0; r1 = x; z = 1;";
-    check(
-        &[reader, "r0 = z; fence; y = r0;"],
-        "t0.r0, t0.r1",
-        &[1, 1],
-        RMO,
-    );
-    check(
-        &[reader, "r0 = z; fence; y = r0;"],
-        "t0.r0, t0.r1",
-        &[1, 0],
-        "",
-    );
+    check(&[reader, "r0 = z; fence; y = r0;"], "t0.r0, t0.r1", &[1, 1], RMO);
+    check(&[reader, "r0 = z; fence; y = r0;"], "t0.r0, t0.r1", &[1, 0], "");
     // The name of a register orders nothing.
     let reader = "r0 = y; z = r0; r0 = x;";
-    check(
-        &["x = 1; fence store_store; y = 1;", reader],
-        "z, t1.r0",
-        &[1, 0],
-        RMO,
-    );
+    check(&["x = 1; fence store_store; y = 1;", reader], "z, t1.r0", &[1, 0], RMO);
 }
 
 fn fp(source: &str, model: Model) -> Report {
@@ -317,10 +184,7 @@ fn a_store_load_barrier_does_not_hold_up_later_stores() {
 #[test]
 fn errors_end_a_run() {
     for (name, model) in models() {
-        let report = fp(
-            "shared int x; thread p { r0 = x; assert(r0 == 1); x = 2; }",
-            model,
-        );
+        let report = fp("shared int x; thread p { r0 = x; assert(r0 == 1); x = 2; }", model);
         assert_eq!(report.assertion_failures.len(), 1, "{name}");
         assert!(report.outcomes.is_empty() && report.faults.is_empty() && !report.deadlock);
         let faults: [(&str, Fault); 7] = [
@@ -363,11 +227,7 @@ fn atomic_blocks() {
     for (name, model) in models() {
         let counter =
             "shared int x; thread p(i in 0..2) { atomic { r0 = x; x = r0 + 1; } } observe x;";
-        assert_eq!(
-            fp(counter, model).outcomes,
-            BTreeSet::from([vec![2]]),
-            "{name}"
-        );
+        assert_eq!(fp(counter, model).outcomes, BTreeSet::from([vec![2]]), "{name}");
 
         let waits = "shared int x; thread p { x = 1; }
             thread q { atomic { r0 = x; assume(r0 == 1); x = 2; } }
@@ -383,18 +243,10 @@ fn atomic_blocks() {
         let choice = "shared int x;
             thread q { atomic { r0 = choose(0..=3); assume(r0 != 1); x = r0; } } observe x;";
         let outcomes = fp(choice, model).outcomes;
-        assert_eq!(
-            outcomes,
-            BTreeSet::from([vec![0], vec![2], vec![3]]),
-            "{name}"
-        );
+        assert_eq!(outcomes, BTreeSet::from([vec![0], vec![2], vec![3]]), "{name}");
 
         let endless = "shared int x; thread q { atomic { while (x == 0) skip; } } observe x;";
-        assert_eq!(
-            fp(endless, model).faults,
-            BTreeSet::from([Fault::Endless]),
-            "{name}"
-        );
+        assert_eq!(fp(endless, model).faults, BTreeSet::from([Fault::Endless]), "{name}");
     }
 }
 
@@ -415,11 +267,7 @@ fn mutual_exclusion_and_invariants() {
     };
     for (name, model) in models() {
         let report = fp(&dekker(""), model);
-        assert_eq!(
-            report.mutual_exclusion_violated,
-            !name.starts_with("sc"),
-            "{name}"
-        );
+        assert_eq!(report.mutual_exclusion_violated, !name.starts_with("sc"), "{name}");
         assert_eq!(report.invariant_violations.len(), 1, "{name}");
         let report = fp(&dekker("fence store_load;"), model);
         assert!(!report.mutual_exclusion_violated, "{name}");
@@ -443,30 +291,11 @@ fn the_bound_is_reported() {
 /// Everything a report says of behaviours, as one set of words.
 fn behaviours(report: &Report) -> BTreeSet<String> {
     let mut all: BTreeSet<String> = BTreeSet::new();
-    all.extend(
-        report
-            .outcomes
-            .iter()
-            .map(|outcome| format!("outcome {outcome:?}")),
-    );
+    all.extend(report.outcomes.iter().map(|outcome| format!("outcome {outcome:?}")));
     all.extend(report.faults.iter().map(|fault| format!("fault {fault:?}")));
-    all.extend(
-        report
-            .assertion_failures
-            .iter()
-            .map(|label| format!("assertion {label}")),
-    );
-    all.extend(
-        report
-            .invariant_violations
-            .iter()
-            .map(|at| format!("invariant {at}")),
-    );
-    all.extend(
-        report
-            .mutual_exclusion_violated
-            .then(|| "mutual exclusion".to_string()),
-    );
+    all.extend(report.assertion_failures.iter().map(|label| format!("assertion {label}")));
+    all.extend(report.invariant_violations.iter().map(|at| format!("invariant {at}")));
+    all.extend(report.mutual_exclusion_violated.then(|| "mutual exclusion".to_string()));
     all.extend(report.deadlock.then(|| "deadlock".to_string()));
     all
 }
@@ -510,11 +339,7 @@ const RANDOM_BOUND: usize = 6;
 /// The report, unless it was cut short.
 fn whole(problem: &Problem, model: Model) -> Result<Report, Option<String>> {
     let report = explore(problem, model, RANDOM_BOUND, RANDOM_STATES);
-    if report.complete {
-        Ok(report)
-    } else {
-        Err(None)
-    }
+    if report.complete { Ok(report) } else { Err(None) }
 }
 
 #[test]
@@ -536,20 +361,14 @@ fn each_model_allows_what_stronger_ones_do() {
                 let (before, now) = (behaviours(&stronger.1), behaviours(&report));
                 let lost: Vec<&String> = before.difference(&now).collect();
                 if !lost.is_empty() {
-                    return Err(Some(format!(
-                        "{} allows, {name} does not: {lost:?}",
-                        stronger.0
-                    )));
+                    return Err(Some(format!("{} allows, {name} does not: {lost:?}", stronger.0)));
                 }
                 stronger = (name, report);
             }
             Ok(())
         });
         println!("{profile:?}: {told}");
-        assert!(
-            told >= 50,
-            "{profile:?}: only {told} programs told something"
-        );
+        assert!(told >= 50, "{profile:?}: only {told} programs told something");
     }
 }
 
@@ -577,10 +396,7 @@ fn table_driven_models_agree_with_the_dedicated_ones() {
                 Ok(())
             });
             println!("{profile:?} {name}: {told}");
-            assert!(
-                told >= 50,
-                "{profile:?}, {name}: only {told} programs told something"
-            );
+            assert!(told >= 50, "{profile:?}, {name}: only {told} programs told something");
         }
     }
 }

@@ -20,6 +20,9 @@ use std::collections::BTreeSet;
 /// Above this no bound is tried: a queue this long is as good as endless.
 const LARGEST_BOUND: u32 = 1 << 12;
 
+/// How many times the states of the first search a search for a shorter run may take.
+const PATIENCE: u64 = 20;
+
 /// The explicit engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Explicit;
@@ -40,22 +43,11 @@ impl Engine for Explicit {
 
 /// Searches with larger and larger bounds until there is an answer.
 fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: u32) -> Answer {
-    let most = settings
-        .max_buffer
-        .unwrap_or(LARGEST_BOUND)
-        .clamp(1, LARGEST_BOUND);
-    let mut bound = settings
-        .fixed_buffer
-        .unwrap_or(task.model.first_bound().min(most));
+    let most = settings.max_buffer.unwrap_or(LARGEST_BOUND).clamp(1, LARGEST_BOUND);
+    let mut bound = settings.fixed_buffer.unwrap_or(task.model.first_bound().min(most));
     let mut clean_up_to = None;
     loop {
-        let search = Search {
-            task,
-            settings,
-            budget,
-            stop_at,
-            bound,
-        };
+        let search = Search { task, settings, budget, stop_at, bound };
         let mut answer = task.model.visit(bound, search);
         if let Verdict::Inconclusive(reason) = &mut answer.verdict {
             let bounded = reason.why == Why::Buffers;
@@ -88,13 +80,7 @@ impl Visitor for Search<'_> {
     type Output = Answer;
 
     fn visit<M: MemoryModel>(self, model: M) -> Answer {
-        let Search {
-            task,
-            settings,
-            budget,
-            stop_at,
-            ..
-        } = self;
+        let Search { task, settings, budget, stop_at, .. } = self;
         let machine = Machine::new(task.problem, model, settings.reductions);
         let found = self.explore(&machine, settings.limits);
         let statistics = Statistics {
@@ -112,23 +98,15 @@ impl Visitor for Search<'_> {
                 evidence.shortest = !settings.reductions.partial_order;
                 let longest = evidence.trace.as_ref().map_or(0, |t| t.steps.len());
                 if !evidence.shortest && settings.shortest && stop_at != 0 {
-                    let finder = Shorten {
-                        task,
-                        settings,
-                        budget,
-                        longest,
-                    };
-                    evidence = task
-                        .model
-                        .visit(self.roomy(longest), finder)
-                        .unwrap_or(evidence);
+                    let patience = found.states.saturating_mul(PATIENCE).saturating_add(100_000);
+                    let finder = Shorten { task, settings, budget, longest, patience };
+                    evidence = task.model.visit(self.roomy(longest), finder).unwrap_or(evidence);
                 }
                 Verdict::Violated(evidence)
             }
-            Judgement::Inconclusive(why) => Verdict::Inconclusive(Inconclusive {
-                why,
-                clean_up_to: None,
-            }),
+            Judgement::Inconclusive(why) => {
+                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
+            }
             Judgement::Verified => witnesses(&machine, &found),
         };
         let outcomes: BTreeSet<Vec<Value>> = found.facts.iter().map(|f| values(f)).collect();
@@ -143,10 +121,7 @@ impl Visitor for Search<'_> {
 
 impl Search<'_> {
     fn explore<M: MemoryModel>(&self, machine: &Machine<'_, M>, limits: Limits) -> Exploration {
-        explore(
-            machine,
-            options(self.settings, self.budget, limits, self.stop_at),
-        )
+        explore(machine, options(self.settings, self.budget, limits, self.stop_at))
     }
 
     /// A bound that does not get in the way of runs of at most this many steps, unless the user fixed one.
@@ -158,13 +133,7 @@ impl Search<'_> {
 
 fn options(settings: Settings, budget: Budget<'_>, limits: Limits, stop_at: u32) -> Options<'_> {
     let Budget { cancel, progress } = budget;
-    Options {
-        limits,
-        cancel,
-        progress,
-        threads: settings.threads,
-        stop_at,
-    }
+    Options { limits, cancel, progress, threads: settings.threads, stop_at }
 }
 
 /// A second search, without partial-order reduction and no deeper than the first.
@@ -173,25 +142,22 @@ struct Shorten<'a> {
     settings: Settings,
     budget: Budget<'a>,
     longest: usize,
+    /// How many states it is worth.
+    patience: u64,
 }
 
 impl Visitor for Shorten<'_> {
     type Output = Option<Evidence>;
 
     fn visit<M: MemoryModel>(self, model: M) -> Option<Evidence> {
-        let reductions = Reductions {
-            partial_order: false,
-            ..self.settings.reductions
-        };
+        let reductions = Reductions { partial_order: false, ..self.settings.reductions };
         let machine = Machine::new(self.task.problem, model, reductions);
         let limits = Limits {
             depth: self.longest as u32 + 1,
+            states: self.settings.limits.states.min(self.patience),
             ..self.settings.limits
         };
-        let found = explore(
-            &machine,
-            options(self.settings, self.budget, limits, 1 << VIOLATION),
-        );
+        let found = explore(&machine, options(self.settings, self.budget, limits, 1 << VIOLATION));
         let mut evidence = evidence(&machine, &found, found.target(VIOLATION)?);
         evidence.shortest = true;
         Some(evidence)
@@ -201,10 +167,7 @@ impl Visitor for Shorten<'_> {
 /// An outcome as the machine packs it into a fact.
 fn values(fact: &[u8]) -> Vec<Value> {
     let (chunks, _) = fact.as_chunks::<4>();
-    chunks
-        .iter()
-        .map(|four| Value::from_le_bytes(*four))
-        .collect()
+    chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
 }
 
 /// With nothing violated: whether every `final exists` has its witness.
@@ -217,11 +180,7 @@ fn witnesses<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> V
         match found.target(WITNESS + number as u8) {
             None => {
                 let violation = Violation::NoWitness(at);
-                return Verdict::Violated(Evidence {
-                    violation,
-                    trace: None,
-                    shortest: true,
-                });
+                return Verdict::Violated(Evidence { violation, trace: None, shortest: true });
             }
             Some(target) if witness.is_none() => {
                 let mut shown = evidence(machine, found, target);
@@ -261,20 +220,12 @@ fn evidence<M: MemoryModel>(
             Violation::Witness(0)
         }
     };
-    Evidence {
-        violation,
-        trace: Some(trace),
-        shortest: false,
-    }
+    Evidence { violation, trace: Some(trace), shortest: false }
 }
 
 /// The steps between the states of a path, found by taking every step of each.
 fn trace<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration, target: Target) -> Trace {
-    let path = if target.detail == INITIAL {
-        Vec::new()
-    } else {
-        found.path(target.state)
-    };
+    let path = if target.detail == INITIAL { Vec::new() } else { found.path(target.state) };
     let mut writer = fencepost_models::bits::Writer::default();
     let mut trace = Trace::default();
     let mut state = machine.blank();
@@ -300,12 +251,7 @@ fn trace<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration, target: 
         state = right.after;
     }
     if target.detail != INITIAL && target.detail != ITSELF {
-        trace.steps.push(
-            machine
-                .steps(&state)
-                .swap_remove(target.detail as usize)
-                .step,
-        );
+        trace.steps.push(machine.steps(&state).swap_remove(target.detail as usize).step);
     }
     trace
 }

@@ -146,14 +146,8 @@ mod tests {
     #[test]
     fn a_spurious_violation_is_never_reported_as_one() {
         let found = Coverage::Found;
-        assert_eq!(
-            judge(Fidelity::Exact, found, true, false),
-            Judgement::Violated
-        );
-        assert_eq!(
-            judge(Fidelity::Over, found, true, true),
-            Judgement::Violated
-        );
+        assert_eq!(judge(Fidelity::Exact, found, true, false), Judgement::Violated);
+        assert_eq!(judge(Fidelity::Over, found, true, true), Judgement::Violated);
         let spurious = Judgement::Inconclusive(Why::Spurious);
         assert_eq!(judge(Fidelity::Over, found, true, false), spurious);
     }

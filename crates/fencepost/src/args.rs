@@ -96,7 +96,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) witness: bool,
 
-    /// Print verdicts only: no traces, hints or progress
+    /// Print verdicts only: no traces, advice or progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
@@ -110,6 +110,7 @@ pub(crate) struct Check {
 pub(crate) struct Search {
     /// Seconds for each program and model; 0 for no limit
     #[arg(long, default_value_t = 60.0, value_parser = parse_seconds, value_name = "SECONDS")]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) time: f64,
 
     /// Memory for the search, as in 512M or 4G [default: 60 % of the machine's]
@@ -149,11 +150,7 @@ pub(crate) struct Search {
 impl Search {
     /// The reductions in use.
     pub(crate) fn reductions(&self) -> Reductions {
-        Reductions {
-            fuse: !self.no_fuse,
-            clear_dead: !self.no_dead,
-            partial_order: !self.no_por,
-        }
+        Reductions { fuse: !self.no_fuse, clear_dead: !self.no_dead, partial_order: !self.no_por }
     }
 }
 

@@ -15,7 +15,7 @@ use fencepost_report::json::{CheckReport, CheckResult, InputError};
 use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{Look, WIDTH, picture};
 use fencepost_report::trace_file::TraceFile;
-use fencepost_report::verdict_line::{Class, Finding, Found, heading, row, shown};
+use fencepost_report::verdict_line::{Class, Finding, Found, advice, heading, remark, row, shown};
 use fencepost_report::why::reasons;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +40,7 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         session: Session::new(&options.search, options.quiet),
         output,
         pictures: !quiet,
+        shown: false,
         left_out: false,
         names: TraceNames::default(),
         exit: Exit::Fine,
@@ -74,7 +75,8 @@ struct Checking<'a> {
     session: Session,
     output: &'a mut Output,
     pictures: bool,
-    /// Whether some trace is not shown.
+    /// Whether a violation's trace was shown, and whether one was not.
+    shown: bool,
     left_out: bool,
     names: TraceNames,
     exit: Exit,
@@ -147,7 +149,12 @@ impl Checking<'_> {
                 result.trace_file = stored.as_deref().map(input::shown);
                 self.results.push(result);
             } else {
-                self.output.print(&row(&finding, story.as_ref(), widest, self.output.paint));
+                let paint = self.output.paint;
+                let mut text = row(&finding, story.as_ref(), widest, paint);
+                if let Some(about) = self.remark(&finding) {
+                    text.push_str(&remark(&about, widest, paint));
+                }
+                self.output.print(&text);
             }
             findings.push((finding, stored));
         }
@@ -191,7 +198,24 @@ impl Checking<'_> {
         finding
     }
 
+    /// What to say below a row.
+    fn remark(&self, finding: &Finding<'_>) -> Option<String> {
+        if self.options.quiet {
+            None
+        } else if self.is_accepted(finding) {
+            Some("accepted: this counts as success (--accept-bounded)".into())
+        } else {
+            let advice = advice(finding, self.settings.fixed_buffer.is_some())?;
+            Some(format!("try: {advice}"))
+        }
+    }
+
+    fn is_accepted(&self, finding: &Finding<'_>) -> bool {
+        finding.class() == Class::Bounded && self.options.accept_bounded
+    }
+
     fn count(&mut self, finding: &Finding<'_>) {
+        let accepted = self.is_accepted(finding);
         let tally = &mut self.tally;
         let exit = match finding.class() {
             Class::Verified => {
@@ -204,7 +228,6 @@ impl Checking<'_> {
             }
             Class::Bounded | Class::Inconclusive => {
                 tally.inconclusive += 1;
-                let accepted = finding.class() == Class::Bounded && self.options.accept_bounded;
                 if accepted { Exit::Fine } else { Exit::Inconclusive }
             }
             Class::Crashed => {
@@ -216,12 +239,7 @@ impl Checking<'_> {
     }
 
     /// Writes the trace of a violation, if asked to.
-    fn store(
-        &mut self,
-        source: &str,
-        finding: &Finding<'_>,
-        story: &Story<'_>,
-    ) -> Option<PathBuf> {
+    fn store(&mut self, source: &str, finding: &Finding<'_>, story: &Story<'_>) -> Option<PathBuf> {
         let dir = self.options.trace_dir.as_ref()?;
         let evidence = finding.evidence()?;
         let trace = evidence.trace.as_ref()?;
@@ -234,8 +252,8 @@ impl Checking<'_> {
             story,
             (trace, finding.message(Some(story)).unwrap_or_default()),
         );
-        let written = std::fs::create_dir_all(dir)
-            .and_then(|()| replace(&path, file.to_text().as_bytes()));
+        let written =
+            std::fs::create_dir_all(dir).and_then(|()| replace(&path, file.to_text().as_bytes()));
         match written {
             Ok(()) => Some(path),
             Err(error) => {
@@ -268,7 +286,10 @@ impl Checking<'_> {
                     self.left_out = true;
                     continue;
                 }
-                Class::Violated => violated = true,
+                Class::Violated => {
+                    violated = true;
+                    self.shown = true;
+                }
                 Class::Verified if self.options.witness => {}
                 Class::Verified | Class::Bounded | Class::Inconclusive | Class::Crashed => continue,
             }
@@ -308,7 +329,7 @@ impl Checking<'_> {
             let programs = counted(programs, "program");
             self.output.print(&format!("{programs}: {}\n", parts.join(", ")));
         }
-        if self.pictures && violated > 0 {
+        if self.shown {
             let mut hints = Vec::new();
             if self.left_out {
                 hints.push("--all-traces shows the traces of the other models");

@@ -74,8 +74,9 @@ impl Source {
             return Ok(Source { name: "<stdin>".into(), path: None, bytes, frontend });
         }
         let name = shown(path);
-        let frontend = frontend(path)
-            .ok_or_else(|| format!("cannot tell the language of {name}: its name does not end in .fp"))?;
+        let frontend = frontend(path).ok_or_else(|| {
+            format!("cannot tell the language of {name}: its name does not end in .fp")
+        })?;
         let told = |error: io::Error| format!("cannot read {name}: {error}");
         let file = fs::File::open(path).map_err(told)?;
         file.take(LONGEST).read_to_end(&mut bytes).map_err(told)?;
@@ -116,8 +117,11 @@ impl Source {
     pub(crate) fn lower(&self, output: &Output) -> Result<(String, Vec<Problem>), Unusable> {
         let mut diagnostics = Diagnostics::new();
         let text = self.text(&mut diagnostics);
-        let problems =
-            if diagnostics.has_errors() { None } else { self.frontend.lower(&text, &mut diagnostics) };
+        let problems = if diagnostics.has_errors() {
+            None
+        } else {
+            self.frontend.lower(&text, &mut diagnostics)
+        };
         output.message(&render(&diagnostics, &self.name, &text, output.paint_messages));
         let all = || diagnostics.sorted().iter().map(|d| InputError::new(&self.name, d)).collect();
         Ok((text, problems.ok_or_else(|| Unusable(all()))?))

@@ -40,8 +40,5 @@ static FRONTENDS: [&dyn Frontend; 1] = [&FpFrontend];
 
 /// The front end that claims an extension (without the dot).
 pub fn by_extension(extension: &str) -> Option<&'static dyn Frontend> {
-    FRONTENDS
-        .iter()
-        .copied()
-        .find(|f| f.extensions().contains(&extension))
+    FRONTENDS.iter().copied().find(|f| f.extensions().contains(&extension))
 }

@@ -106,6 +106,11 @@ impl Diagnostics {
         self.list.iter()
     }
 
+    /// How many messages there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Whether nothing was said.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

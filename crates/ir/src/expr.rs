@@ -35,10 +35,7 @@ pub enum UnOp {
 
 /// Binary operators. Comparisons and logic yield 0 or 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(
-    missing_docs,
-    reason = "each is the operator of its name, see `symbol`"
-)]
+#[expect(missing_docs, reason = "each is the operator of its name, see `symbol`")]
 pub enum BinOp {
     Add,
     Sub,
@@ -128,12 +125,7 @@ impl BinOp {
     /// The result on two values; `And` and `Or` as if both sides were evaluated.
     #[inline]
     pub fn apply(self, a: Value, b: Value) -> Result<Value, Fault> {
-        let shift = || {
-            u32::try_from(b)
-                .ok()
-                .filter(|n| *n < 32)
-                .ok_or(Fault::Overflow)
-        };
+        let shift = || u32::try_from(b).ok().filter(|n| *n < 32).ok_or(Fault::Overflow);
         Ok(match self {
             BinOp::Add => a.checked_add(b).ok_or(Fault::Overflow)?,
             BinOp::Sub => a.checked_sub(b).ok_or(Fault::Overflow)?,
@@ -289,11 +281,7 @@ mod tests {
         assert_eq!(eval(&boom), Err(Fault::DivisionByZero));
         assert_eq!(eval(&bin(BinOp::And, Expr::Var(1), boom.clone())), Ok(0));
         assert_eq!(eval(&bin(BinOp::Or, Expr::Var(0), boom.clone())), Ok(1));
-        let select = Expr::Select(
-            Box::new(Expr::Const(0)),
-            Box::new(boom),
-            Box::new(Expr::Var(2)),
-        );
+        let select = Expr::Select(Box::new(Expr::Const(0)), Box::new(boom), Box::new(Expr::Var(2)));
         assert_eq!(eval(&select), Ok(-3));
     }
 
@@ -308,12 +296,7 @@ mod tests {
             (BinOp::Shl, 1, 40),
             (BinOp::Shr, 1, -1),
         ] {
-            assert_eq!(
-                op.apply(a, b),
-                Err(Fault::Overflow),
-                "{a} {} {b}",
-                op.symbol()
-            );
+            assert_eq!(op.apply(a, b), Err(Fault::Overflow), "{a} {} {b}", op.symbol());
         }
     }
 
@@ -321,9 +304,6 @@ mod tests {
     fn folding_keeps_faults() {
         let boom = bin(BinOp::Div, Expr::Const(1), Expr::Const(0));
         assert_eq!(boom.clone().fold(), boom);
-        assert_eq!(
-            bin(BinOp::Sub, Expr::Const(1), Expr::Const(0)).fold(),
-            Expr::Const(1)
-        );
+        assert_eq!(bin(BinOp::Sub, Expr::Const(1), Expr::Const(0)).fold(), Expr::Const(1));
     }
 }

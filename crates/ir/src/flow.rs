@@ -11,9 +11,7 @@ use crate::program::{Stmt, Thread};
 /// The program counters that may follow a statement.
 pub fn successors(stmt: &Stmt) -> impl Iterator<Item = Pc> + use<> {
     let (first, second) = match stmt.op {
-        Op::Branch {
-            then, otherwise, ..
-        } => (Some(then), Some(otherwise)),
+        Op::Branch { then, otherwise, .. } => (Some(then), Some(otherwise)),
         Op::Halt => (None, None),
         Op::Skip
         | Op::Assign { .. }
@@ -126,11 +124,6 @@ pub fn dead_registers(thread: &Thread, observed: &[Reg]) -> Vec<Vec<Reg>> {
         }
     }
     live.iter()
-        .map(|live| {
-            (0..registers)
-                .filter(|r| !live[*r])
-                .map(Reg::from_index)
-                .collect()
-        })
+        .map(|live| (0..registers).filter(|r| !live[*r]).map(Reg::from_index).collect())
         .collect()
 }

@@ -31,10 +31,7 @@ pub fn interval(expr: &Expr<Reg>, registers: &[Range]) -> Range {
         Expr::Unary(UnOp::Not, _) => (0, 1),
         Expr::Unary(UnOp::Neg, a) => {
             let (lo, hi) = interval(a, registers);
-            (
-                hi.checked_neg().unwrap_or(Value::MAX),
-                lo.checked_neg().unwrap_or(Value::MAX),
-            )
+            (hi.checked_neg().unwrap_or(Value::MAX), lo.checked_neg().unwrap_or(Value::MAX))
         }
         Expr::Unary(UnOp::BitNot, a) => {
             let (lo, hi) = interval(a, registers);
@@ -66,12 +63,7 @@ pub fn refine(cond: &Expr<Reg>, truth: bool, registers: &mut [Range]) -> bool {
         }
         Expr::Var(_) => {
             let zero = (0, 0);
-            narrow(
-                cond,
-                if truth { BinOp::Ne } else { BinOp::Eq },
-                zero,
-                registers,
-            )
+            narrow(cond, if truth { BinOp::Ne } else { BinOp::Eq }, zero, registers)
         }
         Expr::Unary(UnOp::Neg | UnOp::BitNot, _) | Expr::Select(..) => true,
     }
@@ -154,27 +146,16 @@ pub fn binary(op: BinOp, a: Range, b: Range) -> Range {
         BinOp::Sub => clamp(a0 - b1, a1 - b0),
         BinOp::Mul => {
             let corners = [a0 * b0, a0 * b1, a1 * b0, a1 * b1];
-            clamp(
-                *corners.iter().min().expect("four"),
-                *corners.iter().max().expect("four"),
-            )
+            clamp(*corners.iter().min().expect("four"), *corners.iter().max().expect("four"))
         }
         // The quotient is no larger than the dividend, the remainder smaller than the divisor.
         BinOp::Div => {
             let most = a0.abs().max(a1.abs());
-            clamp(
-                if a0 < 0 || b0 < 0 { -most } else { 0 },
-                if a1 > 0 || b0 < 0 { most } else { 0 },
-            )
+            clamp(if a0 < 0 || b0 < 0 { -most } else { 0 }, if a1 > 0 || b0 < 0 { most } else { 0 })
         }
         BinOp::Rem => {
-            let most = (b0.abs().max(b1.abs()) - 1)
-                .max(0)
-                .min(a0.abs().max(a1.abs()));
-            clamp(
-                if a0 < 0 { -most } else { 0 },
-                if a1 > 0 { most } else { 0 },
-            )
+            let most = (b0.abs().max(b1.abs()) - 1).max(0).min(a0.abs().max(a1.abs()));
+            clamp(if a0 < 0 { -most } else { 0 }, if a1 > 0 { most } else { 0 })
         }
         BinOp::Eq
         | BinOp::Ne
@@ -197,10 +178,7 @@ fn bits(lo: i64, hi: i64) -> Range {
     while lo < -bound || hi >= bound {
         bound *= 2;
     }
-    (
-        (if lo < 0 { -bound } else { 0 }) as Value,
-        (bound - 1) as Value,
-    )
+    ((if lo < 0 { -bound } else { 0 }) as Value, (bound - 1) as Value)
 }
 
 #[cfg(test)]
@@ -251,14 +229,7 @@ mod tests {
     #[test]
     fn refining_keeps_every_value_for_which_the_condition_holds() {
         let var = |r| Box::new(Expr::Var(Reg(r)));
-        let ops = [
-            BinOp::Eq,
-            BinOp::Ne,
-            BinOp::Lt,
-            BinOp::Le,
-            BinOp::Gt,
-            BinOp::Ge,
-        ];
+        let ops = [BinOp::Eq, BinOp::Ne, BinOp::Lt, BinOp::Le, BinOp::Gt, BinOp::Ge];
         let ranges = [(-2, 2), (0, 0), (0, 3), (2, 2), (-3, -1)];
         for op in ops {
             let plain = Expr::Binary(op, var(0), var(1));
@@ -266,9 +237,7 @@ mod tests {
             let not = Expr::Unary(UnOp::Not, Box::new(both.clone()));
             for cond in [plain, both, not] {
                 for (a, b, truth) in ranges.iter().flat_map(|a| {
-                    ranges
-                        .iter()
-                        .flat_map(move |b| [(*a, *b, true), (*a, *b, false)])
+                    ranges.iter().flat_map(move |b| [(*a, *b, true), (*a, *b, false)])
                 }) {
                     let mut registers = [a, b];
                     let possible = refine(&cond, truth, &mut registers);

@@ -22,21 +22,13 @@ pub struct Address {
 impl Address {
     /// A plain location.
     pub fn fixed(base: Loc) -> Self {
-        Address {
-            base,
-            cell: None,
-            index: None,
-        }
+        Address { base, cell: None, index: None }
     }
 
     /// The location, when no expression is needed to know it.
     pub fn as_fixed(&self) -> Option<Loc> {
         match self {
-            Address {
-                base,
-                cell: None,
-                index: None,
-            } => Some(*base),
+            Address { base, cell: None, index: None } => Some(*base),
             _ => None,
         }
     }
@@ -111,11 +103,8 @@ impl FenceKinds {
         if self == Self::FULL {
             return "full".into();
         }
-        let names: Vec<&str> = Self::SINGLE
-            .iter()
-            .filter(|(k, _)| self.contains(*k))
-            .map(|(_, n)| *n)
-            .collect();
+        let names: Vec<&str> =
+            Self::SINGLE.iter().filter(|(k, _)| self.contains(*k)).map(|(_, n)| *n).collect();
         names.join(" + ")
     }
 }

@@ -4,8 +4,9 @@
 //! fault, so it never arrives). For other integers the intervals are computed: for each register along
 //! the control flow of its thread, with what branches tell, and for each location from all stores to
 //! it. One that keeps growing becomes the full 32 bits. The result is an over-approximation that holds under
-//! every memory model, because a load always yields something that was stored; state packing relies on it,
-//! and checks it when it packs.
+//! every memory model, because a load always yields something that was stored, and control waits for
+//! what it tests. (An assertion or a fault can be overtaken by what comes after it: they limit nothing.)
+//! State packing relies on the result, and checks it when it packs.
 
 use crate::expr::BinOp;
 use crate::flow;
@@ -31,20 +32,10 @@ const PATIENCE: u32 = 40;
 
 /// Computes the ranges of a program.
 pub fn ranges(program: &Program) -> Ranges {
-    let mut locations: Vec<Slot> = program
-        .locations
-        .iter()
-        .map(|l| Slot {
-            range: (l.init, l.init),
-            grown: 0,
-        })
-        .collect();
-    let mut threads: Vec<Analysis<'_>> = program
-        .init
-        .iter()
-        .chain(&program.threads)
-        .map(|t| Analysis::new(program, t))
-        .collect();
+    let mut locations: Vec<Slot> =
+        program.locations.iter().map(|l| Slot { range: (l.init, l.init), grown: 0 }).collect();
+    let mut threads: Vec<Analysis<'_>> =
+        program.init.iter().chain(&program.threads).map(|t| Analysis::new(program, t)).collect();
     // Locations only grow, and each a limited number of times.
     loop {
         let before: Vec<Range> = locations.iter().map(|slot| slot.range).collect();
@@ -78,9 +69,7 @@ impl Slot {
         }
         self.grown += 1;
         let widened = widen(self.range, grown, self.grown);
-        self.range = limits
-            .and_then(|limits| meet(widened, limits))
-            .unwrap_or(widened);
+        self.range = limits.and_then(|limits| meet(widened, limits)).unwrap_or(widened);
     }
 }
 
@@ -89,10 +78,7 @@ fn widen(old: Range, new: Range, grown: u32) -> Range {
     if grown <= PATIENCE {
         return new;
     }
-    (
-        if new.0 < old.0 { Value::MIN } else { new.0 },
-        if new.1 > old.1 { Value::MAX } else { new.1 },
-    )
+    (if new.0 < old.0 { Value::MIN } else { new.0 }, if new.1 > old.1 { Value::MAX } else { new.1 })
 }
 
 /// The ranges of one thread's registers at every program counter.
@@ -110,12 +96,7 @@ impl<'p> Analysis<'p> {
         if let Some(entry) = at.first_mut() {
             *entry = Some(vec![(0, 0); thread.registers.len()]);
         }
-        Analysis {
-            program,
-            thread,
-            at,
-            grown: vec![0; thread.code.len()],
-        }
+        Analysis { program, thread, at, grown: vec![0; thread.code.len()] }
     }
 
     /// Follows the control flow until nothing changes, for the locations' ranges as they are.
@@ -146,11 +127,8 @@ impl<'p> Analysis<'p> {
             self.at[pc.index()] = Some(registers.to_vec());
             return true;
         };
-        let joined: Vec<Range> = known
-            .iter()
-            .zip(registers)
-            .map(|(old, new)| join(*old, *new))
-            .collect();
+        let joined: Vec<Range> =
+            known.iter().zip(registers).map(|(old, new)| join(*old, *new)).collect();
         if joined == *known {
             return false;
         }
@@ -165,10 +143,10 @@ impl<'p> Analysis<'p> {
     fn step(&self, stmt: &Stmt, next: Pc, registers: &mut [Range], locations: &mut [Slot]) -> bool {
         let program = self.program;
         let limits = |reg: Reg| program.limits(&self.thread.registers[reg.index()].ty);
-        let set = |registers: &mut [Range], reg: Reg, new: Range| {
-            let legal = limits(reg).map_or(Some(new), |limits| meet(new, limits));
+        // Where no value is legal, none arrives: any range will do.
+        let set = |registers: &mut [Range], reg: Reg, new: Option<Range>| {
+            let legal = new.and_then(|new| limits(reg).map_or(Some(new), |l| meet(new, l)));
             registers[reg.index()] = legal.unwrap_or((0, 0));
-            legal.is_some()
         };
         let put = |locations: &mut [Slot], loc: Loc, new: Range| {
             let limits = program.limits(&program.location(loc).ty);
@@ -179,26 +157,21 @@ impl<'p> Analysis<'p> {
         match &stmt.op {
             Op::Assign { reg, expr } => {
                 let new = interval(expr, registers);
-                set(registers, *reg, new)
+                set(registers, *reg, Some(new));
             }
-            Op::Choose { reg, lo, hi } => set(registers, *reg, (*lo, *hi)),
-            Op::New { reg, pool } => set(
-                registers,
-                *reg,
-                (1, program.pool(*pool).cells.max(1) as Value),
-            ),
+            Op::Choose { reg, lo, hi } => set(registers, *reg, Some((*lo, *hi))),
+            Op::New { reg, pool } => {
+                set(registers, *reg, Some((1, program.pool(*pool).cells.max(1) as Value)));
+            }
             Op::Load { reg, from } => {
                 let found = footprint(program, from).map(|loc| locations[loc.index()].range);
-                found
-                    .reduce(join)
-                    .is_some_and(|new| set(registers, *reg, new))
+                set(registers, *reg, found.reduce(join));
             }
             Op::Store { to, value } => {
                 let new = interval(value, registers);
                 for loc in footprint(program, to) {
                     put(locations, loc, new);
                 }
-                true
             }
             Op::Update { reg, at, update } => {
                 let mut yields: Option<Range> = None;
@@ -215,27 +188,25 @@ impl<'p> Analysis<'p> {
                     put(locations, loc, new);
                     yields = Some(yields.map_or(result, |so_far| join(so_far, result)));
                 }
-                match (reg, yields) {
-                    (_, None) => false,
-                    (None, Some(_)) => true,
-                    (Some(reg), Some(yields)) => set(registers, *reg, yields),
+                if let Some(reg) = reg {
+                    set(registers, *reg, yields);
                 }
             }
-            Op::Branch {
-                cond,
-                then,
-                otherwise,
-            } => then == otherwise || refine(cond, next == *then, registers),
-            Op::Assume(cond) | Op::Assert(cond) => refine(cond, true, registers),
-            Op::Skip
+            Op::Branch { cond, then, otherwise } => {
+                return then == otherwise || refine(cond, next == *then, registers);
+            }
+            Op::Assume(cond) => return refine(cond, true, registers),
+            Op::Assert(_)
+            | Op::Skip
             | Op::Fence(_)
             | Op::Drain(_)
             | Op::Free { .. }
             | Op::Leave
             | Op::AtomicBegin
             | Op::AtomicEnd
-            | Op::Halt => true,
+            | Op::Halt => {}
         }
+        true
     }
 
     /// Over all places, for each register.
@@ -288,13 +259,7 @@ mod tests {
     fn counting(step: Value) -> Program {
         let reg = || Box::new(Expr::Var(Reg(0)));
         let ops = [
-            (
-                Op::Assign {
-                    reg: Reg(0),
-                    expr: Expr::Const(0),
-                },
-                1,
-            ),
+            (Op::Assign { reg: Reg(0), expr: Expr::Const(0) }, 1),
             (
                 Op::Branch {
                     cond: Expr::Binary(BinOp::Lt, reg(), Box::new(Expr::Const(3))),
@@ -303,13 +268,7 @@ mod tests {
                 },
                 1,
             ),
-            (
-                Op::Store {
-                    to: Address::fixed(Loc(0)),
-                    value: Expr::Var(Reg(0)),
-                },
-                3,
-            ),
+            (Op::Store { to: Address::fixed(Loc(0)), value: Expr::Var(Reg(0)) }, 3),
             (
                 Op::Assign {
                     reg: Reg(0),
@@ -320,28 +279,12 @@ mod tests {
             (Op::Halt, 4),
         ];
         let code = ops
-            .map(|(op, next)| Stmt {
-                label: Label(0),
-                op,
-                next: Pc(next),
-                critical: false,
-            })
+            .map(|(op, next)| Stmt { label: Label(0), op, next: Pc(next), critical: false })
             .to_vec();
-        let registers = vec![Register {
-            name: "r".into(),
-            ty: Type::INT,
-        }];
+        let registers = vec![Register { name: "r".into(), ty: Type::INT }];
         Program {
-            locations: vec![Location {
-                name: "x".into(),
-                ty: Type::INT,
-                init: 0,
-            }],
-            threads: vec![Thread {
-                name: "t".into(),
-                registers,
-                code,
-            }],
+            locations: vec![Location { name: "x".into(), ty: Type::INT, init: 0 }],
+            threads: vec![Thread { name: "t".into(), registers, code }],
             ..Program::default()
         }
     }
@@ -349,18 +292,12 @@ mod tests {
     #[test]
     fn a_loop_with_a_test_has_a_range() {
         let ranges = ranges(&counting(1));
-        assert_eq!(
-            (ranges.registers[0][0], ranges.locations[0]),
-            ((0, 3), (0, 2))
-        );
+        assert_eq!((ranges.registers[0][0], ranges.locations[0]), ((0, 3), (0, 2)));
     }
 
     #[test]
     fn a_loop_that_never_ends_has_none() {
         let ranges = ranges(&counting(-1));
-        assert_eq!(
-            ranges.locations[0],
-            (Value::MIN, 2.min(ranges.locations[0].1))
-        );
+        assert_eq!(ranges.locations[0], (Value::MIN, 2.min(ranges.locations[0].1)));
     }
 }

@@ -16,16 +16,11 @@ pub struct Span {
 impl Span {
     /// The stretch from the beginning of `self` to the end of `other`.
     pub fn to(self, other: Span) -> Span {
-        Span {
-            end: other.end.max(self.end),
-            ..self
-        }
+        Span { end: other.end.max(self.end), ..self }
     }
 
     /// The text this span covers, or nothing when it does not belong to `source`.
     pub fn text(self, source: &str) -> &str {
-        source
-            .get(self.start as usize..self.end as usize)
-            .unwrap_or("")
+        source.get(self.start as usize..self.end as usize).unwrap_or("")
     }
 }

@@ -42,21 +42,12 @@ fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
     for (at, location) in program.locations.iter().enumerate() {
         let ty = type_name(program, &location.ty);
         let init = location.ty.show(location.init);
-        writeln!(
-            out,
-            "location {} {}: {ty} = {init}",
-            Loc::from_index(at),
-            location.name
-        )?;
+        writeln!(out, "location {} {}: {ty} = {init}", Loc::from_index(at), location.name)?;
     }
     for (at, pool) in program.pools.iter().enumerate() {
         let id = PoolId::from_index(at);
         let (cells, stride, base) = (pool.cells, pool.stride, pool.base);
-        writeln!(
-            out,
-            "{id} {}: {cells} cells of {stride} from {base}",
-            pool.name
-        )?;
+        writeln!(out, "{id} {}: {cells} cells of {stride} from {base}", pool.name)?;
     }
     if let Some(init) = &program.init {
         writeln!(out, "init")?;
@@ -83,30 +74,20 @@ fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
             }
         }
     }
-    let observed: Vec<String> = problem
-        .observed
-        .iter()
-        .map(|what| program.observable_name(*what))
-        .collect();
+    let observed: Vec<String> =
+        problem.observed.iter().map(|what| program.observable_name(*what)).collect();
     writeln!(out, "observe {}", observed.join(", "))
 }
 
 fn write_thread(out: &mut String, program: &Program, thread: &Thread) -> fmt::Result {
     for (at, register) in thread.registers.iter().enumerate() {
         let ty = type_name(program, &register.ty);
-        writeln!(
-            out,
-            "  register {} {}: {ty}",
-            Reg::from_index(at),
-            register.name
-        )?;
+        writeln!(out, "  register {} {}: {ty}", Reg::from_index(at), register.name)?;
     }
     for (at, stmt) in thread.code.iter().enumerate() {
         let next = match &stmt.op {
             Op::Halt => String::new(),
-            Op::Branch {
-                then, otherwise, ..
-            } => format!("-> {then} else {otherwise}"),
+            Op::Branch { then, otherwise, .. } => format!("-> {then} else {otherwise}"),
             Op::Skip
             | Op::Assign { .. }
             | Op::Choose { .. }
@@ -140,22 +121,12 @@ fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, Stri
     let at = |a: &Address| address(program, thread, a);
     match op {
         Op::Skip => ("skip", String::new()),
-        Op::Assign {
-            reg: to,
-            expr: value,
-        } => ("assign", format!("{} = {}", reg(to), expr(value))),
+        Op::Assign { reg: to, expr: value } => ("assign", format!("{} = {}", reg(to), expr(value))),
         Op::Choose { reg: to, lo, hi } => ("choose", format!("{} = {lo}..={hi}", reg(to))),
         Op::Load { reg: to, from } => ("load", format!("{} = {}", reg(to), at(from))),
         Op::Store { to, value } => ("store", format!("{} = {}", at(to), expr(value))),
-        Op::Update {
-            reg: to,
-            at: place,
-            update,
-        } => {
-            let to = to
-                .as_ref()
-                .map(|to| format!("{} = ", reg(to)))
-                .unwrap_or_default();
+        Op::Update { reg: to, at: place, update } => {
+            let to = to.as_ref().map(|to| format!("{} = ", reg(to))).unwrap_or_default();
             let place = at(place);
             let update = match update {
                 Update::Cas { expected, new } => {
@@ -180,14 +151,12 @@ fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, Stri
         Op::Branch { cond, .. } => ("branch", expr(cond)),
         Op::Assume(cond) => ("assume", expr(cond)),
         Op::Assert(cond) => ("assert", expr(cond)),
-        Op::New { reg: to, pool } => (
-            "new",
-            format!("{} = {}", reg(to), pool_name(program, *pool)),
-        ),
-        Op::Free { pool, cell } => (
-            "free",
-            format!("{} {}", pool_name(program, *pool), expr(cell)),
-        ),
+        Op::New { reg: to, pool } => {
+            ("new", format!("{} = {}", reg(to), pool_name(program, *pool)))
+        }
+        Op::Free { pool, cell } => {
+            ("free", format!("{} {}", pool_name(program, *pool), expr(cell)))
+        }
         Op::Leave => ("leave", String::new()),
         Op::AtomicBegin => ("atomic", "begin".into()),
         Op::AtomicEnd => ("atomic", "end".into()),
@@ -196,37 +165,23 @@ fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, Stri
 }
 
 fn register_name(thread: &Thread, reg: Reg) -> String {
-    thread
-        .registers
-        .get(reg.index())
-        .map_or_else(|| reg.to_string(), |r| r.name.clone())
+    thread.registers.get(reg.index()).map_or_else(|| reg.to_string(), |r| r.name.clone())
 }
 
 fn pool_name(program: &Program, pool: PoolId) -> String {
-    program
-        .pools
-        .get(pool.index())
-        .map_or_else(|| pool.to_string(), |p| p.name.clone())
+    program.pools.get(pool.index()).map_or_else(|| pool.to_string(), |p| p.name.clone())
 }
 
 fn address(program: &Program, thread: &Thread, at: &Address) -> String {
     let expr = |e: &Expr<Reg>| expr_text(e, &|r| register_name(thread, *r));
-    let base = program
-        .locations
-        .get(at.base.index())
-        .map(|l| l.name.clone());
+    let base = program.locations.get(at.base.index()).map(|l| l.name.clone());
     let mut text = base.unwrap_or_else(|| at.base.to_string());
     if at.index.is_some() {
         // The name of the first element stands for the array.
-        text = text
-            .rsplit_once('[')
-            .map(|(array, _)| array.to_string())
-            .unwrap_or(text);
+        text = text.rsplit_once('[').map(|(array, _)| array.to_string()).unwrap_or(text);
     }
     if let Some((_, cell)) = &at.cell {
-        let field = text
-            .split_once('.')
-            .map_or(text.as_str(), |(_, field)| field);
+        let field = text.split_once('.').map_or(text.as_str(), |(_, field)| field);
         text = format!("({}).{field}", expr(cell));
     }
     if let Some((_, index)) = &at.index {
@@ -239,9 +194,7 @@ fn type_name(program: &Program, ty: &Type) -> String {
     match ty {
         Type::Bool => "bool".into(),
         Type::Int { range: None } => "int".into(),
-        Type::Int {
-            range: Some((lo, hi)),
-        } => format!("int({lo}..={hi})"),
+        Type::Int { range: Some((lo, hi)) } => format!("int({lo}..={hi})"),
         Type::Enum { name, .. } => name.clone(),
         Type::Ref(pool) => pool_name(program, *pool),
     }

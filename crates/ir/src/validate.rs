@@ -70,10 +70,7 @@ impl fmt::Display for Broken {
 
 /// All rules a problem breaks.
 pub fn validate(problem: &Problem) -> Result<(), Vec<Broken>> {
-    let mut validator = Validator {
-        program: &problem.program,
-        broken: Vec::new(),
-    };
+    let mut validator = Validator { program: &problem.program, broken: Vec::new() };
     validator.memory();
     if let Some(init) = &problem.program.init {
         validator.thread(init);
@@ -83,18 +80,11 @@ pub fn validate(problem: &Problem) -> Result<(), Vec<Broken>> {
     for thread in &problem.program.threads {
         validator.thread(thread);
         if !names.insert(&thread.name) {
-            validator.report(
-                Rule::ThreadName,
-                format!("two threads are called {}", thread.name),
-            );
+            validator.report(Rule::ThreadName, format!("two threads are called {}", thread.name));
         }
     }
     validator.properties(problem);
-    if validator.broken.is_empty() {
-        Ok(())
-    } else {
-        Err(validator.broken)
-    }
+    if validator.broken.is_empty() { Ok(()) } else { Err(validator.broken) }
 }
 
 struct Validator<'a> {
@@ -120,11 +110,9 @@ impl Validator<'_> {
             if self.type_is_sound(&location.ty, name)
                 && let Some((lo, hi)) = program.limits(&location.ty)
             {
-                self.check(
-                    lo <= location.init && location.init <= hi,
-                    Rule::InitialValue,
-                    || format!("{name} starts as {}, not in {lo}..={hi}", location.init),
-                );
+                self.check(lo <= location.init && location.init <= hi, Rule::InitialValue, || {
+                    format!("{name} starts as {}, not in {lo}..={hi}", location.init)
+                });
             }
         }
         let mut ends: Vec<(u64, u64, &str)> = Vec::new();
@@ -147,9 +135,7 @@ impl Validator<'_> {
     fn type_is_sound(&mut self, ty: &Type, owner: &str) -> bool {
         let sound = match ty {
             Type::Bool | Type::Int { range: None } => true,
-            Type::Int {
-                range: Some((lo, hi)),
-            } => lo <= hi,
+            Type::Int { range: Some((lo, hi)) } => lo <= hi,
             Type::Enum { constants, .. } => !constants.is_empty(),
             Type::Ref(pool) => pool.index() < self.program.pools.len(),
         };
@@ -162,9 +148,7 @@ impl Validator<'_> {
         for register in &thread.registers {
             self.type_is_sound(&register.ty, &format!("{name}.{}", register.name));
         }
-        self.check(!thread.code.is_empty(), Rule::ProgramCounter, || {
-            format!("{name} has no code")
-        });
+        self.check(!thread.code.is_empty(), Rule::ProgramCounter, || format!("{name} has no code"));
         let mut flows = !thread.code.is_empty();
         for (at, stmt) in thread.code.iter().enumerate() {
             let place = format!("{name} {}", Pc::from_index(at));
@@ -172,9 +156,7 @@ impl Validator<'_> {
             for next in flow::successors(stmt) {
                 let inside = next.index() < thread.code.len();
                 flows &= inside;
-                self.check(inside, Rule::ProgramCounter, || {
-                    format!("{place} goes to {next}")
-                });
+                self.check(inside, Rule::ProgramCounter, || format!("{place} goes to {next}"));
             }
         }
         if flows {
@@ -185,9 +167,7 @@ impl Validator<'_> {
 
     fn statement(&mut self, thread: &Thread, stmt: &Stmt, place: &str) {
         let known = stmt.label.index() < self.program.labels.len();
-        self.check(known, Rule::Label, || {
-            format!("{place} has the label {}", stmt.label)
-        });
+        self.check(known, Rule::Label, || format!("{place} has the label {}", stmt.label));
         for reg in flow::uses(&stmt.op).into_iter().chain(stmt.op.target()) {
             let known = reg.index() < thread.registers.len();
             self.check(known, Rule::Register, || format!("{place} uses {reg}"));
@@ -197,18 +177,11 @@ impl Validator<'_> {
         }
         match &stmt.op {
             Op::Choose { lo, hi, .. } => {
-                self.check(lo <= hi, Rule::Choice, || {
-                    format!("{place} chooses from {lo}..={hi}")
-                });
+                self.check(lo <= hi, Rule::Choice, || format!("{place} chooses from {lo}..={hi}"));
             }
-            Op::Update {
-                update: Update::Bits { op, .. },
-                ..
-            } => {
+            Op::Update { update: Update::Bits { op, .. }, .. } => {
                 let bitwise = matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor);
-                self.check(bitwise, Rule::Bits, || {
-                    format!("{place} updates with {}", op.symbol())
-                });
+                self.check(bitwise, Rule::Bits, || format!("{place} updates with {}", op.symbol()));
             }
             Op::New { pool, .. } | Op::Free { pool, .. } => {
                 let known = pool.index() < self.program.pools.len();
@@ -250,9 +223,7 @@ impl Validator<'_> {
                     })
             }
         };
-        self.check(sound && len > 0, Rule::Address, || {
-            format!("{place} accesses {address:?}")
-        });
+        self.check(sound && len > 0, Rule::Address, || format!("{place} accesses {address:?}"));
     }
 
     fn critical(&mut self, thread: &Thread) {
@@ -268,9 +239,7 @@ impl Validator<'_> {
             });
             for next in flow::successors(stmt) {
                 let stays = !stmt.critical || leaves || thread.stmt(next).critical;
-                self.check(stays, Rule::Critical, || {
-                    format!("{place} gets out to {next}")
-                });
+                self.check(stays, Rule::Critical, || format!("{place} gets out to {next}"));
             }
         }
     }
@@ -322,21 +291,15 @@ impl Validator<'_> {
     fn init(&mut self, init: &Thread) {
         for stmt in &init.code {
             let allowed = !matches!(stmt.op, Op::Leave | Op::AtomicBegin | Op::AtomicEnd);
-            self.check(allowed && !stmt.critical, Rule::Init, || {
-                format!("contains {:?}", stmt.op)
-            });
+            self.check(allowed && !stmt.critical, Rule::Init, || format!("contains {:?}", stmt.op));
         }
     }
 
     fn properties(&mut self, problem: &Problem) {
         let threads = problem.program.threads.iter();
-        let asserts = threads
-            .flat_map(|t| &t.code)
-            .any(|s| matches!(s.op, Op::Assert(_)));
+        let asserts = threads.flat_map(|t| &t.code).any(|s| matches!(s.op, Op::Assert(_)));
         let listed = problem.properties.contains(&Property::Assertions);
-        self.check(!asserts || listed, Rule::Property, || {
-            "an assert, but no property".into()
-        });
+        self.check(!asserts || listed, Rule::Property, || "an assert, but no property".into());
         for property in &problem.properties {
             match property {
                 Property::Final(_, condition) => self.condition(&condition.expr, true),
@@ -353,9 +316,7 @@ impl Validator<'_> {
         expr.for_each_var(&mut |what| {
             let allowed = registers || matches!(what, Observable::Loc(_));
             let exists = self.exists(*what);
-            self.check(allowed && exists, Rule::Property, || {
-                format!("mentions {what:?}")
-            });
+            self.check(allowed && exists, Rule::Property, || format!("mentions {what:?}"));
         });
     }
 
@@ -379,64 +340,30 @@ mod tests {
     use crate::value::Value;
 
     fn stmt(op: Op, next: u32) -> Stmt {
-        Stmt {
-            label: Label(0),
-            op,
-            next: Pc(next),
-            critical: false,
-        }
+        Stmt { label: Label(0), op, next: Pc(next), critical: false }
     }
 
     fn inside(op: Op, next: u32) -> Stmt {
-        Stmt {
-            critical: true,
-            ..stmt(op, next)
-        }
+        Stmt { critical: true, ..stmt(op, next) }
     }
 
     fn store(value: Value) -> Op {
-        Op::Store {
-            to: Address::fixed(Loc(0)),
-            value: Expr::Const(value),
-        }
+        Op::Store { to: Address::fixed(Loc(0)), value: Expr::Const(value) }
     }
 
     fn problem(code: Vec<Stmt>) -> Problem {
-        let register = Register {
-            name: "r".into(),
-            ty: Type::INT,
-        };
-        let thread = Thread {
-            name: "p".into(),
-            registers: vec![register],
-            code,
-        };
-        let label = LabelInfo {
-            span: Span::default(),
-            text: "s".into(),
-            function: "p".into(),
-        };
-        let location = |name: &str| Location {
-            name: name.into(),
-            ty: Type::INT,
-            init: 0,
-        };
+        let register = Register { name: "r".into(), ty: Type::INT };
+        let thread = Thread { name: "p".into(), registers: vec![register], code };
+        let label = LabelInfo { span: Span::default(), text: "s".into(), function: "p".into() };
+        let location = |name: &str| Location { name: name.into(), ty: Type::INT, init: 0 };
         let program = Program {
             locations: vec![location("x"), location("N#1.a"), location("N#2.a")],
-            pools: vec![Pool {
-                name: "N".into(),
-                base: Loc(1),
-                cells: 2,
-                stride: 1,
-            }],
+            pools: vec![Pool { name: "N".into(), base: Loc(1), cells: 2, stride: 1 }],
             threads: vec![thread],
             labels: vec![label],
             ..Program::default()
         };
-        Problem {
-            program,
-            ..Problem::default()
-        }
+        Problem { program, ..Problem::default() }
     }
 
     fn rules(problem: &Problem) -> Vec<Rule> {
@@ -462,23 +389,13 @@ mod tests {
     #[test]
     fn finds_what_is_out_of_range() {
         assert_eq!(rules(&problem(vec![])), [Rule::ProgramCounter]);
-        assert_eq!(
-            rules(&problem(vec![stmt(Op::Skip, 7)])),
-            [Rule::ProgramCounter]
-        );
+        assert_eq!(rules(&problem(vec![stmt(Op::Skip, 7)])), [Rule::ProgramCounter]);
         let mut bad = stmt(Op::Halt, 0);
         bad.label = Label(9);
         assert_eq!(rules(&problem(vec![bad])), [Rule::Label]);
-        let assign = Op::Assign {
-            reg: Reg(3),
-            expr: Expr::Const(0),
-        };
+        let assign = Op::Assign { reg: Reg(3), expr: Expr::Const(0) };
         assert_eq!(rules(&problem(vec![stmt(assign, 0)])), [Rule::Register]);
-        let choose = Op::Choose {
-            reg: Reg(0),
-            lo: 2,
-            hi: 1,
-        };
+        let choose = Op::Choose { reg: Reg(0), lo: 2, hi: 1 };
         assert_eq!(rules(&problem(vec![stmt(choose, 0)])), [Rule::Choice]);
     }
 
@@ -486,29 +403,11 @@ mod tests {
     fn addresses_stay_on_their_side_of_a_pool() {
         let load = |from| problem(vec![stmt(Op::Load { reg: Reg(0), from }, 0)]);
         let cell = Some((PoolId(0), Expr::Var(Reg(0))));
-        assert_eq!(
-            rules(&load(Address {
-                base: Loc(1),
-                cell: cell.clone(),
-                index: None
-            })),
-            []
-        );
-        assert_eq!(
-            rules(&load(Address {
-                base: Loc(2),
-                cell,
-                index: None
-            })),
-            [Rule::Address]
-        );
+        assert_eq!(rules(&load(Address { base: Loc(1), cell: cell.clone(), index: None })), []);
+        assert_eq!(rules(&load(Address { base: Loc(2), cell, index: None })), [Rule::Address]);
         assert_eq!(rules(&load(Address::fixed(Loc(1)))), [Rule::Address]);
         let long = Some((2, Expr::Var(Reg(0))));
-        let array = Address {
-            base: Loc(0),
-            cell: None,
-            index: long,
-        };
+        let array = Address { base: Loc(0), cell: None, index: long };
         assert_eq!(rules(&load(array)), [Rule::Address]);
     }
 
@@ -518,11 +417,7 @@ mod tests {
         assert_eq!(rules(&problem(halts)), [Rule::Atomic]);
         let ends = vec![stmt(Op::AtomicEnd, 1), stmt(Op::Halt, 0)];
         assert_eq!(rules(&problem(ends)), [Rule::Atomic]);
-        let branch = Op::Branch {
-            cond: Expr::Var(Reg(0)),
-            then: Pc(1),
-            otherwise: Pc(2),
-        };
+        let branch = Op::Branch { cond: Expr::Var(Reg(0)), then: Pc(1), otherwise: Pc(2) };
         let entered_twice = vec![
             stmt(branch, 0),
             stmt(Op::AtomicBegin, 2),

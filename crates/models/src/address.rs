@@ -55,11 +55,7 @@ pub(crate) fn apply_update(
     Ok(match update {
         Update::Cas { expected, new } => {
             let (expected, new) = (expected.eval(read)?, new.eval(read)?);
-            if old == expected {
-                (Some(new), 1)
-            } else {
-                (None, 0)
-            }
+            if old == expected { (Some(new), 1) } else { (None, 0) }
         }
         Update::Swap { new } => (Some(new.eval(read)?), old),
         Update::Add { by } => {

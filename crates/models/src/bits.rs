@@ -18,11 +18,7 @@ impl Field {
     /// A field for the values of a range, both ends included.
     pub fn for_range((min, max): Range) -> Field {
         let span = max.wrapping_sub(min) as u32;
-        Field {
-            min,
-            span,
-            bits: u32::BITS - span.leading_zeros(),
-        }
+        Field { min, span, bits: u32::BITS - span.leading_zeros() }
     }
 
     /// A field for the numbers below `count` (at least 1).
@@ -64,10 +60,7 @@ impl Writer {
     #[inline]
     pub fn put(&mut self, field: Field, value: Value) {
         let offset = value.wrapping_sub(field.min) as u32;
-        assert!(
-            offset <= field.span,
-            "a packed value stays within its computed range"
-        );
+        assert!(offset <= field.span, "a packed value stays within its computed range");
         self.word |= u64::from(offset) << self.used;
         self.used += field.bits;
         if self.used >= 32 {
@@ -133,12 +126,7 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Begins to read.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Reader {
-            bytes,
-            at: 0,
-            word: 0,
-            have: 0,
-        }
+        Reader { bytes, at: 0, word: 0, have: 0 }
     }
 
     /// The next value.
@@ -185,15 +173,8 @@ mod tests {
 
     #[test]
     fn what_is_put_is_what_is_got() {
-        let ranges = [
-            (0, 0),
-            (0, 1),
-            (-3, 4),
-            (5, 5),
-            (0, 255),
-            (Value::MIN, Value::MAX),
-            (-1, 1 << 20),
-        ];
+        let ranges =
+            [(0, 0), (0, 1), (-3, 4), (5, 5), (0, 255), (Value::MIN, Value::MAX), (-1, 1 << 20)];
         let mut seed = 1u32;
         let mut writer = Writer::default();
         for len in 0..60 {
@@ -234,10 +215,7 @@ mod tests {
         assert_eq!(bytes.len(), 1 + 5 + 1);
         let mut reader = Reader::new(&bytes);
         assert_eq!((reader.get(small), reader.align()), (2, 1));
-        assert_eq!(
-            (reader.get(large), reader.get(small), reader.align()),
-            (77, 1, 6)
-        );
+        assert_eq!((reader.get(large), reader.get(small), reader.align()), (77, 1, 6));
         assert_eq!((reader.get(small), reader.align()), (2, 7));
         let mut again = Writer::default();
         again.copy(&bytes[..6]);

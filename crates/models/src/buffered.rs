@@ -102,21 +102,14 @@ struct Access<'a, 'p, D: Discipline> {
 
 impl<D: Discipline> Access<'_, '_, D> {
     fn event(&self, kind: EventKind) -> Event {
-        Event {
-            thread: self.t,
-            label: Some(self.label),
-            pc: Some(self.pc),
-            kind,
-        }
+        Event { thread: self.t, label: Some(self.label), pc: Some(self.pc), kind }
     }
 
     #[inline]
     fn locate(&self, state: &State<D::Queues>, address: &Address) -> Result<Loc, Fault> {
         match address.as_fixed() {
             Some(loc) => Ok(loc),
-            None => locate(self.shape, address, &|r| {
-                state.register(self.shape, self.t, *r)
-            }),
+            None => locate(self.shape, address, &|r| state.register(self.shape, self.t, *r)),
         }
     }
 
@@ -141,15 +134,9 @@ impl<D: Discipline> Access<'_, '_, D> {
             return Ok(Issue::Blocked);
         }
         check_allocated(self.shape, &state.memory, loc)?;
-        let own = self
-            .discipline
-            .youngest(self.shape, &state.pending, self.t, loc);
+        let own = self.discipline.youngest(self.shape, &state.pending, self.t, loc);
         let value = own.unwrap_or(state.memory.values[loc.index()]);
-        let source = if own.is_some() {
-            Source::Forwarded
-        } else {
-            Source::Memory
-        };
+        let source = if own.is_some() { Source::Forwarded } else { Source::Memory };
         record.event(|| self.event(EventKind::Load { loc, value, source }));
         self.set(state, reg, value)?;
         Ok(Issue::Done)
@@ -171,10 +158,7 @@ impl<D: Discipline> Access<'_, '_, D> {
             record.event(|| self.event(EventKind::Write { loc, value }));
             return Ok(Issue::Done);
         }
-        if !self
-            .discipline
-            .push(self.shape, &mut state.pending, self.t, loc, value)
-        {
+        if !self.discipline.push(self.shape, &mut state.pending, self.t, loc, value) {
             return Ok(Issue::Bounded);
         }
         record.event(|| self.event(EventKind::Store { loc, value }));
@@ -190,10 +174,7 @@ impl<D: Discipline> Access<'_, '_, D> {
         record: &mut R,
     ) -> Result<Issue, Fault> {
         let loc = self.locate(state, at)?;
-        if !self
-            .discipline
-            .may_update(self.shape, &state.pending, self.t, loc)
-        {
+        if !self.discipline.may_update(self.shape, &state.pending, self.t, loc) {
             return Ok(Issue::Blocked);
         }
         check_allocated(self.shape, &state.memory, loc)?;
@@ -257,8 +238,7 @@ impl<D: Discipline> Access<'_, '_, D> {
     fn pending_to(&self, state: &State<D::Queues>, loc: Loc) -> bool {
         let mut found = false;
         let mut visit = |pending| found |= pending == loc;
-        self.discipline
-            .for_each(self.shape, &state.pending, self.t, &mut visit);
+        self.discipline.for_each(self.shape, &state.pending, self.t, &mut visit);
         found
     }
 }
@@ -282,19 +262,10 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         record: &mut R,
     ) -> Result<Issue, Stumble> {
         let stmt = shape.stmt(t, pc);
-        let access = Access {
-            discipline: &self.0,
-            shape,
-            t,
-            pc,
-            label: stmt.label,
-        };
+        let access = Access { discipline: &self.0, shape, t, pc, label: stmt.label };
         access
             .execute(state, &stmt.op, record)
-            .map_err(|fault| Stumble {
-                fault: Some(fault),
-                label: Some(stmt.label),
-            })
+            .map_err(|fault| Stumble { fault: Some(fault), label: Some(stmt.label) })
     }
 
     fn internal(&self, _: &Shape<'_>, state: &State<D::Queues>, t: ThreadId, out: &mut Vec<u32>) {
@@ -312,16 +283,9 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     ) -> Result<(), Stumble> {
         let (loc, value) = self.0.commit(shape, &mut state.pending, t, step);
         let kind = EventKind::Commit { loc, value };
-        record.event(|| Event {
-            thread: t,
-            label: None,
-            pc: None,
-            kind,
-        });
-        check_allocated(shape, &state.memory, loc).map_err(|fault| Stumble {
-            fault: Some(fault),
-            label: None,
-        })?;
+        record.event(|| Event { thread: t, label: None, pc: None, kind });
+        check_allocated(shape, &state.memory, loc)
+            .map_err(|fault| Stumble { fault: Some(fault), label: None })?;
         state.memory.values[loc.index()] = value;
         Ok(())
     }

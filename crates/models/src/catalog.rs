@@ -66,58 +66,25 @@ impl ModelSpec {
             about: about.into(),
             kind,
         };
-        let tso = Bypass {
-            store_load: true,
-            ..NOTHING
-        };
-        let pso = Bypass {
-            store_store: true,
-            ..tso
-        };
-        let rmo = Bypass {
-            load_load: true,
-            load_store: true,
-            ..pso
-        };
+        let tso = Bypass { store_load: true, ..NOTHING };
+        let pso = Bypass { store_store: true, ..tso };
+        let rmo = Bypass { load_load: true, load_store: true, ..pso };
         vec![
-            spec(
-                "sc",
-                "sequential consistency: nothing is reordered",
-                Kind::Sc,
-            ),
+            spec("sc", "sequential consistency: nothing is reordered", Kind::Sc),
             spec(
                 "ibm370",
                 "loads overtake stores, but a load waits for its own thread's store to the location",
-                Kind::Table(Bypass {
-                    read_own_early: false,
-                    ..tso
-                }),
+                Kind::Table(Bypass { read_own_early: false, ..tso }),
             ),
-            spec(
-                "tso",
-                "x86, SPARC TSO: one store buffer for each thread",
-                Kind::Tso,
-            ),
-            spec(
-                "pso",
-                "SPARC PSO: one store buffer for each thread and location",
-                Kind::Pso,
-            ),
+            spec("tso", "x86, SPARC TSO: one store buffer for each thread", Kind::Tso),
+            spec("pso", "SPARC PSO: one store buffer for each thread and location", Kind::Pso),
             spec(
                 "rmo",
                 "SPARC RMO without speculation: all accesses to different locations may change places",
                 Kind::Table(rmo),
             ),
-            spec(
-                "table-tso",
-                "TSO as a table-driven model, for comparison",
-                Kind::Table(tso),
-            ),
-            spec(
-                "table-pso",
-                "PSO as a table-driven model, for comparison",
-                Kind::Table(pso),
-            ),
+            spec("table-tso", "TSO as a table-driven model, for comparison", Kind::Table(tso)),
+            spec("table-pso", "PSO as a table-driven model, for comparison", Kind::Table(pso)),
         ]
     }
 
@@ -143,10 +110,7 @@ impl ModelSpec {
             true
         }
         let file: File = toml::from_str(text).map_err(|e| e.to_string())?;
-        let mut bypass = Bypass {
-            read_own_early: file.read_own_writes_early,
-            ..NOTHING
-        };
+        let mut bypass = Bypass { read_own_early: file.read_own_writes_early, ..NOTHING };
         for pair in &file.relax {
             match pair.replace(' ', "").to_ascii_uppercase().as_str() {
                 "W->R" => bypass.store_load = true,
@@ -176,15 +140,8 @@ impl ModelSpec {
     pub fn relaxes(&self) -> Bypass {
         match self.kind {
             Kind::Sc => NOTHING,
-            Kind::Tso => Bypass {
-                store_load: true,
-                ..NOTHING
-            },
-            Kind::Pso => Bypass {
-                store_load: true,
-                store_store: true,
-                ..NOTHING
-            },
+            Kind::Tso => Bypass { store_load: true, ..NOTHING },
+            Kind::Pso => Bypass { store_load: true, store_store: true, ..NOTHING },
             Kind::Table(bypass) => bypass,
         }
     }
@@ -224,18 +181,8 @@ mod tests {
     fn a_model_file_describes_a_table() {
         let text = "name = \"Mine\"\nrelax = [\"W -> R\", \"r->w\"]\nread-own-writes-early = false";
         let model = ModelSpec::from_toml(text).expect("well-formed");
-        let expected = Bypass {
-            store_load: true,
-            load_store: true,
-            ..NOTHING
-        };
-        assert_eq!(
-            model.kind,
-            Kind::Table(Bypass {
-                read_own_early: false,
-                ..expected
-            })
-        );
+        let expected = Bypass { store_load: true, load_store: true, ..NOTHING };
+        assert_eq!(model.kind, Kind::Table(Bypass { read_own_early: false, ..expected }));
         assert_eq!(model.name, "mine");
     }
 
@@ -243,11 +190,7 @@ mod tests {
     fn a_wrong_model_file_says_what_is_wrong() {
         let wrong = ModelSpec::from_toml("name = \"x\"\nrelax = [\"W->X\"]").unwrap_err();
         assert!(wrong.contains("\"W->X\""), "{wrong}");
-        assert!(
-            ModelSpec::from_toml("name = \"x\"")
-                .unwrap_err()
-                .contains("relax")
-        );
+        assert!(ModelSpec::from_toml("name = \"x\"").unwrap_err().contains("relax"));
         assert!(ModelSpec::from_toml("name = \"a b\"\nrelax = []").is_err());
         assert!(ModelSpec::from_toml("\u{0}").is_err());
     }

@@ -35,17 +35,10 @@ pub struct Reductions {
 
 impl Reductions {
     /// All of them.
-    pub const ALL: Reductions = Reductions {
-        fuse: true,
-        clear_dead: true,
-        partial_order: true,
-    };
+    pub const ALL: Reductions = Reductions { fuse: true, clear_dead: true, partial_order: true };
     /// None.
-    pub const NONE: Reductions = Reductions {
-        fuse: false,
-        clear_dead: false,
-        partial_order: false,
-    };
+    pub const NONE: Reductions =
+        Reductions { fuse: false, clear_dead: false, partial_order: false };
 }
 
 /// What a thread or the memory model does next.
@@ -115,11 +108,7 @@ pub struct Machine<'p, M: MemoryModel> {
 impl<'p, M: MemoryModel> Machine<'p, M> {
     /// A machine for a problem.
     pub fn new(problem: &'p Problem, model: M, reductions: Reductions) -> Self {
-        Machine {
-            shape: Shape::new(problem),
-            model,
-            reductions,
-        }
+        Machine { shape: Shape::new(problem), model, reductions }
     }
 
     /// The state before anything ran; see [`Machine::start`] for one to begin from.
@@ -159,8 +148,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             }
             Action::Internal(which) => {
                 let mut enabled = Vec::new();
-                self.model
-                    .internal(&self.shape, state, step.thread, &mut enabled);
+                self.model.internal(&self.shape, state, step.thread, &mut enabled);
                 if !enabled.contains(which) {
                     return Ok(Taken::Blocked);
                 }
@@ -180,27 +168,17 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
                 let mut after = state.clone();
                 let taken = self.run(&mut after, thread, &mut choices, &mut ());
                 let action = Action::Run(choices.script().to_vec());
-                all.push(Attempt {
-                    step: Step { thread, action },
-                    taken,
-                    after,
-                });
+                all.push(Attempt { step: Step { thread, action }, taken, after });
                 if !choices.advance() {
                     break;
                 }
             }
             let mut internal = Vec::new();
-            self.model
-                .internal(&self.shape, state, thread, &mut internal);
+            self.model.internal(&self.shape, state, thread, &mut internal);
             for which in internal {
                 let mut after = state.clone();
-                let taken = self
-                    .perform(&mut after, thread, which, &mut ())
-                    .map(|()| Taken::Yes);
-                let step = Step {
-                    thread,
-                    action: Action::Internal(which),
-                };
+                let taken = self.perform(&mut after, thread, which, &mut ()).map(|()| Taken::Yes);
+                let step = Step { thread, action: Action::Internal(which) };
                 all.push(Attempt { step, taken, after });
             }
         }
@@ -238,9 +216,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     /// What is wrong with a state, final or not.
     pub fn wrong(&self, state: &State<M::Pending>) -> Option<Wrong> {
         let threads = self.shape.program().thread_ids();
-        threads
-            .map(|t| self.wrong_after(state, t))
-            .find(Option::is_some)?
+        threads.map(|t| self.wrong_after(state, t)).find(Option::is_some)?
     }
 
     /// What is wrong with a state that a step of `t` has led to from a state that was right.
@@ -267,11 +243,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     pub fn wrong_at_rest(&self, state: &State<M::Pending>) -> Option<Wrong> {
         let properties = self.shape.problem.properties.iter().enumerate();
         if !self.is_final(state) {
-            let asked = self
-                .shape
-                .problem
-                .properties
-                .contains(&Property::DeadlockFree);
+            let asked = self.shape.problem.properties.contains(&Property::DeadlockFree);
             return asked.then_some(Wrong::Deadlock);
         }
         for (at, property) in properties {

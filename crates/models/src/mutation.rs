@@ -26,9 +26,7 @@ impl Mutated {
     /// With this mutation.
     #[cfg(feature = "mutations")]
     pub fn by(mutation: Mutation) -> Self {
-        Mutated {
-            mutation: Some(mutation),
-        }
+        Mutated { mutation: Some(mutation) }
     }
 
     /// Whether this mutation is in force.

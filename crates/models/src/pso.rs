@@ -42,10 +42,7 @@ pub struct Queues {
 
 impl Clone for Queues {
     fn clone(&self) -> Self {
-        Queues {
-            entries: self.entries.clone(),
-            epoch: self.epoch,
-        }
+        Queues { entries: self.entries.clone(), epoch: self.epoch }
     }
 
     #[inline]
@@ -57,11 +54,7 @@ impl Clone for Queues {
 
 impl Queues {
     fn oldest_epoch(&self) -> u32 {
-        self.entries
-            .iter()
-            .map(|e| e.epoch)
-            .min()
-            .unwrap_or(self.epoch)
+        self.entries.iter().map(|e| e.epoch).min().unwrap_or(self.epoch)
     }
 
     /// Renumbers epochs 0, 1, ... without gaps, so that equal situations are equal states. The current
@@ -70,12 +63,7 @@ impl Queues {
         let mut next = 0;
         let mut done = 0;
         while done < self.entries.len() {
-            let least = self
-                .entries
-                .iter()
-                .map(|e| e.epoch)
-                .filter(|e| *e >= next)
-                .min();
+            let least = self.entries.iter().map(|e| e.epoch).filter(|e| *e >= next).min();
             let least = least.expect("not all entries are renumbered");
             for entry in self.entries.iter_mut().filter(|e| e.epoch == least) {
                 entry.epoch = next;
@@ -123,15 +111,8 @@ impl Discipline for Pso {
             return false;
         }
         let at = queues.entries.iter().position(|e| e.slot > slot);
-        let entry = Entry {
-            slot,
-            value,
-            epoch: queues.epoch,
-            before_barrier: false,
-        };
-        queues
-            .entries
-            .insert(at.unwrap_or(queues.entries.len()), entry);
+        let entry = Entry { slot, value, epoch: queues.epoch, before_barrier: false };
+        queues.entries.insert(at.unwrap_or(queues.entries.len()), entry);
         true
     }
 
@@ -141,12 +122,7 @@ impl Discipline for Pso {
             return None;
         }
         let slot = shape.thread(t).store_slot[loc.index()]?;
-        q[t.index()]
-            .entries
-            .iter()
-            .rev()
-            .find(|e| e.slot == slot)
-            .map(|e| e.value)
+        q[t.index()].entries.iter().rev().find(|e| e.slot == slot).map(|e| e.value)
     }
 
     #[inline]
@@ -237,16 +213,11 @@ impl Discipline for Pso {
     ) -> (Loc, Value) {
         let queues = &mut q[t.index()];
         let at = if self.mutated.is(Mutation::OutOfOrderCommit) {
-            queues
-                .entries
-                .iter()
-                .rposition(|e| u32::from(e.slot) == which)
+            queues.entries.iter().rposition(|e| u32::from(e.slot) == which)
         } else {
             Self::find(queues, which as u16)
         };
-        let entry = queues
-            .entries
-            .remove(at.expect("only a pending store is committed"));
+        let entry = queues.entries.remove(at.expect("only a pending store is committed"));
         if shape.thread(t).has_store_store {
             queues.renumber();
         }
@@ -299,18 +270,9 @@ impl Discipline for Pso {
             let slot = reader.get(thread.slot_field) as u16;
             let loc = thread.stores[usize::from(slot)];
             let value = reader.get(shape.location_fields[loc.index()]);
-            let epoch = if thread.has_store_store {
-                reader.get(count) as u32
-            } else {
-                0
-            };
+            let epoch = if thread.has_store_store { reader.get(count) as u32 } else { 0 };
             let before_barrier = thread.has_store_load && reader.get(Field::for_count(2)) != 0;
-            queues.entries.push(Entry {
-                slot,
-                value,
-                epoch,
-                before_barrier,
-            });
+            queues.entries.push(Entry { slot, value, epoch, before_barrier });
         }
     }
 }

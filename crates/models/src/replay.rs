@@ -112,12 +112,7 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
         is_final: false,
         outcome: Vec::new(),
     };
-    let diverge = |step, reason: &str| {
-        Err(Divergence {
-            step,
-            reason: reason.into(),
-        })
-    };
+    let diverge = |step, reason: &str| Err(Divergence { step, reason: reason.into() });
     match started {
         Ok(true) => {}
         Ok(false) => return diverge(None, "the init block cannot run to its end"),
@@ -160,28 +155,19 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
             if !last {
                 return diverge(Some(at), "this step goes wrong before the trace ends");
             }
-            let last_label = run
-                .moments
-                .last()
-                .and_then(|m| m.events.last()?.event.label);
+            let last_label = run.moments.last().and_then(|m| m.events.last()?.event.label);
             stumble.label = stumble.label.or(last_label);
             run.end = End::Stumbled(Some(step.thread), stumble);
             return Ok(run);
         }
     }
-    run.end = match machine
-        .wrong(&state)
-        .or_else(|| wrong_at_rest(machine, &state))
-    {
+    run.end = match machine.wrong(&state).or_else(|| wrong_at_rest(machine, &state)) {
         Some(wrong) => End::Wrong(wrong),
         None => End::Fine,
     };
     run.is_final = machine.is_final(&state);
     let observed = &machine.shape.problem.observed;
-    run.outcome = observed
-        .iter()
-        .map(|what| machine.observe(&state, *what))
-        .collect();
+    run.outcome = observed.iter().map(|what| machine.observe(&state, *what)).collect();
     Ok(run)
 }
 
@@ -189,15 +175,8 @@ fn wrong_at_rest<M: MemoryModel>(
     machine: &Machine<'_, M>,
     state: &crate::state::State<M::Pending>,
 ) -> Option<Wrong> {
-    let at_rest = machine
-        .steps(state)
-        .iter()
-        .all(|attempt| attempt.taken == Ok(Taken::Blocked));
-    if at_rest {
-        machine.wrong_at_rest(state)
-    } else {
-        None
-    }
+    let at_rest = machine.steps(state).iter().all(|attempt| attempt.taken == Ok(Taken::Blocked));
+    if at_rest { machine.wrong_at_rest(state) } else { None }
 }
 
 /// What is remembered while a run is told.
@@ -222,31 +201,19 @@ impl Telling {
         match event.kind {
             EventKind::Fetch { stores, loc, value } => {
                 let label = event.label.expect("only commits come without a label");
-                self.pending[t].push(Pending {
-                    label,
-                    stores,
-                    loc,
-                    value,
-                });
+                self.pending[t].push(Pending { label, stores, loc, value });
             }
             EventKind::Store { loc, value } => {
                 let label = event.label.expect("only commits come without a label");
                 let (loc, value) = (Some(loc), Some(value));
-                self.pending[t].push(Pending {
-                    label,
-                    stores: true,
-                    loc,
-                    value,
-                });
+                self.pending[t].push(Pending { label, stores: true, loc, value });
             }
             EventKind::Load { loc, source, .. } => {
                 let at = self.own(t, event.label);
                 let before = at.unwrap_or(self.pending[t].len());
                 let forwarded = source == crate::event::Source::Forwarded;
-                let store = self.pending[t][..before]
-                    .iter()
-                    .rev()
-                    .find(|p| p.stores && p.loc == Some(loc));
+                let store =
+                    self.pending[t][..before].iter().rev().find(|p| p.stores && p.loc == Some(loc));
                 origin = Some(match store {
                     Some(store) if forwarded => Some((event.thread, store.label)),
                     _ => self.writers[loc.index()],
@@ -292,12 +259,7 @@ impl Telling {
             | EventKind::AtomicEnd
             | EventKind::Skip => {}
         }
-        Told {
-            event,
-            origin,
-            overtaken,
-            missed,
-        }
+        Told { event, origin, overtaken, missed }
     }
 
     /// The oldest pending access of a thread with this label.
@@ -316,11 +278,7 @@ impl Telling {
     }
 
     fn pending_elsewhere(&self, t: usize, loc: Loc) -> Vec<(ThreadId, Pending)> {
-        let others = self
-            .pending
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| *other != t);
+        let others = self.pending.iter().enumerate().filter(|(other, _)| *other != t);
         others
             .flat_map(|(other, list)| list.iter().map(move |p| (ThreadId::from_index(other), *p)))
             .filter(|(_, p)| p.stores && p.loc == Some(loc))

@@ -110,10 +110,8 @@ impl<'p> Shape<'p> {
                     }
                 }
             }
-            let stores: Vec<Loc> = (0..stores.len())
-                .filter(|l| stores[*l])
-                .map(Loc::from_index)
-                .collect();
+            let stores: Vec<Loc> =
+                (0..stores.len()).filter(|l| stores[*l]).map(Loc::from_index).collect();
             let mut store_slot = vec![None; program.locations.len()];
             for (slot, loc) in stores.iter().enumerate() {
                 store_slot[loc.index()] = Some(slot as u16);
@@ -126,11 +124,7 @@ impl<'p> Shape<'p> {
                     .iter()
                     .map(|r| Field::for_range(*r))
                     .collect(),
-                register_limits: thread
-                    .registers
-                    .iter()
-                    .map(|r| program.limits(&r.ty))
-                    .collect(),
+                register_limits: thread.registers.iter().map(|r| program.limits(&r.ty)).collect(),
                 dead: flow::dead_registers(thread, &observed),
                 footprints: thread
                     .code
@@ -169,16 +163,8 @@ impl<'p> Shape<'p> {
             problem,
             threads,
             registers,
-            location_fields: ranges
-                .locations
-                .iter()
-                .map(|r| Field::for_range(*r))
-                .collect(),
-            location_limits: program
-                .locations
-                .iter()
-                .map(|l| program.limits(&l.ty))
-                .collect(),
+            location_fields: ranges.locations.iter().map(|r| Field::for_range(*r)).collect(),
+            location_limits: program.locations.iter().map(|l| program.limits(&l.ty)).collect(),
             cell: (0..program.locations.len())
                 .map(|loc| {
                     let (pool, cell) = program.cell_of(Loc::from_index(loc))?;

@@ -59,11 +59,7 @@ impl Table {
         entry: usize,
     ) -> Option<Result<Loc, Fault>> {
         let pc = window.pc(entry);
-        let address = shape
-            .stmt(t, pc)
-            .op
-            .address()
-            .expect("only accesses have a location");
+        let address = shape.stmt(t, pc).op.address().expect("only accesses have a location");
         if let Some(loc) = address.as_fixed() {
             return Some(Ok(loc));
         }
@@ -72,9 +68,7 @@ impl Table {
         if !address_exprs(address).all(|e| is_known(e, uses, operands)) {
             return None;
         }
-        Some(locate(shape, address, &|reg| {
-            value_of(uses, operands, *reg)
-        }))
+        Some(locate(shape, address, &|reg| value_of(uses, operands, *reg)))
     }
 
     /// Performs one entry whose operands are known and which nothing blocks.
@@ -92,12 +86,7 @@ impl Table {
         let uses = &shape.thread(t).uses[pc.index()];
         let operands = window.operands(shape, t, entry);
         let read = |reg: &Reg| value_of(uses, operands, *reg);
-        let event = |kind| Event {
-            thread: t,
-            label: Some(stmt.label),
-            pc: Some(pc),
-            kind,
-        };
+        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), kind };
         let memory = &mut state.memory;
         let yields = match &stmt.op {
             Op::Assign { reg, expr } => {
@@ -174,10 +163,7 @@ impl Table {
             let window = &state.pending[t.index()];
             let pc = window.pc(entry);
             let stmt = shape.stmt(t, pc);
-            let stumble = |fault| Stumble {
-                fault,
-                label: Some(stmt.label),
-            };
+            let stumble = |fault| Stumble { fault, label: Some(stmt.label) };
             let gone = match &stmt.op {
                 Op::Assign { .. } if window.is_ready(shape, t, entry) => {
                     self.perform_entry(shape, state, t, entry, record)
@@ -192,12 +178,7 @@ impl Table {
                         .map_err(|fault| stumble(Some(fault)))?;
                     let kind = EventKind::Test(value != 0);
                     let label = Some(stmt.label);
-                    record.event(|| Event {
-                        thread: t,
-                        label,
-                        pc: Some(pc),
-                        kind,
-                    });
+                    record.event(|| Event { thread: t, label, pc: Some(pc), kind });
                     if value == 0 {
                         return Err(stumble(None));
                     }
@@ -208,12 +189,7 @@ impl Table {
                 Op::Fence(kinds) if !self.fence_matters(shape, t, window, entry, *kinds) => {
                     let kind = EventKind::Fence(*kinds);
                     let label = Some(stmt.label);
-                    record.event(|| Event {
-                        thread: t,
-                        label,
-                        pc: Some(pc),
-                        kind,
-                    });
+                    record.event(|| Event { thread: t, label, pc: Some(pc), kind });
                     let registers = &mut state.registers[shape.thread(t).registers..];
                     state.pending[t.index()].remove(shape, t, entry, 0, registers);
                     true
@@ -236,10 +212,7 @@ fn address_exprs(address: &Address) -> impl Iterator<Item = &Expr<Reg>> {
 }
 
 fn operand(uses: &[Reg], operands: &[Operand], reg: Reg) -> Operand {
-    let at = uses
-        .iter()
-        .position(|r| *r == reg)
-        .expect("a statement's uses are listed");
+    let at = uses.iter().position(|r| *r == reg).expect("a statement's uses are listed");
     operands[at]
 }
 
@@ -264,11 +237,7 @@ impl MemoryModel for Table {
     const FIDELITY: Fidelity = Fidelity::Exact;
 
     fn nothing(&self, shape: &Shape<'_>) -> Vec<Window> {
-        shape
-            .threads
-            .iter()
-            .map(|t| Window::new(t.register_fields.len()))
-            .collect()
+        shape.threads.iter().map(|t| Window::new(t.register_fields.len())).collect()
     }
 
     #[inline]
@@ -315,12 +284,7 @@ impl MemoryModel for Table {
         record: &mut R,
     ) -> Result<Issue, Stumble> {
         let stmt = shape.stmt(t, pc);
-        let event = |kind| Event {
-            thread: t,
-            label: Some(stmt.label),
-            pc: Some(pc),
-            kind,
-        };
+        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), kind };
         let window = &mut state.pending[t.index()];
         match &stmt.op {
             Op::Fence(kinds) if *kinds == FenceKinds::FULL => {
@@ -336,10 +300,7 @@ impl MemoryModel for Table {
                     return Ok(Issue::Blocked);
                 }
                 let registers = &state.registers[shape.thread(t).registers..];
-                let stumble = |fault| Stumble {
-                    fault: Some(fault),
-                    label: Some(stmt.label),
-                };
+                let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
                 let loc = locate(shape, address, &|reg| registers[reg.index()]).map_err(stumble)?;
                 let waits = (0..window.len()).any(|entry| {
                     order::kinds(shape, t, window, entry).is_some_and(|k| k.stores)
@@ -403,14 +364,9 @@ impl MemoryModel for Table {
         step: u32,
         record: &mut R,
     ) -> Result<(), Stumble> {
-        let label = shape
-            .stmt(t, state.pending[t.index()].pc(step as usize))
-            .label;
+        let label = shape.stmt(t, state.pending[t.index()].pc(step as usize)).label;
         self.perform_entry(shape, state, t, step as usize, record)
-            .map_err(|fault| Stumble {
-                fault: Some(fault),
-                label: Some(label),
-            })?;
+            .map_err(|fault| Stumble { fault: Some(fault), label: Some(label) })?;
         self.tidy(shape, state, t, record)
     }
 
@@ -434,9 +390,7 @@ impl MemoryModel for Table {
             match self.location(shape, t, window, entry) {
                 Some(Ok(loc)) => is_in(&loc),
                 Some(Err(_)) => false,
-                None => shape.thread(t).footprints[window.pc(entry).index()]
-                    .iter()
-                    .any(is_in),
+                None => shape.thread(t).footprints[window.pc(entry).index()].iter().any(is_in),
             }
         })
     }

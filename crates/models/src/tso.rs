@@ -30,10 +30,7 @@ pub struct Queue {
 
 impl Clone for Queue {
     fn clone(&self) -> Self {
-        Queue {
-            entries: self.entries.clone(),
-            barrier: self.barrier,
-        }
+        Queue { entries: self.entries.clone(), barrier: self.barrier }
     }
 
     #[inline]
@@ -71,12 +68,7 @@ impl Discipline for Tso {
         if self.mutated.is(Mutation::NoForwarding) {
             return None;
         }
-        q[t.index()]
-            .entries
-            .iter()
-            .rev()
-            .find(|(l, _)| *l == loc)
-            .map(|(_, value)| *value)
+        q[t.index()].entries.iter().rev().find(|(l, _)| *l == loc).map(|(_, value)| *value)
     }
 
     #[inline]
@@ -173,9 +165,7 @@ impl Discipline for Tso {
         }
         for _ in 0..len {
             let loc = thread.stores[reader.get(thread.slot_field) as usize];
-            queue
-                .entries
-                .push((loc, reader.get(shape.location_fields[loc.index()])));
+            queue.entries.push((loc, reader.get(shape.location_fields[loc.index()])));
         }
     }
 }

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     fn at(start: u32, end: u32) -> Span {
-        Span { start, end, line: 1, column: start + 1 }
+        Span { start, end, line: 1, column: 1 }
     }
 
     #[test]
@@ -83,7 +83,10 @@ mod tests {
         for (start, end) in [(0, 1), (1, 1), (1, 9), (9, 2), (3, 3), (u32::MAX, u32::MAX)] {
             diagnostics.error("FP0001", at(start, end), "strange");
         }
-        assert_eq!(render(&diagnostics, "x.fp", source, Paint::Plain).matches("strange").count(), 6);
+        assert_eq!(
+            render(&diagnostics, "x.fp", source, Paint::Plain).matches("strange").count(),
+            6
+        );
         assert!(render(&diagnostics, "", "", Paint::Coloured).contains("strange"));
     }
 }

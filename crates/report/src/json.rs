@@ -307,12 +307,8 @@ impl StepRecord {
     pub fn new(program: &Program, step: &Step) -> Self {
         let thread = program.thread(step.thread).name.clone();
         match &step.action {
-            Action::Run(script) => {
-                StepRecord { thread, run: Some(script.clone()), internal: None }
-            }
-            Action::Internal(which) => {
-                StepRecord { thread, run: None, internal: Some(*which) }
-            }
+            Action::Run(script) => StepRecord { thread, run: Some(script.clone()), internal: None },
+            Action::Internal(which) => StepRecord { thread, run: None, internal: Some(*which) },
         }
     }
 

@@ -4,7 +4,7 @@
 //! that an outcome is impossible: there the table shows a question mark.
 
 use crate::paint::{Paint, counted, width};
-use crate::verdict_line::shown;
+use crate::verdict_line::{ended_by, shown};
 use crate::violation::sentence;
 use fencepost_engines::{Answer, Verdict, Violation};
 use fencepost_ir::{Problem, Value};
@@ -102,8 +102,12 @@ fn notes(problem: &Problem, column: &Column<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     match &column.answer.verdict {
         Verdict::Inconclusive(inconclusive) => {
-            let explained = crate::verdict_line::explain(*inconclusive);
-            notes.push(format!("the list is not complete ({explained})"));
+            let seen = match inconclusive.clean_up_to {
+                Some(bound) => format!("; it has all outcomes with buffers up to {bound}"),
+                None => String::new(),
+            };
+            let ended = ended_by(inconclusive.why);
+            notes.push(format!("the list is not complete: {ended}{seen}"));
         }
         Verdict::Violated(evidence) => {
             if !column.answer.outcomes_complete {

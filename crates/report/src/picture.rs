@@ -17,6 +17,9 @@ pub const WIDTH: usize = 140;
 /// Threads that get columns of their own.
 const COLUMNS: usize = 3;
 
+/// The head of the column with what the acting thread has pending.
+const OWN: &str = "its pending";
+
 /// How a picture is drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
@@ -95,10 +98,8 @@ impl<'a> Drawing<'a> {
             Some(_) => return String::new(),
         };
         let program = &self.story.problem.program;
-        let shown: Vec<String> = pending[thread.index()]
-            .iter()
-            .map(|p| wording::pending(program, thread, p))
-            .collect();
+        let shown: Vec<String> =
+            pending[thread.index()].iter().map(|p| wording::pending(program, thread, p)).collect();
         shown.join(", ")
     }
 
@@ -170,8 +171,8 @@ impl<'a> Drawing<'a> {
         let heads = (self.actors.iter().zip(&events))
             .map(|(t, w)| paint.strong(&format!("{:<1$}", self.name(*t), w + lines + 1)));
         let waits = pending.iter().map(|(whose, w)| {
-            let whose = whose.map_or("of the thread", |t| self.name(t));
-            format!("{:<w$}", format!("pending {whose}"))
+            let head = whose.map_or(OWN.into(), |t| format!("pending {}", self.name(t)));
+            format!("{head:<w$}")
         });
         put("#", heads.collect(), waits.collect(), "memory");
         for row in self.rows() {
@@ -199,7 +200,7 @@ impl<'a> Drawing<'a> {
             let of = |row: Option<&Row>| {
                 row.map(|row| self.pending(Some(row), row.thread)).unwrap_or_default()
             };
-            return vec![(None, self.widest("pending of the thread".len(), of))];
+            return vec![(None, self.widest(OWN.len(), of))];
         }
         let whole = |t: &ThreadId| {
             let head = width(self.name(*t)) + "pending ".len();
@@ -224,7 +225,7 @@ impl<'a> Drawing<'a> {
         let mine = |row: &Row| clip(&self.pending(Some(row), row.thread), room);
         let pending = match most(&|row| width(&mine(row))) {
             0 => 0,
-            some => some.max("its pending".len()),
+            some => some.max(OWN.len()),
         };
         let mut out = String::new();
         let mut put = |number: &str, name: &str, what: &str, place: &str, wait: &str, mem: &str| {
@@ -236,7 +237,7 @@ impl<'a> Drawing<'a> {
             writeln!(out, "{}", text.trim_end()).expect("strings take text");
         };
         let pad = |text: &str, w: usize| format!("{text:<w$}");
-        put("#", "thread", &pad("event", texts), &pad("", lines), "its pending", "memory");
+        put("#", "thread", &pad("event", texts), &pad("", lines), OWN, "memory");
         let initial = self.memory(None, false, paint);
         put("", "", &pad("", texts), &pad("", lines), "", &initial);
         for row in rows {

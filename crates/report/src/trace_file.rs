@@ -183,8 +183,7 @@ impl TraceFile {
     pub fn trace(&self, program: &Program) -> Result<Trace, Difference> {
         let mut steps = Vec::new();
         for (at, record) in self.steps.iter().enumerate() {
-            let step =
-                record.step(program).map_err(|what| Difference { step: Some(at), what })?;
+            let step = record.step(program).map_err(|what| Difference { step: Some(at), what })?;
             steps.push(step);
         }
         Ok(Trace { init: self.init.clone(), steps })

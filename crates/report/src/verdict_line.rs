@@ -136,26 +136,30 @@ pub fn reason(why: Why) -> &'static str {
 /// Why there is no conclusion, and what is known all the same.
 pub fn explain(inconclusive: Inconclusive) -> String {
     let clean = inconclusive.clean_up_to.map(|n| format!("no violation with buffers up to {n}"));
-    let what = match inconclusive.why {
+    match (inconclusive.why, clean) {
+        (Why::Buffers, Some(clean)) => format!("{clean}, but they can grow further"),
+        (why, Some(clean)) => format!("{}; {clean}", ended_by(why)),
+        (why, None) => format!("{}; no violation found so far", ended_by(why)),
+    }
+}
+
+/// What ended a search, in words.
+pub fn ended_by(why: Why) -> &'static str {
+    match why {
         Why::Stopped(Stop::States) => "state limit reached",
         Why::Stopped(Stop::Memory) => "memory limit reached",
         Why::Stopped(Stop::Time) => "time limit reached",
         Why::Stopped(Stop::Interrupted) => "interrupted",
         Why::Stopped(Stop::Depth) => "limit on the length of runs reached",
-        Why::Buffers => {
-            return format!("{}, but they can grow further", clean.unwrap_or_default());
-        }
+        Why::Buffers => "buffers can grow further",
         Why::Spurious => "a violation was found that may not exist",
-        Why::UnderApproximated => "no violation found, but not all behaviours were looked at",
-    };
-    match clean {
-        Some(clean) => format!("{what}; {clean}"),
-        None => format!("{what}; no violation found so far"),
+        Why::UnderApproximated => "not all behaviours were looked at",
     }
 }
 
-/// What to do about a search that did not conclude.
-fn advice(finding: &Finding<'_>) -> Option<&'static str> {
+/// What to do about a search that did not conclude. `fixed` says that the user fixed the bound on
+/// pending accesses.
+pub fn advice(finding: &Finding<'_>, fixed: bool) -> Option<&'static str> {
     let Found::Answer(answer) = &finding.result else { return None };
     let Verdict::Inconclusive(inconclusive) = &answer.verdict else { return None };
     match inconclusive.why {
@@ -165,6 +169,9 @@ fn advice(finding: &Finding<'_>) -> Option<&'static str> {
             Some("raise --time, or settle for a bound with --max-buffer N --accept-bounded")
         }
         Why::Stopped(Stop::Time) => Some("raise --time"),
+        Why::Buffers if fixed => {
+            Some("leave out --buffer to try larger ones, or settle for this with --accept-bounded")
+        }
         Why::Buffers => Some("raise --max-buffer, or settle for this with --accept-bounded"),
         Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::Spurious | Why::UnderApproximated => {
             None
@@ -196,12 +203,12 @@ pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint
         }
         Found::NotRun | Found::Crashed(_) => String::new(),
     };
-    let mut text = format!("  {name}  {word}  {}{figures}\n", message.unwrap_or_default());
-    if let Some(advice) = advice(finding) {
-        let indent = " ".repeat(names + 18);
-        text.push_str(&format!("{indent}{}\n", paint.faint(&format!("try: {advice}"))));
-    }
-    text
+    format!("  {name}  {word}  {}{figures}\n", message.unwrap_or_default())
+}
+
+/// A remark below a row.
+pub fn remark(text: &str, names: usize, paint: Paint) -> String {
+    format!("{}{}\n", " ".repeat(names + 18), paint.faint(text))
 }
 
 /// The line above a picture.

@@ -96,9 +96,7 @@ pub fn shown_by(story: &Story<'_>) -> Option<Violation> {
 fn value(story: &Story<'_>, what: Observable) -> Option<Value> {
     match what {
         Observable::Loc(loc) => story.memory().get(loc.index()).copied(),
-        Observable::Reg(t, reg) => {
-            story.last.registers.get(t.index())?.get(reg.index()).copied()
-        }
+        Observable::Reg(t, reg) => story.last.registers.get(t.index())?.get(reg.index()).copied(),
     }
 }
 
@@ -107,9 +105,8 @@ pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_
     let program = &problem.program;
     let name = |t: ThreadId| program.thread(t).name.as_str();
     let who = |t: Option<ThreadId>| t.map_or("init", name);
-    let at = |label: Label| {
-        format!("`{}` ({})", statement(program, label, 60), place(program, label))
-    };
+    let at =
+        |label: Label| format!("`{}` ({})", statement(program, label, 60), place(program, label));
     match violation {
         Violation::Fault(fault, thread, label) => {
             let place = label.map(|l| format!(" at {}", at(l))).unwrap_or_default();
@@ -140,7 +137,9 @@ pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_
                     let values = values(problem, condition, story);
                     match quantifier {
                         Quantifier::Forall => {
-                            format!("final forall: a final state does not satisfy `{shown}`{values}")
+                            format!(
+                                "final forall: a final state does not satisfy `{shown}`{values}"
+                            )
                         }
                         Quantifier::Never => {
                             format!("final never: a final state satisfies `{shown}`{values}")

@@ -211,9 +211,8 @@ impl Sentences<'_> {
 fn accesses(run: &Run) -> (Vec<Access>, Vec<Overtaking>) {
     let mut all: Vec<Access> = Vec::new();
     let mut ahead: Vec<(usize, Vec<Label>)> = Vec::new();
-    let mut now = 0;
-    for told in run.moments.iter().flat_map(|moment| &moment.events) {
-        now += 1;
+    let events = run.moments.iter().flat_map(|moment| &moment.events);
+    for (now, told) in (1..).zip(events) {
         let (thread, Some(label)) = (told.event.thread, told.event.label) else { continue };
         let blank = Access {
             thread,
@@ -244,11 +243,9 @@ fn accesses(run: &Run) -> (Vec<Access>, Vec<Overtaking>) {
             EventKind::Write { loc, value } | EventKind::Commit { loc, value } => {
                 store(Some(loc), Some(value))
             }
-            EventKind::Update { loc, old, new } => Access {
-                writes: new.is_some(),
-                wrote: new,
-                ..load(Some(loc), Some(old))
-            },
+            EventKind::Update { loc, old, new } => {
+                Access { writes: new.is_some(), wrote: new, ..load(Some(loc), Some(old)) }
+            }
             EventKind::Fence(_)
             | EventKind::Drain(_)
             | EventKind::Set { .. }
@@ -280,9 +277,8 @@ fn accesses(run: &Run) -> (Vec<Access>, Vec<Overtaking>) {
         .iter()
         .flat_map(|(at, labels)| labels.iter().map(|label| (all[*at], *label)))
         .filter_map(|(ahead, label)| {
-            let late = |a: &&Access| {
-                a.thread == ahead.thread && a.label == label && a.time > ahead.time
-            };
+            let late =
+                |a: &&Access| a.thread == ahead.thread && a.label == label && a.time > ahead.time;
             let mut late = *all.iter().find(late)?;
             if late.issued > ahead.time {
                 late.issued = 0; // fetched before the run's first step
@@ -299,8 +295,7 @@ fn still_pending(run: &Run, all: &mut Vec<Access>) {
     for (t, list) in run.moments.last().map(|m| &m.pending).into_iter().flatten().enumerate() {
         let thread = ThreadId::from_index(t);
         for p in list {
-            let known =
-                |a: &Access| a.thread == thread && a.label == p.label && a.time == NEVER;
+            let known = |a: &Access| a.thread == thread && a.label == p.label && a.time == NEVER;
             if !all.iter().any(known) {
                 all.push(Access {
                     thread,

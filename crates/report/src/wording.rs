@@ -176,7 +176,9 @@ pub fn event(program: &Program, told: &Told) -> String {
         EventKind::Update { loc, old, new } => {
             let location = program.location(loc);
             let name = match (op(program, event), event.label) {
-                (Some(Op::Update { update, .. }), Some(label)) => update_name(program, label, update),
+                (Some(Op::Update { update, .. }), Some(label)) => {
+                    update_name(program, label, update)
+                }
                 _ => "update",
             };
             let what = format!("{}{name}({})", target_or_none(), location.name);

@@ -146,18 +146,12 @@ impl Sink for ChunkSink<'_> {
     fn is_farther(&self, state: &[u8]) -> bool {
         let hash = hash(state);
         let shard = shard_of(hash);
-        self.shards[shard]
-            .find(hash, state)
-            .map_or(true, |index| index >= self.ends[shard])
+        self.shards[shard].find(hash, state).map_or(true, |index| index >= self.ends[shard])
     }
 
     fn target(&mut self, class: u8, detail: u32) {
         if !self.chunk.targets.iter().any(|t| t.class == class) {
-            self.chunk.targets.push(Target {
-                state: self.state,
-                class,
-                detail,
-            });
+            self.chunk.targets.push(Target { state: self.state, class, detail });
         }
     }
 
@@ -181,20 +175,12 @@ impl<'a> Iterator for Records<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let (header, rest) = self.0.split_first_chunk::<HEADER>()?;
-        let (hash, header) = header
-            .split_first_chunk::<8>()
-            .expect("eight of sixteen bytes");
-        let (parent, len) = header
-            .split_first_chunk::<4>()
-            .expect("four of eight bytes");
+        let (hash, header) = header.split_first_chunk::<8>().expect("eight of sixteen bytes");
+        let (parent, len) = header.split_first_chunk::<4>().expect("four of eight bytes");
         let len = u32::from_le_bytes(len.try_into().expect("the last four bytes")) as usize;
         let (state, rest) = rest.split_at(len);
         self.0 = rest;
-        Some((
-            u64::from_le_bytes(*hash),
-            StateId(u32::from_le_bytes(*parent)),
-            state,
-        ))
+        Some((u64::from_le_bytes(*hash), StateId(u32::from_le_bytes(*parent)), state))
     }
 }
 
@@ -257,12 +243,7 @@ impl<T: TransitionSystem> Search<'_, T> {
         {
             let chunk = self.chunks[0].get_mut().unwrap_or_else(|e| e.into_inner());
             let (shards, state) = (&self.shards, StateId::NONE);
-            let mut sink = ChunkSink {
-                shards,
-                ends: &[0; SHARDS],
-                chunk,
-                state,
-            };
+            let mut sink = ChunkSink { shards, ends: &[0; SHARDS], chunk, state };
             self.system.initial(&mut self.scratch, &mut sink);
         }
         self.merge(1);
@@ -273,17 +254,10 @@ impl<T: TransitionSystem> Search<'_, T> {
         }
         let mut done = [0; SHARDS];
         for depth in 0.. {
-            let level: Vec<Range<usize>> = done
-                .iter()
-                .zip(&self.shards)
-                .map(|(from, shard)| *from..shard.len())
-                .collect();
+            let level: Vec<Range<usize>> =
+                done.iter().zip(&self.shards).map(|(from, shard)| *from..shard.len()).collect();
             if level.iter().all(|range| range.is_empty()) {
-                let whole = if self.bounded {
-                    Coverage::Bounded
-                } else {
-                    Coverage::Exhaustive
-                };
+                let whole = if self.bounded { Coverage::Bounded } else { Coverage::Exhaustive };
                 return (whole, depth.max(1) - 1);
             }
             if depth >= self.options.limits.depth {
@@ -301,14 +275,8 @@ impl<T: TransitionSystem> Search<'_, T> {
                 }
                 self.merge(round.len());
                 self.insert(round.len(), is_large(round));
-                self.options
-                    .progress
-                    .states
-                    .store(self.states(), Ordering::Relaxed);
-                self.options
-                    .progress
-                    .depth
-                    .store(u64::from(depth), Ordering::Relaxed);
+                self.options.progress.states.store(self.states(), Ordering::Relaxed);
+                self.options.progress.depth.store(u64::from(depth), Ordering::Relaxed);
                 if self.must_stop() {
                     return (Coverage::Found, depth);
                 }
@@ -327,9 +295,7 @@ impl<T: TransitionSystem> Search<'_, T> {
     }
 
     fn must_stop(&self) -> bool {
-        self.found
-            .iter()
-            .any(|t| self.options.stop_at & (1 << t.class) != 0)
+        self.found.iter().any(|t| self.options.stop_at & (1 << t.class) != 0)
     }
 
     /// Phase one. False when it was cancelled half-way: the round's results are then incomplete.
@@ -350,12 +316,7 @@ impl<T: TransitionSystem> Search<'_, T> {
                 chunk.clear();
                 for index in range.clone() {
                     let state = StateId::new(*shard, index);
-                    let mut sink = ChunkSink {
-                        shards,
-                        ends,
-                        chunk: &mut chunk,
-                        state,
-                    };
+                    let mut sink = ChunkSink { shards, ends, chunk: &mut chunk, state };
                     system.expand(shards[*shard].state(index), scratch, &mut sink);
                 }
             }
@@ -369,12 +330,10 @@ impl<T: TransitionSystem> Search<'_, T> {
                 .map(|_| scope.spawn(|| work(&mut system.scratch())))
                 .collect();
             let mine = work(&mut self.scratch);
-            others
-                .into_iter()
-                .fold(mine, |all, other| match other.join() {
-                    Ok(done) => all && done,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                })
+            others.into_iter().fold(mine, |all, other| match other.join() {
+                Ok(done) => all && done,
+                Err(panic) => std::panic::resume_unwind(panic),
+            })
         })
     }
 

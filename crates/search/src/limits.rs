@@ -47,11 +47,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits {
-            states: u64::MAX,
-            bytes: u64::MAX,
-            depth: u32::MAX,
-        }
+        Limits { states: u64::MAX, bytes: u64::MAX, depth: u32::MAX }
     }
 }
 
@@ -62,23 +58,17 @@ pub struct Cancel(AtomicU8);
 impl Cancel {
     /// Asks the search to stop because its time is over.
     pub fn time_is_over(&self) {
-        let _ = self
-            .0
-            .compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Asks the search to stop because someone wants it to.
     pub fn interrupt(&self) {
-        let _ = self
-            .0
-            .compare_exchange(0, 2, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(0, 2, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Makes the flag usable for another search, unless it was an interruption.
     pub fn reset_time(&self) {
-        let _ = self
-            .0
-            .compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// The reason, if it was raised.

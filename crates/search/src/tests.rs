@@ -15,9 +15,7 @@ impl Formula {
     fn successors(&self, state: u32) -> Vec<u32> {
         (0..self.edges)
             .map(|k| {
-                let mixed = (state ^ self.seed)
-                    .wrapping_mul(2_654_435_761)
-                    .rotate_left(7 + k);
+                let mixed = (state ^ self.seed).wrapping_mul(2_654_435_761).rotate_left(7 + k);
                 (state + 1 + mixed % (1 + state / 2 + k)) % self.states
             })
             .collect()
@@ -75,42 +73,22 @@ fn naive_depths(system: &Formula) -> BTreeMap<u32, u32> {
 #[test]
 fn finds_exactly_what_a_naive_search_finds() {
     for (states, edges, seed) in [(1, 1, 0), (100, 2, 1), (60_000, 3, 2), (200_000, 2, 3)] {
-        let system = Formula {
-            states,
-            edges,
-            seed,
-        };
+        let system = Formula { states, edges, seed };
         let depths = naive_depths(&system);
         let found = search(&system, 2, Limits::default(), 0);
         assert_eq!(found.coverage, Coverage::Exhaustive);
         assert_eq!(found.states, depths.len() as u64);
         assert_eq!(Some(&found.depth), depths.values().max());
-        let nearest = depths
-            .iter()
-            .filter(|(s, _)| *s % 1000 == 999)
-            .map(|(_, d)| *d)
-            .min();
-        let target = found
-            .target(3)
-            .map(|t| found.path(t.state).len() as u32 - 1);
+        let nearest = depths.iter().filter(|(s, _)| *s % 1000 == 999).map(|(_, d)| *d).min();
+        let target = found.target(3).map(|t| found.path(t.state).len() as u32 - 1);
         assert_eq!(target, nearest, "the target found is a nearest one");
     }
 }
 
 #[test]
 fn the_number_of_threads_does_not_show() {
-    let system = Formula {
-        states: 300_000,
-        edges: 3,
-        seed: 9,
-    };
-    for limits in [
-        Limits::default(),
-        Limits {
-            states: 50_000,
-            ..Limits::default()
-        },
-    ] {
+    let system = Formula { states: 300_000, edges: 3, seed: 9 };
+    for limits in [Limits::default(), Limits { states: 50_000, ..Limits::default() }] {
         for stop_at in [0, 1 << 3] {
             let one = search(&system, 1, limits, stop_at);
             for threads in [2, 3] {
@@ -129,34 +107,15 @@ fn the_number_of_threads_does_not_show() {
 
 #[test]
 fn limits_are_reported_with_their_name() {
-    let system = Formula {
-        states: 300_000,
-        edges: 3,
-        seed: 9,
-    };
+    let system = Formula { states: 300_000, edges: 3, seed: 9 };
     let limits = Limits::default();
     let cases = [
-        (
-            Limits {
-                states: 1_000,
-                ..limits
-            },
-            Stop::States,
-        ),
-        (
-            Limits {
-                bytes: 100_000,
-                ..limits
-            },
-            Stop::Memory,
-        ),
+        (Limits { states: 1_000, ..limits }, Stop::States),
+        (Limits { bytes: 100_000, ..limits }, Stop::Memory),
         (Limits { depth: 3, ..limits }, Stop::Depth),
     ];
     for (limits, reason) in cases {
-        assert_eq!(
-            search(&system, 2, limits, 0).coverage,
-            Coverage::Cut(reason)
-        );
+        assert_eq!(search(&system, 2, limits, 0).coverage, Coverage::Cut(reason));
     }
 }
 
@@ -166,11 +125,7 @@ fn a_raised_flag_ends_the_search() {
     cancel.interrupt();
     cancel.time_is_over();
     let found = explore(
-        &Formula {
-            states: 300_000,
-            edges: 3,
-            seed: 9,
-        },
+        &Formula { states: 300_000, edges: 3, seed: 9 },
         Options {
             limits: Limits::default(),
             cancel: &cancel,

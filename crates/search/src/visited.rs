@@ -63,12 +63,7 @@ pub(crate) struct Shard {
 
 impl Shard {
     pub(crate) fn new() -> Self {
-        Shard {
-            table: vec![0; 32],
-            arena: Vec::new(),
-            ends: Vec::new(),
-            parents: Vec::new(),
-        }
+        Shard { table: vec![0; 32], arena: Vec::new(), ends: Vec::new(), parents: Vec::new() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -90,11 +85,7 @@ impl Shard {
 
     #[inline]
     pub(crate) fn state(&self, index: usize) -> &[u8] {
-        let start = if index == 0 {
-            0
-        } else {
-            self.ends[index - 1] as usize
-        };
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         &self.arena[start..self.ends[index] as usize]
     }
 
@@ -210,10 +201,7 @@ mod tests {
         let mut shard = Shard::new();
         assert!(shard.insert(7, b"one", StateId::NONE));
         assert!(shard.insert(7, b"two", StateId::NONE));
-        assert_eq!(
-            (shard.find(7, b"one"), shard.find(7, b"two")),
-            (Ok(0), Ok(1))
-        );
+        assert_eq!((shard.find(7, b"one"), shard.find(7, b"two")), (Ok(0), Ok(1)));
         assert!(shard.find(7, b"six").is_err());
     }
 }

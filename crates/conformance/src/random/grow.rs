@@ -83,10 +83,7 @@ fn line(text: impl Into<String>) -> Tree {
 }
 
 fn block(head: impl Into<String>, body: Vec<Tree>) -> Tree {
-    Tree::Block {
-        arms: vec![(head.into(), body)],
-        tail: String::new(),
-    }
+    Tree::Block { arms: vec![(head.into(), body)], tail: String::new() }
 }
 
 impl Grower {
@@ -108,9 +105,8 @@ impl Grower {
             Profile::Loops | Profile::Records | Profile::Kitchen => 2,
         };
         let cycle = self.ints.len() > 1 && self.random.percent(70);
-        let threads = (0..threads)
-            .map(|at| (format!("t{at}"), self.thread(at, threads, cycle)))
-            .collect();
+        let threads =
+            (0..threads).map(|at| (format!("t{at}"), self.thread(at, threads, cycle))).collect();
         let mut claims = Vec::new();
         if self.critical {
             claims.push("property mutual_exclusion;".into());
@@ -120,21 +116,10 @@ impl Grower {
         }
         if self.profile == Profile::Kitchen && self.random.percent(50) {
             let (x, y) = (self.int(), self.int());
-            let claim = self
-                .random
-                .pick(&["X <= 1", "X != 2 || Y == 0", "X + Y < 3"]);
-            claims.push(format!(
-                "invariant {};",
-                claim.replace('X', x).replace('Y', y)
-            ));
+            let claim = self.random.pick(&["X <= 1", "X != 2 || Y == 0", "X + Y < 3"]);
+            claims.push(format!("invariant {};", claim.replace('X', x).replace('Y', y)));
         }
-        RandomProgram {
-            origin,
-            shared,
-            init,
-            threads,
-            claims,
-        }
+        RandomProgram { origin, shared, init, threads, claims }
     }
 
     fn declarations(&mut self) -> Vec<Shared> {
@@ -142,44 +127,24 @@ impl Grower {
         self.ints = ["x", "y", "z"][..count].to_vec();
         let mut shared = Vec::new();
         for name in self.ints.clone() {
-            let ty = if self.random.percent(8) {
-                "int(0..=2)"
-            } else {
-                "int"
-            };
+            let ty = if self.random.percent(8) { "int(0..=2)" } else { "int" };
             let value = if self.random.percent(10) { " = 1" } else { "" };
             let text = format!("shared {ty} {name}{value};");
-            shared.push(Shared {
-                name,
-                text,
-                observed: vec![name.into()],
-            });
+            shared.push(Shared { name, text, observed: vec![name.into()] });
         }
         self.bools = self.random.percent(25);
         if self.bools {
             let text = "shared bool f;".into();
-            shared.push(Shared {
-                name: "f",
-                text,
-                observed: vec!["f".into()],
-            });
+            shared.push(Shared { name: "f", text, observed: vec!["f".into()] });
         }
         self.array = self.random.percent(35);
         if self.array {
             let text = "shared int a[2];".into();
-            shared.push(Shared {
-                name: "a",
-                text,
-                observed: vec!["a[0]".into(), "a[1]".into()],
-            });
+            shared.push(Shared { name: "a", text, observed: vec!["a[0]".into(), "a[1]".into()] });
         }
         if self.profile == Profile::Records || self.profile == Profile::Kitchen {
             let text = "shared Node head;".into();
-            shared.push(Shared {
-                name: "head",
-                text,
-                observed: vec!["head".into()],
-            });
+            shared.push(Shared { name: "head", text, observed: vec!["head".into()] });
         }
         shared
     }
@@ -278,10 +243,7 @@ impl Grower {
                 if self.random.percent(25) {
                     arms.push(("else".into(), self.body(1, place)));
                 }
-                body.push(Tree::Block {
-                    arms,
-                    tail: String::new(),
-                });
+                body.push(Tree::Block { arms, tail: String::new() });
                 return 2;
             }
             94..97 => {
@@ -317,15 +279,10 @@ impl Grower {
                 let mut cond = "r0 == 0".to_string();
                 if self.random.percent(40) {
                     inner.push(line(format!("r1 = {};", self.int())));
-                    cond += self
-                        .random
-                        .pick(&[" && r1 == 0", " || r1 == 0", " && r1 != 2"]);
+                    cond += self.random.pick(&[" && r1 == 0", " || r1 == 0", " && r1 != 2"]);
                 }
                 let tail = format!(" while ({cond});");
-                body.push(Tree::Block {
-                    arms: vec![("do".into(), inner)],
-                    tail,
-                });
+                body.push(Tree::Block { arms: vec![("do".into(), inner)], tail });
                 2
             }
             5 => {
@@ -360,13 +317,7 @@ impl Grower {
     /// A load, a store or an update.
     fn access(&mut self, place: Place) -> Tree {
         if self.bools && self.random.percent(15) {
-            let texts = [
-                "f = true;",
-                "f = false;",
-                "r3 = f;",
-                "f = r3;",
-                "r3 = swap(f, true);",
-            ];
+            let texts = ["f = true;", "f = false;", "r3 = f;", "f = r3;", "r3 = swap(f, true);"];
             return line(self.random.pick(&texts));
         }
         let at = self.place();
@@ -383,10 +334,7 @@ impl Grower {
             }
             80..84 => line(format!("{reg} = swap({at}, {});", self.expr())),
             84..88 if place != Place::Endless => line(format!("{reg} = fetch_add({at}, 1);")),
-            88..91 => line(format!(
-                "{reg} = fetch_or({at}, {});",
-                self.random.within(1, 2)
-            )),
+            88..91 => line(format!("{reg} = fetch_or({at}, {});", self.random.within(1, 2))),
             91..93 => line(format!("fetch_xor({at}, 1);")),
             93..95 if place != Place::Endless => line(format!("{at}++;")),
             95..98 => line(format!("{reg} = {at} == {} ? 1 : 2;", self.int())),
@@ -395,25 +343,14 @@ impl Grower {
     }
 
     fn store_constant(&mut self) -> Tree {
-        line(format!(
-            "{} = {};",
-            self.place(),
-            self.random.within(0, 2).max(1)
-        ))
+        line(format!("{} = {};", self.place(), self.random.within(0, 2).max(1)))
     }
 
     /// An integer location.
     fn place(&mut self) -> String {
         if self.array && self.random.percent(35) {
             self.random
-                .pick(&[
-                    "a[0]",
-                    "a[1]",
-                    "a[r0 & 1]",
-                    "a[r1 & 1]",
-                    "a[1 - (r0 & 1)]",
-                    "a[r0]",
-                ])
+                .pick(&["a[0]", "a[1]", "a[r0 & 1]", "a[r1 & 1]", "a[1 - (r0 & 1)]", "a[r0]"])
                 .into()
         } else {
             self.int().into()
@@ -468,8 +405,7 @@ impl Grower {
         }
         let (x, y) = (self.int(), self.int());
         let condition =
-            self.random
-                .pick(&["X == 1", "X == r0", "X == 1 && Y == 0", "X == 1 || Y == 1"]);
+            self.random.pick(&["X == 1", "X == r0", "X == 1 && Y == 0", "X == 1 || Y == 1"]);
         condition.replace('X', x).replace('Y', y)
     }
 

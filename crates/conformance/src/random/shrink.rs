@@ -15,9 +15,8 @@ use super::{RandomProgram, Tree};
 /// ```
 pub fn shrink(program: &RandomProgram, mut still_fails: impl FnMut(&str) -> bool) -> RandomProgram {
     let mut smallest = program.clone();
-    while let Some(smaller) = reductions(&smallest)
-        .into_iter()
-        .find(|candidate| still_fails(&candidate.to_string()))
+    while let Some(smaller) =
+        reductions(&smallest).into_iter().find(|candidate| still_fails(&candidate.to_string()))
     {
         smallest = smaller;
     }
@@ -27,11 +26,7 @@ pub fn shrink(program: &RandomProgram, mut still_fails: impl FnMut(&str) -> bool
 /// Every program that is one reduction smaller, large reductions first.
 fn reductions(program: &RandomProgram) -> Vec<RandomProgram> {
     let mut all = Vec::new();
-    let droppable = if program.threads.len() > 1 {
-        program.threads.len()
-    } else {
-        0
-    };
+    let droppable = if program.threads.len() > 1 { program.threads.len() } else { 0 };
     for at in 0..droppable {
         let mut smaller = program.clone();
         smaller.threads.remove(at);
@@ -43,10 +38,7 @@ fn reductions(program: &RandomProgram) -> Vec<RandomProgram> {
         all.push(smaller);
     }
     for init in smaller_bodies(&program.init) {
-        all.push(RandomProgram {
-            init,
-            ..program.clone()
-        });
+        all.push(RandomProgram { init, ..program.clone() });
     }
     for (at, (_, body)) in program.threads.iter().enumerate() {
         for body in smaller_bodies(body) {
@@ -72,26 +64,12 @@ fn smaller_bodies(body: &[Tree]) -> Vec<Vec<Tree>> {
             if arm > 0 {
                 let mut arms = arms.clone();
                 arms.remove(arm);
-                all.push(replaced(
-                    body,
-                    at,
-                    vec![Tree::Block {
-                        arms,
-                        tail: tail.clone(),
-                    }],
-                ));
+                all.push(replaced(body, at, vec![Tree::Block { arms, tail: tail.clone() }]));
             }
             for inner in smaller_bodies(inner) {
                 let mut arms = arms.clone();
                 arms[arm].1 = inner;
-                all.push(replaced(
-                    body,
-                    at,
-                    vec![Tree::Block {
-                        arms,
-                        tail: tail.clone(),
-                    }],
-                ));
+                all.push(replaced(body, at, vec![Tree::Block { arms, tail: tail.clone() }]));
             }
         }
     }

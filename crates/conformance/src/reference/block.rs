@@ -33,30 +33,15 @@ pub(super) fn run(
     registers: Vec<Value>,
     memory: Memory,
 ) -> Vec<Result<End, Error>> {
-    let rules = Rules {
-        program,
-        bound: usize::MAX,
-        table: Table::default(),
-    };
+    let rules = Rules { program, bound: usize::MAX, table: Table::default() };
     let mut ends = Vec::new();
-    let mut level = HashSet::from([(
-        InOrder {
-            pc,
-            registers,
-            pending: Nothing,
-        },
-        memory,
-    )]);
+    let mut level = HashSet::from([(InOrder { pc, registers, pending: Nothing }, memory)]);
     for _ in 0..LIMIT {
         let mut after = HashSet::new();
         for (local, memory) in level {
             let stmt = thread.stmt(local.pc);
             if matches!(stmt.op, Op::AtomicEnd | Op::Halt) {
-                ends.push(Ok(End {
-                    pc: stmt.next,
-                    registers: local.registers,
-                    memory,
-                }));
+                ends.push(Ok(End { pc: stmt.next, registers: local.registers, memory }));
                 continue;
             }
             for step in local.statement(&rules, thread, &memory).next {

@@ -50,11 +50,7 @@ pub(super) struct InOrder<P> {
 impl<P: Pending> ThreadState for InOrder<P> {
     fn start(thread: &Thread) -> Self {
         let registers = vec![0; thread.registers.len()];
-        InOrder {
-            pc: Pc(0),
-            registers,
-            pending: P::default(),
-        }
+        InOrder { pc: Pc(0), registers, pending: P::default() }
     }
 
     fn steps(&self, rules: &Rules, thread: &Thread, memory: &Memory) -> Steps<Self> {
@@ -62,13 +58,8 @@ impl<P: Pending> ThreadState for InOrder<P> {
         for (loc, value, pending) in self.pending.commits() {
             let mut memory = memory.clone();
             let written = memory.write(rules.program, loc, value);
-            let next = InOrder {
-                pending,
-                ..self.clone()
-            };
-            steps
-                .next
-                .push(written.map(|()| (next, memory)).map_err(Error::Fault));
+            let next = InOrder { pending, ..self.clone() };
+            steps.next.push(written.map(|()| (next, memory)).map_err(Error::Fault));
         }
         steps
     }
@@ -90,10 +81,7 @@ impl<P: Pending> InOrder<P> {
     /// The steps that are the thread's next statement.
     pub(super) fn statement(&self, rules: &Rules, thread: &Thread, memory: &Memory) -> Steps<Self> {
         self.try_statement(rules, thread, memory)
-            .unwrap_or_else(|error| Steps {
-                next: vec![Err(error)],
-                bound_hit: false,
-            })
+            .unwrap_or_else(|error| Steps { next: vec![Err(error)], bound_hit: false })
     }
 
     /// Whether a statement is enabled is asked first; only one that is can fault.
@@ -105,10 +93,7 @@ impl<P: Pending> InOrder<P> {
     ) -> Result<Steps<Self>, Error> {
         let program = rules.program;
         let stmt = thread.stmt(self.pc);
-        let mut next = InOrder {
-            pc: stmt.next,
-            ..self.clone()
-        };
+        let mut next = InOrder { pc: stmt.next, ..self.clone() };
         let mut memory = memory.clone();
         match &stmt.op {
             Op::Skip | Op::Leave => {}
@@ -121,21 +106,10 @@ impl<P: Pending> InOrder<P> {
                     next.set(rules, thread, *reg, value)?;
                     Ok((next, memory.clone()))
                 };
-                return Ok(Steps {
-                    next: (*lo..=*hi).map(choice).collect(),
-                    bound_hit: false,
-                });
+                return Ok(Steps { next: (*lo..=*hi).map(choice).collect(), bound_hit: false });
             }
-            Op::Branch {
-                cond,
-                then,
-                otherwise,
-            } => {
-                next.pc = if self.eval(cond)? != 0 {
-                    *then
-                } else {
-                    *otherwise
-                };
+            Op::Branch { cond, then, otherwise } => {
+                next.pc = if self.eval(cond)? != 0 { *then } else { *otherwise };
             }
             Op::Assume(cond) => {
                 if self.eval(cond)? == 0 {
@@ -152,10 +126,7 @@ impl<P: Pending> InOrder<P> {
                     return Ok(Steps::none());
                 }
                 let loc = memory.locate(program, from, &self.registers)?;
-                let value = self
-                    .pending
-                    .youngest(loc)
-                    .unwrap_or_else(|| memory.read(loc));
+                let value = self.pending.youngest(loc).unwrap_or_else(|| memory.read(loc));
                 next.set(rules, thread, *reg, value)?;
             }
             Op::Store { to, value } => {
@@ -207,20 +178,10 @@ impl<P: Pending> InOrder<P> {
                 let ends = block::run(program, thread, stmt.next, self.registers.clone(), memory);
                 let after = |end: block::End| {
                     let pending = self.pending.clone();
-                    (
-                        InOrder {
-                            pc: end.pc,
-                            registers: end.registers,
-                            pending,
-                        },
-                        end.memory,
-                    )
+                    (InOrder { pc: end.pc, registers: end.registers, pending }, end.memory)
                 };
                 let next = ends.into_iter().map(|end| end.map(after)).collect();
-                return Ok(Steps {
-                    next,
-                    bound_hit: false,
-                });
+                return Ok(Steps { next, bound_hit: false });
             }
             Op::AtomicEnd => unreachable!("an atomic block is entered at its beginning"),
             Op::Halt => return Ok(Steps::none()),

@@ -16,16 +16,8 @@ impl Memory {
     /// Before `init`.
     pub(super) fn initial(program: &Program) -> Self {
         Memory {
-            values: program
-                .locations
-                .iter()
-                .map(|location| location.init)
-                .collect(),
-            allocated: program
-                .pools
-                .iter()
-                .map(|pool| vec![false; pool.cells as usize])
-                .collect(),
+            values: program.locations.iter().map(|location| location.init).collect(),
+            allocated: program.pools.iter().map(|pool| vec![false; pool.cells as usize]).collect(),
         }
     }
 
@@ -66,10 +58,7 @@ impl Memory {
     /// writes the initial values of its fields directly to memory, and yields the reference."
     pub(super) fn allocate(&mut self, program: &Program, pool: PoolId) -> Result<Value, Fault> {
         let cells = &mut self.allocated[pool.index()];
-        let cell = cells
-            .iter()
-            .position(|used| !used)
-            .ok_or(Fault::PoolExhausted)?;
+        let cell = cells.iter().position(|used| !used).ok_or(Fault::PoolExhausted)?;
         cells[cell] = true;
         let reference = cell as Value + 1;
         for loc in cell_locations(program, pool, reference) {
@@ -105,11 +94,7 @@ impl Memory {
         let (new, yields) = match update {
             Update::Cas { expected, new } => {
                 let (expected, new) = (eval(expected, registers)?, eval(new, registers)?);
-                if old == expected {
-                    (Some(new), 1)
-                } else {
-                    (None, 0)
-                }
+                if old == expected { (Some(new), 1) } else { (None, 0) }
             }
             Update::Swap { new } => (Some(eval(new, registers)?), old),
             Update::Add { by } => (Some(BinOp::Add.apply(old, eval(by, registers)?)?), old),
@@ -159,12 +144,10 @@ pub(super) fn cell_locations(
     reference: Value,
 ) -> impl Iterator<Item = Loc> + use<> {
     let (base, stride) = (program.pool(pool).base.0, program.pool(pool).stride);
-    (0..stride)
-        .filter(move |_| reference != 0)
-        .map(move |field| {
-            let cell = reference as u32 - 1;
-            Loc(base + cell * stride + field)
-        })
+    (0..stride).filter(move |_| reference != 0).map(move |field| {
+        let cell = reference as u32 - 1;
+        Loc(base + cell * stride + field)
+    })
 }
 
 /// The value, when a location may hold it.

@@ -33,11 +33,8 @@ impl Queues {
     }
 
     fn renumber(&mut self) {
-        let used: BTreeSet<usize> = self
-            .entries()
-            .map(|entry| entry.epoch)
-            .chain([self.epoch])
-            .collect();
+        let used: BTreeSet<usize> =
+            self.entries().map(|entry| entry.epoch).chain([self.epoch]).collect();
         let rank = |epoch: usize| used.iter().filter(|other| **other < epoch).count();
         for entry in self.queues.values_mut().flatten() {
             entry.epoch = rank(entry.epoch);
@@ -57,11 +54,7 @@ impl Pending for Queues {
     }
 
     fn store(&mut self, _: &Rules, _: &mut Memory, loc: Loc, value: Value) -> Result<(), Fault> {
-        let entry = Entry {
-            value,
-            epoch: self.epoch,
-            before_barrier: false,
-        };
+        let entry = Entry { value, epoch: self.epoch, before_barrier: false };
         self.queues.entry(loc).or_default().push(entry);
         Ok(())
     }
@@ -71,10 +64,7 @@ impl Pending for Queues {
     }
 
     fn youngest(&self, loc: Loc) -> Option<Value> {
-        self.queues
-            .get(&loc)
-            .and_then(|queue| queue.last())
-            .map(|entry| entry.value)
+        self.queues.get(&loc).and_then(|queue| queue.last()).map(|entry| entry.value)
     }
 
     fn may_update(&self, loc: Option<Loc>) -> bool {

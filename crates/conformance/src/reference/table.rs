@@ -107,11 +107,7 @@ impl Entry {
     }
 
     fn fence(&self, thread: &Thread) -> Option<FenceKinds> {
-        if let Op::Fence(kinds) = self.op(thread) {
-            Some(*kinds)
-        } else {
-            None
-        }
+        if let Op::Fence(kinds) = self.op(thread) { Some(*kinds) } else { None }
     }
 
     /// The registers as the entry sees them, when every one it reads is a value.
@@ -139,14 +135,8 @@ impl Entry {
     }
 
     fn address_known(&self, address: &Address) -> bool {
-        let cell = address
-            .cell
-            .as_ref()
-            .is_none_or(|(_, cell)| self.value(cell).is_some());
-        let index = address
-            .index
-            .as_ref()
-            .is_none_or(|(_, index)| self.value(index).is_some());
+        let cell = address.cell.as_ref().is_none_or(|(_, cell)| self.value(cell).is_some());
+        let index = address.index.as_ref().is_none_or(|(_, index)| self.value(index).is_some());
         cell && index
     }
 
@@ -186,18 +176,10 @@ fn footprint(program: &Program, address: &Address) -> BTreeSet<Loc> {
         for index in indices.clone() {
             let constant = Address {
                 base: address.base,
-                cell: address
-                    .cell
-                    .as_ref()
-                    .map(|(pool, _)| (*pool, Expr::Const(cell))),
-                index: address
-                    .index
-                    .as_ref()
-                    .map(|(length, _)| (*length, Expr::Const(index))),
+                cell: address.cell.as_ref().map(|(pool, _)| (*pool, Expr::Const(cell))),
+                index: address.index.as_ref().map(|(length, _)| (*length, Expr::Const(index))),
             };
-            places.extend(memory::place(program, &constant, &|expr| {
-                memory::eval(expr, &[])
-            }));
+            places.extend(memory::place(program, &constant, &|expr| memory::eval(expr, &[])));
         }
     }
     places
@@ -206,20 +188,13 @@ fn footprint(program: &Program, address: &Address) -> BTreeSet<Loc> {
 impl ThreadState for Windowed {
     fn start(thread: &Thread) -> Self {
         let registers = vec![Operand::Value(0); thread.registers.len()];
-        Windowed {
-            pc: Pc(0),
-            registers,
-            window: Vec::new(),
-        }
+        Windowed { pc: Pc(0), registers, window: Vec::new() }
     }
 
     fn steps(&self, rules: &Rules, thread: &Thread, memory: &Memory) -> Steps<Self> {
         let mut steps = self
             .fetch(rules, thread, memory)
-            .unwrap_or_else(|error| Steps {
-                next: vec![Err(error)],
-                bound_hit: false,
-            });
+            .unwrap_or_else(|error| Steps { next: vec![Err(error)], bound_hit: false });
         for at in 0..self.window.len() {
             if self.may_perform(rules, thread, at) {
                 let (mut next, mut memory) = (self.clone(), memory.clone());
@@ -254,19 +229,10 @@ impl Windowed {
         let program = rules.program;
         let stmt = thread.stmt(self.pc);
         let reads = flow::uses(&stmt.op);
-        let operands = reads
-            .iter()
-            .map(|reg| (*reg, self.registers[reg.index()]))
-            .collect();
-        let fetched = Entry {
-            pc: self.pc,
-            operands,
-        };
+        let operands = reads.iter().map(|reg| (*reg, self.registers[reg.index()])).collect();
+        let fetched = Entry { pc: self.pc, operands };
         let known = fetched.known(thread);
-        let mut next = Windowed {
-            pc: stmt.next,
-            ..self.clone()
-        };
+        let mut next = Windowed { pc: stmt.next, ..self.clone() };
         let mut memory = memory.clone();
         match &stmt.op {
             Op::Skip | Op::Leave => {}
@@ -295,19 +261,11 @@ impl Windowed {
                 next.enter(thread, fetched);
                 next.settle(rules, thread, &mut memory)?;
             }
-            Op::Branch {
-                cond,
-                then,
-                otherwise,
-            } => {
+            Op::Branch { cond, then, otherwise } => {
                 let Some(registers) = known else {
                     return Ok(Steps::none());
                 };
-                next.pc = if memory::eval(cond, &registers)? != 0 {
-                    *then
-                } else {
-                    *otherwise
-                };
+                next.pc = if memory::eval(cond, &registers)? != 0 { *then } else { *otherwise };
             }
             Op::Assume(cond) => {
                 let Some(registers) = known else {
@@ -324,10 +282,7 @@ impl Windowed {
                     next.registers[reg.index()] = Operand::Value(value);
                     Ok((next, memory.clone()))
                 };
-                return Ok(Steps {
-                    next: (*lo..=*hi).map(choice).collect(),
-                    bound_hit: false,
-                });
+                return Ok(Steps { next: (*lo..=*hi).map(choice).collect(), bound_hit: false });
             }
             Op::Drain(at) => {
                 let Some(registers) = known else {
@@ -372,20 +327,10 @@ impl Windowed {
                 let ends = block::run(program, thread, stmt.next, registers, memory);
                 let after = |end: block::End| {
                     let registers = end.registers.into_iter().map(Operand::Value).collect();
-                    (
-                        Windowed {
-                            pc: end.pc,
-                            registers,
-                            window: Vec::new(),
-                        },
-                        end.memory,
-                    )
+                    (Windowed { pc: end.pc, registers, window: Vec::new() }, end.memory)
                 };
                 let next = ends.into_iter().map(|end| end.map(after)).collect();
-                return Ok(Steps {
-                    next,
-                    bound_hit: false,
-                });
+                return Ok(Steps { next, bound_hit: false });
             }
             Op::AtomicEnd => unreachable!("an atomic block is entered at its beginning"),
             Op::Halt => return Ok(Steps::none()),
@@ -403,11 +348,7 @@ impl Windowed {
     /// "Where the table keeps R->W in order, both also wait until the window holds no load and no
     /// update; where it keeps W->R in order, until it holds no store and no update."
     fn may_allocate(&self, rules: &Rules, thread: &Thread) -> bool {
-        let holds = |kind| {
-            self.window
-                .iter()
-                .any(|e| kinds(e.op(thread)).contains(&kind))
-        };
+        let holds = |kind| self.window.iter().any(|e| kinds(e.op(thread)).contains(&kind));
         (rules.table.r_w || !holds(Kind::R)) && (rules.table.w_r || !holds(Kind::W))
     }
 
@@ -436,11 +377,8 @@ impl Windowed {
         if same_location && !may_forward {
             return true;
         }
-        let fences = || {
-            self.window[earlier + 1..later]
-                .iter()
-                .filter_map(|entry| entry.fence(thread))
-        };
+        let fences =
+            || self.window[earlier + 1..later].iter().filter_map(|entry| entry.fence(thread));
         kinds(d_op).iter().any(|x| {
             kinds(e_op).iter().any(|y| {
                 !bypasses(rules.table, *x, *y) || fences().any(|fence| orders(fence, *x, *y))
@@ -482,9 +420,7 @@ impl Windowed {
     ) -> Result<(), Error> {
         let program = rules.program;
         let entry = &self.window[at];
-        let registers = entry
-            .known(thread)
-            .expect("only an entry that is known is performed");
+        let registers = entry.known(thread).expect("only an entry that is known is performed");
         let stmt = thread.stmt(entry.pc);
         let yields = match &stmt.op {
             Op::Assign { expr, .. } => Some(memory::eval(expr, &registers)?),
@@ -533,10 +469,7 @@ impl Windowed {
     /// refer to it".
     fn remove(&mut self, at: usize, yields: Option<Value>) {
         self.window.remove(at);
-        let operands = self
-            .window
-            .iter_mut()
-            .flat_map(|entry| entry.operands.values_mut());
+        let operands = self.window.iter_mut().flat_map(|entry| entry.operands.values_mut());
         for operand in operands.chain(&mut self.registers) {
             if let Operand::Entry(producer) = operand {
                 if *producer == at {

@@ -32,10 +32,7 @@ impl Pending for Queue {
     }
 
     fn youngest(&self, loc: Loc) -> Option<Value> {
-        self.entries
-            .iter()
-            .rfind(|(at, _)| *at == loc)
-            .map(|(_, value)| *value)
+        self.entries.iter().rfind(|(at, _)| *at == loc).map(|(_, value)| *value)
     }
 
     fn may_update(&self, _: Option<Loc>) -> bool {

@@ -25,18 +25,9 @@ pub(crate) const MODELS: [(&str, Model); 7] = [
 pub(crate) const REDUCTIONS: [Reductions; 5] = [
     Reductions::ALL,
     Reductions::NONE,
-    Reductions {
-        fuse: false,
-        ..Reductions::ALL
-    },
-    Reductions {
-        clear_dead: false,
-        ..Reductions::ALL
-    },
-    Reductions {
-        partial_order: false,
-        ..Reductions::ALL
-    },
+    Reductions { fuse: false, ..Reductions::ALL },
+    Reductions { clear_dead: false, ..Reductions::ALL },
+    Reductions { partial_order: false, ..Reductions::ALL },
 ];
 
 /// The problems of a source text, or what is wrong with it.
@@ -59,29 +50,20 @@ pub(crate) fn model(name: &str) -> ModelSpec {
 
 /// Settings for so many search threads.
 pub(crate) fn settings(threads: usize) -> Settings {
-    Settings {
-        threads: NonZeroUsize::new(threads).expect("at least one"),
-        ..Settings::default()
-    }
+    Settings { threads: NonZeroUsize::new(threads).expect("at least one"), ..Settings::default() }
 }
 
 /// Asks the explicit engine for a verdict.
 pub(crate) fn check(problem: &Problem, model: &ModelSpec, settings: Settings) -> Answer {
     let (cancel, progress) = (Cancel::default(), Progress::default());
-    let budget = Budget {
-        cancel: &cancel,
-        progress: &progress,
-    };
+    let budget = Budget { cancel: &cancel, progress: &progress };
     Explicit.run(Task { problem, model }, settings, budget)
 }
 
 /// Asks it for every outcome.
 pub(crate) fn outcomes(problem: &Problem, model: &ModelSpec, settings: Settings) -> Answer {
     let (cancel, progress) = (Cancel::default(), Progress::default());
-    let budget = Budget {
-        cancel: &cancel,
-        progress: &progress,
-    };
+    let budget = Budget { cancel: &cancel, progress: &progress };
     Explicit.outcomes(Task { problem, model }, settings, budget)
 }
 

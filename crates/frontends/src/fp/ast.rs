@@ -173,20 +173,13 @@ impl Block {
     /// The closing brace.
     pub fn close(&self, source: &str) -> Span {
         // Only for labels of a body's end; its line is that of the last byte.
-        let before = source
-            .get(self.span.start as usize..self.span.end as usize - 1)
-            .unwrap_or("");
+        let before = source.get(self.span.start as usize..self.span.end as usize - 1).unwrap_or("");
         let line = self.span.line + before.matches('\n').count() as u32;
         let column = match before.rfind('\n') {
             Some(at) => before[at + 1..].chars().count() as u32 + 1,
             None => self.span.column + before.chars().count() as u32,
         };
-        Span {
-            start: self.span.end - 1,
-            end: self.span.end,
-            line,
-            column,
-        }
+        Span { start: self.span.end - 1, end: self.span.end, line, column }
     }
 }
 

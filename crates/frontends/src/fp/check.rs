@@ -23,7 +23,7 @@ pub use unit::check;
 use super::ast;
 use super::codes;
 use super::names::{Global, Globals};
-use super::suggest::nearest;
+use super::suggest::hint;
 use super::tree::{Expr, ExprKind, Local};
 use super::types::{LocalId, ProcId, TemplateId, Ty, VarTy, advice};
 use jump::{LabelPlace, Region};
@@ -133,19 +133,11 @@ impl<'a> Checker<'a> {
     }
 
     fn mismatch(&mut self, expr: &Expr, wanted: Ty) {
-        let constant = if let ExprKind::Const(value) = expr.kind {
-            Some(value)
-        } else {
-            None
-        };
+        let constant = if let ExprKind::Const(value) = expr.kind { Some(value) } else { None };
         let hint = advice(expr.ty, wanted, constant, &self.text(expr.span));
         let (found, wanted) = (self.globals.show(expr.ty), self.globals.show(wanted));
         self.diagnostics
-            .error(
-                codes::TYPE_MISMATCH,
-                expr.span,
-                format!("expected {wanted}, found {found}"),
-            )
+            .error(codes::TYPE_MISMATCH, expr.span, format!("expected {wanted}, found {found}"))
             .label(format!("this is {found}"))
             .hint = hint;
     }
@@ -155,8 +147,7 @@ impl<'a> Checker<'a> {
             let globals = self.globals.names(Global::is_value);
             let locals = self.by_name.keys().map(String::as_str);
             let param = self.param.iter().map(|p| p.text.as_str());
-            nearest(name, globals.chain(locals).chain(param))
-                .map(|near| format!("did you mean `{near}`?"))
+            hint(name, globals.chain(locals).chain(param), self.diagnostics.len())
         };
         if self.scope == Scope::Body
             && let Some(body) = self.globals.registers.get(name)
@@ -175,18 +166,11 @@ impl<'a> Checker<'a> {
         if let Some(later) = self.globals.constants.get(name)
             && self.scope == Scope::Constant
         {
-            diagnostic
-                .related(*later, "declared later")
-                .hint("declare it before it is used");
+            diagnostic.related(*later, "declared later").hint("declare it before it is used");
         }
     }
 
     fn constant(&self, value: Value, ty: Ty, span: Span) -> Expr {
-        Expr {
-            kind: ExprKind::Const(value),
-            ty,
-            span,
-            pure: true,
-        }
+        Expr { kind: ExprKind::Const(value), ty, span, pure: true }
     }
 }

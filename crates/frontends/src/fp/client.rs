@@ -25,15 +25,9 @@ pub fn check(file: &ast::File, globals: &Globals, unit: &mut Unit, diagnostics: 
             continue;
         }
         let none = Some(Vec::new());
-        let first = client
-            .first
-            .as_ref()
-            .map_or(none, |l| letters.operations(l, diagnostics));
-        let threads: Vec<_> = client
-            .threads
-            .iter()
-            .map(|l| letters.operations(l, diagnostics))
-            .collect();
+        let first = client.first.as_ref().map_or(none, |l| letters.operations(l, diagnostics));
+        let threads: Vec<_> =
+            client.threads.iter().map(|l| letters.operations(l, diagnostics)).collect();
         let threads: Option<Vec<_>> = threads.into_iter().collect();
         let (Some(first), Some(threads)) = (first, threads) else {
             continue;
@@ -41,11 +35,7 @@ pub fn check(file: &ast::File, globals: &Globals, unit: &mut Unit, diagnostics: 
         let text = text(client);
         if let Some(twin) = seen.insert(text.clone(), item.span) {
             diagnostics
-                .error(
-                    codes::DUPLICATE,
-                    item.span,
-                    format!("client `{text}` is there twice"),
-                )
+                .error(codes::DUPLICATE, item.span, format!("client `{text}` is there twice"))
                 .label("second one")
                 .related(twin, "first one");
             continue;
@@ -55,12 +45,7 @@ pub fn check(file: &ast::File, globals: &Globals, unit: &mut Unit, diagnostics: 
             too_many(diagnostics, item.span, "clients", limit + 1, limit);
             return;
         }
-        unit.clients.push(Client {
-            text,
-            span: item.span,
-            first,
-            threads,
-        });
+        unit.clients.push(Client { text, span: item.span, first, threads });
     }
 }
 
@@ -70,10 +55,7 @@ fn text(client: &ast::Client) -> String {
     let threads: Vec<String> = client.threads.iter().map(letters).collect();
     let threads = threads.join("|");
     if client.parens {
-        format!(
-            "{}({threads})",
-            client.first.as_ref().map(letters).unwrap_or_default()
-        )
+        format!("{}({threads})", client.first.as_ref().map(letters).unwrap_or_default())
     } else {
         threads
     }
@@ -88,9 +70,7 @@ struct Letters<'a> {
 impl<'a> Letters<'a> {
     fn new(globals: &'a Globals) -> Self {
         let procs = globals.procs.iter().enumerate();
-        let known = procs
-            .filter_map(|(at, p)| p.letter.map(|l| (l, ProcId(at as u32))))
-            .collect();
+        let known = procs.filter_map(|(at, p)| p.letter.map(|l| (l, ProcId(at as u32)))).collect();
         Letters { globals, known }
     }
 
@@ -107,12 +87,7 @@ impl<'a> Letters<'a> {
             let start = letters.span.start + at as u32;
             let end = start + letter.len_utf8() as u32;
             let column = letters.span.column + at as u32;
-            let span = Span {
-                start,
-                end,
-                line: letters.span.line,
-                column,
-            };
+            let span = Span { start, end, line: letters.span.line, column };
             match self.known.get(&letter) {
                 Some(id) => found.push((*id, span)),
                 None => {
@@ -136,11 +111,7 @@ impl<'a> Letters<'a> {
             format!("there are {}", known.join(", "))
         };
         diagnostics
-            .error(
-                codes::CLIENT,
-                span,
-                format!("no operation has the letter `{letter}`"),
-            )
+            .error(codes::CLIENT, span, format!("no operation has the letter `{letter}`"))
             .label("unknown letter")
             .hint(hint);
     }

@@ -39,8 +39,7 @@ impl Globals {
     ) -> Option<Value> {
         let mut checker = Checker::new(self, source, diagnostics, Scope::Constant);
         checker.expr_of(expr, wanted)?;
-        self.constant(expr, source, diagnostics)
-            .map(|(value, _)| value)
+        self.constant(expr, source, diagnostics).map(|(value, _)| value)
     }
 
     /// The value of a constant number.

@@ -44,11 +44,7 @@ pub fn format(source: &str, diagnostics: &mut Diagnostics) -> Option<String> {
 
 fn format_checked(source: &str, diagnostics: &mut Diagnostics) -> Option<String> {
     if source.len() > limits::SOURCE {
-        let start = Span {
-            line: 1,
-            column: 1,
-            ..Span::default()
-        };
+        let start = Span { line: 1, column: 1, ..Span::default() };
         diagnostics.error(codes::TOO_LARGE, start, "this file is too large to format");
         return None;
     }
@@ -83,11 +79,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(source: &'a str, lexed: &'a Lexed) -> Self {
-        let starts = source
-            .bytes()
-            .enumerate()
-            .filter(|(_, b)| *b == b'\n')
-            .map(|(at, _)| at + 1);
+        let starts = source.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1);
         Printer {
             source,
             lexed,
@@ -111,29 +103,20 @@ impl<'a> Printer<'a> {
 
     /// The position of the first token that starts at or after an offset.
     fn token_at(&self, offset: usize) -> usize {
-        self.lexed
-            .tokens
-            .partition_point(|t| (t.span.start as usize) < offset)
+        self.lexed.tokens.partition_point(|t| (t.span.start as usize) < offset)
     }
 
     /// The end of what ends at `end`, with a semicolon that follows.
     fn with_semicolon(&self, end: u32) -> usize {
         let token = self.lexed.tokens[self.token_at(end as usize)];
-        if token.kind == Tok::Semi {
-            token.span.end as usize
-        } else {
-            end as usize
-        }
+        if token.kind == Tok::Semi { token.span.end as usize } else { end as usize }
     }
 
     /// The first token of a kind at or after an offset.
     fn find(&self, kind: Tok, offset: u32) -> Span {
         let from = self.token_at(offset as usize);
         let found = self.lexed.tokens[from..].iter().find(|t| t.kind == kind);
-        found
-            .or(self.lexed.tokens.last())
-            .map(|t| t.span)
-            .unwrap_or_default()
+        found.or(self.lexed.tokens.last()).map(|t| t.span).unwrap_or_default()
     }
 
     fn has_comments(&self, start: usize, end: usize) -> bool {

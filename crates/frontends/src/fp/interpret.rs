@@ -57,22 +57,9 @@ enum Flow {
 pub(super) fn run_tree(unit: &Unit) -> End {
     let memory = unit.shared.iter().map(|s| s.init.clone()).collect();
     let cells = unit.records.iter();
-    let cells = cells
-        .map(|r| vec![vec![0; r.stride() as usize]; r.cells as usize])
-        .collect();
-    let used = unit
-        .records
-        .iter()
-        .map(|r| vec![false; r.cells as usize])
-        .collect();
-    let mut machine = Tree {
-        unit,
-        memory,
-        cells,
-        used,
-        param: 0,
-        steps: 0,
-    };
+    let cells = cells.map(|r| vec![vec![0; r.stride() as usize]; r.cells as usize]).collect();
+    let used = unit.records.iter().map(|r| vec![false; r.cells as usize]).collect();
+    let mut machine = Tree { unit, memory, cells, used, param: 0, steps: 0 };
     if let Some(init) = &unit.init
         && let Err(stop) = machine.body(init, vec![0; init.locals.len()])
     {
@@ -173,9 +160,7 @@ impl Tree<'_> {
                     Ok(Flow::Next)
                 };
             }
-            StmtKind::While {
-                cond, body, step, ..
-            } => {
+            StmtKind::While { cond, body, step, .. } => {
                 return self.rounds(cond.as_ref(), body, step.as_deref(), true, locals, seek);
             }
             StmtKind::DoWhile(body, cond, _) => {
@@ -224,9 +209,7 @@ impl Tree<'_> {
             }
             StmtKind::Free(pool, reference) => {
                 let cell = self.value(reference, locals)? - 1;
-                let used = usize::try_from(cell)
-                    .ok()
-                    .map(|at| &mut self.used[pool.index()][at]);
+                let used = usize::try_from(cell).ok().map(|at| &mut self.used[pool.index()][at]);
                 match used {
                     Some(used) if *used => *used = false,
                     Some(_) | None => return Err(Stop::Fault),
@@ -379,28 +362,16 @@ impl Tree<'_> {
             TreeUpdate::Sub(_) => BinOp::Sub.apply(old, a)?,
             TreeUpdate::Bits(op, _) => op.apply(old, a)?,
         };
-        Ok(if matches!(update, TreeUpdate::Cas(..)) {
-            Value::from(old == a)
-        } else {
-            old
-        })
+        Ok(if matches!(update, TreeUpdate::Cas(..)) { Value::from(old == a) } else { old })
     }
 }
 
 /// Runs the same thread as lowered code.
 pub(super) fn run_code(problem: &Problem) -> End {
     let program = &problem.program;
-    let used = program
-        .pools
-        .iter()
-        .map(|p| vec![false; p.cells as usize])
-        .collect();
+    let used = program.pools.iter().map(|p| vec![false; p.cells as usize]).collect();
     let memory = program.locations.iter().map(|l| l.init).collect();
-    let mut machine = Machine {
-        problem,
-        memory,
-        used,
-    };
+    let mut machine = Machine { problem, memory, used };
     if let Some(init) = &program.init
         && let Err(stop) = machine.run(init)
     {
@@ -461,11 +432,7 @@ impl Machine<'_> {
                 Op::Drain(at) => {
                     self.locate(at, &registers)?;
                 }
-                Op::Branch {
-                    cond,
-                    then,
-                    otherwise,
-                } => {
+                Op::Branch { cond, then, otherwise } => {
                     next = if eval(cond)? != 0 { *then } else { *otherwise };
                 }
                 Op::Assume(cond) => {

@@ -12,10 +12,7 @@ use super::codes;
 /// plain names, so that they stay free for registers.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(skip r"[ \t\r\n\f]+")]
-#[expect(
-    missing_docs,
-    reason = "each is the token its text shows, see `describe`"
-)]
+#[expect(missing_docs, reason = "each is the token its text shows, see `describe`")]
 pub enum Tok {
     #[regex("[A-Za-z_][A-Za-z0-9_]*")]
     Name,
@@ -225,16 +222,8 @@ pub struct Lexed {
 
 /// Cuts a source text into tokens.
 pub fn lex(source: &str, diagnostics: &mut Diagnostics) -> Lexed {
-    let mut places = Places {
-        source,
-        line: 1,
-        column: 1,
-        at: 0,
-    };
-    let mut lexed = Lexed {
-        tokens: Vec::new(),
-        comments: Vec::new(),
-    };
+    let mut places = Places { source, line: 1, column: 1, at: 0 };
+    let mut lexed = Lexed { tokens: Vec::new(), comments: Vec::new() };
     let mut bad: Option<Span> = None;
     let mut tokens = Tok::lexer(source);
     while let Some(token) = tokens.next() {
@@ -266,10 +255,7 @@ pub fn lex(source: &str, diagnostics: &mut Diagnostics) -> Lexed {
         report(source, run, diagnostics);
     }
     let end = places.span(source.len(), source.len());
-    lexed.tokens.push(Token {
-        kind: Tok::End,
-        span: end,
-    });
+    lexed.tokens.push(Token { kind: Tok::End, span: end });
     lexed
 }
 
@@ -303,12 +289,7 @@ impl Places<'_> {
             }
         }
         self.at = start;
-        Span {
-            start: start as u32,
-            end: end as u32,
-            line: self.line,
-            column: self.column,
-        }
+        Span { start: start as u32, end: end as u32, line: self.line, column: self.column }
     }
 }
 

@@ -22,7 +22,7 @@ pub const CONSTANTS: usize = 1_000;
 /// Values in the list of a `choose`.
 pub const CHOICES: usize = 64;
 /// How deep statements, expressions and inlined calls may nest together while lowering.
-pub const LOWERING_DEPTH: u32 = 700;
+pub const LOWERING_DEPTH: u32 = 400;
 /// How many nodes of the tree lowering may visit for one thread.
 pub const FUEL: u64 = 2_000_000;
 /// All that is built for one file, over all its clients, in units of about a hundred bytes.

@@ -48,12 +48,7 @@ struct Context<'a> {
 }
 
 /// The beginning of the file.
-const START: Span = Span {
-    start: 0,
-    end: 0,
-    line: 1,
-    column: 1,
-};
+const START: Span = Span { start: 0, end: 0, line: 1, column: 1 };
 
 /// Conditions are copied for each client; their text is about as large as they are.
 fn weight_of_claims(unit: &Unit) -> u64 {
@@ -83,11 +78,7 @@ pub fn lower(unit: &Unit, source: &str, diagnostics: &mut Diagnostics) -> Vec<Pr
     }
     let none = [None];
     let clients: Vec<Option<&Client>> = unit.clients.iter().map(Some).collect();
-    let clients = if clients.is_empty() {
-        &none[..]
-    } else {
-        &clients[..]
-    };
+    let clients = if clients.is_empty() { &none[..] } else { &clients[..] };
     let mut problems = Vec::new();
     for client in clients {
         if let Some(problem) = context.problem(*client, &threads) {
@@ -108,11 +99,7 @@ impl Context<'_> {
         self.built = self.built.saturating_add(amount);
         if self.built > limits::TOTAL && before <= limits::TOTAL {
             self.diagnostics
-                .error(
-                    codes::TOO_LARGE,
-                    span,
-                    "the programs of this file are too large together",
-                )
+                .error(codes::TOO_LARGE, span, "the programs of this file are too large together")
                 .label("up to this one")
                 .hint("use fewer threads, or put clients into files of their own");
         }
@@ -123,12 +110,7 @@ impl Context<'_> {
     fn templates(&mut self) -> Vec<Thread> {
         let total: u64 = self.unit.templates.iter().map(|t| t.instances()).sum();
         if total > limits::THREADS {
-            let span = self
-                .unit
-                .templates
-                .last()
-                .map(|t| t.body.close)
-                .unwrap_or_default();
+            let span = self.unit.templates.last().map(|t| t.body.close).unwrap_or_default();
             too_many(self.diagnostics, span, "threads", total, limits::THREADS);
             return Vec::new();
         }
@@ -156,23 +138,12 @@ impl Context<'_> {
             init |= !client.first.is_empty();
             let total = (templates.len() + client.threads.len()) as u64;
             if total > limits::THREADS {
-                too_many(
-                    self.diagnostics,
-                    client.span,
-                    "threads",
-                    total,
-                    limits::THREADS,
-                );
+                too_many(self.diagnostics, client.span, "threads", total, limits::THREADS);
                 return None;
             }
             for (at, part) in made.threads.iter().enumerate() {
                 let id = ThreadId::from_index(threads.len());
-                threads.push(Lowerer::client(
-                    self,
-                    format!("client({at})"),
-                    part,
-                    client.span,
-                ));
+                threads.push(Lowerer::client(self, format!("client({at})"), part, client.span));
                 results.extend(part.results(id));
             }
             results.extend(made.first.results_of_init());
@@ -192,34 +163,22 @@ impl Context<'_> {
             threads,
             labels: Vec::new(),
         };
-        let copied: usize = templates
-            .iter()
-            .map(|t| t.code.len() + t.registers.len())
-            .sum();
+        let copied: usize = templates.iter().map(|t| t.code.len() + t.registers.len()).sum();
         let weight = copied as u64 + self.layout.weight + self.labels.len() as u64;
         let span = client.map_or(START, |c| c.span);
         if !self.spend(weight + self.claims, span) {
             return None;
         }
         let text = client.map(|c| c.text.as_str());
-        let (claims, observed) = Conditions {
-            unit: self.unit,
-            layout: self.layout,
-            results: &results,
-            client: text,
-        }
-        .all(&program, &self.labels, self.diagnostics);
+        let (claims, observed) =
+            Conditions { unit: self.unit, layout: self.layout, results: &results, client: text }
+                .all(&program, &self.labels, self.diagnostics);
         let mut properties = Vec::new();
         if self.unit.asserts {
             properties.push(Property::Assertions);
         }
         properties.extend(claims);
-        Some(Problem {
-            name: text.unwrap_or_default().to_string(),
-            program,
-            properties,
-            observed,
-        })
+        Some(Problem { name: text.unwrap_or_default().to_string(), program, properties, observed })
     }
 
     /// Gives all problems the same table of labels, without those that nothing uses.
@@ -241,12 +200,7 @@ impl Context<'_> {
             }
         }
         for problem in problems {
-            for thread in problem
-                .program
-                .threads
-                .iter_mut()
-                .chain(&mut problem.program.init)
-            {
+            for thread in problem.program.threads.iter_mut().chain(&mut problem.program.init) {
                 for stmt in &mut thread.code {
                     stmt.label = renamed[stmt.label.index()];
                 }

@@ -81,10 +81,7 @@ fn steps(source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>> {
     for problem in &problems {
         if let Err(broken) = fencepost_ir::validate::validate(problem) {
             let broken: Vec<String> = broken.iter().take(10).map(ToString::to_string).collect();
-            panic!(
-                "the front end made a program that is not well-formed: {}",
-                broken.join("; ")
-            );
+            panic!("the front end made a program that is not well-formed: {}", broken.join("; "));
         }
     }
     Some(problems)
@@ -95,15 +92,7 @@ pub fn parse(source: &str, diagnostics: &mut Diagnostics) -> Option<ast::File> {
     if source.len() > limits::SOURCE {
         let message = format!("this file has {} bytes", source.len());
         diagnostics
-            .error(
-                codes::TOO_LARGE,
-                Span {
-                    line: 1,
-                    column: 1,
-                    ..Span::default()
-                },
-                message,
-            )
+            .error(codes::TOO_LARGE, Span { line: 1, column: 1, ..Span::default() }, message)
             .label(format!("at most {} are allowed", limits::SOURCE));
         return None;
     }

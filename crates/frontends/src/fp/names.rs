@@ -12,7 +12,7 @@ use fencepost_ir::{Diagnostics, PoolId, Span, Value};
 use super::ast;
 use super::codes;
 use super::limits;
-use super::suggest::nearest;
+use super::suggest::hint;
 use super::tree::{Record, Shared};
 use super::types::{EnumId, EnumInfo, ProcId, SharedId, TemplateId, Ty, VarTy};
 
@@ -103,16 +103,8 @@ pub struct Globals {
 }
 
 /// The names with a meaning of their own in front of a parenthesis.
-pub const BUILTINS: [&str; 8] = [
-    "cas",
-    "swap",
-    "fetch_add",
-    "fetch_sub",
-    "fetch_and",
-    "fetch_or",
-    "fetch_xor",
-    "choose",
-];
+pub const BUILTINS: [&str; 8] =
+    ["cas", "swap", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "choose"];
 
 impl Globals {
     /// What a name means, and where it was declared.
@@ -122,18 +114,12 @@ impl Globals {
 
     /// The names that mean something `wanted` accepts.
     pub fn names(&self, wanted: impl Fn(Global) -> bool) -> impl Iterator<Item = &str> {
-        self.names
-            .iter()
-            .filter(move |(_, (g, _))| wanted(*g))
-            .map(|(n, _)| n.as_str())
+        self.names.iter().filter(move |(_, (g, _))| wanted(*g)).map(|(n, _)| n.as_str())
     }
 
     /// Where a name was declared.
     pub fn declared_at(&self, name: &str) -> Span {
-        self.names
-            .get(name)
-            .map(|(_, span)| *span)
-            .unwrap_or_default()
+        self.names.get(name).map(|(_, span)| *span).unwrap_or_default()
     }
 
     /// A type as messages show it.
@@ -166,10 +152,7 @@ impl Globals {
                         .hint("`0..2` is 0 and 1; `0..=2` is 0, 1 and 2");
                     return None;
                 }
-                Some(VarTy {
-                    ty: Ty::Int,
-                    range: Some(range),
-                })
+                Some(VarTy { ty: Ty::Int, range: Some(range) })
             }
             ast::TypeKind::Named(name) => match self.get(&name.text) {
                 Some((Global::Enum(id), _)) => Some(VarTy::plain(Ty::Enum(id))),
@@ -185,12 +168,12 @@ impl Globals {
                 }
                 None => {
                     let types = self.names(|g| matches!(g, Global::Enum(_) | Global::Record(_)));
-                    let near = nearest(&name.text, types.chain(["bool", "int"]));
+                    let near = hint(&name.text, types.chain(["bool", "int"]), diagnostics.len());
                     let message = format!("there is no type `{}`", name.text);
                     diagnostics
                         .error(codes::UNKNOWN_TYPE, name.span, message)
                         .label("unknown type")
-                        .hint = near.map(|n| format!("did you mean `{n}`?"));
+                        .hint = near;
                     None
                 }
             },
@@ -201,9 +184,7 @@ impl Globals {
     fn add(&mut self, name: &ast::Name, global: Global, diagnostics: &mut Diagnostics) -> bool {
         if BUILTINS.contains(&name.text.as_str()) {
             let message = format!("`{}` is part of the language", name.text);
-            diagnostics
-                .error(codes::DUPLICATE, name.span, message)
-                .label("choose another name");
+            diagnostics.error(codes::DUPLICATE, name.span, message).label("choose another name");
             return false;
         }
         if let Some((old, span)) = self.get(&name.text) {

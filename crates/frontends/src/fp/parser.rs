@@ -24,7 +24,7 @@ use super::lexer::{Lexed, Tok, Token};
 pub const MAX_NESTING: u32 = 200;
 
 /// How deep the tree of one expression may be; `a + b + c` is a tree of depth 3.
-pub const MAX_HEIGHT: u16 = 400;
+pub const MAX_HEIGHT: u16 = 250;
 
 /// A mistake was reported; whoever can go on after it does.
 #[derive(Clone, Copy, Debug)]
@@ -42,13 +42,7 @@ enum Trailing {
 /// Parses a file. The tree leaves out what could not be parsed, and is of use only if no error was
 /// reported.
 pub fn parse(source: &str, lexed: &Lexed, diagnostics: &mut Diagnostics) -> File {
-    let mut parser = Parser {
-        source,
-        tokens: &lexed.tokens,
-        at: 0,
-        nesting: 0,
-        diagnostics,
-    };
+    let mut parser = Parser { source, tokens: &lexed.tokens, at: 0, nesting: 0, diagnostics };
     parser.file()
 }
 
@@ -117,17 +111,11 @@ impl<'a> Parser<'a> {
         // A forgotten `;` or `)` belongs at the end of what came before.
         let missing = ["`;`", "`)`", "`]`"].contains(&what) && self.at > 0;
         let (span, label) = if missing {
-            (
-                self.end_of_previous(),
-                format!("{what} is missing after this"),
-            )
+            (self.end_of_previous(), format!("{what} is missing after this"))
         } else {
             (found.span, format!("expected {what}"))
         };
-        self.diagnostics
-            .error(codes::SYNTAX, span, message)
-            .label(label)
-            .hint = hint;
+        self.diagnostics.error(codes::SYNTAX, span, message).label(label).hint = hint;
         Stop
     }
 
@@ -135,16 +123,9 @@ impl<'a> Parser<'a> {
     fn end_of_previous(&self) -> Span {
         let token = self.previous();
         let text = token.text(self.source);
-        let before = text
-            .char_indices()
-            .next_back()
-            .map_or("", |(at, _)| &text[..at]);
+        let before = text.char_indices().next_back().map_or("", |(at, _)| &text[..at]);
         let column = token.column + before.chars().count() as u32;
-        Span {
-            start: token.start + before.len() as u32,
-            column,
-            ..token
-        }
+        Span { start: token.start + before.len() as u32, column, ..token }
     }
 
     fn describe(&self, token: Token) -> String {
@@ -160,15 +141,10 @@ impl<'a> Parser<'a> {
     fn name(&mut self) -> Parsed<Name> {
         if self.peek() == Tok::Name {
             let span = self.advance().span;
-            return Ok(Name {
-                text: span.text(self.source).to_string(),
-                span,
-            });
+            return Ok(Name { text: span.text(self.source).to_string(), span });
         }
         let word = self.token().kind.describe();
-        let hint = word
-            .strip_prefix('`')
-            .is_some_and(|w| w.starts_with(char::is_alphabetic));
+        let hint = word.strip_prefix('`').is_some_and(|w| w.starts_with(char::is_alphabetic));
         let hint = hint.then(|| format!("{word} is a word of the language; choose another name"));
         Err(self.expected_hint("a name", hint))
     }
@@ -252,10 +228,7 @@ impl<'a> Parser<'a> {
             Tok::Name => TypeKind::Named(self.name()?),
             _ => return Err(self.expected("a type")),
         };
-        Ok(TypeName {
-            kind,
-            span: start.to(self.previous()),
-        })
+        Ok(TypeName { kind, span: start.to(self.previous()) })
     }
 
     fn file(&mut self) -> File {
@@ -319,10 +292,7 @@ impl<'a> Parser<'a> {
             match self.peek() {
                 Tok::RBrace => {
                     let close = self.advance().span;
-                    return Ok(Block {
-                        stmts,
-                        span: open.to(close),
-                    });
+                    return Ok(Block { stmts, span: open.to(close) });
                 }
                 kind if kind == Tok::End || kind.begins_item() => {
                     let found = self.token();
@@ -398,10 +368,6 @@ impl<'a> Parser<'a> {
                 .hint("split it with registers");
             return Err(Stop);
         }
-        Ok(Expr {
-            kind,
-            span,
-            height: below + 1,
-        })
+        Ok(Expr { kind, span, height: below + 1 })
     }
 }

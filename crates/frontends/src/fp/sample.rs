@@ -43,13 +43,7 @@ pub(super) fn program(dice: &mut Dice<'_>) -> String {
          shared State state ; shared int a [ 3 ] = { 1 , 2 , 3 } ; shared Node head ; \
          init { head = new Node ; head . value = 5 ; } ",
     );
-    let procedure = Place {
-        depth: 2,
-        in_loop: false,
-        atomic: false,
-        returns: true,
-        thread: false,
-    };
+    let procedure = Place { depth: 2, in_loop: false, atomic: false, returns: true, thread: false };
     for (name, result) in [("f", "int"), ("g", "bool"), ("h", "void")] {
         write!(out, "proc {result} {name} ( int p , Node n ) {{ ").expect("a string");
         if dice.below(2) == 1 {
@@ -58,10 +52,7 @@ pub(super) fn program(dice: &mut Dice<'_>) -> String {
             out.push_str("r = p ; ");
         }
         out.push_str("q = p > 1 ; ");
-        let place = Place {
-            returns: result == "void",
-            ..procedure
-        };
+        let place = Place { returns: result == "void", ..procedure };
         for _ in 0..dice.below(4) {
             stmt(&mut out, dice, place);
         }
@@ -72,13 +63,7 @@ pub(super) fn program(dice: &mut Dice<'_>) -> String {
         }
     }
     out.push_str("thread t ( i in 1 .. N ) { int r ; bool q = false ; Node n = head ; ");
-    let place = Place {
-        depth: 3,
-        in_loop: false,
-        atomic: false,
-        returns: true,
-        thread: true,
-    };
+    let place = Place { depth: 3, in_loop: false, atomic: false, returns: true, thread: true };
     for _ in 0..dice.below(5) {
         stmt(&mut out, dice, place);
     }
@@ -149,49 +134,24 @@ fn bool(dice: &mut Dice<'_>, place: Place, depth: usize) -> String {
 }
 
 fn stmt(out: &mut String, dice: &mut Dice<'_>, place: Place) {
-    let inner = Place {
-        depth: place.depth.saturating_sub(1),
-        ..place
-    };
+    let inner = Place { depth: place.depth.saturating_sub(1), ..place };
     let kinds = if place.depth == 0 { 12 } else { 22 };
     match dice.below(kinds) {
         0 => write!(out, "r = {} ;", int(dice, place, 2)),
         1 => write!(out, "x = {} ;", int(dice, place, 2)),
         2 => write!(out, "q = {} ;", bool(dice, place, 2)),
-        3 => write!(
-            out,
-            "a [ {} ] = {} ;",
-            int(dice, place, 1),
-            int(dice, place, 1)
-        ),
-        4 => write!(
-            out,
-            "y {} {} ;",
-            ["+=", "-=", "^="][dice.below(3)],
-            int(dice, place, 1)
-        ),
+        3 => write!(out, "a [ {} ] = {} ;", int(dice, place, 1), int(dice, place, 1)),
+        4 => write!(out, "y {} {} ;", ["+=", "-=", "^="][dice.below(3)], int(dice, place, 1)),
         5 => write!(out, "flag [ 0 ] = {} ;", bool(dice, place, 2)),
-        6 => write!(
-            out,
-            "n . next = {} ;",
-            ["null", "n", "new Node"][dice.below(3)]
-        ),
-        7 => write!(
-            out,
-            "{} ;",
-            ["x ++", "r --", "skip", "fence store_load", ""][dice.below(5)]
-        ),
+        6 => write!(out, "n . next = {} ;", ["null", "n", "new Node"][dice.below(3)]),
+        7 => write!(out, "{} ;", ["x ++", "r --", "skip", "fence store_load", ""][dice.below(5)]),
         8 if place.in_loop => write!(out, "{} ;", ["break", "continue"][dice.below(2)]),
         9 if place.thread && !place.atomic && dice.below(2) == 1 => {
             write!(out, "goto {} ;", ["done", "back"][dice.below(2)])
         }
         9 if place.returns && !place.atomic => write!(out, "return ;"),
         10 if place.thread => write!(out, "h ( {} , n ) ;", int(dice, place, 1)),
-        11 => write!(
-            out,
-            "state = {} ;",
-            ["idle", "busy", "state"][dice.below(3)]
-        ),
+        11 => write!(out, "state = {} ;", ["idle", "busy", "state"][dice.below(3)]),
         12..=14 => {
             write!(out, "if ( {} ) ", bool(dice, place, 2)).expect("a string");
             block(out, dice, inner);
@@ -203,50 +163,22 @@ fn stmt(out: &mut String, dice: &mut Dice<'_>, place: Place) {
         }
         15 => {
             write!(out, "while ( {} ) ", bool(dice, place, 2)).expect("a string");
-            block(
-                out,
-                dice,
-                Place {
-                    in_loop: true,
-                    ..inner
-                },
-            );
+            block(out, dice, Place { in_loop: true, ..inner });
             Ok(())
         }
         16 => {
             out.push_str("do ");
-            block(
-                out,
-                dice,
-                Place {
-                    in_loop: true,
-                    ..inner
-                },
-            );
+            block(out, dice, Place { in_loop: true, ..inner });
             write!(out, "while ( {} ) ;", bool(dice, place, 2))
         }
         17 => {
             out.push_str("for ( r = 0 ; r < 3 ; r ++ ) ");
-            block(
-                out,
-                dice,
-                Place {
-                    in_loop: true,
-                    ..inner
-                },
-            );
+            block(out, dice, Place { in_loop: true, ..inner });
             Ok(())
         }
         18 => {
             out.push_str("loop { y += 1 ; if ( y > 4 ) break ; ");
-            stmt(
-                out,
-                dice,
-                Place {
-                    in_loop: true,
-                    ..inner
-                },
-            );
+            stmt(out, dice, Place { in_loop: true, ..inner });
             write!(out, "}}")
         }
         19 if !place.atomic => {
@@ -256,15 +188,7 @@ fn stmt(out: &mut String, dice: &mut Dice<'_>, place: Place) {
         }
         20 => {
             out.push_str("atomic ");
-            braces(
-                out,
-                dice,
-                Place {
-                    in_loop: false,
-                    atomic: true,
-                    ..inner
-                },
-            );
+            braces(out, dice, Place { in_loop: false, atomic: true, ..inner });
             Ok(())
         }
         _ => {
@@ -309,11 +233,7 @@ pub(super) fn disarrange(program: &str, dice: &mut Dice<'_>) -> String {
             _ if column > 60 && dice.below(2) == 0 => "\n".into(),
             _ => " ".into(),
         };
-        column = if space.contains('\n') {
-            0
-        } else {
-            column + space.len() + token.len()
-        };
+        column = if space.contains('\n') { 0 } else { column + space.len() + token.len() };
         out.push_str(token);
         out.push_str(&space);
     }

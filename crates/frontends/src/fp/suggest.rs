@@ -3,6 +3,21 @@
 /// How many names are compared; a file with more has other worries.
 const CANDIDATES: usize = 1_000;
 
+/// After this many messages nobody reads suggestions, and looking for them takes time.
+const PATIENCE: usize = 200;
+
+/// Advice for a name that is not known, unless `said` messages are enough already.
+pub fn hint<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    said: usize,
+) -> Option<String> {
+    if said > PATIENCE {
+        return None;
+    }
+    nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+}
+
 /// The nearest of `known` to `name`, if it is near enough to be what was meant.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Long names are not misspelt by accident, and comparing them takes time.

@@ -51,10 +51,7 @@ impl Record {
 
     /// How many locations of a cell come before a field.
     pub fn offset(&self, field: usize) -> u32 {
-        self.fields[..field]
-            .iter()
-            .map(|f| f.len.unwrap_or(1))
-            .sum()
+        self.fields[..field].iter().map(|f| f.len.unwrap_or(1)).sum()
     }
 }
 
@@ -111,9 +108,7 @@ pub struct Template {
 impl Template {
     /// How many threads it makes.
     pub fn instances(&self) -> u64 {
-        self.param.map_or(1, |(lo, hi)| {
-            (i64::from(hi) - i64::from(lo) + 1).max(0) as u64
-        })
+        self.param.map_or(1, |(lo, hi)| (i64::from(hi) - i64::from(lo) + 1).max(0) as u64)
     }
 }
 

@@ -174,15 +174,10 @@ pub fn to_ir(ty: VarTy, enums: &[EnumInfo]) -> Type {
         Ty::Int => Type::Int { range: ty.range },
         Ty::Enum(id) => {
             let info = &enums[id.index()];
-            Type::Enum {
-                name: info.name.clone(),
-                constants: info.constants.clone(),
-            }
+            Type::Enum { name: info.name.clone(), constants: info.constants.clone() }
         }
         Ty::Ref(pool) => Type::Ref(pool),
         // A register never has this type; a temporary for a bare `null` may.
-        Ty::Null => Type::Int {
-            range: Some((0, 0)),
-        },
+        Ty::Null => Type::Int { range: Some((0, 0)) },
     }
 }

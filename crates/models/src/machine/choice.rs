@@ -14,11 +14,7 @@ pub struct Choices {
 impl Choices {
     /// Takes the alternatives of a recorded step.
     pub fn scripted(script: &[u32]) -> Self {
-        Choices {
-            taken: script.to_vec(),
-            options: Vec::new(),
-            at: 0,
-        }
+        Choices { taken: script.to_vec(), options: Vec::new(), at: 0 }
     }
 
     /// Before a run of the step.

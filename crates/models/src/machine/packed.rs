@@ -87,12 +87,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         segments.bytes.extend_from_slice(bytes);
         segments.ends.clear();
         let mut reader = Reader::new(bytes);
-        for (field, value) in self
-            .shape
-            .location_fields
-            .iter()
-            .zip(&mut state.memory.values)
-        {
+        for (field, value) in self.shape.location_fields.iter().zip(&mut state.memory.values) {
             *value = reader.get(*field);
         }
         for allocated in &mut state.memory.allocated {
@@ -106,8 +101,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             for (field, value) in thread.register_fields.iter().zip(registers) {
                 *value = reader.get(*field);
             }
-            self.model
-                .decode(&self.shape, &mut reader, &mut state.pending, t);
+            self.model.decode(&self.shape, &mut reader, &mut state.pending, t);
             segments.ends.push(reader.align());
         }
     }
@@ -125,10 +119,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         let registers = thread.registers..thread.registers + thread.register_fields.len();
         state.registers[registers.clone()].copy_from_slice(&base.registers[registers]);
         state.memory.values.copy_from_slice(&base.memory.values);
-        state
-            .memory
-            .allocated
-            .copy_from_slice(&base.memory.allocated);
+        state.memory.allocated.copy_from_slice(&base.memory.allocated);
         self.model.copy_thread(&base.pending, &mut state.pending, t);
     }
 }

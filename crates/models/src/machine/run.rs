@@ -37,16 +37,8 @@ impl<M: MemoryModel> Machine<'_, M> {
     ) -> Result<Taken, Stumble> {
         let pc = state.pcs[t.index()];
         let stmt = self.shape.stmt(t, pc);
-        let stumble = |fault| Stumble {
-            fault: Some(fault),
-            label: Some(stmt.label),
-        };
-        let event = |kind| Event {
-            thread: t,
-            label: Some(stmt.label),
-            pc: Some(pc),
-            kind,
-        };
+        let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
+        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), kind };
         let next = match &stmt.op {
             Op::Halt | Op::AtomicEnd => return Ok(Taken::Blocked),
             Op::Load { .. }
@@ -74,10 +66,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 stmt.next
             }
             Op::Free { pool, cell } => {
-                if !self
-                    .model
-                    .known(state, t, &self.shape.thread(t).uses[pc.index()])
-                {
+                if !self.model.known(state, t, &self.shape.thread(t).uses[pc.index()]) {
                     return Ok(Taken::Blocked);
                 }
                 let reference = self.eval(state, t, cell).map_err(stumble)?;
@@ -85,9 +74,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                     return Err(stumble(Fault::NullReference));
                 }
                 let index = self.shape.cell_index(*pool, reference);
-                if self
-                    .model
-                    .touches_cell(&self.shape, &state.pending, t, index)
+                if self.model.touches_cell(&self.shape, &state.pending, t, index)
                     || !self.model.may_allocate(&self.shape, &state.pending, t)
                 {
                     return Ok(Taken::Blocked);
@@ -197,20 +184,12 @@ impl<M: MemoryModel> Machine<'_, M> {
         record: &mut R,
     ) -> Result<Local, Stumble> {
         let stmt = self.shape.stmt(t, pc);
-        if !self
-            .model
-            .known(state, t, &self.shape.thread(t).uses[pc.index()])
-        {
+        if !self.model.known(state, t, &self.shape.thread(t).uses[pc.index()]) {
             return Ok(Local::Unknown);
         }
         let registers = &mut state.registers[self.shape.thread(t).registers..];
         let limits = &self.shape.thread(t).register_limits;
-        let event = |kind| Event {
-            thread: t,
-            label: Some(stmt.label),
-            pc: Some(pc),
-            kind,
-        };
+        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), kind };
         let result = local(stmt, registers, limits, |kind| record.event(|| event(kind)))?;
         if let Op::Assign { reg, .. } = stmt.op {
             self.model.define(&self.shape, state, t, reg);
@@ -240,9 +219,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         let program = self.shape.program();
         let first = self.shape.pool_cells[pool.index()] as usize;
         let pool = program.pool(pool);
-        let free = memory.allocated[first..first + pool.cells as usize]
-            .iter()
-            .position(|a| !a);
+        let free = memory.allocated[first..first + pool.cells as usize].iter().position(|a| !a);
         let cell = free.ok_or(Fault::PoolExhausted)?;
         memory.allocated[first + cell] = true;
         let start = pool.base.index() + cell * pool.stride as usize;
@@ -264,11 +241,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         let shape = self.shape.thread(t);
         let thread = self.shape.program().thread(t);
         let registers = shape.registers..shape.registers + thread.registers.len();
-        let block = Block {
-            thread,
-            id: Some(t),
-            limits: &shape.register_limits,
-        };
+        let block = Block { thread, id: Some(t), limits: &shape.register_limits };
         self.run_directly(
             &block,
             from,
@@ -290,25 +263,11 @@ impl<M: MemoryModel> Machine<'_, M> {
         let Some(init) = &program.init else {
             return Ok(true);
         };
-        let limits: Vec<_> = init
-            .registers
-            .iter()
-            .map(|r| program.limits(&r.ty))
-            .collect();
+        let limits: Vec<_> = init.registers.iter().map(|r| program.limits(&r.ty)).collect();
         let mut registers = vec![0; init.registers.len()];
-        let block = Block {
-            thread: init,
-            id: None,
-            limits: &limits,
-        };
-        let end = self.run_directly(
-            &block,
-            Pc(0),
-            &mut registers,
-            &mut state.memory,
-            choices,
-            record,
-        )?;
+        let block = Block { thread: init, id: None, limits: &limits };
+        let end =
+            self.run_directly(&block, Pc(0), &mut registers, &mut state.memory, choices, record)?;
         Ok(end.is_some())
     }
 
@@ -325,18 +284,10 @@ impl<M: MemoryModel> Machine<'_, M> {
         let mut pc = from;
         for _ in 0..ATOMIC {
             let stmt = block.thread.stmt(pc);
-            let stumble = |fault| Stumble {
-                fault: Some(fault),
-                label: Some(stmt.label),
-            };
+            let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
             let mut event = |kind| {
                 if let Some(thread) = block.id {
-                    record.event(|| Event {
-                        thread,
-                        label: Some(stmt.label),
-                        pc: Some(pc),
-                        kind,
-                    });
+                    record.event(|| Event { thread, label: Some(stmt.label), pc: Some(pc), kind });
                 }
             };
             let put = |registers: &mut [Value], reg: Reg, value: Value| {
@@ -360,11 +311,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                     let loc = loc.map_err(stumble)?;
                     check_allocated(&self.shape, memory, loc).map_err(stumble)?;
                     let value = memory.values[loc.index()];
-                    event(EventKind::Load {
-                        loc,
-                        value,
-                        source: Source::Memory,
-                    });
+                    event(EventKind::Load { loc, value, source: Source::Memory });
                     put(registers, *reg, value).map_err(stumble)?;
                     stmt.next
                 }
@@ -431,10 +378,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             };
         }
         let label = Some(block.thread.stmt(pc).label);
-        Err(Stumble {
-            fault: Some(Fault::Endless),
-            label,
-        })
+        Err(Stumble { fault: Some(Fault::Endless), label })
     }
 }
 
@@ -454,10 +398,7 @@ fn local(
     limits: &[Option<(Value, Value)>],
     mut event: impl FnMut(EventKind),
 ) -> Result<Local, Stumble> {
-    let stumble = |fault| Stumble {
-        fault: Some(fault),
-        label: Some(stmt.label),
-    };
+    let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
     let eval = |e: &Expr<Reg>| e.eval(&|reg| registers[reg.index()]).map_err(stumble);
     match &stmt.op {
         Op::Skip => {
@@ -470,11 +411,7 @@ fn local(
             registers[reg.index()] = value;
             Ok(Local::At(stmt.next))
         }
-        Op::Branch {
-            cond,
-            then,
-            otherwise,
-        } => {
+        Op::Branch { cond, then, otherwise } => {
             let holds = eval(cond)? != 0;
             event(EventKind::Test(holds));
             Ok(Local::At(if holds { *then } else { *otherwise }))
@@ -492,10 +429,7 @@ fn local(
             if holds {
                 Ok(Local::At(stmt.next))
             } else {
-                Err(Stumble {
-                    fault: None,
-                    label: Some(stmt.label),
-                })
+                Err(Stumble { fault: None, label: Some(stmt.label) })
             }
         }
         Op::Choose { .. }

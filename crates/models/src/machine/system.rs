@@ -58,12 +58,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     }
 
     fn initial<S: Sink>(&self, scratch: &mut Self::Scratch, sink: &mut S) {
-        let Scratch {
-            work,
-            writer,
-            choices,
-            ..
-        } = scratch;
+        let Scratch { work, writer, choices, .. } = scratch;
         *choices = Choices::default();
         loop {
             match self.start(work, choices, &mut ()) {
@@ -103,8 +98,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
                 }
             }
             scratch.internal.clear();
-            self.model
-                .internal(&self.shape, &scratch.base, t, &mut scratch.internal);
+            self.model.internal(&self.shape, &scratch.base, t, &mut scratch.internal);
             for at in 0..scratch.internal.len() {
                 let which = scratch.internal[at];
                 let taken = self.perform(&mut scratch.work, t, which, &mut ());
@@ -153,13 +147,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// The successor in `work`, which a step of `t` led to.
     #[inline]
     fn pack<'s>(&self, t: ThreadId, scratch: &'s mut Scratch<M::Pending>) -> &'s [u8] {
-        let Scratch {
-            base,
-            segments,
-            work,
-            writer,
-            ..
-        } = scratch;
+        let Scratch { base, segments, work, writer, .. } = scratch;
         let same_memory = work.memory == base.memory;
         self.encode_after(work, segments, same_memory, t, writer)
     }
@@ -213,14 +201,10 @@ impl<M: MemoryModel> Machine<'_, M> {
                 }
             }
             scratch.internal.clear();
-            self.model
-                .internal(&self.shape, &scratch.base, t, &mut scratch.internal);
+            self.model.internal(&self.shape, &scratch.base, t, &mut scratch.internal);
             for at in 0..scratch.internal.len() {
                 let which = scratch.internal[at];
-                if !self
-                    .model
-                    .internal_commutes(&self.shape, &scratch.base, t, which)
-                {
+                if !self.model.internal_commutes(&self.shape, &scratch.base, t, which) {
                     continue;
                 }
                 let taken = self.perform(&mut scratch.work, t, which, &mut ());

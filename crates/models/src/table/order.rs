@@ -22,18 +22,9 @@ pub(super) fn kinds(
     entry: usize,
 ) -> Option<Kinds> {
     match shape.stmt(t, window.pc(entry)).op {
-        Op::Load { .. } => Some(Kinds {
-            loads: true,
-            stores: false,
-        }),
-        Op::Store { .. } => Some(Kinds {
-            loads: false,
-            stores: true,
-        }),
-        Op::Update { .. } => Some(Kinds {
-            loads: true,
-            stores: true,
-        }),
+        Op::Load { .. } => Some(Kinds { loads: true, stores: false }),
+        Op::Store { .. } => Some(Kinds { loads: false, stores: true }),
+        Op::Update { .. } => Some(Kinds { loads: true, stores: true }),
         _ => None,
     }
 }
@@ -159,15 +150,10 @@ impl Table {
         fence: usize,
         orders: FenceKinds,
     ) -> bool {
-        (0..fence)
-            .filter_map(|earlier| kinds(shape, t, window, earlier))
-            .any(|earlier| {
-                let any = Kinds {
-                    loads: true,
-                    stores: true,
-                };
-                is_fenced(orders, earlier, any)
-            })
+        (0..fence).filter_map(|earlier| kinds(shape, t, window, earlier)).any(|earlier| {
+            let any = Kinds { loads: true, stores: true };
+            is_fenced(orders, earlier, any)
+        })
     }
 }
 

@@ -47,11 +47,7 @@ impl Clone for Window {
 
 impl Window {
     pub(super) fn new(registers: usize) -> Self {
-        Window {
-            pcs: Vec::new(),
-            operands: Vec::new(),
-            producers: vec![0; registers],
-        }
+        Window { pcs: Vec::new(), operands: Vec::new(), producers: vec![0; registers] }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -76,9 +72,7 @@ impl Window {
     }
 
     fn start(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> usize {
-        (0..entry)
-            .map(|earlier| self.width(shape, t, earlier))
-            .sum()
+        (0..entry).map(|earlier| self.width(shape, t, earlier)).sum()
     }
 
     /// The operands of an entry, in the order of its statement's uses.
@@ -89,9 +83,7 @@ impl Window {
 
     /// Whether all operands are values.
     pub(super) fn is_ready(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> bool {
-        self.operands(shape, t, entry)
-            .iter()
-            .all(|o| matches!(o, Operand::Value(_)))
+        self.operands(shape, t, entry).iter().all(|o| matches!(o, Operand::Value(_)))
     }
 
     /// Adds a statement, capturing its operands and making it the producer of its target.

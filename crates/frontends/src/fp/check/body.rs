@@ -92,13 +92,7 @@ impl Checker<'_> {
         self.find_registers(block);
         if self.registers.len() > limits::REGISTERS {
             let (found, limit) = (self.registers.len() as u64, limits::REGISTERS as u64);
-            too_many(
-                self.diagnostics,
-                block.close(self.source),
-                "registers",
-                found,
-                limit,
-            );
+            too_many(self.diagnostics, block.close(self.source), "registers", found, limit);
         }
         let code = self.stmts(&block.stmts);
         let unread = self.registers.iter().enumerate();
@@ -128,10 +122,7 @@ pub(super) fn warn_unread(
     diagnostics: &mut Diagnostics,
 ) {
     let local = &body.locals[local.index()];
-    let near = nearest(
-        &local.name,
-        globals.names(|g| matches!(g, Global::Shared(_))),
-    );
+    let near = nearest(&local.name, globals.names(|g| matches!(g, Global::Shared(_))));
     let hint = match near {
         Some(near) => format!("did you mean the location `{near}`?"),
         None => format!("if that is on purpose, call it `_{}`", local.name),

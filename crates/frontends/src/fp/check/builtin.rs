@@ -8,7 +8,7 @@ use crate::fp::ast;
 use crate::fp::codes;
 use crate::fp::limits;
 use crate::fp::names::{Global, too_many};
-use crate::fp::suggest::nearest;
+use crate::fp::suggest::hint;
 use crate::fp::tree::{Expr, ExprKind, Update};
 use crate::fp::types::Ty;
 
@@ -37,11 +37,8 @@ impl Checker<'_> {
             });
         }
         let (place, ty) = (place?, ty?);
-        let mut operands = checked
-            .into_iter()
-            .collect::<Option<Vec<Expr>>>()?
-            .into_iter()
-            .map(Box::new);
+        let mut operands =
+            checked.into_iter().collect::<Option<Vec<Expr>>>()?.into_iter().map(Box::new);
         let (first, second) = (operands.next()?, operands.next());
         let (update, allowed) = match (name.text.as_str(), second) {
             ("cas", Some(new)) => (Update::Cas(first, new), true),
@@ -68,12 +65,7 @@ impl Checker<'_> {
             Update::Cas(..) => Ty::Bool,
             Update::Swap(_) | Update::Add(_) | Update::Sub(_) | Update::Bits(..) => ty,
         };
-        Some(Expr {
-            kind: ExprKind::Update(place, update),
-            ty: yields,
-            span,
-            pure: false,
-        })
+        Some(Expr { kind: ExprKind::Update(place, update), ty: yields, span, pure: false })
     }
 
     fn update_arguments(
@@ -112,12 +104,7 @@ impl Checker<'_> {
             ty = Some(ty.and_then(|ty: Ty| ty.join(value.ty)).unwrap_or(value.ty));
             checked.push(value);
         }
-        Some(Expr {
-            kind: ExprKind::ChooseList(checked),
-            ty: ty?,
-            span,
-            pure: false,
-        })
+        Some(Expr { kind: ExprKind::ChooseList(checked), ty: ty?, span, pure: false })
     }
 
     /// An expression that is constant in each thread.
@@ -128,11 +115,7 @@ impl Checker<'_> {
         };
         if !is_fixed(&checked) {
             self.diagnostics
-                .error(
-                    codes::NOT_CONSTANT,
-                    expr.span,
-                    "`choose` is between constants",
-                )
+                .error(codes::NOT_CONSTANT, expr.span, "`choose` is between constants")
                 .label("not a constant");
             return None;
         }
@@ -144,16 +127,13 @@ impl Checker<'_> {
             return None;
         }
         match self.globals.get(&name.text) {
-            Some((Global::Record(pool), _)) => Some(Expr {
-                kind: ExprKind::New(pool),
-                ty: Ty::Ref(pool),
-                span,
-                pure: false,
-            }),
+            Some((Global::Record(pool), _)) => {
+                Some(Expr { kind: ExprKind::New(pool), ty: Ty::Ref(pool), span, pure: false })
+            }
             Some((Global::Broken, _)) => None,
             Some(_) | None => {
                 let records = self.globals.names(|g| matches!(g, Global::Record(_)));
-                let near = nearest(&name.text, records).map(|n| format!("did you mean `{n}`?"));
+                let near = hint(&name.text, records, self.diagnostics.len());
                 let message = format!("there is no record `{}`", name.text);
                 self.diagnostics
                     .error(codes::UNKNOWN_TYPE, name.span, message)

@@ -6,7 +6,7 @@ use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
 use crate::fp::codes;
 use crate::fp::names::Global;
-use crate::fp::suggest::nearest;
+use crate::fp::suggest::hint;
 use crate::fp::tree::{Expr, ExprKind};
 use crate::fp::types::{LocalId, ProcId, TemplateId, Ty};
 
@@ -18,12 +18,7 @@ impl Checker<'_> {
             && self.globals.shared[id.index()].len.is_some()
         {
             let kind = ExprKind::WholeArray(id);
-            return Some(Expr {
-                kind,
-                ty: Ty::Int,
-                span: expr.span,
-                pure: true,
-            });
+            return Some(Expr { kind, ty: Ty::Int, span: expr.span, pure: true });
         }
         let checked = self.expr(expr)?;
         let single = matches!(
@@ -74,7 +69,7 @@ impl Checker<'_> {
             Some((Global::Broken, _)) => return None,
             Some(_) | None => {
                 let threads = self.globals.names(|g| matches!(g, Global::Thread(_)));
-                let near = nearest(thread, threads).map(|n| format!("did you mean `{n}`?"));
+                let near = hint(thread, threads, self.diagnostics.len());
                 let message = format!("there is no thread `{thread}`");
                 self.diagnostics
                     .error(codes::UNKNOWN_THREAD, thread_span, message)
@@ -93,8 +88,11 @@ impl Checker<'_> {
         let instance = self.instance(id, args, thread_span)?;
         let locals = self.threads.get(id.index()).map_or(&[][..], Vec::as_slice);
         let Some(at) = locals.iter().position(|l| l.name == register.text) else {
-            let near = nearest(&register.text, locals.iter().map(|l| l.name.as_str()));
-            let near = near.map(|n| format!("did you mean `{n}`?"));
+            let near = hint(
+                &register.text,
+                locals.iter().map(|l| l.name.as_str()),
+                self.diagnostics.len(),
+            );
             let message = format!("thread `{thread}` has no register `{}`", register.text);
             self.diagnostics
                 .error(codes::UNKNOWN_NAME, register.span, message)
@@ -105,12 +103,7 @@ impl Checker<'_> {
         let local = LocalId(at as u32);
         let ty = locals[at].ty.ty;
         self.mentioned.push((id, local));
-        Some(Expr {
-            kind: ExprKind::ThreadRegister(id, instance, local),
-            ty,
-            span,
-            pure: true,
-        })
+        Some(Expr { kind: ExprKind::ThreadRegister(id, instance, local), ty, span, pure: true })
     }
 
     /// Which instance of a template is meant.
@@ -126,30 +119,20 @@ impl Checker<'_> {
             (None, None) => Some(None),
             (None, Some(_)) => {
                 self.diagnostics
-                    .error(
-                        codes::UNKNOWN_THREAD,
-                        span,
-                        format!("`{name}` is a single thread"),
-                    )
+                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` is a single thread"))
                     .label("has no parameter")
                     .hint(format!("write `{name}.r`"));
                 None
             }
             (Some((_, lo, _)), None) => {
                 self.diagnostics
-                    .error(
-                        codes::UNKNOWN_THREAD,
-                        span,
-                        format!("`{name}` is several threads"),
-                    )
+                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` is several threads"))
                     .label("which one?")
                     .hint(format!("write `{name}({lo}).r`"));
                 None
             }
             (Some((_, lo, hi)), Some([arg])) => {
-                let value = self
-                    .globals
-                    .constant_int(arg, self.source, self.diagnostics)?;
+                let value = self.globals.constant_int(arg, self.source, self.diagnostics)?;
                 if value < *lo || value > *hi {
                     self.diagnostics
                         .error(
@@ -164,11 +147,7 @@ impl Checker<'_> {
             }
             (Some(_), Some(_)) => {
                 self.diagnostics
-                    .error(
-                        codes::UNKNOWN_THREAD,
-                        span,
-                        format!("`{name}` has one parameter"),
-                    )
+                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` has one parameter"))
                     .label("wrong number of values");
                 None
             }
@@ -184,11 +163,7 @@ impl Checker<'_> {
         let mut chars = name.chars();
         let letter = chars.next()?;
         let number = chars.as_str().parse::<u32>().ok().filter(|n| *n > 0)?;
-        let at = self
-            .globals
-            .procs
-            .iter()
-            .position(|p| p.letter == Some(letter))?;
+        let at = self.globals.procs.iter().position(|p| p.letter == Some(letter))?;
         let signature = &self.globals.procs[at];
         let Some(returns) = signature.returns else {
             let message = format!("operation `{}` returns nothing", signature.name);
@@ -205,11 +180,6 @@ impl Checker<'_> {
             return Some(None);
         }
         let kind = ExprKind::ClientResult(ProcId(at as u32), number);
-        Some(Some(Expr {
-            kind,
-            ty: returns.ty,
-            span,
-            pure: true,
-        }))
+        Some(Some(Expr { kind, ty: returns.ty, span, pure: true }))
     }
 }

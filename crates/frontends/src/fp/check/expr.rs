@@ -6,7 +6,7 @@ use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
 use crate::fp::codes;
 use crate::fp::names::{BUILTINS, Global};
-use crate::fp::suggest::nearest;
+use crate::fp::suggest::hint;
 use crate::fp::tree::{Expr, ExprKind};
 use crate::fp::types::{ProcId, Ty};
 
@@ -25,11 +25,7 @@ impl Checker<'_> {
                 Ok(value) => Some(self.constant(value, Ty::Int, span)),
                 Err(_) => {
                     self.diagnostics
-                        .error(
-                            codes::BAD_NUMBER,
-                            span,
-                            "this number does not fit in 32 bits",
-                        )
+                        .error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits")
                         .label("too large");
                     None
                 }
@@ -48,12 +44,7 @@ impl Checker<'_> {
                 };
                 let operand = self.expr_of(operand, ty)?;
                 let pure = operand.pure;
-                Some(Expr {
-                    kind: ExprKind::Unary(*op, Box::new(operand)),
-                    ty,
-                    span,
-                    pure,
-                })
+                Some(Expr { kind: ExprKind::Unary(*op, Box::new(operand)), ty, span, pure })
             }
             Ast::Binary(op, left, right) => self.binary(*op, left, right, span),
             Ast::Select(cond, then, otherwise) => {
@@ -67,12 +58,7 @@ impl Checker<'_> {
                 };
                 let pure = cond.pure && then.pure && otherwise.pure;
                 let parts = (Box::new(cond), Box::new(then), Box::new(otherwise));
-                Some(Expr {
-                    kind: ExprKind::Select(parts.0, parts.1, parts.2),
-                    ty,
-                    span,
-                    pure,
-                })
+                Some(Expr { kind: ExprKind::Select(parts.0, parts.1, parts.2), ty, span, pure })
             }
             Ast::Index(..) | Ast::Field(..) => self.access(expr),
             Ast::Call(name, args) => {
@@ -100,12 +86,7 @@ impl Checker<'_> {
                 let lo = self.fixed(&range.lo, Some(Ty::Int));
                 let hi = self.fixed(&range.hi, Some(Ty::Int));
                 let kind = ExprKind::ChooseRange(Box::new(lo?), Box::new(hi?), range.inclusive);
-                Some(Expr {
-                    kind,
-                    ty: Ty::Int,
-                    span,
-                    pure: false,
-                })
+                Some(Expr { kind, ty: Ty::Int, span, pure: false })
             }
             Ast::ChooseList(list) => self.choose_list(list, span),
             Ast::New(name) => self.new_record(name, span),
@@ -116,18 +97,12 @@ impl Checker<'_> {
     pub(super) fn admits(&mut self, span: Span, what: &str) -> bool {
         let (code, message) = match self.scope {
             Scope::Body => return true,
-            Scope::Constant => (
-                codes::NOT_CONSTANT,
-                format!("a constant cannot contain {what}"),
-            ),
-            Scope::Condition { .. } => (
-                codes::CONDITION,
-                format!("a condition cannot contain {what}"),
-            ),
+            Scope::Constant => (codes::NOT_CONSTANT, format!("a constant cannot contain {what}")),
+            Scope::Condition { .. } => {
+                (codes::CONDITION, format!("a condition cannot contain {what}"))
+            }
         };
-        self.diagnostics
-            .error(code, span, message)
-            .label("not allowed here");
+        self.diagnostics.error(code, span, message).label("not allowed here");
         false
     }
 
@@ -136,20 +111,10 @@ impl Checker<'_> {
             let register = &mut self.registers[id.index()];
             register.read = true;
             let ty = register.local.ty.ty;
-            return Some(Expr {
-                kind: ExprKind::Local(id),
-                ty,
-                span,
-                pure: true,
-            });
+            return Some(Expr { kind: ExprKind::Local(id), ty, span, pure: true });
         }
         if self.param.is_some_and(|p| p.text == name) {
-            return Some(Expr {
-                kind: ExprKind::Param,
-                ty: Ty::Int,
-                span,
-                pure: true,
-            });
+            return Some(Expr { kind: ExprKind::Param, ty: Ty::Int, span, pure: true });
         }
         match self.globals.get(name) {
             Some((Global::Const(value, ty), _)) => Some(self.constant(value, ty, span)),
@@ -162,20 +127,14 @@ impl Checker<'_> {
                         .related(declared, "declared here");
                     return None;
                 }
-                let name = ast::Expr {
-                    kind: Ast::Name(name.into()),
-                    span,
-                    height: 1,
-                };
+                let name = ast::Expr { kind: Ast::Name(name.into()), span, height: 1 };
                 self.access(&name)
             }
             Some((Global::Broken, _)) => None,
             Some((other, declared)) => {
                 let message = format!("`{name}` is {}, not a value", other.describe());
                 let diagnostic = self.diagnostics.error(codes::UNKNOWN_NAME, span, message);
-                diagnostic
-                    .label("a value is needed here")
-                    .related(declared, "declared here");
+                diagnostic.label("a value is needed here").related(declared, "declared here");
                 match other {
                     Global::Proc(_) => diagnostic.hint(format!("write `{name}()` to call it")),
                     Global::Thread(_) => {
@@ -264,12 +223,7 @@ impl Checker<'_> {
             BinOp::And | BinOp::Or => Ty::Bool,
         };
         let pure = left.pure && right.pure;
-        Some(Expr {
-            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-            ty,
-            span,
-            pure,
-        })
+        Some(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span, pure })
     }
 
     /// A call of a procedure; its value may be missing.
@@ -292,8 +246,7 @@ impl Checker<'_> {
             }
             None => {
                 let procs = self.globals.names(|g| matches!(g, Global::Proc(_)));
-                let near = nearest(&name.text, procs.chain(BUILTINS));
-                let near = near.map(|n| format!("did you mean `{n}`?"));
+                let near = hint(&name.text, procs.chain(BUILTINS), self.diagnostics.len());
                 let message = format!("there is no procedure `{}`", name.text);
                 self.diagnostics
                     .error(codes::UNKNOWN_PROCEDURE, name.span, message)
@@ -321,23 +274,11 @@ impl Checker<'_> {
         let checked = checked.into_iter().collect::<Option<Vec<Expr>>>()?;
         // A `void` call has no type; whoever wants a value has to look at the signature.
         let ty = signature.returns.map_or(Ty::Null, |ty| ty.ty);
-        Some((
-            id,
-            Expr {
-                kind: ExprKind::Call(id, checked),
-                ty,
-                span,
-                pure: false,
-            },
-        ))
+        Some((id, Expr { kind: ExprKind::Call(id, checked), ty, span, pure: false }))
     }
 }
 
 /// "1 argument", "2 arguments".
 pub(super) fn arguments(count: usize) -> String {
-    if count == 1 {
-        "1 argument".into()
-    } else {
-        format!("{count} arguments")
-    }
+    if count == 1 { "1 argument".into() } else { format!("{count} arguments") }
 }

@@ -35,17 +35,13 @@ pub(super) fn walk<'s>(stmt: &'s ast::Stmt, visit: &mut impl FnMut(&'s ast::Stmt
         | StmtKind::While { body, .. }
         | StmtKind::DoWhile { body, .. }
         | StmtKind::Loop(body) => walk(body, visit),
-        StmtKind::If {
-            then, otherwise, ..
-        } => {
+        StmtKind::If { then, otherwise, .. } => {
             walk(then, visit);
             if let Some(otherwise) = otherwise {
                 walk(otherwise, visit);
             }
         }
-        StmtKind::For {
-            init, step, body, ..
-        } => {
+        StmtKind::For { init, step, body, .. } => {
             for part in init.iter().chain([body]).chain(step.iter()) {
                 walk(part, visit);
             }
@@ -167,9 +163,7 @@ impl Checker<'_> {
             | StmtKind::While { body, .. }
             | StmtKind::DoWhile { body, .. }
             | StmtKind::Loop(body) => self.declarations(body, scopes),
-            StmtKind::If {
-                then, otherwise, ..
-            } => {
+            StmtKind::If { then, otherwise, .. } => {
                 self.declarations(then, scopes);
                 if let Some(otherwise) = otherwise {
                     self.declarations(otherwise, scopes);
@@ -204,13 +198,8 @@ impl Checker<'_> {
         if !self.name_is_free(name) {
             return;
         }
-        let twice = scopes
-            .iter()
-            .find_map(|scope| scope.get(name.text.as_str()).copied());
-        let old = self
-            .by_name
-            .get(&name.text)
-            .map(|id| self.registers[id.index()].clone());
+        let twice = scopes.iter().find_map(|scope| scope.get(name.text.as_str()).copied());
+        let old = self.by_name.get(&name.text).map(|id| self.registers[id.index()].clone());
         let conflict = match (&old, twice) {
             (Some(old), _) if old.param => Some((old.local.span, "a parameter has this name")),
             (_, Some(first)) => Some((first, "already declared here")),
@@ -272,10 +261,7 @@ impl Checker<'_> {
             // `r += 1` alone is no first value.
             None if op.is_some() => return,
             None => {
-                let name = ast::Name {
-                    text: name.clone(),
-                    span: place.span,
-                };
+                let name = ast::Name { text: name.clone(), span: place.span };
                 self.add_register(&name, None, false)
             }
         };
@@ -319,10 +305,7 @@ impl Checker<'_> {
                     return None;
                 };
                 let fields = &self.globals.records[pool.index()].fields;
-                fields
-                    .iter()
-                    .find(|f| f.name == field.text)
-                    .map(|f| f.ty.ty)
+                fields.iter().find(|f| f.name == field.text).map(|f| f.ty.ty)
             }
             Ast::Call(name, args) => match name.text.as_str() {
                 "cas" => Some(Ty::Bool),
@@ -374,9 +357,7 @@ pub(super) fn registers_of(file: &ast::File) -> BTreeMap<String, String> {
             | ast::ItemKind::Observe(_) => continue,
         };
         for register in assigned(block) {
-            found
-                .entry(register.to_string())
-                .or_insert_with(|| name.clone());
+            found.entry(register.to_string()).or_insert_with(|| name.clone());
         }
     }
     found

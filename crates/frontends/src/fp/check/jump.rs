@@ -7,7 +7,7 @@ use fencepost_ir::Span;
 use super::{BodyKind, Checker};
 use crate::fp::ast::{self, StmtKind as Ast};
 use crate::fp::codes;
-use crate::fp::suggest::nearest;
+use crate::fp::suggest::hint;
 use crate::fp::tree::StmtKind;
 
 /// A loop or block around a statement.
@@ -68,18 +68,12 @@ impl Checker<'_> {
                         .related(first.span, "first one");
                 } else {
                     let id = labels.len();
-                    let place = LabelPlace {
-                        id,
-                        span: name.span,
-                        blocks: blocks.clone(),
-                    };
+                    let place = LabelPlace { id, span: name.span, blocks: blocks.clone() };
                     labels.insert(name.text.clone(), place);
                 }
                 self.labels_in(body, blocks, labels);
             }
-            Ast::If {
-                then, otherwise, ..
-            } => {
+            Ast::If { then, otherwise, .. } => {
                 self.labels_in(then, blocks, labels);
                 if let Some(otherwise) = otherwise {
                     self.labels_in(otherwise, blocks, labels);
@@ -114,8 +108,8 @@ impl Checker<'_> {
 
     pub(super) fn goto(&mut self, name: &ast::Name, span: Span) -> Option<StmtKind> {
         let Some(label) = self.labels.get(&name.text).cloned() else {
-            let near = nearest(&name.text, self.labels.keys().map(String::as_str));
-            let near = near.map(|n| format!("did you mean `{n}`?"));
+            let near =
+                hint(&name.text, self.labels.keys().map(String::as_str), self.diagnostics.len());
             let message = format!("there is no label `{}` here", name.text);
             self.diagnostics
                 .error(codes::UNKNOWN_LABEL, name.span, message)
@@ -123,17 +117,11 @@ impl Checker<'_> {
                 .hint = near;
             return None;
         };
-        let here: Vec<Region> = self
-            .regions
-            .iter()
-            .copied()
-            .filter(|r| *r != Region::Loop)
-            .collect();
+        let here: Vec<Region> =
+            self.regions.iter().copied().filter(|r| *r != Region::Loop).collect();
         if !here.starts_with(&label.blocks) {
-            let into = label
-                .blocks
-                .iter()
-                .zip(here.iter().map(Some).chain(std::iter::repeat(None)));
+            let into =
+                label.blocks.iter().zip(here.iter().map(Some).chain(std::iter::repeat(None)));
             let into = into.filter(|(a, b)| Some(*a) != *b).map(|(a, _)| *a).next();
             let (what, block) = match into {
                 Some(Region::Atomic(block)) => ("an `atomic`", block),
@@ -141,11 +129,7 @@ impl Checker<'_> {
                 Some(Region::Loop) | None => ("a", label.span),
             };
             self.diagnostics
-                .error(
-                    codes::JUMP_INTO,
-                    span,
-                    format!("this jumps into {what} block"),
-                )
+                .error(codes::JUMP_INTO, span, format!("this jumps into {what} block"))
                 .label("not allowed")
                 .related(label.span, "the label")
                 .related(block, "the block");
@@ -155,10 +139,7 @@ impl Checker<'_> {
         if !self.may_leave(left, span) {
             return None;
         }
-        let outside = !label
-            .blocks
-            .iter()
-            .any(|b| matches!(b, Region::Critical(_)));
+        let outside = !label.blocks.iter().any(|b| matches!(b, Region::Critical(_)));
         Some(StmtKind::Goto(label.id, outside))
     }
 
@@ -167,11 +148,7 @@ impl Checker<'_> {
         for region in left {
             if let Region::Atomic(block) = region {
                 self.diagnostics
-                    .error(
-                        codes::LEAVES_ATOMIC,
-                        span,
-                        "this jumps out of an `atomic` block",
-                    )
+                    .error(codes::LEAVES_ATOMIC, span, "this jumps out of an `atomic` block")
                     .label("not allowed")
                     .related(*block, "the block")
                     .hint("set a register and jump after the block");
@@ -214,9 +191,7 @@ impl Checker<'_> {
                     BodyKind::Init => "`init` returns nothing",
                     BodyKind::Thread => "a thread returns nothing",
                 };
-                self.diagnostics
-                    .error(codes::RETURN, value.span, what)
-                    .label("remove this value");
+                self.diagnostics.error(codes::RETURN, value.span, what).label("remove this value");
                 return None;
             }
             (BodyKind::Procedure(None) | BodyKind::Init | BodyKind::Thread, None) => None,
@@ -237,9 +212,7 @@ pub(super) fn falls_through(stmts: &[ast::Stmt]) -> bool {
 
 fn has_label(stmt: &ast::Stmt) -> bool {
     let mut found = false;
-    super::infer::walk(stmt, &mut |stmt| {
-        found |= matches!(stmt.kind, Ast::Label(..))
-    });
+    super::infer::walk(stmt, &mut |stmt| found |= matches!(stmt.kind, Ast::Label(..)));
     found
 }
 
@@ -250,13 +223,10 @@ fn passes(stmt: &ast::Stmt) -> bool {
             falls_through(&block.stmts)
         }
         Ast::Label(_, body) => passes(body),
-        Ast::If {
-            then, otherwise, ..
-        } => passes(then) || otherwise.as_ref().is_none_or(|otherwise| passes(otherwise)),
-        Ast::Loop(body)
-        | Ast::For {
-            cond: None, body, ..
-        } => breaks(body),
+        Ast::If { then, otherwise, .. } => {
+            passes(then) || otherwise.as_ref().is_none_or(|otherwise| passes(otherwise))
+        }
+        Ast::Loop(body) | Ast::For { cond: None, body, .. } => breaks(body),
         Ast::While { cond, body, .. } => {
             !matches!(cond.kind, ast::ExprKind::Bool(true)) || breaks(body)
         }
@@ -293,9 +263,9 @@ fn own_jump(stmt: &ast::Stmt, wanted: &impl Fn(&Ast) -> bool) -> bool {
             block.stmts.iter().any(|stmt| own_jump(stmt, wanted))
         }
         Ast::Label(_, body) => own_jump(body, wanted),
-        Ast::If {
-            then, otherwise, ..
-        } => own_jump(then, wanted) || otherwise.as_ref().is_some_and(|s| own_jump(s, wanted)),
+        Ast::If { then, otherwise, .. } => {
+            own_jump(then, wanted) || otherwise.as_ref().is_some_and(|s| own_jump(s, wanted))
+        }
         Ast::Loop(_)
         | Ast::For { .. }
         | Ast::While { .. }

@@ -6,7 +6,7 @@ use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
 use crate::fp::codes;
 use crate::fp::names::Global;
-use crate::fp::suggest::nearest;
+use crate::fp::suggest::hint;
 use crate::fp::tree::{Expr, ExprKind, Place, Root};
 use crate::fp::types::{Ty, VarTy};
 
@@ -22,12 +22,7 @@ impl Checker<'_> {
         }
         let place = self.place(expr)?;
         let ty = place.ty.ty;
-        Some(Expr {
-            kind: ExprKind::Load(place),
-            ty,
-            span: expr.span,
-            pure: false,
-        })
+        Some(Expr { kind: ExprKind::Load(place), ty, span: expr.span, pure: false })
     }
 
     /// A place in shared memory.
@@ -40,18 +35,11 @@ impl Checker<'_> {
             let (root, ty, len) = self.root(base)?;
             let Some(len) = len else {
                 let message = format!("`{}` is not an array", self.text(base.span));
-                self.diagnostics
-                    .error(codes::ARRAY, base.span, message)
-                    .label("has no elements");
+                self.diagnostics.error(codes::ARRAY, base.span, message).label("has no elements");
                 return None;
             };
             let index = self.index(index, len)?;
-            return Some(Place {
-                root,
-                index: Some(Box::new(index)),
-                ty,
-                span,
-            });
+            return Some(Place { root, index: Some(Box::new(index)), ty, span });
         }
         let (root, ty, len) = self.root(expr)?;
         if let Some(len) = len {
@@ -62,28 +50,17 @@ impl Checker<'_> {
                 .hint(format!("say which element: `{text}[0]`"));
             return None;
         }
-        Some(Place {
-            root,
-            index: None,
-            ty,
-            span,
-        })
+        Some(Place { root, index: None, ty, span })
     }
 
     fn index(&mut self, index: &ast::Expr, len: u32) -> Option<Expr> {
         if !matches!(self.scope, Scope::Condition { .. }) {
             return self.expr_of(index, Ty::Int);
         }
-        let value = self
-            .globals
-            .constant_int(index, self.source, self.diagnostics)?;
+        let value = self.globals.constant_int(index, self.source, self.diagnostics)?;
         if value < 0 || value as u32 >= len {
             self.diagnostics
-                .error(
-                    codes::ARRAY,
-                    index.span,
-                    format!("there is no element {value}"),
-                )
+                .error(codes::ARRAY, index.span, format!("there is no element {value}"))
                 .label(format!("the array has {len} elements"));
             return None;
         }
@@ -104,11 +81,7 @@ impl Checker<'_> {
             Ast::Field(base, field) => {
                 if let Scope::Condition { .. } = self.scope {
                     self.diagnostics
-                        .error(
-                            codes::CONDITION,
-                            expr.span,
-                            "a condition cannot follow references",
-                        )
+                        .error(codes::CONDITION, expr.span, "a condition cannot follow references")
                         .label("not allowed here")
                         .hint("copy the field to a register or location first");
                     return None;
@@ -136,11 +109,7 @@ impl Checker<'_> {
             | Ast::New(_) => {
                 let text = self.text(expr.span);
                 self.diagnostics
-                    .error(
-                        codes::NOT_A_LOCATION,
-                        expr.span,
-                        format!("`{text}` is not a location"),
-                    )
+                    .error(codes::NOT_A_LOCATION, expr.span, format!("`{text}` is not a location"))
                     .label("a location, an array element or a field is needed");
                 None
             }
@@ -157,8 +126,11 @@ impl Checker<'_> {
         };
         let record = &self.globals.records[pool.index()];
         let Some(at) = record.fields.iter().position(|f| f.name == field.text) else {
-            let near = nearest(&field.text, record.fields.iter().map(|f| f.name.as_str()));
-            let near = near.map(|n| format!("did you mean `{n}`?"));
+            let near = hint(
+                &field.text,
+                record.fields.iter().map(|f| f.name.as_str()),
+                self.diagnostics.len(),
+            );
             let message = format!("record `{}` has no field `{}`", record.name, field.text);
             self.diagnostics
                 .error(codes::UNKNOWN_FIELD, field.span, message)
@@ -167,15 +139,7 @@ impl Checker<'_> {
             return None;
         };
         let info = &record.fields[at];
-        Some((
-            Root::Field {
-                pool,
-                field: at,
-                of: Box::new(of),
-            },
-            info.ty,
-            info.len,
-        ))
+        Some((Root::Field { pool, field: at, of: Box::new(of) }, info.ty, info.len))
     }
 
     fn not_a_location(&mut self, name: &str, span: Span) {
@@ -184,9 +148,7 @@ impl Checker<'_> {
             self.diagnostics
                 .error(codes::NOT_A_LOCATION, span, message)
                 .label("belongs to one thread")
-                .hint(format!(
-                    "declare it with `shared` outside: `shared int {name};`"
-                ));
+                .hint(format!("declare it with `shared` outside: `shared int {name};`"));
             return;
         }
         match self.globals.get(name) {
@@ -200,7 +162,7 @@ impl Checker<'_> {
             }
             None => {
                 let shared = self.globals.names(|g| matches!(g, Global::Shared(_)));
-                let near = nearest(name, shared).map(|n| format!("did you mean `{n}`?"));
+                let near = hint(name, shared, self.diagnostics.len());
                 let message = format!("there is no location `{name}`");
                 self.diagnostics
                     .error(codes::UNKNOWN_NAME, span, message)

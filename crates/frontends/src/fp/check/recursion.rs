@@ -76,15 +76,9 @@ fn report(procs: &[Signature], cycle: &[(usize, Span)], diagnostics: &mut Diagno
     let diagnostic = diagnostics.error(
         codes::RECURSION,
         *span,
-        format!(
-            "`{}` calls itself: {}",
-            procs[*first].name,
-            names.join(" -> ")
-        ),
+        format!("`{}` calls itself: {}", procs[*first].name, names.join(" -> ")),
     );
-    diagnostic
-        .label("this call")
-        .hint("calls are inlined; use a loop instead");
+    diagnostic.label("this call").hint("calls are inlined; use a loop instead");
     for (proc, span) in cycle.iter().skip(1).take(8) {
         diagnostic.related(*span, format!("called from `{}`", procs[*proc].name));
     }

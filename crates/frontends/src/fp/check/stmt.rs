@@ -7,7 +7,7 @@ use super::jump::Region;
 use crate::fp::ast::{self, ExprKind, StmtKind as Ast};
 use crate::fp::codes;
 use crate::fp::names::{BUILTINS, Global};
-use crate::fp::suggest::nearest;
+use crate::fp::suggest::hint;
 use crate::fp::tree::{Expr, ExprKind as TreeExpr, Stmt, StmtKind};
 use crate::fp::types::Ty;
 
@@ -32,20 +32,11 @@ impl Checker<'_> {
             Ast::Declare(_, vars) => StmtKind::Block(self.declaration(vars)),
             Ast::Assign(place, op, value) => self.assign(place, *op, value, span)?,
             Ast::Step(place, op) => {
-                let one = ast::Expr {
-                    kind: ExprKind::Number(1),
-                    span,
-                    height: 1,
-                };
+                let one = ast::Expr { kind: ExprKind::Number(1), span, height: 1 };
                 self.assign(place, Some(*op), &one, span)?
             }
             Ast::Eval(expr) => StmtKind::Eval(self.eval(expr)?),
-            Ast::If {
-                cond,
-                head,
-                then,
-                otherwise,
-            } => {
+            Ast::If { cond, head, then, otherwise } => {
                 let cond = self.expr_of(cond, Ty::Bool);
                 let then = self.boxed(then);
                 let otherwise = match otherwise {
@@ -57,24 +48,14 @@ impl Checker<'_> {
             Ast::While { cond, head, body } => {
                 let cond = self.expr_of(cond, Ty::Bool);
                 let body = self.in_region(Region::Loop, |c| c.boxed(body));
-                StmtKind::While {
-                    cond: Some(cond?),
-                    head: *head,
-                    body: body?,
-                    step: None,
-                }
+                StmtKind::While { cond: Some(cond?), head: *head, body: body?, step: None }
             }
             Ast::DoWhile { body, cond, head } => {
                 let body = self.in_region(Region::Loop, |c| c.boxed(body));
                 let cond = self.expr_of(cond, Ty::Bool);
                 StmtKind::DoWhile(body?, cond?, *head)
             }
-            Ast::For {
-                init,
-                cond,
-                step,
-                body,
-            } => {
+            Ast::For { init, cond, step, body } => {
                 let init = init.as_ref().map(|init| self.stmt(init));
                 let head = cond.as_ref().map_or(span, |cond| cond.span);
                 let cond = cond.as_ref().map(|cond| self.expr_of(cond, Ty::Bool));
@@ -90,15 +71,7 @@ impl Checker<'_> {
                     None => None,
                 };
                 let body = body?;
-                let rounds = Stmt {
-                    kind: StmtKind::While {
-                        cond,
-                        head,
-                        body,
-                        step,
-                    },
-                    span,
-                };
+                let rounds = Stmt { kind: StmtKind::While { cond, head, body, step }, span };
                 match init {
                     Some(init) => StmtKind::Block(vec![init?, rounds]),
                     None => rounds.kind,
@@ -106,12 +79,7 @@ impl Checker<'_> {
             }
             Ast::Loop(body) => {
                 let body = self.in_region(Region::Loop, |c| c.boxed(body))?;
-                StmtKind::While {
-                    cond: None,
-                    head: span,
-                    body,
-                    step: None,
-                }
+                StmtKind::While { cond: None, head: span, body, step: None }
             }
             Ast::Critical(block) => {
                 if let Some(Region::Atomic(atomic)) =
@@ -119,11 +87,7 @@ impl Checker<'_> {
                 {
                     let atomic = *atomic;
                     self.diagnostics
-                        .error(
-                            codes::CRITICAL_IN_ATOMIC,
-                            span,
-                            "no thread is ever seen in here",
-                        )
+                        .error(codes::CRITICAL_IN_ATOMIC, span, "no thread is ever seen in here")
                         .label("a `critical` block inside an `atomic` one")
                         .related(atomic, "the `atomic` block");
                     return None;
@@ -176,9 +140,7 @@ impl Checker<'_> {
             let Some(id) = self.by_name.get(&name.text).copied() else {
                 continue;
             };
-            let span = value
-                .as_ref()
-                .map_or(name.span, |value| name.span.to(value.span));
+            let span = value.as_ref().map_or(name.span, |value| name.span.to(value.span));
             let kind = match value {
                 Some(value) => {
                     self.registers[id.index()].local.assigned = true;
@@ -221,12 +183,7 @@ impl Checker<'_> {
                     None => Some(StmtKind::Assign(id, self.expr_of(value, ty)?)),
                     Some(op) => {
                         let local = TreeExpr::Local(id);
-                        let old = Expr {
-                            kind: local,
-                            ty,
-                            span: place.span,
-                            pure: true,
-                        };
+                        let old = Expr { kind: local, ty, span: place.span, pure: true };
                         let value = self.operand(op, old, value, span)?;
                         Some(StmtKind::Modify(id, op, value))
                     }
@@ -242,18 +199,10 @@ impl Checker<'_> {
             return None;
         };
         match op {
-            None => Some(StmtKind::Store(
-                target.clone(),
-                self.expr_of(value, target.ty.ty)?,
-            )),
+            None => Some(StmtKind::Store(target.clone(), self.expr_of(value, target.ty.ty)?)),
             Some(op) => {
                 let kind = TreeExpr::Load(target.clone());
-                let old = Expr {
-                    kind,
-                    ty: target.ty.ty,
-                    span: place.span,
-                    pure: false,
-                };
+                let old = Expr { kind, ty: target.ty.ty, span: place.span, pure: false };
                 let value = self.operand(op, old, value, span)?;
                 Some(StmtKind::StoreModify(target, op, value))
             }
@@ -272,11 +221,7 @@ impl Checker<'_> {
         if let Some(param) = self.param.filter(|p| p.text == name) {
             let declared = param.span;
             self.diagnostics
-                .error(
-                    codes::NOT_ASSIGNABLE,
-                    span,
-                    format!("`{name}` is constant in each thread"),
-                )
+                .error(codes::NOT_ASSIGNABLE, span, format!("`{name}` is constant in each thread"))
                 .label("cannot be assigned to")
                 .related(declared, "the thread's parameter");
             return false;
@@ -284,11 +229,7 @@ impl Checker<'_> {
         match self.globals.get(name) {
             Some((Global::Const(..), declared)) => {
                 self.diagnostics
-                    .error(
-                        codes::NOT_ASSIGNABLE,
-                        span,
-                        format!("`{name}` is a constant"),
-                    )
+                    .error(codes::NOT_ASSIGNABLE, span, format!("`{name}` is a constant"))
                     .label("cannot be assigned to")
                     .related(declared, "declared here");
                 false
@@ -319,14 +260,11 @@ impl Checker<'_> {
     fn fence(&mut self, kinds: &[ast::Name]) -> Option<FenceKinds> {
         let mut all: Option<FenceKinds> = None;
         for name in kinds {
-            let single = FenceKinds::SINGLE
-                .iter()
-                .find(|(_, n)| *n == name.text)
-                .map(|(k, _)| *k);
+            let single = FenceKinds::SINGLE.iter().find(|(_, n)| *n == name.text).map(|(k, _)| *k);
             let full = (name.text == "full").then_some(FenceKinds::FULL);
             let Some(kind) = single.or(full) else {
                 let known = FenceKinds::SINGLE.iter().map(|(_, n)| *n).chain(["full"]);
-                let near = nearest(&name.text, known).map(|n| format!("did you mean `{n}`?"));
+                let near = hint(&name.text, known, self.diagnostics.len());
                 let hint = "kinds: `full`, `store_store`, `store_load`, `load_load`, `load_store`";
                 let message = format!("there is no fence kind `{}`", name.text);
                 self.diagnostics

@@ -11,7 +11,7 @@ use crate::fp::ast::{self, ItemKind};
 use crate::fp::client;
 use crate::fp::codes;
 use crate::fp::names::{Global, Globals};
-use crate::fp::suggest::nearest;
+use crate::fp::suggest::hint;
 use crate::fp::tree::{Body, Claim, Local, Procedure, Template, Unit};
 use crate::fp::types::{LocalId, TemplateId, Ty};
 
@@ -26,10 +26,7 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
         shared: globals.shared.clone(),
         ..Unit::default()
     };
-    let bodies = Bodies {
-        globals: &globals,
-        source,
-    };
+    let bodies = Bodies { globals: &globals, source };
     let mut unread: Vec<(Body, Vec<LocalId>, Option<TemplateId>)> = Vec::new();
     let mut calls: Vec<BTreeMap<_, _>> = Vec::new();
     let mut init: Option<Span> = None;
@@ -38,11 +35,7 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
             ItemKind::Init(block) => {
                 if let Some(first) = init {
                     diagnostics
-                        .error(
-                            codes::DUPLICATE,
-                            item.span,
-                            "there is a second `init` block",
-                        )
+                        .error(codes::DUPLICATE, item.span, "there is a second `init` block")
                         .label("second one")
                         .related(first, "first one");
                 }
@@ -99,12 +92,7 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
             | ItemKind::Invariant(_)
             | ItemKind::Observe(_) => continue,
         };
-        let CheckedBody {
-            body,
-            unread: silent,
-            asserts,
-            ..
-        } = checked;
+        let CheckedBody { body, unread: silent, asserts, .. } = checked;
         unit.asserts |= asserts;
         unread.push((body, silent, template));
     }
@@ -134,11 +122,7 @@ fn claims(
     unit: &mut Unit,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(TemplateId, LocalId)> {
-    let threads: Vec<Vec<Local>> = unit
-        .templates
-        .iter()
-        .map(|t| t.body.locals.clone())
-        .collect();
+    let threads: Vec<Vec<Local>> = unit.templates.iter().map(|t| t.body.locals.clone()).collect();
     let mut mentioned = Vec::new();
     for item in &file.items {
         let registers = !matches!(item.kind, ItemKind::Invariant(_));
@@ -149,8 +133,7 @@ fn claims(
             ItemKind::Property(name) => unit.claims.extend(property(name, checker.diagnostics)),
             ItemKind::Final(quantifier, cond) => {
                 let cond = checker.expr_of(cond, Ty::Bool);
-                unit.claims
-                    .extend(cond.map(|cond| Claim::Final(*quantifier, cond)));
+                unit.claims.extend(cond.map(|cond| Claim::Final(*quantifier, cond)));
             }
             ItemKind::Invariant(cond) => {
                 let cond = checker.expr_of(cond, Ty::Bool);
@@ -180,14 +163,9 @@ fn property(name: &ast::Name, diagnostics: &mut Diagnostics) -> Option<Claim> {
         "mutual_exclusion" => Some(Claim::MutualExclusion),
         "deadlock_free" => Some(Claim::DeadlockFree),
         other => {
-            let near = nearest(other, ["mutual_exclusion", "deadlock_free"]);
-            let near = near.map(|n| format!("did you mean `{n}`?"));
+            let near = hint(other, ["mutual_exclusion", "deadlock_free"], diagnostics.len());
             diagnostics
-                .error(
-                    codes::UNKNOWN_WORD,
-                    name.span,
-                    format!("there is no property `{other}`"),
-                )
+                .error(codes::UNKNOWN_WORD, name.span, format!("there is no property `{other}`"))
                 .label("unknown property")
                 .hint(near.unwrap_or("properties: `mutual_exclusion`, `deadlock_free`".into()));
             None

@@ -17,20 +17,12 @@ pub(super) struct Flat<'a> {
 impl<'a> Flat<'a> {
     /// A line without a limit.
     pub(super) fn new(source: &'a str) -> Self {
-        Flat {
-            source,
-            text: String::new(),
-            limit: usize::MAX,
-        }
+        Flat { source, text: String::new(), limit: usize::MAX }
     }
 
     /// A line that may have `limit` characters.
     pub(super) fn within(source: &'a str, limit: usize) -> Self {
-        Flat {
-            source,
-            text: String::new(),
-            limit,
-        }
+        Flat { source, text: String::new(), limit }
     }
 
     /// The line.
@@ -268,12 +260,7 @@ impl<'a> Flat<'a> {
                 self.add(": ");
                 self.stmt(body);
             }
-            StmtKind::If {
-                cond,
-                then,
-                otherwise,
-                ..
-            } => {
+            StmtKind::If { cond, then, otherwise, .. } => {
                 self.head("if", cond);
                 self.add(" ");
                 self.stmt(then);
@@ -294,12 +281,7 @@ impl<'a> Flat<'a> {
                 self.head("while", cond);
                 self.add(";");
             }
-            StmtKind::For {
-                init,
-                cond,
-                step,
-                body,
-            } => {
+            StmtKind::For { init, cond, step, body } => {
                 self.for_head(init.as_deref(), cond.as_ref(), step.as_deref());
                 self.add(" ");
                 self.stmt(body);

@@ -130,16 +130,8 @@ impl<'a> Printer<'a> {
         self.open();
         for constant in constants {
             let comma = self.lexed.tokens[self.token_at(constant.span.end as usize)];
-            let ends = if comma.kind == Tok::Comma {
-                comma.span.end
-            } else {
-                constant.span.end
-            };
-            self.line(
-                constant.span.start as usize,
-                ends as usize,
-                &format!("{},", constant.text),
-            );
+            let ends = if comma.kind == Tok::Comma { comma.span.end } else { constant.span.end };
+            self.line(constant.span.start as usize, ends as usize, &format!("{},", constant.text));
         }
         self.closing_line(end - 1, end, "}");
     }
@@ -168,11 +160,7 @@ impl<'a> Printer<'a> {
             }
         }
         let open = self.find(Tok::LBrace, name.span.end);
-        self.line(
-            start,
-            open.end as usize,
-            &format!("record {} {{", name.text),
-        );
+        self.line(start, open.end as usize, &format!("record {} {{", name.text));
         self.open();
         for field in fields {
             let ends = self.find(Tok::Semi, field.name.span.end).end as usize;
@@ -184,11 +172,7 @@ impl<'a> Printer<'a> {
 }
 
 fn procedure_head(flat: &mut Flat<'_>, procedure: &Procedure) {
-    flat.add(if procedure.letter.is_some() {
-        "operation "
-    } else {
-        "proc "
-    });
+    flat.add(if procedure.letter.is_some() { "operation " } else { "proc " });
     match &procedure.returns {
         Some(ty) => flat.type_name(ty),
         None => flat.add("void"),

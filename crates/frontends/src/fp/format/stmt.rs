@@ -64,32 +64,17 @@ impl Printer<'_> {
                     self.stmt("", body_start, body);
                 }
             }
-            StmtKind::If {
-                cond,
-                head: span,
-                then,
-                otherwise,
-            } => {
+            StmtKind::If { cond, head: span, then, otherwise } => {
                 let text = head(&|flat| flat.head("if", cond));
                 let open = self.body(&text, start, span.end as usize, then);
                 self.else_part(then, open, otherwise.as_deref());
             }
-            StmtKind::While {
-                cond,
-                head: span,
-                body,
-                ..
-            } => {
+            StmtKind::While { cond, head: span, body, .. } => {
                 let text = head(&|flat| flat.head("while", cond));
                 let open = self.body(&text, start, span.end as usize, body);
                 self.close(body, open);
             }
-            StmtKind::For {
-                init,
-                cond,
-                step,
-                body,
-            } => {
+            StmtKind::For { init, cond, step, body } => {
                 let text = head(&|flat| {
                     flat.for_head(init.as_deref(), cond.as_ref(), step.as_deref());
                 });
@@ -104,11 +89,7 @@ impl Printer<'_> {
                 let open = self.body(&format!("{prefix}loop"), start, word.end as usize, body);
                 self.close(body, open);
             }
-            StmtKind::DoWhile {
-                body,
-                cond,
-                head: span,
-            } => {
+            StmtKind::DoWhile { body, cond, head: span } => {
                 let word = self.find(Tok::Do, stmt.span.start);
                 let text = Flat::new(self.source);
                 let open = self.body(&format!("{prefix}do"), start, word.end as usize, body);

@@ -9,11 +9,7 @@ fn check(source: &str, expected: &str) {
     let mut diagnostics = Diagnostics::new();
     let once = format(source, &mut diagnostics).expect("no errors");
     assert_eq!(once, expected);
-    assert_eq!(
-        format(&once, &mut diagnostics).expect("no errors"),
-        once,
-        "not stable"
-    );
+    assert_eq!(format(&once, &mut diagnostics).expect("no errors"), once, "not stable");
 }
 
 #[track_caller]
@@ -69,10 +65,7 @@ fn what_is_on_one_line_stays_there_if_it_fits() {
     keeps("thread p {\n  do {\n    w = x;\n  } while (w);\n}\n");
     let long = "value = value + 1; ".repeat(6);
     let spread = "  value = value + 1;\n".repeat(6);
-    check(
-        &format!("thread p {{ {long}}}"),
-        &format!("thread p {{\n{spread}}}\n"),
-    );
+    check(&format!("thread p {{ {long}}}"), &format!("thread p {{\n{spread}}}\n"));
 }
 
 #[test]
@@ -101,10 +94,7 @@ fn comments_stay_where_they_belong() {
         "thread p {\n  if (a) {\n    x = 1;\n  } // yes\n  else { // no\n    x = 2;\n  }\n}\n",
         "thread p {\n  if (a) {\n    x = 1;\n    // yes\n  } else { // no\n    x = 2;\n  }\n}\n",
     );
-    check(
-        "thread p { x = 1; // why\n}\n",
-        "thread p {\n  x = 1; // why\n}\n",
-    );
+    check("thread p { x = 1; // why\n}\n", "thread p {\n  x = 1; // why\n}\n");
 }
 
 #[test]

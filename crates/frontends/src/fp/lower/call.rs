@@ -16,10 +16,7 @@ impl<'a> Lowerer<'_, 'a> {
         span: Span,
         result: Option<Reg>,
     ) {
-        let arguments = arguments
-            .iter()
-            .map(|argument| self.value(argument))
-            .collect();
+        let arguments = arguments.iter().map(|argument| self.value(argument)).collect();
         self.inline(proc, arguments, span, result);
     }
 
@@ -31,9 +28,7 @@ impl<'a> Lowerer<'_, 'a> {
         span: Span,
         result: Option<Reg>,
     ) {
-        self.deeper(span, |lowerer| {
-            lowerer.inline_body(proc, arguments, span, result)
-        });
+        self.deeper(span, |lowerer| lowerer.inline_body(proc, arguments, span, result));
     }
 
     fn inline_body(
@@ -77,9 +72,7 @@ impl<'a> Lowerer<'_, 'a> {
         let frame = Frame {
             function: &procedure.name,
             slots,
-            labels: (0..procedure.body.labels)
-                .map(|_| self.code.target())
-                .collect(),
+            labels: (0..procedure.body.labels).map(|_| self.code.target()).collect(),
             loops: Vec::new(),
             end: self.code.target(),
             result,

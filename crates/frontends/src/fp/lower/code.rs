@@ -14,15 +14,8 @@ pub(super) struct Target(usize);
 
 #[derive(Clone, Debug)]
 enum Item {
-    Op {
-        op: Op,
-        reset: bool,
-    },
-    Branch {
-        cond: Expr<Reg>,
-        then: Target,
-        otherwise: Target,
-    },
+    Op { op: Op, reset: bool },
+    Branch { cond: Expr<Reg>, then: Target, otherwise: Target },
     Jump(Target),
 }
 
@@ -61,24 +54,13 @@ impl Code {
     }
 
     pub(super) fn op(&mut self, label: Label, op: Op, critical: bool) {
-        self.lines.push(Line {
-            label,
-            critical,
-            item: Item::Op { op, reset: false },
-        });
+        self.lines.push(Line { label, critical, item: Item::Op { op, reset: false } });
     }
 
     /// An assignment that is needed only if the register may be read before it is set again.
     pub(super) fn reset(&mut self, label: Label, reg: Reg, critical: bool) {
-        let op = Op::Assign {
-            reg,
-            expr: Expr::Const(0),
-        };
-        self.lines.push(Line {
-            label,
-            critical,
-            item: Item::Op { op, reset: true },
-        });
+        let op = Op::Assign { reg, expr: Expr::Const(0) };
+        self.lines.push(Line { label, critical, item: Item::Op { op, reset: true } });
     }
 
     pub(super) fn branch(
@@ -89,23 +71,11 @@ impl Code {
         otherwise: Target,
         critical: bool,
     ) {
-        self.lines.push(Line {
-            label,
-            critical,
-            item: Item::Branch {
-                cond,
-                then,
-                otherwise,
-            },
-        });
+        self.lines.push(Line { label, critical, item: Item::Branch { cond, then, otherwise } });
     }
 
     pub(super) fn jump(&mut self, label: Label, target: Target, critical: bool) {
-        self.lines.push(Line {
-            label,
-            critical,
-            item: Item::Jump(target),
-        });
+        self.lines.push(Line { label, critical, item: Item::Jump(target) });
     }
 
     /// The final code. The last line must not lead on (`Halt`).
@@ -122,9 +92,8 @@ impl Code {
                 }
             }
         }
-        let order: Vec<usize> = std::iter::once(entry)
-            .chain(reachable.into_iter().filter(|at| *at != entry))
-            .collect();
+        let order: Vec<usize> =
+            std::iter::once(entry).chain(reachable.into_iter().filter(|at| *at != entry)).collect();
         let mut pcs = vec![Pc(0); self.lines.len()];
         for (pc, at) in order.iter().enumerate() {
             pcs[*at] = Pc::from_index(pc);
@@ -133,11 +102,7 @@ impl Code {
         order
             .iter()
             .map(|at| {
-                let Line {
-                    label,
-                    critical,
-                    item,
-                } = &self.lines[*at];
+                let Line { label, critical, item } = &self.lines[*at];
                 let next = match item {
                     Item::Op { op: Op::Halt, .. } | Item::Branch { .. } => Pc(0),
                     Item::Op { .. } => pc(at + 1),
@@ -145,23 +110,14 @@ impl Code {
                 };
                 let op = match item {
                     Item::Op { op, .. } => op.clone(),
-                    Item::Branch {
-                        cond,
-                        then,
-                        otherwise,
-                    } => Op::Branch {
+                    Item::Branch { cond, then, otherwise } => Op::Branch {
                         cond: cond.clone(),
                         then: pc(self.targets[then.0]),
                         otherwise: pc(self.targets[otherwise.0]),
                     },
                     Item::Jump(_) => Op::Skip,
                 };
-                Stmt {
-                    label: *label,
-                    op,
-                    next,
-                    critical: *critical,
-                }
+                Stmt { label: *label, op, next, critical: *critical }
             })
             .collect()
     }
@@ -171,9 +127,7 @@ impl Code {
             Item::Op { op: Op::Halt, .. } => Vec::new(),
             Item::Op { .. } => vec![at + 1],
             Item::Jump(target) => vec![self.targets[target.0]],
-            Item::Branch {
-                then, otherwise, ..
-            } => {
+            Item::Branch { then, otherwise, .. } => {
                 vec![self.targets[then.0], self.targets[otherwise.0]]
             }
         }
@@ -226,11 +180,7 @@ impl Code {
         let mut effort = 0;
         let mut seen = vec![usize::MAX; self.lines.len()];
         for at in 0..self.lines.len() {
-            let Item::Op {
-                op: Op::Assign { reg, .. },
-                reset: true,
-            } = self.lines[at].item
-            else {
+            let Item::Op { op: Op::Assign { reg, .. }, reset: true } = self.lines[at].item else {
                 continue;
             };
             let mut pending = vec![at + 1];
@@ -254,10 +204,7 @@ impl Code {
                 return;
             }
             if !live {
-                self.lines[at].item = Item::Op {
-                    op: Op::Skip,
-                    reset: false,
-                };
+                self.lines[at].item = Item::Op { op: Op::Skip, reset: false };
             }
         }
     }

@@ -43,10 +43,9 @@ impl Conditions<'_> {
                 Claim::Final(quantifier, expr) => {
                     let lowered = condition(expr);
                     // Before folding: what the user wrote is what the user wants to see.
-                    self.expr(expr, &mut Diagnostics::new())
-                        .for_each_var(&mut |what| {
-                            push_once(&mut mentioned, *what);
-                        });
+                    self.expr(expr, &mut Diagnostics::new()).for_each_var(&mut |what| {
+                        push_once(&mut mentioned, *what);
+                    });
                     Property::Final(*quantifier, lowered)
                 }
             });
@@ -70,13 +69,10 @@ impl Conditions<'_> {
         if let ExprKind::WholeArray(id) = &expr.kind {
             let base = self.layout.shared(*id);
             let len = self.unit.shared[id.index()].len.unwrap_or(1);
-            return (0..len)
-                .map(|at| Observable::Loc(Loc(base.0 + at)))
-                .collect();
+            return (0..len).map(|at| Observable::Loc(Loc(base.0 + at))).collect();
         }
         let mut found = Vec::new();
-        self.expr(expr, diagnostics)
-            .for_each_var(&mut |what| found.push(*what));
+        self.expr(expr, diagnostics).for_each_var(&mut |what| found.push(*what));
         found
     }
 
@@ -120,13 +116,9 @@ impl Conditions<'_> {
     }
 
     fn thread(&self, template: TemplateId, value: Option<i32>) -> ThreadId {
-        let before: u64 = self.unit.templates[..template.index()]
-            .iter()
-            .map(|t| t.instances())
-            .sum();
-        let lo = self.unit.templates[template.index()]
-            .param
-            .map_or(0, |(lo, _)| lo);
+        let before: u64 =
+            self.unit.templates[..template.index()].iter().map(|t| t.instances()).sum();
+        let lo = self.unit.templates[template.index()].param.map_or(0, |(lo, _)| lo);
         let offset = value.map_or(0, |value| (i64::from(value) - i64::from(lo)) as usize);
         ThreadId::from_index(before as usize + offset)
     }
@@ -146,25 +138,13 @@ impl Conditions<'_> {
         let letter = info.letter.unwrap_or('_');
         let diagnostic = match (found, self.client) {
             (Some(_), _) => diagnostics
-                .error(
-                    codes::CLIENT,
-                    span,
-                    "results of initial operations cannot be observed",
-                )
+                .error(codes::CLIENT, span, "results of initial operations cannot be observed")
                 .label("runs as part of `init`"),
             (None, Some(client)) => diagnostics
-                .error(
-                    codes::CLIENT,
-                    span,
-                    format!("client `{client}` has no `{letter}{number}`"),
-                )
+                .error(codes::CLIENT, span, format!("client `{client}` has no `{letter}{number}`"))
                 .label(format!("operation `{letter}` is used less often there")),
             (None, None) => diagnostics
-                .error(
-                    codes::CLIENT,
-                    span,
-                    format!("`{letter}{number}` is a result of a client"),
-                )
+                .error(codes::CLIENT, span, format!("`{letter}{number}` is a result of a client"))
                 .label("there is no client"),
         };
         diagnostic.hint("a condition holds for all clients of its file");
@@ -180,9 +160,8 @@ fn push_once(list: &mut Vec<Observable>, what: Observable) {
 
 /// Every location and every register the user named in a thread.
 fn everything(program: &Program) -> Vec<Observable> {
-    let mut all: Vec<Observable> = (0..program.locations.len())
-        .map(|at| Observable::Loc(Loc::from_index(at)))
-        .collect();
+    let mut all: Vec<Observable> =
+        (0..program.locations.len()).map(|at| Observable::Loc(Loc::from_index(at))).collect();
     for id in program.thread_ids() {
         for (at, register) in program.thread(id).registers.iter().enumerate() {
             // Those of procedures have a dot.

@@ -95,11 +95,7 @@ impl<'a> Lowerer<'_, 'a> {
         let reg = target.unwrap_or_else(|| self.temporary(VarTy::plain(a.ty), a.span));
         let (right, done) = (self.code.target(), self.code.target());
         self.value_into(a, reg);
-        let (then, otherwise) = if op == BinOp::And {
-            (right, done)
-        } else {
-            (done, right)
-        };
+        let (then, otherwise) = if op == BinOp::And { (right, done) } else { (done, right) };
         self.emit_branch(Expr::Var(reg), then, otherwise, a.span);
         self.code.bind(right);
         self.value_into(b, reg);
@@ -178,11 +174,7 @@ impl<'a> Lowerer<'_, 'a> {
         // A returned value is checked against the range the procedure declares.
         let ty = self.type_of(expr);
         let checked = ty.range.is_none() || self.has_type(reg, ty);
-        let through = if checked {
-            reg
-        } else {
-            self.temporary(ty, expr.span)
-        };
+        let through = if checked { reg } else { self.temporary(ty, expr.span) };
         self.call(proc, arguments, expr.span, Some(through));
         if through != reg {
             let value = Expr::Var(through);
@@ -230,11 +222,9 @@ impl<'a> Lowerer<'_, 'a> {
     pub(super) fn address(&mut self, place: &'a Place) -> Address {
         let unit = self.context.unit;
         let (base, cell, len) = match &place.root {
-            Root::Shared(id) => (
-                self.context.layout.shared(*id),
-                None,
-                unit.shared[id.index()].len,
-            ),
+            Root::Shared(id) => {
+                (self.context.layout.shared(*id), None, unit.shared[id.index()].len)
+            }
             Root::Field { pool, field, of } => {
                 let reference = self.value(of);
                 let record = &unit.records[pool.index()];
@@ -244,36 +234,20 @@ impl<'a> Lowerer<'_, 'a> {
             }
         };
         let (Some(index), Some(len)) = (&place.index, len) else {
-            return Address {
-                base,
-                cell,
-                index: None,
-            };
+            return Address { base, cell, index: None };
         };
         let value = self.value(index);
         match value.as_const() {
             Some(at) if at >= 0 && (at as u32) < len => {
                 let mut base = base;
                 base.0 += at as u32;
-                Address {
-                    base,
-                    cell,
-                    index: None,
-                }
+                Address { base, cell, index: None }
             }
             Some(at) => {
                 self.warn_out_of_bounds(at, len, index.span);
-                Address {
-                    base,
-                    cell,
-                    index: Some((len, value)),
-                }
+                Address { base, cell, index: Some((len, value)) }
             }
-            None => Address {
-                base,
-                cell,
-                index: Some((len, value)),
-            },
+            None => Address { base, cell, index: Some((len, value)) },
         }
     }
 
@@ -285,11 +259,7 @@ impl<'a> Lowerer<'_, 'a> {
             };
             self.context
                 .diagnostics
-                .warning(
-                    codes::OUT_OF_BOUNDS,
-                    span,
-                    format!("index {at} is outside of the array"),
-                )
+                .warning(codes::OUT_OF_BOUNDS, span, format!("index {at} is outside of the array"))
                 .label(format!("is {at}{who}; the array has {len} elements"))
                 .hint("reaching this is a fault");
         }
@@ -310,18 +280,13 @@ impl<'a> Lowerer<'_, 'a> {
                 let new = self.value(new);
                 Update::Cas { expected, new }
             }
-            tree::Update::Swap(new) => Update::Swap {
-                new: self.value(new),
-            },
+            tree::Update::Swap(new) => Update::Swap { new: self.value(new) },
             tree::Update::Add(by) => Update::Add { by: self.value(by) },
             tree::Update::Sub(by) => {
                 let by = Expr::Unary(UnOp::Neg, Box::new(self.value(by)));
                 Update::Add { by: by.fold() }
             }
-            tree::Update::Bits(op, by) => Update::Bits {
-                op: *op,
-                by: self.value(by),
-            },
+            tree::Update::Bits(op, by) => Update::Bits { op: *op, by: self.value(by) },
         };
         self.emit(Op::Update { reg, at, update }, span, Kind::Update);
     }
@@ -337,12 +302,7 @@ impl<'a> Lowerer<'_, 'a> {
         let (lo, hi) = (self.fixed(lo)?, self.fixed(hi)?);
         let (lo, hi) = last(lo, hi, inclusive);
         if lo > hi {
-            self.complain(
-                codes::EMPTY,
-                span,
-                "there is nothing to choose from",
-                "an empty range",
-            );
+            self.complain(codes::EMPTY, span, "there is nothing to choose from", "an empty range");
             return None;
         }
         Some((lo, hi))
@@ -371,28 +331,12 @@ impl<'a> Lowerer<'_, 'a> {
         }
         if i64::from(end) - i64::from(first) + 1 == values.len() as i64 {
             let reg = reg.unwrap_or_else(|| self.temporary(VarTy::plain(expr.ty), expr.span));
-            self.emit(
-                Op::Choose {
-                    reg,
-                    lo: first,
-                    hi: end,
-                },
-                expr.span,
-                Kind::Choose,
-            );
+            self.emit(Op::Choose { reg, lo: first, hi: end }, expr.span, Kind::Choose);
             return Expr::Var(reg);
         }
         let which = self.temporary(VarTy::plain(crate::fp::types::Ty::Int), expr.span);
         let hi = values.len() as Value - 1;
-        self.emit(
-            Op::Choose {
-                reg: which,
-                lo: 0,
-                hi,
-            },
-            expr.span,
-            Kind::Choose,
-        );
+        self.emit(Op::Choose { reg: which, lo: 0, hi }, expr.span, Kind::Choose);
         let mut chain = Expr::Const(end);
         for (at, value) in values.iter().enumerate().rev().skip(1) {
             let is = Expr::Binary(
@@ -409,22 +353,14 @@ impl<'a> Lowerer<'_, 'a> {
     fn fixed(&mut self, expr: &'a tree::Expr) -> Option<Value> {
         let value = self.value(expr).as_const();
         if value.is_none() && !self.failed {
-            self.complain(
-                codes::BAD_CONSTANT,
-                expr.span,
-                "this constant has no value",
-                "faults",
-            );
+            self.complain(codes::BAD_CONSTANT, expr.span, "this constant has no value", "faults");
         }
         value
     }
 
     fn complain(&mut self, code: &'static str, span: Span, message: &str, label: &str) {
         if self.context.warned.insert((code, span)) {
-            self.context
-                .diagnostics
-                .error(code, span, message)
-                .label(label);
+            self.context.diagnostics.error(code, span, message).label(label);
         }
     }
 
@@ -436,10 +372,7 @@ impl<'a> Lowerer<'_, 'a> {
                 Root::Shared(_) => false,
                 Root::Field { of, .. } => self.reads(of, reg),
             };
-            root || place
-                .index
-                .as_ref()
-                .is_some_and(|index| self.reads(index, reg))
+            root || place.index.as_ref().is_some_and(|index| self.reads(index, reg))
         };
         match &expr.kind {
             ExprKind::Local(local) => match &self.frame.slots[local.index()] {

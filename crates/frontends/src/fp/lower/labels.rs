@@ -42,11 +42,7 @@ pub(super) struct Labels<'a> {
 
 impl<'a> Labels<'a> {
     pub(super) fn new(source: &'a str) -> Self {
-        Labels {
-            source,
-            known: BTreeMap::new(),
-            infos: Vec::new(),
-        }
+        Labels { source, known: BTreeMap::new(), infos: Vec::new() }
     }
 
     /// The label of an operation.
@@ -56,20 +52,29 @@ impl<'a> Labels<'a> {
         }
         let label = Label::from_index(self.infos.len());
         self.known.insert((span, kind), label);
-        self.infos.push(LabelInfo {
-            span,
-            text: self.text(span),
-            function: function.to_string(),
-        });
+        self.infos.push(LabelInfo { span, text: self.text(span), function: function.to_string() });
         label
     }
 
-    /// Source text on one line.
+    /// Source text on one line, without comments.
     pub(super) fn text(&self, span: Span) -> String {
-        span.text(self.source)
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
+        let mut text = span.text(self.source);
+        let mut kept = String::new();
+        while let Some(at) = text.find('/') {
+            let (before, rest) = text.split_at(at);
+            kept.push_str(before);
+            let comment = if rest.starts_with("//") {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if let Some(inside) = rest.strip_prefix("/*") {
+                inside.find("*/").map_or(rest.len(), |end| end + 4)
+            } else {
+                kept.push('/');
+                1
+            };
+            text = &rest[comment..];
+        }
+        kept.push_str(text);
+        kept.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     pub(super) fn len(&self) -> usize {
@@ -78,5 +83,17 @@ impl<'a> Labels<'a> {
 
     pub(super) fn into_infos(self) -> Vec<LabelInfo> {
         self.infos
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_has_no_comments_and_one_line() {
+        let source = "x = a // the\n  / b /* *c */ + /**/ 1 / 2";
+        let span = Span { start: 0, end: source.len() as u32, line: 1, column: 1 };
+        assert_eq!(Labels::new(source).text(span), "x = a / b + 1 / 2");
     }
 }

@@ -17,12 +17,8 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(unit: &Unit) -> Layout {
-        let mut layout = Layout {
-            locations: Vec::new(),
-            pools: Vec::new(),
-            shared: Vec::new(),
-            weight: 0,
-        };
+        let mut layout =
+            Layout { locations: Vec::new(), pools: Vec::new(), shared: Vec::new(), weight: 0 };
         for shared in &unit.shared {
             layout.shared.push(Loc::from_index(layout.locations.len()));
             for (at, init) in shared.init.iter().enumerate() {
@@ -65,11 +61,7 @@ impl Layout {
         };
         // Past the limit the file is refused; until then, do not fill the memory.
         if self.weight <= crate::fp::limits::TOTAL {
-            self.locations.push(Location {
-                name,
-                ty: to_ir(ty, &unit.enums),
-                init,
-            });
+            self.locations.push(Location { name, ty: to_ir(ty, &unit.enums), init });
         }
     }
 

@@ -16,9 +16,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     fn stmt(&mut self, stmt: &'a Stmt) {
-        self.deeper(stmt.span, |lowerer| {
-            lowerer.scoped(|lowerer| lowerer.stmt_of(stmt))
-        });
+        self.deeper(stmt.span, |lowerer| lowerer.scoped(|lowerer| lowerer.stmt_of(stmt)));
     }
 
     fn stmt_of(&mut self, stmt: &'a Stmt) {
@@ -32,14 +30,7 @@ impl<'a> Lowerer<'_, 'a> {
             }
             StmtKind::Reset(local) => {
                 let reg = self.slot(*local);
-                self.emit(
-                    Op::Assign {
-                        reg,
-                        expr: Expr::Const(0),
-                    },
-                    span,
-                    Kind::Reset,
-                );
+                self.emit(Op::Assign { reg, expr: Expr::Const(0) }, span, Kind::Reset);
             }
             StmtKind::Assign(local, value) => {
                 let reg = self.slot(*local);
@@ -83,14 +74,7 @@ impl<'a> Lowerer<'_, 'a> {
             StmtKind::StoreModify(place, op, value) => {
                 let to = self.address(place);
                 let old = self.temporary(VarTy::plain(place.ty.ty), span);
-                self.emit(
-                    Op::Load {
-                        reg: old,
-                        from: to.clone(),
-                    },
-                    place.span,
-                    Kind::Load,
-                );
+                self.emit(Op::Load { reg: old, from: to.clone() }, place.span, Kind::Load);
                 let value = self.value(value);
                 let value = Expr::Binary(*op, Box::new(Expr::Var(old)), Box::new(value));
                 self.emit(Op::Store { to, value }, span, Kind::Store);
@@ -99,12 +83,7 @@ impl<'a> Lowerer<'_, 'a> {
             StmtKind::If(cond, head, then, otherwise) => {
                 self.if_else(cond, *head, then, otherwise.as_deref());
             }
-            StmtKind::While {
-                cond,
-                head,
-                body,
-                step,
-            } => {
+            StmtKind::While { cond, head, body, step } => {
                 let (enter, start) = (self.code.target(), self.code.target());
                 let (again, exit) = (self.code.target(), self.code.target());
                 self.code.bind(enter);
@@ -112,14 +91,7 @@ impl<'a> Lowerer<'_, 'a> {
                     self.branch(cond, start, exit, *head);
                 }
                 self.code.bind(start);
-                self.in_loop(
-                    Loop {
-                        exit,
-                        again,
-                        critical: self.critical,
-                    },
-                    body,
-                );
+                self.in_loop(Loop { exit, again, critical: self.critical }, body);
                 self.code.bind(again);
                 if let Some(step) = step {
                     self.stmt(step);
@@ -131,14 +103,7 @@ impl<'a> Lowerer<'_, 'a> {
                 let (start, again, exit) =
                     (self.code.target(), self.code.target(), self.code.target());
                 self.code.bind(start);
-                self.in_loop(
-                    Loop {
-                        exit,
-                        again,
-                        critical: self.critical,
-                    },
-                    body,
-                );
+                self.in_loop(Loop { exit, again, critical: self.critical }, body);
                 self.code.bind(again);
                 self.branch(cond, start, exit, *head);
                 self.code.bind(exit);
@@ -270,10 +235,7 @@ impl<'a> Lowerer<'_, 'a> {
             self.stmts(body);
             return;
         }
-        let word = Span {
-            end: span.start + "atomic".len() as u32,
-            ..span
-        };
+        let word = Span { end: span.start + "atomic".len() as u32, ..span };
         self.emit(Op::AtomicBegin, word, Kind::AtomicBegin);
         self.atomic = true;
         self.stmts(body);

@@ -20,11 +20,7 @@ fn printed(source: &str) -> String {
         for thread in program.init.iter().chain(&program.threads) {
             let code = text::print_thread(program, thread);
             out.push_str(&format!("-- {}\n", thread.name));
-            out.push_str(if code == before {
-                "  the same\n"
-            } else {
-                &code
-            });
+            out.push_str(if code == before { "  the same\n" } else { &code });
             before = code;
         }
     }

@@ -169,18 +169,13 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             .uses
             .iter()
             .map(|u| {
-                let returns = self.context.unit.procs[u.proc.index()]
-                    .returns
-                    .filter(|_| results)?;
+                let returns =
+                    self.context.unit.procs[u.proc.index()].returns.filter(|_| results)?;
                 Some(self.register(u.name.clone(), returns, u.span))
             })
             .collect();
         for (used, target) in part.uses.iter().zip(targets) {
-            let arguments = used
-                .arguments
-                .iter()
-                .map(|value| Expr::Const(*value))
-                .collect();
+            let arguments = used.arguments.iter().map(|value| Expr::Const(*value)).collect();
             self.inline(used.proc, arguments, used.span, target);
         }
     }
@@ -192,32 +187,18 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         let size = self.code.len() + self.registers.len();
         self.failed |= !self.context.spend(size as u64, close);
         // Every target is bound by now: each belongs to a statement that was walked.
-        let code = if self.failed {
-            Vec::new()
-        } else {
-            self.code.finish()
-        };
-        Thread {
-            name,
-            registers: self.registers,
-            code,
-        }
+        let code = if self.failed { Vec::new() } else { self.code.finish() };
+        Thread { name, registers: self.registers, code }
     }
 
     /// A new register.
     pub(super) fn register(&mut self, name: String, ty: VarTy, span: Span) -> Reg {
         if self.registers.len() >= limits::REGISTERS {
-            self.fail(
-                span,
-                format!("more than {} registers in a thread", limits::REGISTERS),
-            );
+            self.fail(span, format!("more than {} registers in a thread", limits::REGISTERS));
             return Reg(0);
         }
         let reg = Reg::from_index(self.registers.len());
-        self.registers.push(Register {
-            name,
-            ty: to_ir(ty, &self.context.unit.enums),
-        });
+        self.registers.push(Register { name, ty: to_ir(ty, &self.context.unit.enums) });
         reg
     }
 
@@ -231,11 +212,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         let free = self.temporaries.iter().position(|t| !t.busy && t.ty == ty);
         let at = free.unwrap_or_else(|| {
             let reg = self.register(format!("%{}", self.temporaries.len()), ty, span);
-            self.temporaries.push(Temporary {
-                reg,
-                ty,
-                busy: false,
-            });
+            self.temporaries.push(Temporary { reg, ty, busy: false });
             self.temporaries.len() - 1
         });
         self.temporaries[at].busy = true;
@@ -263,10 +240,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
 
     pub(super) fn emit_reset(&mut self, reg: Reg, span: Span) {
         if self.grows(span) {
-            let label = self
-                .context
-                .labels
-                .get(span, Kind::Reset, self.frame.function);
+            let label = self.context.labels.get(span, Kind::Reset, self.frame.function);
             self.code.reset(label, reg, self.critical);
         }
     }
@@ -283,12 +257,8 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             Some(_) => self.emit_jump(then, span),
             None => {
                 if self.grows(span) {
-                    let label = self
-                        .context
-                        .labels
-                        .get(span, Kind::Branch, self.frame.function);
-                    self.code
-                        .branch(label, cond, then, otherwise, self.critical);
+                    let label = self.context.labels.get(span, Kind::Branch, self.frame.function);
+                    self.code.branch(label, cond, then, otherwise, self.critical);
                 }
             }
         }
@@ -296,20 +266,14 @@ impl<'c, 'a> Lowerer<'c, 'a> {
 
     pub(super) fn emit_jump(&mut self, target: Target, span: Span) {
         if self.grows(span) {
-            let label = self
-                .context
-                .labels
-                .get(span, Kind::Skip, self.frame.function);
+            let label = self.context.labels.get(span, Kind::Skip, self.frame.function);
             self.code.jump(label, target, self.critical);
         }
     }
 
     fn grows(&mut self, span: Span) -> bool {
         if !self.failed && self.code.len() >= limits::STATEMENTS {
-            self.fail(
-                span,
-                format!("more than {} statements in a thread", limits::STATEMENTS),
-            );
+            self.fail(span, format!("more than {} statements in a thread", limits::STATEMENTS));
         }
         !self.failed
     }
@@ -418,10 +382,6 @@ impl ClientThread {
 
     /// The results of operations that run first.
     pub(super) fn results_of_init(&self) -> Vec<ClientResult> {
-        self.uses
-            .iter()
-            .filter(|u| u.returns)
-            .map(|u| ((u.proc, u.number), None))
-            .collect()
+        self.uses.iter().filter(|u| u.returns).map(|u| ((u.proc, u.number), None)).collect()
     }
 }

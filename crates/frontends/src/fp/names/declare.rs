@@ -8,19 +8,15 @@ use super::{Global, Globals, Signature, TemplateSignature, too_many};
 use crate::fp::ast::{self, Initial, ItemKind};
 use crate::fp::codes;
 use crate::fp::limits;
-use crate::fp::suggest::nearest;
+use crate::fp::suggest::hint;
 use crate::fp::tree::{Field, Record, Shared};
 use crate::fp::types::{EnumId, EnumInfo, ProcId, SharedId, TemplateId, Ty, VarTy};
 
 impl Globals {
     /// The declarations of a file.
     pub fn collect(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> Globals {
-        let mut collector = Collector {
-            globals: Globals::default(),
-            source,
-            diagnostics,
-            locations: 0,
-        };
+        let mut collector =
+            Collector { globals: Globals::default(), source, diagnostics, locations: 0 };
         collector.types(file);
         collector.constants(file);
         collector.pools(file);
@@ -54,11 +50,7 @@ impl Collector<'_> {
                 }
                 let id = PoolId::from_index(self.globals.records.len());
                 if self.globals.add(name, Global::Record(id), self.diagnostics) {
-                    let record = Record {
-                        name: name.text.clone(),
-                        fields: vec![],
-                        cells: 0,
-                    };
+                    let record = Record { name: name.text.clone(), fields: vec![], cells: 0 };
                     self.globals.records.push(record);
                 }
             }
@@ -69,9 +61,7 @@ impl Collector<'_> {
         if constants.is_empty() || constants.len() > limits::CONSTANTS {
             let message = format!("enum `{}` has {} constants", name.text, constants.len());
             let label = format!("an enum has 1 to {} constants", limits::CONSTANTS);
-            self.diagnostics
-                .error(codes::EMPTY, name.span, message)
-                .label(label);
+            self.diagnostics.error(codes::EMPTY, name.span, message).label(label);
             self.globals.set(name, Global::Broken);
             return;
         }
@@ -91,10 +81,7 @@ impl Collector<'_> {
     fn constants(&mut self, file: &ast::File) {
         for item in &file.items {
             if let ItemKind::Const(name, _) = &item.kind {
-                self.globals
-                    .constants
-                    .entry(name.text.clone())
-                    .or_insert(name.span);
+                self.globals.constants.entry(name.text.clone()).or_insert(name.span);
             }
         }
         for item in &file.items {
@@ -117,7 +104,7 @@ impl Collector<'_> {
                 Some((Global::Broken, _)) => continue,
                 Some(_) | None => {
                     let records = self.globals.names(|g| matches!(g, Global::Record(_)));
-                    let near = nearest(&name.text, records).map(|n| format!("did you mean `{n}`?"));
+                    let near = hint(&name.text, records, self.diagnostics.len());
                     let message = format!("there is no record `{}`", name.text);
                     self.diagnostics
                         .error(codes::UNKNOWN_TYPE, name.span, message)
@@ -148,10 +135,7 @@ impl Collector<'_> {
                 self.diagnostics
                     .error(codes::POOL, name.span, message)
                     .label("`new` has nowhere to take it from")
-                    .hint(format!(
-                        "add `pool {}[2];` for at most two records",
-                        name.text
-                    ));
+                    .hint(format!("add `pool {}[2];` for at most two records", name.text));
             }
         }
     }
@@ -174,9 +158,7 @@ impl Collector<'_> {
             };
             if fields.is_empty() {
                 let message = format!("record `{}` has no fields", name.text);
-                self.diagnostics
-                    .error(codes::EMPTY, name.span, message)
-                    .label("needs a field");
+                self.diagnostics.error(codes::EMPTY, name.span, message).label("needs a field");
             }
             let mut stride = 0;
             for field in fields {
@@ -203,30 +185,20 @@ impl Collector<'_> {
     }
 
     fn field(&mut self, field: &ast::Field) -> Option<Field> {
-        let ty = self
-            .globals
-            .resolve_type(&field.ty, self.source, self.diagnostics);
+        let ty = self.globals.resolve_type(&field.ty, self.source, self.diagnostics);
         let len = match &field.len {
             Some(len) => Some(self.size(len, "elements of an array")?),
             None => None,
         };
         let ty = ty.filter(|ty| self.zero_fits(*ty, field.name.span))?;
-        Some(Field {
-            name: field.name.text.clone(),
-            ty,
-            len,
-        })
+        Some(Field { name: field.name.text.clone(), ty, len })
     }
 
     /// Whether a variable without an initial value may have this type.
     fn zero_fits(&mut self, ty: VarTy, span: Span) -> bool {
         if !ty.admits(0) {
             self.diagnostics
-                .error(
-                    codes::BAD_CONSTANT,
-                    span,
-                    "the initial value 0 is outside of the range",
-                )
+                .error(codes::BAD_CONSTANT, span, "the initial value 0 is outside of the range")
                 .label("starts as 0")
                 .hint("give it an initial value, or a range that contains 0");
         }
@@ -237,22 +209,14 @@ impl Collector<'_> {
         let before = self.locations;
         self.locations = self.locations.saturating_add(count);
         if self.locations > limits::LOCATIONS && before <= limits::LOCATIONS {
-            too_many(
-                self.diagnostics,
-                span,
-                "locations",
-                self.locations,
-                limits::LOCATIONS,
-            );
+            too_many(self.diagnostics, span, "locations", self.locations, limits::LOCATIONS);
         }
         self.locations <= limits::LOCATIONS
     }
 
     /// A constant that counts something: at least 1, and within what locations allow.
     fn size(&mut self, expr: &ast::Expr, what: &str) -> Option<u32> {
-        let value = self
-            .globals
-            .constant_int(expr, self.source, self.diagnostics)?;
+        let value = self.globals.constant_int(expr, self.source, self.diagnostics)?;
         if value < 1 {
             self.diagnostics
                 .error(codes::BAD_CONSTANT, expr.span, format!("{value} {what}"))
@@ -260,13 +224,7 @@ impl Collector<'_> {
             return None;
         }
         if value as u64 > limits::LOCATIONS {
-            too_many(
-                self.diagnostics,
-                expr.span,
-                what,
-                value as u64,
-                limits::LOCATIONS,
-            );
+            too_many(self.diagnostics, expr.span, what, value as u64, limits::LOCATIONS);
             return None;
         }
         Some(value as u32)
@@ -281,11 +239,7 @@ impl Collector<'_> {
             for var in vars {
                 let shared = ty.and_then(|ty| self.variable(ty, var));
                 let id = SharedId(self.globals.shared.len() as u32);
-                let global = if shared.is_some() {
-                    Global::Shared(id)
-                } else {
-                    Global::Broken
-                };
+                let global = if shared.is_some() { Global::Shared(id) } else { Global::Broken };
                 if self.globals.add(&var.name, global, self.diagnostics) {
                     self.globals.shared.extend(shared);
                 }
@@ -326,25 +280,14 @@ impl Collector<'_> {
                 values.into_iter().collect::<Option<Vec<Value>>>()?
             }
         };
-        Some(Shared {
-            name: var.name.text.clone(),
-            ty,
-            len,
-            init,
-        })
+        Some(Shared { name: var.name.text.clone(), ty, len, init })
     }
 
     fn initial(&mut self, ty: VarTy, expr: &ast::Expr) -> Option<Value> {
-        let value = self
-            .globals
-            .constant_of(expr, ty.ty, self.source, self.diagnostics)?;
+        let value = self.globals.constant_of(expr, ty.ty, self.source, self.diagnostics)?;
         if !ty.admits(value) {
             self.diagnostics
-                .error(
-                    codes::BAD_CONSTANT,
-                    expr.span,
-                    format!("{value} is outside of the range"),
-                )
+                .error(codes::BAD_CONSTANT, expr.span, format!("{value} is outside of the range"))
                 .label("not a value of the declared type");
             return None;
         }
@@ -381,11 +324,7 @@ impl Collector<'_> {
         let letter = procedure.letter.as_ref().and_then(|name| {
             if params.iter().any(|(_, ty)| ty.ty != Ty::Int) {
                 self.diagnostics
-                    .error(
-                        codes::CLIENT,
-                        procedure.name.span,
-                        "an operation takes only `int`",
-                    )
+                    .error(codes::CLIENT, procedure.name.span, "an operation takes only `int`")
                     .label("has a parameter of another type")
                     .hint("clients pass 1, 2, 3, ...");
             }
@@ -394,11 +333,7 @@ impl Collector<'_> {
             letter
         });
         let id = ProcId(self.globals.procs.len() as u32);
-        let global = if broken {
-            Global::Broken
-        } else {
-            Global::Proc(id)
-        };
+        let global = if broken { Global::Broken } else { Global::Proc(id) };
         if self.globals.add(&procedure.name, global, self.diagnostics) && !broken {
             self.globals.procs.push(Signature {
                 name: procedure.name.text.clone(),
@@ -422,11 +357,7 @@ impl Collector<'_> {
         };
         if let Some((_, span)) = letters.iter().find(|(l, _)| *l == letter) {
             self.diagnostics
-                .error(
-                    codes::DUPLICATE,
-                    name.span,
-                    format!("letter `{letter}` is taken"),
-                )
+                .error(codes::DUPLICATE, name.span, format!("letter `{letter}` is taken"))
                 .label("second operation with this letter")
                 .related(*span, "first one");
             return None;
@@ -443,16 +374,10 @@ impl Collector<'_> {
             param
         });
         let id = TemplateId(self.globals.templates.len() as u32);
-        let global = if broken {
-            Global::Broken
-        } else {
-            Global::Thread(id)
-        };
+        let global = if broken { Global::Broken } else { Global::Thread(id) };
         if self.globals.add(&thread.name, global, self.diagnostics) && !broken {
             let name = thread.name.text.clone();
-            self.globals
-                .templates
-                .push(TemplateSignature { name, param });
+            self.globals.templates.push(TemplateSignature { name, param });
         }
     }
 
@@ -462,9 +387,7 @@ impl Collector<'_> {
         range: &ast::Range,
     ) -> Option<(ast::Name, Value, Value)> {
         let span = range.lo.span.to(range.hi.span);
-        let (lo, hi) = self
-            .globals
-            .constant_range(range, self.source, self.diagnostics)?;
+        let (lo, hi) = self.globals.constant_range(range, self.source, self.diagnostics)?;
         if let Some((global, at)) = self.globals.get(&name.text)
             && global.is_value()
         {
@@ -483,13 +406,7 @@ impl Collector<'_> {
             return None;
         }
         if count as u64 > limits::THREADS {
-            too_many(
-                self.diagnostics,
-                span,
-                "threads",
-                count as u64,
-                limits::THREADS,
-            );
+            too_many(self.diagnostics, span, "threads", count as u64, limits::THREADS);
             return None;
         }
         Some((name.clone(), lo, hi))

@@ -46,10 +46,7 @@ impl Parser<'_> {
         self.expect(Tok::Colon)?;
         let otherwise = self.expr()?;
         let span = cond.span.to(otherwise.span);
-        self.node(
-            ExprKind::Select(Box::new(cond), Box::new(then), Box::new(otherwise)),
-            span,
-        )
+        self.node(ExprKind::Select(Box::new(cond), Box::new(then), Box::new(otherwise)), span)
     }
 
     fn binary(&mut self, tightness: u8) -> Parsed<Expr> {
@@ -156,11 +153,7 @@ impl Parser<'_> {
             let inclusive = self.advance().kind == Tok::DotDotEq;
             let hi = Box::new(self.expr()?);
             self.expect(Tok::RParen)?;
-            return Ok(ExprKind::ChooseRange(Range {
-                lo: Box::new(first),
-                inclusive,
-                hi,
-            }));
+            return Ok(ExprKind::ChooseRange(Range { lo: Box::new(first), inclusive, hi }));
         }
         let mut list = vec![first];
         while self.eat(Tok::Comma) {
@@ -192,11 +185,7 @@ impl Parser<'_> {
             Err(_) => {
                 let shown: String = text.chars().take(40).collect();
                 self.diagnostics
-                    .error(
-                        codes::BAD_NUMBER,
-                        span,
-                        format!("`{shown}` is not a number"),
-                    )
+                    .error(codes::BAD_NUMBER, span, format!("`{shown}` is not a number"))
                     .hint("numbers are written `42` or `0x2a`; names begin with a letter");
                 Ok(0)
             }
@@ -205,11 +194,7 @@ impl Parser<'_> {
 
     fn too_big(&mut self, span: fencepost_ir::Span) {
         self.diagnostics
-            .error(
-                codes::BAD_NUMBER,
-                span,
-                "this number does not fit in 32 bits",
-            )
+            .error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits")
             .label("too large");
     }
 }

@@ -134,11 +134,7 @@ impl Parser<'_> {
     }
 
     fn procedure(&mut self, operation: bool) -> Parsed<Procedure> {
-        let returns = if self.eat(Tok::Void) {
-            None
-        } else {
-            Some(self.type_name()?)
-        };
+        let returns = if self.eat(Tok::Void) { None } else { Some(self.type_name()?) };
         let name = self.name()?;
         self.expect(Tok::LParen)?;
         let param = |p: &mut Self| Ok((p.type_name()?, p.name()?));
@@ -149,13 +145,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(Procedure {
-            returns,
-            name,
-            params,
-            letter,
-            body: self.block()?,
-        })
+        Ok(Procedure { returns, name, params, letter, body: self.block()? })
     }
 
     fn thread(&mut self) -> Parsed<Thread> {
@@ -169,20 +159,12 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(Thread {
-            name,
-            param,
-            body: self.block()?,
-        })
+        Ok(Thread { name, param, body: self.block()? })
     }
 
     /// `e(ed|d)` after `client`.
     fn client(&mut self) -> Parsed<Client> {
-        let first = if self.peek() == Tok::LParen {
-            None
-        } else {
-            Some(self.letters()?)
-        };
+        let first = if self.peek() == Tok::LParen { None } else { Some(self.letters()?) };
         let parens = self.eat(Tok::LParen);
         let mut threads = Vec::new();
         let first = if parens {
@@ -198,11 +180,7 @@ impl Parser<'_> {
         if parens {
             self.expect(Tok::RParen)?;
         }
-        Ok(Client {
-            first,
-            parens,
-            threads,
-        })
+        Ok(Client { first, parens, threads })
     }
 
     /// One or more words of letters. A word of the language counts as its letters here: `client do|if;`.
@@ -223,9 +201,6 @@ impl Parser<'_> {
         if text.is_empty() {
             return Err(self.expected("the letter of an operation"));
         }
-        Ok(Name {
-            text,
-            span: start.to(self.previous()),
-        })
+        Ok(Name { text, span: start.to(self.previous()) })
     }
 }

@@ -26,25 +26,12 @@ impl Parser<'_> {
             Tok::If => {
                 let (cond, head) = self.head()?;
                 let then = self.body()?;
-                let otherwise = if self.eat(Tok::Else) {
-                    Some(self.body()?)
-                } else {
-                    None
-                };
-                closed(StmtKind::If {
-                    cond,
-                    head,
-                    then,
-                    otherwise,
-                })
+                let otherwise = if self.eat(Tok::Else) { Some(self.body()?) } else { None };
+                closed(StmtKind::If { cond, head, then, otherwise })
             }
             Tok::While => {
                 let (cond, head) = self.head()?;
-                closed(StmtKind::While {
-                    cond,
-                    head,
-                    body: self.body()?,
-                })
+                closed(StmtKind::While { cond, head, body: self.body()? })
             }
             Tok::Do => {
                 self.advance();
@@ -78,11 +65,7 @@ impl Parser<'_> {
             }
             Tok::Return => {
                 self.advance();
-                let value = if self.peek() == Tok::Semi {
-                    None
-                } else {
-                    Some(self.expr()?)
-                };
+                let value = if self.peek() == Tok::Semi { None } else { Some(self.expr()?) };
                 open(StmtKind::Return(value))
             }
             Tok::Fence => {
@@ -150,11 +133,7 @@ impl Parser<'_> {
         let mut vars = Vec::new();
         loop {
             let name: Name = self.name()?;
-            let value = if self.eat(Tok::Assign) {
-                Some(self.expr()?)
-            } else {
-                None
-            };
+            let value = if self.eat(Tok::Assign) { Some(self.expr()?) } else { None };
             vars.push((name, value));
             if !self.eat(Tok::Comma) {
                 return Ok(StmtKind::Declare(ty, vars));
@@ -173,38 +152,15 @@ impl Parser<'_> {
             _ if declares => Some(self.declaration()?),
             _ => Some(self.simple()?),
         };
-        let init = init.map(|kind| {
-            Box::new(Stmt {
-                kind,
-                span: start.to(self.previous()),
-            })
-        });
+        let init = init.map(|kind| Box::new(Stmt { kind, span: start.to(self.previous()) }));
         self.expect(Tok::Semi)?;
-        let cond = if self.peek() == Tok::Semi {
-            None
-        } else {
-            Some(self.expr()?)
-        };
+        let cond = if self.peek() == Tok::Semi { None } else { Some(self.expr()?) };
         self.expect(Tok::Semi)?;
         let start = self.span();
-        let step = if self.peek() == Tok::RParen {
-            None
-        } else {
-            Some(self.simple()?)
-        };
-        let step = step.map(|kind| {
-            Box::new(Stmt {
-                kind,
-                span: start.to(self.previous()),
-            })
-        });
+        let step = if self.peek() == Tok::RParen { None } else { Some(self.simple()?) };
+        let step = step.map(|kind| Box::new(Stmt { kind, span: start.to(self.previous()) }));
         self.expect(Tok::RParen)?;
-        Ok(StmtKind::For {
-            init,
-            cond,
-            step,
-            body: self.body()?,
-        })
+        Ok(StmtKind::For { init, cond, step, body: self.body()? })
     }
 
     fn simple(&mut self) -> Parsed<StmtKind> {
@@ -221,10 +177,7 @@ impl Parser<'_> {
             Tok::CaretAssign => Some(BinOp::BitXor),
             Tok::PlusPlus | Tok::MinusMinus => {
                 let up = self.advance().kind == Tok::PlusPlus;
-                return Ok(StmtKind::Step(
-                    place,
-                    if up { BinOp::Add } else { BinOp::Sub },
-                ));
+                return Ok(StmtKind::Step(place, if up { BinOp::Add } else { BinOp::Sub }));
             }
             _ if matches!(place.kind, ExprKind::Call(..)) => return Ok(StmtKind::Eval(place)),
             found => {

@@ -19,11 +19,7 @@ fn shape(expr: &Expr) -> String {
         ExprKind::Index(base, index) => format!("{}[{}]", shape(base), shape(index)),
         ExprKind::Field(base, field) => format!("{}.{}", shape(base), field.text),
         ExprKind::Call(name, args) => {
-            format!(
-                "{}({})",
-                name.text,
-                args.iter().map(shape).collect::<Vec<_>>().join(", ")
-            )
+            format!("{}({})", name.text, args.iter().map(shape).collect::<Vec<_>>().join(", "))
         }
         ExprKind::ChooseRange(range) => {
             format!("choose({}..{})", shape(&range.lo), shape(&range.hi))
@@ -37,9 +33,7 @@ fn shape(expr: &Expr) -> String {
 fn check(source: &str, expected: &str) {
     let source = format!("const N = {source};");
     let file = parse(&source, &mut Diagnostics::new()).expect("no errors");
-    let ItemKind::Const(_, expr) = &file.items[0].kind else {
-        panic!("a constant")
-    };
+    let ItemKind::Const(_, expr) = &file.items[0].kind else { panic!("a constant") };
     assert_eq!(shape(expr), expected);
 }
 
@@ -69,23 +63,16 @@ fn precedence() {
 fn an_else_belongs_to_the_nearest_if() {
     let source = "thread p { if (a) if (b) x = 1; else x = 2; }";
     let file = parse(source, &mut Diagnostics::new()).expect("no errors");
-    let ItemKind::Thread(thread) = &file.items[0].kind else {
-        panic!("a thread")
-    };
+    let ItemKind::Thread(thread) = &file.items[0].kind else { panic!("a thread") };
     let text = format!("{:?}", thread.body.stmts[0].kind);
-    assert!(
-        text.ends_with("otherwise: None }"),
-        "the outer `if` has an `else`: {text}"
-    );
+    assert!(text.ends_with("otherwise: None }"), "the outer `if` has an `else`: {text}");
 }
 
 #[test]
 fn spans_leave_out_the_semicolon() {
     let source = "thread p {\n  x = a + 1 ; }";
     let file = parse(source, &mut Diagnostics::new()).expect("no errors");
-    let ItemKind::Thread(thread) = &file.items[0].kind else {
-        panic!("a thread")
-    };
+    let ItemKind::Thread(thread) = &file.items[0].kind else { panic!("a thread") };
     let span = thread.body.stmts[0].span;
     assert_eq!(span.text(source), "x = a + 1");
     assert_eq!((span.line, span.column), (2, 3));

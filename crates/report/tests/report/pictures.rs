@@ -1,8 +1,6 @@
 //! What a reader sees of a violation, for every kind of it.
 
-mod common;
-
-use common::{MESSAGE, PETERSON, STORE_BUFFERING, find, lower, model};
+use crate::common::{MESSAGE, PETERSON, STORE_BUFFERING, find, lower, model};
 use fencepost_engines::Settings;
 use fencepost_models::Reductions;
 use fencepost_report::Paint;
@@ -142,9 +140,8 @@ fn a_wrong_initial_state() {
 
 #[test]
 fn narrow_pictures_say_less_and_then_become_lists() {
-    let narrow = |width| {
-        shown(PETERSON, "tso", Look { width, paint: Paint::Plain }, Settings::default())
-    };
+    let narrow =
+        |width| shown(PETERSON, "tso", Look { width, paint: Paint::Plain }, Settings::default());
     insta::assert_snapshot!("width_130", narrow(130));
     insta::assert_snapshot!("width_118", narrow(118));
     insta::assert_snapshot!("width_100", narrow(100));

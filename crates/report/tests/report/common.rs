@@ -1,13 +1,13 @@
 //! Programs for the tests: source in, finding out.
 
-use fencepost_engines::{Budget, Engine, Explicit, Settings, Task};
+use fencepost_engines::{Budget, Engine, Explicit, Settings, Statistics, Task};
 use fencepost_ir::{Diagnostics, Problem};
 use fencepost_models::ModelSpec;
 use fencepost_report::verdict_line::{Finding, Found};
 use fencepost_search::{Cancel, Progress};
 
 /// The only program of a source.
-pub fn lower(source: &str) -> Problem {
+pub(crate) fn lower(source: &str) -> Problem {
     let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
     let mut diagnostics = Diagnostics::new();
     let problems = frontend.lower(source, &mut diagnostics);
@@ -15,14 +15,20 @@ pub fn lower(source: &str) -> Problem {
 }
 
 /// A model.
-pub fn model(name: &str) -> ModelSpec {
+pub(crate) fn model(name: &str) -> ModelSpec {
     ModelSpec::by_name(name).expect("a model of the house")
 }
 
 /// What the engine says of a program under a model.
-pub fn find<'a>(problem: &'a Problem, model: &'a ModelSpec, settings: Settings) -> Finding<'a> {
+pub(crate) fn find<'a>(
+    problem: &'a Problem,
+    model: &'a ModelSpec,
+    settings: Settings,
+) -> Finding<'a> {
     let budget = Budget { cancel: &Cancel::default(), progress: &Progress::default() };
-    let answer = Explicit.run(Task { problem, model }, settings, budget);
+    let mut answer = Explicit.run(Task { problem, model }, settings, budget);
+    // How many states it takes is the engine's affair, not that of these tests.
+    answer.statistics = Statistics { bound: answer.statistics.bound, ..Statistics::default() };
     Finding {
         file: "test.fp",
         problem,
@@ -35,7 +41,7 @@ pub fn find<'a>(problem: &'a Problem, model: &'a ModelSpec, settings: Settings) 
 }
 
 /// Peterson's algorithm without fences.
-pub const PETERSON: &str = "\
+pub(crate) const PETERSON: &str = "\
 shared bool want[2];
 shared int  turn;
 
@@ -53,7 +59,7 @@ property mutual_exclusion;
 ";
 
 /// A message without a fence between data and flag.
-pub const MESSAGE: &str = "\
+pub(crate) const MESSAGE: &str = "\
 shared int data, flag;
 thread p {
   data = 1;
@@ -68,7 +74,7 @@ thread q {
 ";
 
 /// Store buffering, as a question.
-pub const STORE_BUFFERING: &str = "\
+pub(crate) const STORE_BUFFERING: &str = "\
 shared int x, y;
 thread p { x = 1; r = y; }
 thread q { y = 1; r = x; }

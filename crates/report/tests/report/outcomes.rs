@@ -1,8 +1,6 @@
 //! The table of outcomes.
 
-mod common;
-
-use common::{MESSAGE, STORE_BUFFERING, lower, model};
+use crate::common::{MESSAGE, STORE_BUFFERING, lower, model};
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
 use fencepost_models::ModelSpec;
 use fencepost_report::Paint;

@@ -1,0 +1,3 @@
+shared int x;
+// ÿş
+thread p { x = 1; }

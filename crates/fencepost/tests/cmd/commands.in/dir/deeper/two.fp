@@ -1,0 +1,14 @@
+// A message without a fence between data and flag.
+shared int data, flag;
+
+thread p {
+  data = 1;
+  flag = 1;
+}
+
+thread q {
+  if (flag == 1) {
+    d = data;
+    assert(d == 1);
+  }
+}

@@ -1,0 +1,4 @@
+shared int x;
+
+thread p { x = yy; }
+thread q { x = true; }

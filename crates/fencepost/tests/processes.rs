@@ -1,0 +1,282 @@
+//! The real binary where files, pipes, signals and the environment matter.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const MESSAGE: &str = "\
+shared int data, flag;
+thread p { data = 1; flag = 1; }
+thread q { if (flag == 1) { d = data; assert(d == 1); } }
+";
+
+/// A program with more states than anyone can visit in a test.
+const ENDLESS: &str = "\
+shared int x[6];
+thread p(i in 0..6) { loop { x[i] = (x[i] + 1) % 100000; r = x[(i + 1) % 6]; x[i] = r % 9999; } }
+";
+
+/// A directory that goes away with the test.
+struct Dir(PathBuf);
+
+impl Dir {
+    fn new(name: &str) -> Dir {
+        let path = std::env::temp_dir().join(format!("fencepost-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a temporary directory");
+        Dir(path)
+    }
+
+    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, text).expect("a temporary file");
+        path
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn fencepost(args: &[&str], dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+    command.args(args).current_dir(dir).stdin(Stdio::null());
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn run(args: &[&str], dir: &Path) -> Output {
+    fencepost(args, dir).output().expect("the binary runs")
+}
+
+fn with_input(args: &[&str], dir: &Path, input: &[u8]) -> Output {
+    let mut command = fencepost(args, dir);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
+    child.stdin.take().expect("piped").write_all(input).expect("it reads");
+    child.wait_with_output().expect("it ends")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("ended by a signal: {output:?}"))
+}
+
+#[test]
+fn standard_input_is_a_program() {
+    let dir = Dir::new("stdin");
+    let output = with_input(&["check", "-", "--model", "pso", "-q"], &dir.0, MESSAGE.as_bytes());
+    assert_eq!(code(&output), 10);
+    assert!(text(&output.stdout).starts_with("<stdin>\n  PSO  VIOLATED"), "{output:?}");
+    let garbage: Vec<u8> = (0..=255).cycle().take(5000).collect();
+    let output = with_input(&["check", "-"], &dir.0, &garbage);
+    assert_eq!((code(&output), output.stdout.len()), (2, 0), "{output:?}");
+}
+
+#[test]
+fn colours_follow_the_environment() {
+    let dir = Dir::new("colour");
+    dir.file("m.fp", MESSAGE);
+    let coloured = |set: &[(&str, &str)], args: &[&str]| {
+        let args = [&["check", "m.fp", "--model", "pso"], args].concat();
+        let mut command = fencepost(&args, &dir.0);
+        command.envs(set.iter().copied());
+        text(&command.output().expect("the binary runs").stdout).contains('\u{1b}')
+    };
+    assert!(!coloured(&[], &[]), "a pipe is no terminal");
+    assert!(coloured(&[("CLICOLOR_FORCE", "1")], &[]));
+    assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], &[]));
+    assert!(coloured(&[("NO_COLOR", "1")], &["--color", "always"]));
+    assert!(!coloured(&[("CLICOLOR_FORCE", "1")], &["--color", "never"]));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let dir = Dir::new("pipe");
+    for number in 0..50 {
+        dir.file(&format!("{number:02}.fp"), MESSAGE);
+    }
+    let mut command = fencepost(&["check", "."], &dir.0);
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+    let mut first = [0; 10];
+    child.stdout.take().expect("piped").read_exact(&mut first).expect("it prints");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(text(&output.stderr), "");
+    assert_eq!(code(&output), 10);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_to_be_full() {
+    let dir = Dir::new("full");
+    dir.file("m.fp", MESSAGE);
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("linux has it");
+    let mut command = fencepost(&["check", "m.fp", "--model", "sc"], &dir.0);
+    let output = command.stdout(full()).output().expect("the binary runs");
+    assert_eq!(code(&output), 2);
+    assert!(text(&output.stderr).contains("cannot write results"), "{output:?}");
+    // Neither do traces go where there can be none.
+    let output = run(&["check", "m.fp", "--trace-dir", "m.fp/traces", "-q"], &dir.0);
+    assert_eq!(code(&output), 2);
+    assert!(text(&output.stderr).contains("cannot write the trace"), "{output:?}");
+    assert!(text(&output.stdout).contains("PSO  VIOLATED"), "the verdict is printed all the same");
+}
+
+#[test]
+fn stored_traces_replay_and_changed_ones_do_not() {
+    let dir = Dir::new("replay");
+    dir.file("m.fp", MESSAGE);
+    dir.file("mine.toml", "name = \"mine\"\nrelax = [\"W->W\"]\n");
+    let models = "pso,rmo,mine.toml";
+    let output = run(&["check", "m.fp", "--model", models, "--trace-dir", "out/t"], &dir.0);
+    assert_eq!(code(&output), 10);
+    let hint = "replay: fencepost replay out/t/m-pso.trace.json";
+    assert!(text(&output.stdout).contains(hint), "{output:?}");
+    fs::remove_file(dir.0.join("m.fp")).expect("the trace does not need it");
+    for model in ["pso", "rmo", "mine"] {
+        let name = format!("out/t/m-{model}.trace.json");
+        let output = run(&["replay", &name], &dir.0);
+        assert_eq!(code(&output), 0, "{output:?}");
+        assert!(text(&output.stdout).contains("every event as recorded"), "{output:?}");
+    }
+    let stored = fs::read_to_string(dir.0.join("out/t/m-pso.trace.json")).expect("it is there");
+    for (from, to, expected, said) in [
+        ("\"value\": \"0\"", "\"value\": \"1\"", 10, "at step 5: recorded `q load data = 1"),
+        ("\"internal\": 1", "\"internal\": 0", 10, "at step 3: recorded `p commit flag = 1`"),
+        ("\"internal\": 1", "\"internal\": 7", 10, "at step 3: this step is not possible here"),
+        ("data = 1; flag = 1", "flag = 1; data = 1", 10, "at step 1: recorded `p store data"),
+        ("fails in q", "fails in p", 10, "in the end: recorded: assertion"),
+        ("\"kind\": \"pso\"", "\"kind\": \"sc\"", 2, "`relax` is not what"),
+        ("thread q", "thread q(", 2, "FP0003"),
+        ("\"trace_version\": 1", "\"trace_version\": 2", 2, "version 2"),
+        ("\"steps\"", "\"stops\"", 2, "damaged"),
+    ] {
+        assert!(stored.contains(from), "{from}");
+        dir.file("changed.json", stored.replace(from, to));
+        let output = run(&["replay", "changed.json"], &dir.0);
+        let all = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(code(&output), expected, "{from} -> {to}: {all}");
+        assert!(all.contains(said), "{from} -> {to}: {all}");
+    }
+    let output = run(&["replay", "changed.json", "--format", "json"], &dir.0);
+    assert_eq!(code(&output), 2);
+    dir.file("changed.json", stored.replace("\"value\": \"0\"", "\"value\": \"1\""));
+    let output = run(&["replay", "changed.json", "--format", "json"], &dir.0);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&report["replayed"], &report["diverged_at"]), (&false.into(), &4.into()));
+}
+
+#[test]
+fn the_same_question_gets_the_same_answer() {
+    let dir = Dir::new("same");
+    dir.file("m.fp", MESSAGE);
+    let json = |threads: &str| {
+        let args = ["check", "m.fp", "--format", "json", "--threads", threads];
+        let output = run(&[&args[..], &["--model", "sc,tso,pso,rmo"]].concat(), &dir.0);
+        assert_eq!((code(&output), text(&output.stderr).as_str()), (10, ""));
+        let mut report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        for result in report["results"].as_array_mut().expect("a list") {
+            for figure in ["seconds", "peak_bytes"] {
+                assert!(result[figure].is_number());
+                result[figure] = 0.into();
+            }
+        }
+        report
+    };
+    let one = json("1");
+    assert_eq!(one, json("2"));
+    assert_eq!(one, json("5"));
+    assert_eq!(one["results"][2]["verdict"], "violated");
+}
+
+#[test]
+fn time_is_for_each_question() {
+    let dir = Dir::new("time");
+    dir.file("endless.fp", ENDLESS);
+    dir.file("m.fp", MESSAGE);
+    let started = Instant::now();
+    let files = ["check", "endless.fp", "m.fp", "--model", "sc,tso"];
+    let output = run(&[&files[..], &["--time", "0.3", "--memory", "2G"]].concat(), &dir.0);
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert_eq!(code(&output), 5, "{output:?}");
+    let shown = text(&output.stdout);
+    assert_eq!(shown.matches("time limit reached").count(), 2, "{shown}");
+    assert_eq!(shown.matches("verified").count(), 3, "the others are answered: {shown}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_gets_the_answer_so_far() {
+    let dir = Dir::new("interrupt");
+    dir.file("a.fp", MESSAGE);
+    dir.file("endless.fp", ENDLESS);
+    dir.file("m.fp", MESSAGE);
+    let files = ["check", "a.fp", "endless.fp", "m.fp", "--model", "sc,tso"];
+    let mut command = fencepost(&[&files[..], &["--time", "0", "--memory", "4G"]].concat(), &dir.0);
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+    let mut out = child.stdout.take().expect("piped");
+    let mut shown = Vec::new();
+    // Once the second file is announced, its first question is being answered.
+    while !text(&shown).contains("endless.fp") {
+        let mut byte = [0];
+        assert_eq!(out.read(&mut byte).expect("it prints"), 1, "{}", text(&shown));
+        shown.push(byte[0]);
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill exists").success());
+    out.read_to_end(&mut shown).expect("it prints");
+    let output = child.wait_with_output().expect("it ends");
+    let shown = text(&shown);
+    assert_eq!(code(&output), 5, "{shown}");
+    assert!(
+        shown.contains("  SC   inconclusive  interrupted; no violation found so far"),
+        "{shown}"
+    );
+    assert_eq!(shown.matches("interrupted before it was this one's turn").count(), 3, "{shown}");
+}
+
+#[test]
+fn formatting_is_in_place_and_only_when_needed() {
+    let dir = Dir::new("fmt");
+    let ugly = "shared int x;thread p{x=1;}\n";
+    let file = dir.file("a.fp", ugly);
+    dir.file("wrong.fp", "shared int");
+    let output = run(&["fmt", "--check", "a.fp"], &dir.0);
+    assert_eq!((code(&output), text(&output.stdout).as_str()), (1, "a.fp\n"));
+    assert_eq!(fs::read_to_string(&file).expect("there"), ugly, "--check changes nothing");
+    let filtered = with_input(&["fmt", "-"], &dir.0, ugly.as_bytes());
+    assert_eq!(code(&filtered), 0);
+    let output = run(&["fmt", "a.fp"], &dir.0);
+    assert_eq!((code(&output), output.stdout.len()), (0, 0), "{output:?}");
+    let pretty = fs::read_to_string(&file).expect("there");
+    assert_ne!(pretty, ugly);
+    assert_eq!(pretty, text(&filtered.stdout));
+    assert_eq!(code(&run(&["fmt", "--check", "a.fp"], &dir.0)), 0);
+    let output = run(&["fmt", "."], &dir.0);
+    assert_eq!(code(&output), 2, "one of them is no program");
+    assert_eq!(fs::read_to_string(dir.0.join("wrong.fp")).expect("there"), "shared int");
+    let names = fs::read_dir(&dir.0).expect("there").count();
+    assert_eq!(names, 2, "nothing is left behind");
+}
+
+#[test]
+fn completions_are_for_shells() {
+    let dir = Dir::new("completions");
+    for shell in ["bash", "zsh", "fish"] {
+        let output = run(&["completions", shell], &dir.0);
+        assert_eq!(code(&output), 0);
+        assert!(text(&output.stdout).contains("fencepost"), "{shell}");
+    }
+    assert_eq!(code(&run(&["completions", "tcl"], &dir.0)), 2);
+}
