@@ -18,7 +18,7 @@ use fencepost_search::{Coverage, Exploration, Limits, Options, Target, explore};
 use std::collections::BTreeSet;
 
 /// Above this no bound is tried: a queue this long is as good as endless.
-const LARGEST_BOUND: u32 = 1 << 12;
+pub const LARGEST_BOUND: u32 = 1 << 12;
 
 /// How many times the states of the first search a search for a shorter run may take.
 const PATIENCE: u64 = 20;

@@ -1,17 +1,18 @@
 //! Bugs of ours, caught: the reader gets a message that can be reported, and an exit code of its own.
 
-use std::cell::RefCell;
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-thread_local! {
-    /// What this thread is doing, for the message.
-    static DOING: RefCell<String> = const { RefCell::new(String::new()) };
+/// What is being done, for the message.
+static DOING: Mutex<String> = Mutex::new(String::new());
+
+/// What the panic said that nobody has caught yet.
+static SAID: Mutex<Option<String>> = Mutex::new(None);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-/// What the last caught panic said.
-static SAID: Mutex<String> = Mutex::new(String::new());
 
 /// Replaces the standard message of a panic by ours.
 pub(crate) fn install() {
@@ -22,7 +23,11 @@ pub(crate) fn install() {
             .unwrap_or("no message");
         let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
         let said = format!("{message}{}", place.unwrap_or_default());
-        let doing = DOING.with(|doing| doing.borrow().clone());
+        let mut first = lock(&SAID);
+        if first.is_some() {
+            return; // one thread's panic makes others panic; the first tells the story
+        }
+        let doing = lock(&DOING).clone();
         let text = format!(
             "fencepost {version}: internal error: {said}{doing}\n\
              This is a bug in Fencepost, not in your program. Please report it with this message,\n\
@@ -30,25 +35,22 @@ pub(crate) fn install() {
             version = env!("CARGO_PKG_VERSION"),
             doing = if doing.is_empty() { doing } else { format!("\n  while {doing}") },
         );
-        // The message is all there is to say; nobody can be told that it could not be printed.
+        // Nobody can be told that the message could not be printed.
         let _ = std::io::stderr().write_all(text.as_bytes());
-        if let Ok(mut last) = SAID.lock() {
-            *last = said;
-        }
+        *first = Some(said);
     }));
 }
 
 /// Runs something; a panic in it becomes an error with what it said.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    panic::catch_unwind(AssertUnwindSafe(work))
-        .map_err(|_| SAID.lock().map(|said| said.clone()).unwrap_or_default())
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| lock(&SAID).take().unwrap_or_default())
 }
 
 /// The same, with what is being done for the message.
 pub(crate) fn guarded_while<T>(doing: String, work: impl FnOnce() -> T) -> Result<T, String> {
-    DOING.with(|slot| *slot.borrow_mut() = doing);
+    *lock(&DOING) = doing;
     let result = guarded(work);
-    DOING.with(|slot| slot.borrow_mut().clear());
+    lock(&DOING).clear();
     result
 }
 
@@ -64,5 +66,12 @@ mod tests {
         let said = broken.unwrap_err();
         assert!(said.starts_with("a queue is never negative (crates/fencepost/src"), "{said}");
         assert_eq!(guarded(|| 7), Ok(7));
+        // A panic in a thread of a search, and the one it causes where the thread is joined.
+        let broken: Result<(), String> = guarded(|| {
+            std::thread::scope(|scope| {
+                scope.spawn(|| panic!("deep inside")).join().expect("joined");
+            });
+        });
+        assert!(broken.unwrap_err().starts_with("deep inside"));
     }
 }

@@ -150,8 +150,10 @@ pub(crate) fn model(name: &str) -> Result<ModelSpec, String> {
     }
     let text = fs::read_to_string(path)
         .map_err(|error| format!("cannot read the model {}: {error}", shown(path)))?;
-    let model = ModelSpec::from_toml(&text)
-        .map_err(|wrong| format!("the model {}: {}", shown(path), wrong.trim_end()))?;
+    let model = ModelSpec::from_toml(&text).map_err(|wrong| {
+        let lines: Vec<String> = wrong.trim_end().lines().map(printable).collect();
+        format!("the model {}: {}", shown(path), lines.join("\n"))
+    })?;
     if ModelSpec::by_name(&model.name).is_some() {
         return Err(format!(
             "the model {}: the name `{}` belongs to a built-in model",

@@ -3,7 +3,7 @@
 //! The only crate that touches files, the clock, the environment and terminals.
 //!
 //! - [`args`]: the command line; [`exit`]: what the exit codes mean.
-//! - [`check`], [`outcomes`], [`replay`], [`format`], [`dump`], [`models`]: the commands.
+//! - [`check`], [`outcomes`], [`replay`], [`fmt`], [`dump`], [`models`]: the commands.
 //! - [`input`]: from paths to programs; [`store`]: files written whole or not at all.
 //! - [`session`]: the clock, Ctrl-C and progress around a search.
 //! - [`output`]: what goes to the reader; [`guard`]: bugs of ours, caught.
@@ -13,7 +13,7 @@ mod args;
 mod check;
 mod dump;
 mod exit;
-mod format;
+mod fmt;
 mod guard;
 mod input;
 mod memory_size;
@@ -44,7 +44,7 @@ fn run(args: Args) -> Exit {
         Command::Outcomes(options) => outcomes::run(&options, &mut output),
         Command::Replay(options) => replay::run(&options, &mut output),
         Command::Models(options) => models::run(&options, &mut output),
-        Command::Fmt(options) => format::run(&options, &mut output),
+        Command::Fmt(options) => fmt::run(&options, &mut output),
         Command::Dump(options) => dump::run(&options, &mut output),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -8,7 +8,7 @@ use fencepost_engines::{Evidence, Violation};
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_models::replay::{Divergence, Trace};
-use fencepost_report::paint::counted;
+use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{Look, WIDTH, picture};
 use fencepost_report::trace::{Story, tell};
 use fencepost_report::trace_file::{Difference, TraceFile};
@@ -34,7 +34,10 @@ pub(crate) fn run(options: &Replay, output: &mut Output) -> Exit {
     let source = Source::embedded(&file.file, &file.source);
     let Ok((_, problems)) = source.lower(output) else { return Exit::Unusable };
     let Some(problem) = problems.iter().find(|p| p.name == file.client) else {
-        output.error(&format!("{name}: the source in it has no client `{}`", file.client));
+        output.error(&format!(
+            "{name}: the source in it has no client `{}`",
+            printable(&file.client)
+        ));
         return Exit::Unusable;
     };
     match replayed(&file, &model, problem) {
@@ -57,7 +60,7 @@ pub(crate) fn run(options: &Replay, output: &mut Output) -> Exit {
                 }
                 Format::Text => {
                     let word = output.paint.bad("DIVERGED");
-                    output.print(&format!("{name}  {word}  {at}: {what}\n"));
+                    output.print(&format!("{name}  {word}  {at}: {}\n", printable(&what)));
                 }
             }
             Exit::Violated
@@ -112,7 +115,7 @@ fn told(
     let paint = output.paint;
     // The file does not say whether a shorter run exists.
     let evidence = Evidence { violation, trace: None, shortest: false };
-    let mut text = heading(&file.file, model, &evidence, story, paint);
+    let mut text = heading(&printable(&file.file), model, &evidence, story, paint);
     text.push_str(&picture(story, Look { width: WIDTH, paint }));
     for reason in reasons(&story.problem.program, model, &story.run) {
         text.push_str(&format!("  {} {reason}\n", paint.strong("Why:")));

@@ -1,7 +1,7 @@
 //! Verdicts, traces and diagnostics as text and JSON: plain data in, strings out.
 //!
 //! Nothing here touches a file, a clock or a terminal. The same data gives the same bytes; whether to
-//! use colour is the caller's decision, made once and handed in as a [`Paint`] (room: [`paint`](mod@paint)).
+//! use colour is the caller's decision, made once and handed in as a [`Paint`].
 //!
 //! - [`diagnostics`]: what a front end says, with the source line and a caret.
 //! - [`trace`]: a run replayed and told row by row; [`wording`] has the words for one event.
@@ -13,6 +13,7 @@
 //! - [`models`]: the list of models.
 //! - [`json`]: the same for programs, with a documented, stable form.
 //! - [`trace_file`]: a trace that can be stored, handed on and re-executed.
+//! - [`paint`]: colours, or none.
 
 pub mod diagnostics;
 pub mod json;

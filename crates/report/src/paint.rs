@@ -15,6 +15,7 @@ impl Paint {
     fn with(self, style: Style, text: &str) -> String {
         match self {
             Paint::Plain => text.into(),
+            Paint::Coloured if text.trim().is_empty() => text.into(),
             Paint::Coloured => format!("{style}{text}{style:#}"),
         }
     }

@@ -106,7 +106,10 @@ impl<'a> Drawing<'a> {
     /// Memory after a row; before the first one for none.
     fn memory(&self, row: Option<&Row>, changes: bool, paint: Paint) -> String {
         let run = &self.story.run;
-        let Some(row) = row else { return self.view.all(&run.initial, &run.initial, paint) };
+        let Some(row) = row else {
+            let initial = self.view.all(&run.initial, &run.initial, paint);
+            return if changes { String::new() } else { initial };
+        };
         if !row.settles {
             return String::new();
         }
@@ -127,9 +130,20 @@ impl<'a> Drawing<'a> {
         }
     }
 
+    /// Memory before the first row on a line of its own, where its column is too narrow for it.
+    fn initially(&self) -> String {
+        format!("      initially {}\n", self.memory(None, false, self.look.paint))
+    }
+
     /// The row before the first, then all rows.
     fn rows(&self) -> impl Iterator<Item = Option<&Row>> {
         std::iter::once(None).chain(self.story.rows.iter().map(Some))
+    }
+
+    /// Whether there is something to see in the row before the first.
+    fn has_first_row(&self, way: Way) -> bool {
+        let pending = !way.own && self.story.first.pending.iter().any(|list| !list.is_empty());
+        !way.changes || pending || self.story.first.critical.contains(&true)
     }
 
     fn widest(&self, least: usize, of: impl Fn(Option<&Row>) -> String) -> usize {
@@ -146,20 +160,18 @@ impl<'a> Drawing<'a> {
                 self.widest(head, |row| self.event(row, *t, way.brief))
             })
             .collect();
-        let memory = match way.changes {
-            true => self.rows().flatten().map(|r| width(&self.memory(Some(r), true, paint))).max(),
-            false => Some(self.widest(0, |row| self.memory(row, false, Paint::Plain))),
-        };
+        let memory = self.widest("memory".len(), |row| self.memory(row, way.changes, Paint::Plain));
         let pending = self.pending_columns(way);
         let total = 6
             + events.iter().map(|w| w + lines + 4).sum::<usize>()
-            + pending.iter().map(|(_, w)| w + 3).sum::<usize>()
-            + memory.unwrap_or(0).max(6);
+            + pending.iter().map(|(_, w)| w + 2).sum::<usize>()
+            + usize::from(!pending.is_empty())
+            + memory;
         if total > self.look.width {
             return None;
         }
 
-        let mut out = String::new();
+        let mut out = if way.changes { self.initially() } else { String::new() };
         let mut put = |number: &str, events: Vec<String>, pending: Vec<String>, memory: &str| {
             let mut parts = events;
             if !pending.is_empty() {
@@ -175,7 +187,7 @@ impl<'a> Drawing<'a> {
             format!("{head:<w$}")
         });
         put("#", heads.collect(), waits.collect(), "memory");
-        for row in self.rows() {
+        for row in self.rows().filter(|row| row.is_some() || self.has_first_row(way)) {
             let number = row.and_then(|row| row.number).map(|n| n.to_string()).unwrap_or_default();
             let cells = (self.actors.iter().zip(&events)).map(|(t, w)| {
                 let what = format!("{:<w$}", self.event(row, *t, way.brief));
@@ -221,13 +233,13 @@ impl<'a> Drawing<'a> {
         let changed = |row: &Row| self.memory(Some(row), true, paint);
         let memory = most(&|row| width(&changed(row)));
         // What is pending gets the room that is left.
-        let room = self.look.width.saturating_sub(names + texts + lines + memory + 14).max(24);
+        let room = self.look.width.saturating_sub(names + texts + lines + memory + 15).max(24);
         let mine = |row: &Row| clip(&self.pending(Some(row), row.thread), room);
         let pending = match most(&|row| width(&mine(row))) {
             0 => 0,
             some => some.max(OWN.len()),
         };
-        let mut out = String::new();
+        let mut out = self.initially();
         let mut put = |number: &str, name: &str, what: &str, place: &str, wait: &str, mem: &str| {
             let waits = match pending {
                 0 => String::new(),
@@ -238,8 +250,6 @@ impl<'a> Drawing<'a> {
         };
         let pad = |text: &str, w: usize| format!("{text:<w$}");
         put("#", "thread", &pad("event", texts), &pad("", lines), OWN, "memory");
-        let initial = self.memory(None, false, paint);
-        put("", "", &pad("", texts), &pad("", lines), "", &initial);
         for row in rows {
             let number = row.number.map(|n| n.to_string()).unwrap_or_default();
             let what = emphasised(&pad(&text(row), texts), Some(row), paint);

@@ -3,6 +3,7 @@
 use crate::paint::{Paint, counted};
 use crate::trace::Story;
 use crate::violation::sentence;
+use fencepost_engines::explicit::LARGEST_BOUND;
 use fencepost_engines::verdict::Why;
 use fencepost_engines::{Answer, Evidence, Inconclusive, Verdict, Violation};
 use fencepost_ir::Problem;
@@ -171,6 +172,9 @@ pub fn advice(finding: &Finding<'_>, fixed: bool) -> Option<&'static str> {
         Why::Stopped(Stop::Time) => Some("raise --time"),
         Why::Buffers if fixed => {
             Some("leave out --buffer to try larger ones, or settle for this with --accept-bounded")
+        }
+        Why::Buffers if inconclusive.clean_up_to >= Some(LARGEST_BOUND) => {
+            Some("settle for this with --accept-bounded")
         }
         Why::Buffers => Some("raise --max-buffer, or settle for this with --accept-bounded"),
         Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::Spurious | Why::UnderApproximated => {

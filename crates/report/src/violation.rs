@@ -4,7 +4,9 @@ use crate::paint::{clip, printable};
 use crate::trace::Story;
 use crate::wording::{place, statement};
 use fencepost_engines::Violation;
-use fencepost_ir::{Condition, Label, Observable, Problem, Property, Quantifier, ThreadId, Value};
+use fencepost_ir::{
+    BinOp, Condition, Expr, Label, Observable, Problem, Property, Quantifier, ThreadId, UnOp, Value,
+};
 use fencepost_models::Wrong;
 use fencepost_models::replay::End;
 
@@ -134,13 +136,16 @@ pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_
             match &problem.properties[at] {
                 Property::Final(quantifier, condition) => {
                     let shown = text(condition, 80);
-                    let values = values(problem, condition, story);
-                    match quantifier {
-                        Quantifier::Forall => {
-                            format!(
-                                "final forall: a final state does not satisfy `{shown}`{values}"
-                            )
+                    let values = match quantifier {
+                        Quantifier::Exists | Quantifier::Never if tells_values(&condition.expr) => {
+                            String::new()
                         }
+                        _ => values(problem, condition, story),
+                    };
+                    match quantifier {
+                        Quantifier::Forall => format!(
+                            "final forall: a final state does not satisfy `{shown}`{values}"
+                        ),
                         Quantifier::Never => {
                             format!("final never: a final state satisfies `{shown}`{values}")
                         }
@@ -154,6 +159,20 @@ pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_
                 }
                 other => describe(other),
             }
+        }
+    }
+}
+
+/// Whether a condition that holds tells every value it mentions: `x == 1 && p.r == 0`.
+fn tells_values(expr: &Expr<Observable>) -> bool {
+    match expr {
+        Expr::Binary(BinOp::And, a, b) => tells_values(a) && tells_values(b),
+        Expr::Binary(BinOp::Eq, a, b) => {
+            matches!((&**a, &**b), (Expr::Var(_), Expr::Const(_)) | (Expr::Const(_), Expr::Var(_)))
+        }
+        Expr::Unary(UnOp::Not, a) => matches!(**a, Expr::Var(_)),
+        Expr::Const(_) | Expr::Var(_) | Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => {
+            false
         }
     }
 }

@@ -379,18 +379,20 @@ impl<T: TransitionSystem> Search<'_, T> {
             }
             return;
         }
-        let mut shares: Vec<Vec<(usize, &mut Shard)>> = (0..threads).map(|_| Vec::new()).collect();
-        for (id, shard) in self.shards.iter_mut().enumerate() {
-            shares[id % threads].push((id, shard));
-        }
-        thread::scope(|scope| {
-            for share in shares {
-                scope.spawn(|| {
-                    for (id, shard) in share {
-                        fill(id, shard);
-                    }
-                });
+        let shards: Vec<Mutex<&mut Shard>> = self.shards.iter_mut().map(Mutex::new).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            loop {
+                let id = next.fetch_add(1, Ordering::Relaxed);
+                let Some(shard) = shards.get(id) else { return };
+                fill(id, &mut shard.lock().unwrap_or_else(|e| e.into_inner()));
             }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
         });
     }
 }

@@ -1,0 +1,8 @@
+//! The transcripts in the README and the book are what the program prints.
+
+#[test]
+fn transcripts() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    std::env::set_current_dir(root).expect("the repository is there");
+    trycmd::TestCases::new().case("README.md").case("book/src/*.md");
+}
