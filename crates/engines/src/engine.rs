@@ -25,7 +25,7 @@ pub struct Settings {
     pub threads: NonZeroUsize,
     /// Sound reductions in use.
     pub reductions: Reductions,
-    /// The largest number of pending accesses to try; none leaves it to the other limits.
+    /// The largest number of pending accesses to try; none leaves it to the model.
     pub max_buffer: Option<u32>,
     /// Use exactly this bound on pending accesses instead of growing it.
     pub fixed_buffer: Option<u32>,

@@ -17,7 +17,7 @@ use fencepost_models::{Machine, MemoryModel, Reductions, Taken, Visitor, Wrong};
 use fencepost_search::{Coverage, Exploration, Limits, Options, Target, explore};
 use std::collections::BTreeSet;
 
-/// Above this no bound is tried: a queue this long is as good as endless.
+/// Above this no bound is tried, whatever the settings say.
 pub const LARGEST_BOUND: u32 = 1 << 12;
 
 /// How many times the states of the first search a search for a shorter run may take.
@@ -43,7 +43,7 @@ impl Engine for Explicit {
 
 /// Searches with larger and larger bounds until there is an answer.
 fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: u32) -> Answer {
-    let most = settings.max_buffer.unwrap_or(LARGEST_BOUND).clamp(1, LARGEST_BOUND);
+    let most = settings.max_buffer.unwrap_or(task.model.last_bound()).clamp(1, LARGEST_BOUND);
     let mut bound = settings.fixed_buffer.unwrap_or(task.model.first_bound().min(most));
     let mut clean_up_to = None;
     loop {

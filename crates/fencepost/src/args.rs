@@ -122,6 +122,7 @@ pub(crate) struct Search {
     pub(crate) max_states: Option<u64>,
 
     /// Largest bound on pending accesses to try (per thread; under PSO per thread and location)
+    /// [default: 32; 128 for models with a window]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     pub(crate) max_buffer: Option<u32>,
 

@@ -161,6 +161,16 @@ impl ModelSpec {
         }
     }
 
+    /// The largest bound a search tries unless told otherwise: beyond it, what grows has hardly ever
+    /// anything new to show.
+    pub fn last_bound(&self) -> u32 {
+        match self.kind {
+            Kind::Sc => 1,
+            Kind::Tso | Kind::Pso => 32,
+            Kind::Table(_) => 128,
+        }
+    }
+
     /// Builds the model with a bound on what may be pending and hands it to the visitor.
     pub fn visit<V: Visitor>(&self, bound: u32, visitor: V) -> V::Output {
         let mutated = Mutated::default();

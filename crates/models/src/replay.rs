@@ -8,7 +8,9 @@ use crate::event::{Event, EventKind};
 use crate::machine::choice::Choices;
 use crate::machine::{Machine, Step, Taken, Wrong};
 use crate::model::{MemoryModel, Stumble};
-use fencepost_ir::{Label, Loc, ThreadId, Value};
+use crate::shape::Shape;
+use crate::state::State;
+use fencepost_ir::{Label, Loc, Op, Pc, ThreadId, Value};
 
 /// A run: the choices made in `init`, then the steps.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -74,11 +76,33 @@ pub enum End {
     Wrong(Wrong),
 }
 
+/// The threads at the beginning of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FirstState {
+    /// Memory.
+    pub memory: Vec<Value>,
+    /// By thread: what it has pending (table-driven models fetch at once).
+    pub pending: Vec<Vec<Pending>>,
+    /// By thread: whether it is in a critical section.
+    pub critical: Vec<bool>,
+}
+
+/// The threads at the end of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LastState {
+    /// By thread: where it is.
+    pub pcs: Vec<Pc>,
+    /// By thread: its registers.
+    pub registers: Vec<Vec<Value>>,
+}
+
 /// A run, told.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// Memory before the first step.
-    pub initial: Vec<Value>,
+    /// How things stood before the first step.
+    pub first: FirstState,
+    /// How they stood after the last. Means nothing when the last step stumbled.
+    pub last: LastState,
     /// The steps.
     pub moments: Vec<Moment>,
     /// How it ended.
@@ -106,7 +130,8 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
     let started = machine.start(&mut state, &mut choices, &mut events);
     let mut told = Telling::new(machine);
     let mut run = Run {
-        initial: state.memory.values.clone(),
+        first: FirstState { memory: state.memory.values.clone(), ..FirstState::default() },
+        last: LastState::default(),
         moments: Vec::new(),
         end: End::Fine,
         is_final: false,
@@ -124,8 +149,10 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
     }
     // What the threads fetched or computed before the first step; nothing there is worth a line.
     for event in events.drain(..) {
-        told.tell(event);
+        told.tell(&machine.shape, event);
     }
+    run.first.pending.clone_from(&told.pending);
+    run.first.critical = critical(machine, &state);
     for (at, step) in trace.steps.iter().enumerate() {
         if step.thread.index() >= machine.shape.threads.len() {
             return diverge(Some(at), "there is no such thread");
@@ -137,18 +164,14 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
             Ok(Taken::Bounded) => return diverge(Some(at), "the buffer bound forbids this step"),
             Err(stumble) => Some(stumble),
         };
-        let events: Vec<Told> = events.drain(..).map(|event| told.tell(event)).collect();
+        let events: Vec<Told> =
+            events.drain(..).map(|event| told.tell(&machine.shape, event)).collect();
         run.moments.push(Moment {
             step: step.clone(),
             events,
             memory: state.memory.values.clone(),
             pending: told.pending.clone(),
-            critical: machine
-                .shape
-                .program()
-                .thread_ids()
-                .map(|t| machine.is_critical(&state, t))
-                .collect(),
+            critical: critical(machine, &state),
         });
         let last = at + 1 == trace.steps.len();
         if let Some(mut stumble) = stumbled {
@@ -165,6 +188,7 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
         Some(wrong) => End::Wrong(wrong),
         None => End::Fine,
     };
+    run.last = LastState { registers: registers(machine, &state), pcs: state.pcs.clone() };
     run.is_final = machine.is_final(&state);
     let observed = &machine.shape.problem.observed;
     run.outcome = observed.iter().map(|what| machine.observe(&state, *what)).collect();
@@ -173,10 +197,25 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
 
 fn wrong_at_rest<M: MemoryModel>(
     machine: &Machine<'_, M>,
-    state: &crate::state::State<M::Pending>,
+    state: &State<M::Pending>,
 ) -> Option<Wrong> {
     let at_rest = machine.steps(state).iter().all(|attempt| attempt.taken == Ok(Taken::Blocked));
     if at_rest { machine.wrong_at_rest(state) } else { None }
+}
+
+fn critical<M: MemoryModel>(machine: &Machine<'_, M>, state: &State<M::Pending>) -> Vec<bool> {
+    machine.shape.program().thread_ids().map(|t| machine.is_critical(state, t)).collect()
+}
+
+fn registers<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    state: &State<M::Pending>,
+) -> Vec<Vec<Value>> {
+    let of = |thread: &crate::shape::ThreadShape| {
+        let registers = thread.registers..thread.registers + thread.register_fields.len();
+        state.registers[registers].to_vec()
+    };
+    machine.shape.threads.iter().map(of).collect()
 }
 
 /// What is remembered while a run is told.
@@ -193,7 +232,7 @@ impl Telling {
         }
     }
 
-    fn tell(&mut self, mut event: Event) -> Told {
+    fn tell(&mut self, shape: &Shape<'_>, mut event: Event) -> Told {
         let t = event.thread.index();
         let mut origin = None;
         let mut overtaken = Vec::new();
@@ -248,11 +287,11 @@ impl Telling {
                     self.written(event.thread, event.label, loc);
                 }
             }
+            EventKind::New(reference) => self.renewed(shape, event, reference),
             EventKind::Fence(_)
             | EventKind::Drain(_)
             | EventKind::Set { .. }
             | EventKind::Test(_)
-            | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave
             | EventKind::AtomicBegin
@@ -270,6 +309,19 @@ impl Telling {
     fn take_off(&mut self, t: usize, at: Option<usize>) {
         if let Some(at) = at {
             self.pending[t].remove(at);
+        }
+    }
+
+    /// The fields of a new record hold their initial values again.
+    fn renewed(&mut self, shape: &Shape<'_>, event: Event, reference: Value) {
+        let op = event.pc.map(|pc| &shape.stmt(event.thread, pc).op);
+        if let Some(Op::New { pool, .. }) = op {
+            let cell = shape.cell_index(*pool, reference) as u32;
+            for (writer, of) in self.writers.iter_mut().zip(&shape.cell) {
+                if *of == Some(cell) {
+                    *writer = None;
+                }
+            }
         }
     }
 

@@ -33,7 +33,7 @@ pub struct Look {
 pub fn picture(story: &Story<'_>, look: Look) -> String {
     if story.rows.is_empty() {
         let view = View::new(&story.problem.program, &touched(story));
-        let memory = view.all(&story.run.initial, &story.run.initial, look.paint);
+        let memory = view.all(&story.run.first.memory, &story.run.first.memory, look.paint);
         return format!("  already so before the first step: {memory}\n");
     }
     let drawing = Drawing::new(story, look);
@@ -79,7 +79,7 @@ impl<'a> Drawing<'a> {
         let actors: Vec<ThreadId> = program.thread_ids().filter(acts).collect();
         let waits = |t: &ThreadId| {
             let later = story.run.moments.iter().map(|moment| &moment.pending);
-            let ever = std::iter::once(&story.first.pending).chain(later);
+            let ever = std::iter::once(&story.run.first.pending).chain(later);
             ever.into_iter().any(|pending| !pending[t.index()].is_empty())
         };
         let waiting = actors.iter().copied().filter(waits).collect();
@@ -93,7 +93,7 @@ impl<'a> Drawing<'a> {
     /// What a thread has pending after a row; before the first one for none.
     fn pending(&self, row: Option<&Row>, thread: ThreadId) -> String {
         let pending = match row {
-            None => &self.story.first.pending,
+            None => &self.story.run.first.pending,
             Some(row) if row.settles => &self.story.run.moments[row.moment].pending,
             Some(_) => return String::new(),
         };
@@ -107,7 +107,7 @@ impl<'a> Drawing<'a> {
     fn memory(&self, row: Option<&Row>, changes: bool, paint: Paint) -> String {
         let run = &self.story.run;
         let Some(row) = row else {
-            let initial = self.view.all(&run.initial, &run.initial, paint);
+            let initial = self.view.all(&run.first.memory, &run.first.memory, paint);
             return if changes { String::new() } else { initial };
         };
         if !row.settles {
@@ -115,7 +115,7 @@ impl<'a> Drawing<'a> {
         }
         let now = &run.moments[row.moment].memory;
         let before = match row.moment {
-            0 => &run.initial,
+            0 => &run.first.memory,
             at => &run.moments[at - 1].memory,
         };
         if changes { self.view.changes(now, before) } else { self.view.all(now, before, paint) }
@@ -125,7 +125,7 @@ impl<'a> Drawing<'a> {
     fn event(&self, row: Option<&Row>, thread: ThreadId, brief: bool) -> String {
         match row {
             Some(row) if row.thread == thread => shortened(&row.text, brief),
-            None if self.story.first.critical[thread.index()] => "in critical section".into(),
+            None if self.story.run.first.critical[thread.index()] => "in critical section".into(),
             Some(_) | None => String::new(),
         }
     }
@@ -142,8 +142,8 @@ impl<'a> Drawing<'a> {
 
     /// Whether there is something to see in the row before the first.
     fn has_first_row(&self, way: Way) -> bool {
-        let pending = !way.own && self.story.first.pending.iter().any(|list| !list.is_empty());
-        !way.changes || pending || self.story.first.critical.contains(&true)
+        let pending = !way.own && self.story.run.first.pending.iter().any(|list| !list.is_empty());
+        !way.changes || pending || self.story.run.first.critical.contains(&true)
     }
 
     fn widest(&self, least: usize, of: impl Fn(Option<&Row>) -> String) -> usize {

@@ -5,12 +5,9 @@
 //! out. The run is replayed on the exact machine, so a story is never about a run that does not exist.
 
 use crate::wording;
-use fencepost_ir::{Label, Op, Pc, Problem, Program, ThreadId, Value};
-use fencepost_models::machine::choice::Choices;
-use fencepost_models::replay::{Divergence, End, Pending, Run, Trace, replay};
-use fencepost_models::{
-    Event, EventKind, Machine, MemoryModel, ModelSpec, Reductions, Stumble, Visitor,
-};
+use fencepost_ir::{Label, Op, Problem, Program, ThreadId, Value};
+use fencepost_models::replay::{Divergence, End, Run, Trace, replay};
+use fencepost_models::{EventKind, Machine, MemoryModel, ModelSpec, Reductions, Visitor};
 
 /// More than any run a search can find has pending: replaying is never bounded.
 const ROOM: u32 = 1 << 20;
@@ -22,30 +19,8 @@ pub struct Story<'p> {
     pub problem: &'p Problem,
     /// What happened.
     pub run: Run,
-    /// How things stood before its first step.
-    pub first: FirstState,
-    /// How things stood at its end. Means nothing when the last step stumbled.
-    pub last: LastState,
     /// What to show.
     pub rows: Vec<Row>,
-}
-
-/// The threads at the beginning of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct FirstState {
-    /// By thread: what it has pending (table-driven models fetch at once).
-    pub pending: Vec<Vec<Pending>>,
-    /// By thread: whether it is in a critical section.
-    pub critical: Vec<bool>,
-}
-
-/// The threads at the end of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct LastState {
-    /// By thread: where it is.
-    pub pcs: Vec<Pc>,
-    /// By thread: its registers.
-    pub registers: Vec<Vec<Value>>,
 }
 
 /// One row.
@@ -73,9 +48,9 @@ pub fn tell<'p>(
     reductions: Reductions,
     trace: &Trace,
 ) -> Result<Story<'p>, Divergence> {
-    let (run, first, last) = model.visit(ROOM, Replaying { problem, reductions, trace })?;
-    let rows = rows(&problem.program, &run, &first);
-    Ok(Story { problem, run, first, last, rows })
+    let run = model.visit(ROOM, Replaying { problem, reductions, trace })?;
+    let rows = rows(&problem.program, &run);
+    Ok(Story { problem, run, rows })
 }
 
 impl Story<'_> {
@@ -86,13 +61,14 @@ impl Story<'_> {
 
     /// Where a thread is at the end; none when it has halted.
     pub fn stuck_at(&self, thread: ThreadId) -> Option<Label> {
-        let stmt = self.problem.program.thread(thread).stmt(*self.last.pcs.get(thread.index())?);
+        let stmt =
+            self.problem.program.thread(thread).stmt(*self.run.last.pcs.get(thread.index())?);
         (!matches!(stmt.op, Op::Halt)).then_some(stmt.label)
     }
 
     /// Memory at the end.
     pub fn memory(&self) -> &[Value] {
-        self.run.moments.last().map_or(&self.run.initial, |moment| &moment.memory)
+        self.run.moments.last().map_or(&self.run.first.memory, |moment| &moment.memory)
     }
 }
 
@@ -103,49 +79,14 @@ struct Replaying<'p, 't> {
 }
 
 impl Visitor for Replaying<'_, '_> {
-    type Output = Result<(Run, FirstState, LastState), Divergence>;
+    type Output = Result<Run, Divergence>;
 
     fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
-        let machine = Machine::new(self.problem, model, self.reductions);
-        let run = replay(&machine, self.trace)?;
-        // A run that goes wrong in `init` has neither.
-        let (first, last) = ends(&machine, self.trace).unwrap_or_default();
-        Ok((run, first, last))
+        replay(&Machine::new(self.problem, model, self.reductions), self.trace)
     }
 }
 
-/// Takes the steps again, for the states they begin and end in.
-fn ends<M: MemoryModel>(
-    machine: &Machine<'_, M>,
-    trace: &Trace,
-) -> Result<(FirstState, LastState), Stumble> {
-    let program = machine.shape.program();
-    let mut state = machine.blank();
-    let mut events: Vec<Event> = Vec::new();
-    machine.start(&mut state, &mut Choices::scripted(&trace.init), &mut events)?;
-    let mut pending = vec![Vec::new(); program.threads.len()];
-    for event in &events {
-        if let (EventKind::Fetch { stores, loc, value }, Some(label)) = (event.kind, event.label) {
-            pending[event.thread.index()].push(Pending { label, stores, loc, value });
-        }
-    }
-    let critical = program.thread_ids().map(|t| machine.is_critical(&state, t)).collect();
-    let first = FirstState { pending, critical };
-    for step in &trace.steps {
-        if machine.take(&mut state, step, &mut ()).is_err() {
-            return Ok((first, LastState::default())); // the run stumbles here
-        }
-    }
-    let registers = (program.thread_ids())
-        .map(|t| {
-            let from = machine.shape.thread(t).registers;
-            state.registers[from..from + program.thread(t).registers.len()].to_vec()
-        })
-        .collect();
-    Ok((first, LastState { pcs: state.pcs, registers }))
-}
-
-fn rows(program: &Program, run: &Run, first: &FirstState) -> Vec<Row> {
+fn rows(program: &Program, run: &Run) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut number = 0;
     let line = |label: Option<Label>| label.map(|l| program.label(l).span.line);
@@ -185,7 +126,7 @@ fn rows(program: &Program, run: &Run, first: &FirstState) -> Vec<Row> {
             }
             add("FAULT".into(), None, false);
         }
-        let before = if at == 0 { &first.critical } else { &run.moments[at - 1].critical };
+        let before = if at == 0 { &run.first.critical } else { &run.moments[at - 1].critical };
         if moment.critical[thread.index()] && !before[thread.index()] {
             add("enters critical section".into(), None, false);
         }

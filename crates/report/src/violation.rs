@@ -98,7 +98,9 @@ pub fn shown_by(story: &Story<'_>) -> Option<Violation> {
 fn value(story: &Story<'_>, what: Observable) -> Option<Value> {
     match what {
         Observable::Loc(loc) => story.memory().get(loc.index()).copied(),
-        Observable::Reg(t, reg) => story.last.registers.get(t.index())?.get(reg.index()).copied(),
+        Observable::Reg(t, reg) => {
+            story.run.last.registers.get(t.index())?.get(reg.index()).copied()
+        }
     }
 }
 

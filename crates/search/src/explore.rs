@@ -25,7 +25,7 @@ const CHUNK: usize = 256;
 /// Chunks in a round.
 const ROUND: usize = 128;
 /// Rounds of fewer states than this are not worth waking other threads for.
-const PARALLEL: usize = 2_048;
+const PARALLEL: usize = 512;
 /// How many insertions ahead the table is touched.
 const AHEAD: usize = 8;
 
