@@ -33,23 +33,33 @@ fn outcomes<D: Discipline>(problem: &Problem, discipline: D) -> BTreeSet<Vec<Val
         .collect()
 }
 
+/// Programs of the suite: the litmus tests of the corpus, and random ones.
+fn programs() -> Vec<String> {
+    let folder = std::fs::read_dir(corpus().join("litmus")).expect("the corpus is there");
+    let litmus = folder.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        (path.extension()? == "fp").then(|| std::fs::read_to_string(path).ok())?
+    });
+    let random = [Profile::Straight, Profile::Loops]
+        .into_iter()
+        .flat_map(|profile| (0..60).map(move |seed| program(profile, seed).to_string()));
+    litmus.chain(random).collect()
+}
+
 /// How many of the suite's programs show a difference with this mutation, under TSO and PSO.
 fn noticed(mutated: Mutated) -> (usize, usize) {
     let (mut tso, mut pso) = (0, 0);
-    for profile in [Profile::Straight, Profile::Loops] {
-        for seed in 0..120 {
-            let source = program(profile, seed).to_string();
-            let problems = lower(&source).expect("random programs compile");
-            let problem = &problems[0];
-            let differs = |ours: BTreeSet<Vec<Value>>, model| {
-                let report = reference(problem, model, BOUND as usize, 20_000);
-                report.complete && report.outcomes != ours
-            };
-            let discipline = Tso { bound: BOUND, mutated };
-            tso += usize::from(differs(outcomes(problem, discipline), Model::Tso));
-            let discipline = Pso { bound: BOUND, mutated };
-            pso += usize::from(differs(outcomes(problem, discipline), Model::Pso));
-        }
+    for source in programs() {
+        let problems = lower(&source).expect("the suite's programs compile");
+        let problem = &problems[0];
+        let differs = |ours: BTreeSet<Vec<Value>>, model| {
+            let report = reference(problem, model, BOUND as usize, 20_000);
+            report.complete && report.outcomes != ours
+        };
+        let discipline = Tso { bound: BOUND, mutated };
+        tso += usize::from(differs(outcomes(problem, discipline), Model::Tso));
+        let discipline = Pso { bound: BOUND, mutated };
+        pso += usize::from(differs(outcomes(problem, discipline), Model::Pso));
     }
     (tso, pso)
 }

@@ -46,9 +46,12 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: u32) ->
     let most = settings.max_buffer.unwrap_or(task.model.last_bound()).clamp(1, LARGEST_BOUND);
     let mut bound = settings.fixed_buffer.unwrap_or(task.model.first_bound().min(most));
     let mut clean_up_to = None;
+    let mut outcomes = BTreeSet::new();
     loop {
         let search = Search { task, settings, budget, stop_at, bound };
         let mut answer = task.model.visit(bound, search);
+        // What a smaller bound allows, a larger one does; a search that is cut short may not show it.
+        outcomes.append(&mut answer.outcomes);
         if let Verdict::Inconclusive(reason) = &mut answer.verdict {
             let bounded = reason.why == Why::Buffers;
             if bounded {
@@ -63,6 +66,7 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: u32) ->
         if task.model.is_buffered() {
             answer.statistics.bound = Some(bound);
         }
+        answer.outcomes = outcomes;
         return answer;
     }
 }

@@ -76,7 +76,7 @@ pub enum Fault {
     PoolExhausted,
     /// `free` of a record that is not allocated.
     DoubleFree,
-    /// An `atomic` or `init` block, or a stretch of local steps, that does not end.
+    /// An `atomic` or `init` block that runs more statements than the language allows.
     Endless,
 }
 
@@ -92,7 +92,7 @@ impl Fault {
             Fault::OutOfRange => "value outside the declared range",
             Fault::PoolExhausted => "no free record left in the pool",
             Fault::DoubleFree => "free of a record that is not allocated",
-            Fault::Endless => "an atomic block that does not end",
+            Fault::Endless => "an atomic or init block that runs more than 10,000 statements",
         }
     }
 }

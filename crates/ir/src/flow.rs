@@ -10,24 +10,10 @@ use crate::program::{Stmt, Thread};
 
 /// The program counters that may follow a statement.
 pub fn successors(stmt: &Stmt) -> impl Iterator<Item = Pc> + use<> {
-    let (first, second) = match stmt.op {
-        Op::Branch { then, otherwise, .. } => (Some(then), Some(otherwise)),
-        Op::Halt => (None, None),
-        Op::Skip
-        | Op::Assign { .. }
-        | Op::Choose { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Update { .. }
-        | Op::Fence(_)
-        | Op::Drain(_)
-        | Op::Assume(_)
-        | Op::Assert(_)
-        | Op::New { .. }
-        | Op::Free { .. }
-        | Op::Leave
-        | Op::AtomicBegin
-        | Op::AtomicEnd => (Some(stmt.next), None),
+    let (first, second) = if let Op::Branch { then, otherwise, .. } = stmt.op {
+        (Some(then), Some(otherwise))
+    } else {
+        (stmt.op.goes_on().then_some(stmt.next), None)
     };
     first.into_iter().chain(second)
 }

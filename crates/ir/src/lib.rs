@@ -34,7 +34,7 @@ pub mod value;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use expr::{BinOp, Expr, Fault, UnOp};
 pub use ids::{Label, Loc, Pc, PoolId, Reg, ThreadId};
-pub use op::{Address, FenceKinds, Op, Update};
+pub use op::{Address, FenceKinds, MemoryOp, Op, Update};
 pub use program::{LabelInfo, Location, Pool, Problem, Program, Register, Stmt, Thread};
 pub use property::{Condition, Observable, Property, Quantifier};
 pub use span::Span;

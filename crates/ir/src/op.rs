@@ -197,6 +197,17 @@ pub enum Op {
     Halt,
 }
 
+/// An operation between a thread and memory; see [`Op`] for what each means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the same as in `Op`")]
+pub enum MemoryOp<'a> {
+    Load { reg: Reg, from: &'a Address },
+    Store { to: &'a Address, value: &'a Expr<Reg> },
+    Update { reg: Option<Reg>, at: &'a Address, update: &'a Update },
+    Fence(FenceKinds),
+    Drain(&'a Address),
+}
+
 impl Op {
     /// Whether the operation only touches the thread's own registers and program counter.
     pub fn is_local(&self) -> bool {
@@ -221,20 +232,21 @@ impl Op {
         }
     }
 
-    /// The address the operation accesses, if it accesses memory.
-    pub fn address(&self) -> Option<&Address> {
+    /// The operation, if it is one between a thread and memory: what a memory model decides about.
+    #[inline]
+    pub fn memory(&self) -> Option<MemoryOp<'_>> {
         match self {
-            Op::Load { from, .. } => Some(from),
-            Op::Store { to, .. } => Some(to),
-            Op::Update { at, .. } => Some(at),
-            Op::Drain(at) => Some(at),
+            Op::Load { reg, from } => Some(MemoryOp::Load { reg: *reg, from }),
+            Op::Store { to, value } => Some(MemoryOp::Store { to, value }),
+            Op::Update { reg, at, update } => Some(MemoryOp::Update { reg: *reg, at, update }),
+            Op::Fence(kinds) => Some(MemoryOp::Fence(*kinds)),
+            Op::Drain(at) => Some(MemoryOp::Drain(at)),
             Op::Skip
             | Op::Assign { .. }
             | Op::Choose { .. }
             | Op::Branch { .. }
             | Op::Assume(_)
             | Op::Assert(_)
-            | Op::Fence(_)
             | Op::New { .. }
             | Op::Free { .. }
             | Op::Leave
@@ -242,6 +254,22 @@ impl Op {
             | Op::AtomicEnd
             | Op::Halt => None,
         }
+    }
+
+    /// The address the operation accesses or waits for, if any.
+    pub fn address(&self) -> Option<&Address> {
+        match self.memory()? {
+            MemoryOp::Load { from: at, .. }
+            | MemoryOp::Store { to: at, .. }
+            | MemoryOp::Update { at, .. }
+            | MemoryOp::Drain(at) => Some(at),
+            MemoryOp::Fence(_) => None,
+        }
+    }
+
+    /// Whether control goes on to the statement's `next` when it is done.
+    pub fn goes_on(&self) -> bool {
+        !matches!(self, Op::Branch { .. } | Op::Halt)
     }
 
     /// The register the operation sets.

@@ -86,23 +86,9 @@ fn write_thread(out: &mut String, program: &Program, thread: &Thread) -> fmt::Re
     }
     for (at, stmt) in thread.code.iter().enumerate() {
         let next = match &stmt.op {
-            Op::Halt => String::new(),
             Op::Branch { then, otherwise, .. } => format!("-> {then} else {otherwise}"),
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd => format!("-> {}", stmt.next),
+            op if op.goes_on() => format!("-> {}", stmt.next),
+            _ => String::new(),
         };
         let (word, rest) = operation(program, thread, &stmt.op);
         let pc = Pc::from_index(at).to_string();

@@ -2,7 +2,7 @@
 //!
 //! A [`Discipline`] says which stores share a queue and what a fence waits for; everything else is
 //! the same for SC, TSO and PSO and is written here once.
-//! Source: [KVY11] 3.3 (PSO), [LW10] section 2 (TSO). Direction: exact, up to the bound.
+//! Source: \[KVY11\] 3.3 (PSO), \[LW10\] section 2 (TSO). Direction: exact, up to the bound.
 
 use crate::address::{apply_update, check_allocated, check_limits, locate};
 use crate::bits::{Reader, Writer};
@@ -10,7 +10,9 @@ use crate::event::{Event, EventKind, Record, Source};
 use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
 use crate::shape::Shape;
 use crate::state::State;
-use fencepost_ir::{Address, Fault, FenceKinds, Label, Loc, Op, Pc, Reg, ThreadId, Update, Value};
+use fencepost_ir::{
+    Address, Fault, FenceKinds, Label, Loc, MemoryOp, Pc, Reg, ThreadId, Update, Value,
+};
 use std::fmt::Debug;
 
 /// Which stores share a queue, and what waits for what.
@@ -194,24 +196,24 @@ impl<D: Discipline> Access<'_, '_, D> {
     fn execute<R: Record>(
         &self,
         state: &mut State<D::Queues>,
-        op: &Op,
+        op: MemoryOp<'_>,
         record: &mut R,
     ) -> Result<Issue, Fault> {
         match op {
-            Op::Load { reg, from } => self.load(state, *reg, from, record),
-            Op::Store { to, value } => {
+            MemoryOp::Load { reg, from } => self.load(state, reg, from, record),
+            MemoryOp::Store { to, value } => {
                 let value = value.eval(&|r| state.register(self.shape, self.t, *r))?;
                 self.store(state, to, value, record)
             }
-            Op::Update { reg, at, update } => self.update(state, *reg, at, update, record),
-            Op::Fence(kinds) => {
-                if !self.discipline.fence(&mut state.pending, self.t, *kinds) {
+            MemoryOp::Update { reg, at, update } => self.update(state, reg, at, update, record),
+            MemoryOp::Fence(kinds) => {
+                if !self.discipline.fence(&mut state.pending, self.t, kinds) {
                     return Ok(Issue::Blocked);
                 }
-                record.event(|| self.event(EventKind::Fence(*kinds)));
+                record.event(|| self.event(EventKind::Fence(kinds)));
                 Ok(Issue::Done)
             }
-            Op::Drain(at) => {
+            MemoryOp::Drain(at) => {
                 let loc = self.locate(state, at)?;
                 if self.pending_to(state, loc) {
                     return Ok(Issue::Blocked);
@@ -220,18 +222,6 @@ impl<D: Discipline> Access<'_, '_, D> {
                 record.event(|| self.event(EventKind::Drain(loc)));
                 Ok(Issue::Done)
             }
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Halt => unreachable!("the machine executes everything that is not an access"),
         }
     }
 
@@ -264,7 +254,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         let stmt = shape.stmt(t, pc);
         let access = Access { discipline: &self.0, shape, t, pc, label: stmt.label };
         access
-            .execute(state, &stmt.op, record)
+            .execute(state, stmt.op.memory().expect("only memory operations are issued"), record)
             .map_err(|fault| Stumble { fault: Some(fault), label: Some(stmt.label) })
     }
 
@@ -317,31 +307,19 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         t: ThreadId,
         pc: Pc,
     ) -> bool {
-        let op = &shape.stmt(t, pc).op;
         let location = |at: &Address| locate(shape, at, &|r| state.register(shape, t, *r)).ok();
+        let Some(op) = shape.stmt(t, pc).op.memory() else { return false };
         match op {
-            Op::Store { to, .. } => {
+            MemoryOp::Store { to, .. } => {
                 let waits = |loc| !D::DIRECT && !shape.is_freeable(loc);
                 location(to).is_some_and(|loc| waits(loc) || shape.is_private(t, loc))
             }
-            Op::Load { from, .. } => {
+            MemoryOp::Load { from, .. } => {
                 location(from).is_some_and(|loc| !shape.is_written_by_others(t, loc))
             }
-            Op::Update { at, .. } => location(at).is_some_and(|loc| shape.is_private(t, loc)),
-            Op::Fence(kinds) => self.0.may_fence(&state.pending, t, *kinds),
-            Op::Drain(at) => location(at).is_some_and(|loc| !shape.is_freeable(loc)),
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Halt => false,
+            MemoryOp::Update { at, .. } => location(at).is_some_and(|loc| shape.is_private(t, loc)),
+            MemoryOp::Fence(kinds) => self.0.may_fence(&state.pending, t, kinds),
+            MemoryOp::Drain(at) => location(at).is_some_and(|loc| !shape.is_freeable(loc)),
         }
     }
 

@@ -5,9 +5,9 @@
 //! memory model. [`Machine::steps`] lists the steps of a state in a fixed order; [`Machine::take`] takes
 //! one. Everything else (search, replay, traces) is built from these.
 //!
-//! - [`packed`]: a state as a byte string.
+//! - `packed`: a state as a byte string.
 //! - [`choice`]: which way `choose` goes inside a step.
-//! - [`run`]: executing statements.
+//! - `run`: executing statements.
 //! - [`system`]: the machine as a transition system to search.
 
 pub mod choice;
@@ -116,20 +116,21 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         State::start(&self.shape, self.model.nothing(&self.shape))
     }
 
-    /// Runs `init` and the first local statements of every thread. False when `init` is blocked.
+    /// Runs `init` and the first local statements of every thread. False when `init` is blocked. A
+    /// stumble comes with the thread that stumbled, none for `init`.
     pub fn start<R: Record>(
         &self,
         state: &mut State<M::Pending>,
         choices: &mut Choices,
         record: &mut R,
-    ) -> Result<bool, Stumble> {
+    ) -> Result<bool, (Option<ThreadId>, Stumble)> {
         *state = self.blank();
         choices.rewind();
-        if !self.run_init(state, choices, record)? {
+        if !self.run_init(state, choices, record).map_err(|stumble| (None, stumble))? {
             return Ok(false);
         }
         for t in self.shape.program().thread_ids() {
-            self.settle(state, t, record)?;
+            self.settle(state, t, record).map_err(|stumble| (Some(t), stumble))?;
         }
         Ok(true)
     }

@@ -1,6 +1,6 @@
 //! Partial store order: one queue for each thread and location.
 //!
-//! Source: [KVY11] 3.3; store-store fences as in [Zac]. Direction: exact, up to the bound.
+//! Source: \[KVY11\] 3.3; store-store fences as in \[Zac\]. Direction: exact, up to the bound.
 //! A store carries the *epoch* in which it was issued: a store-store fence begins a new one, and a
 //! store commits only when none of an earlier epoch is pending. A store-load fence marks all
 //! pending stores as *before a barrier*, and loads wait for those. Neither stops the thread.

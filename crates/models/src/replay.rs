@@ -141,11 +141,11 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
     match started {
         Ok(true) => {}
         Ok(false) => return diverge(None, "the init block cannot run to its end"),
-        Err(stumble) if trace.steps.is_empty() => {
-            run.end = End::Stumbled(None, stumble);
+        Err((thread, stumble)) if trace.steps.is_empty() => {
+            run.end = End::Stumbled(thread, stumble);
             return Ok(run);
         }
-        Err(_) => return diverge(None, "the init block goes wrong"),
+        Err(_) => return diverge(None, "something goes wrong before the first step"),
     }
     // What the threads fetched or computed before the first step; nothing there is worth a line.
     for event in events.drain(..) {

@@ -1,12 +1,12 @@
 //! Table-driven models: a window of accesses that were fetched but not performed.
 //!
-//! Source: [KVY10] section III-C (RLX, an execution buffer and a bypass table). Direction: exact, up
+//! Source: \[KVY10\] section III-C (RLX, an execution buffer and a bypass table). Direction: exact, up
 //! to the bound on the window. Control is never speculated; registers are renamed, so re-use of a
 //! register orders nothing; an access whose address is not known yet blocks only what it may alias.
 //! TSO and PSO are instances and must agree with the dedicated models on every outcome.
 //!
-//! - [`window`]: the entries of one thread, their operands, and who produces which register.
-//! - [`order`]: which entry may be performed before which.
+//! - `window`: the entries of one thread, their operands, and who produces which register.
+//! - `order`: which entry may be performed before which.
 
 mod order;
 mod window;
@@ -17,7 +17,7 @@ use crate::event::{Event, EventKind, Record, Source};
 use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
 use crate::shape::Shape;
 use crate::state::State;
-use fencepost_ir::{Address, Expr, Fault, FenceKinds, Loc, Op, Pc, Reg, ThreadId, Value};
+use fencepost_ir::{Address, Expr, Fault, FenceKinds, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Value};
 use order::Forward;
 use window::{Operand, Window};
 
@@ -256,23 +256,11 @@ impl MemoryModel for Table {
     }
 
     fn fetches(&self, op: &Op) -> bool {
-        match op {
-            Op::Load { .. } | Op::Store { .. } | Op::Update { .. } => true,
-            Op::Fence(kinds) => *kinds != FenceKinds::FULL,
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Halt => false,
-        }
+        op.memory().is_some_and(|op| match op {
+            MemoryOp::Load { .. } | MemoryOp::Store { .. } | MemoryOp::Update { .. } => true,
+            MemoryOp::Fence(kinds) => kinds != FenceKinds::FULL,
+            MemoryOp::Drain(_) => false,
+        })
     }
 
     fn issue<R: Record>(

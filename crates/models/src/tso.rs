@@ -1,6 +1,6 @@
 //! Total store order: one queue for each thread, first in, first out.
 //!
-//! Source: [LW10] section 2, [KVY11] 2.2. Direction: exact, up to the bound.
+//! Source: \[LW10\] section 2, \[KVY11\] 2.2. Direction: exact, up to the bound.
 //! A store-load fence that is not a full fence does not stop the thread: it only makes its loads wait for
 //! the stores before it (`barrier` counts those still pending).
 
