@@ -123,6 +123,11 @@ fn papers() {
 }
 
 #[test]
+fn regress() {
+    agree("regress");
+}
+
+#[test]
 fn the_number_of_threads_does_not_show() {
     let folder = corpus().join("mutex");
     for stem in ["peterson0", "dekker2", "bakery2", "szymanski0"] {

@@ -1,0 +1,13 @@
+// A store that does not fit its location, and a load behind it.
+// Expected: a fault under every model. Under RMO the load once read the illegal value early, which
+// the packed state has no room for.
+
+shared int(0..2) x;
+shared int y;
+
+thread p {
+  a = 3;
+  x = a;
+  r = x;
+  y = r;
+}
