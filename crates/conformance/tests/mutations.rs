@@ -24,7 +24,7 @@ fn outcomes<D: Discipline>(problem: &Problem, discipline: D) -> BTreeSet<Vec<Val
     let limits = Limits { states: 200_000, ..Limits::default() };
     let (cancel, progress) = (&cancel, &progress);
     let threads = NonZeroUsize::MIN;
-    let found = explore(&machine, Options { limits, cancel, progress, threads, stop_at: 0 });
+    let found = explore(&machine, Options { limits, cancel, progress, threads, stop_at: None });
     (found.facts.iter())
         .map(|fact| {
             let (chunks, _) = fact.as_chunks::<4>();

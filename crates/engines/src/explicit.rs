@@ -11,7 +11,7 @@ use crate::engine::{Answer, Budget, Engine, Settings, Statistics, Task};
 use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, Violation, Why, judge};
 use fencepost_ir::{Property, Quantifier, Value};
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::system::{INITIAL, ITSELF, VIOLATION, WITNESS, WITNESSES};
+use fencepost_models::machine::system::{INITIAL, ITSELF, VIOLATION, WITNESS};
 use fencepost_models::replay::{End, Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Taken, Visitor, Wrong};
 use fencepost_search::{Coverage, Exploration, Limits, Options, Target, explore};
@@ -33,16 +33,16 @@ impl Engine for Explicit {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        grow(task, settings, budget, 1 << VIOLATION)
+        grow(task, settings, budget, Some(VIOLATION))
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        grow(task, settings, budget, 0)
+        grow(task, settings, budget, None)
     }
 }
 
 /// Searches with larger and larger bounds until there is an answer.
-fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: u32) -> Answer {
+fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<u32>) -> Answer {
     let most = settings.max_buffer.unwrap_or(task.model.last_bound()).clamp(1, LARGEST_BOUND);
     let mut bound = settings.fixed_buffer.unwrap_or(task.model.first_bound().min(most));
     let mut clean_up_to = None;
@@ -53,8 +53,8 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: u32) ->
         // What a smaller bound allows, a larger one does; a search that is cut short may not show it.
         outcomes.append(&mut answer.outcomes);
         if let Verdict::Inconclusive(reason) = &mut answer.verdict {
-            let bounded = reason.why == Why::Buffers;
-            if bounded {
+            let bounded = matches!(reason.why, Why::Buffers | Why::NoWitness);
+            if reason.why == Why::Buffers {
                 clean_up_to = Some(bound);
             }
             if bounded && bound < most && settings.fixed_buffer.is_none() {
@@ -76,7 +76,7 @@ struct Search<'a> {
     task: Task<'a>,
     settings: Settings,
     budget: Budget<'a>,
-    stop_at: u32,
+    stop_at: Option<u32>,
     bound: u32,
 }
 
@@ -101,7 +101,7 @@ impl Visitor for Search<'_> {
                 let mut evidence = evidence(&machine, &found, target);
                 evidence.shortest = !settings.reductions.partial_order;
                 let longest = evidence.trace.as_ref().map_or(0, |t| t.steps.len());
-                if !evidence.shortest && settings.shortest && stop_at != 0 {
+                if !evidence.shortest && settings.shortest && stop_at.is_some() {
                     let patience = found.states.saturating_mul(PATIENCE).saturating_add(100_000);
                     let finder = Shorten { task, settings, budget, longest, patience };
                     evidence = task.model.visit(self.roomy(longest), finder).unwrap_or(evidence);
@@ -109,6 +109,9 @@ impl Visitor for Search<'_> {
                 Verdict::Violated(evidence)
             }
             Judgement::Inconclusive(why) => {
+                // Without a violation, but not without a question: a larger bound may show a witness.
+                let asks = why == Why::Buffers && missing_witness(&machine, &found).is_some();
+                let why = if asks { Why::NoWitness } else { why };
                 Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
             }
             Judgement::Verified => witnesses(&machine, &found),
@@ -135,7 +138,12 @@ impl Search<'_> {
     }
 }
 
-fn options(settings: Settings, budget: Budget<'_>, limits: Limits, stop_at: u32) -> Options<'_> {
+fn options(
+    settings: Settings,
+    budget: Budget<'_>,
+    limits: Limits,
+    stop_at: Option<u32>,
+) -> Options<'_> {
     let Budget { cancel, progress } = budget;
     Options { limits, cancel, progress, threads: settings.threads, stop_at }
 }
@@ -161,9 +169,9 @@ impl Visitor for Shorten<'_> {
             states: self.settings.limits.states.min(self.patience),
             ..self.settings.limits
         };
-        let found = explore(&machine, options(self.settings, self.budget, limits, 1 << VIOLATION));
+        let found = explore(&machine, options(self.settings, self.budget, limits, Some(VIOLATION)));
         let mut evidence = evidence(&machine, &found, found.target(VIOLATION)?);
-        evidence.shortest = true;
+        evidence.shortest = !found.bounded;
         Some(evidence)
     }
 }
@@ -174,28 +182,31 @@ fn values(fact: &[u8]) -> Vec<Value> {
     chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
 }
 
-/// With nothing violated: whether every `final exists` has its witness.
-fn witnesses<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> Verdict {
-    let exists = (machine.shape.problem.properties.iter().enumerate())
+/// Where the `final exists` properties are among the properties, with the classes of their witnesses.
+fn exists<M: MemoryModel>(machine: &Machine<'_, M>) -> impl Iterator<Item = (usize, u32)> {
+    (machine.shape.problem.properties.iter().enumerate())
         .filter(|(_, p)| matches!(p, Property::Final(Quantifier::Exists, _)))
-        .map(|(at, _)| at);
-    let mut witness = None;
-    for (number, at) in exists.take(WITNESSES).enumerate() {
-        match found.target(WITNESS + number as u8) {
-            None => {
-                let violation = Violation::NoWitness(at);
-                return Verdict::Violated(Evidence { violation, trace: None, shortest: true });
-            }
-            Some(target) if witness.is_none() => {
-                let mut shown = evidence(machine, found, target);
-                shown.violation = Violation::Witness(at);
-                shown.shortest = !machine.reductions.partial_order;
-                witness = Some(shown);
-            }
-            Some(_) => {}
-        }
+        .map(|(at, _)| at)
+        .zip(WITNESS..)
+}
+
+/// The first `final exists` that no state found satisfies.
+fn missing_witness<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> Option<usize> {
+    exists(machine).find(|(_, class)| found.target(*class).is_none()).map(|(at, _)| at)
+}
+
+/// With nothing violated and everything seen: whether every `final exists` has its witness.
+fn witnesses<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> Verdict {
+    if let Some(at) = missing_witness(machine, found) {
+        let violation = Violation::NoWitness(at);
+        return Verdict::Violated(Evidence { violation, trace: None, shortest: true });
     }
-    Verdict::Verified(witness)
+    let first = exists(machine).next().and_then(|(at, class)| Some((at, found.target(class)?)));
+    Verdict::Verified(first.map(|(at, target)| Evidence {
+        violation: Violation::Witness(at),
+        shortest: !machine.reductions.partial_order,
+        ..evidence(machine, found, target)
+    }))
 }
 
 /// Turns a target of a search into a trace, and replays it.

@@ -44,6 +44,8 @@ pub enum Why {
     Stopped(Stop),
     /// More accesses can be pending than the largest bound tried.
     Buffers,
+    /// The same, and up to that bound no final state satisfies a `final exists`.
+    NoWitness,
     /// The model has more behaviours than it stands for, and what was found does not replay.
     Spurious,
     /// The model has fewer behaviours than it stands for.

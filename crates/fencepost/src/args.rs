@@ -113,17 +113,17 @@ pub(crate) struct Search {
     #[arg(allow_negative_numbers = true)]
     pub(crate) time: f64,
 
-    /// Memory for the search, as in 512M or 4G [default: 60 % of the machine's]
+    /// Memory for the search (about), as in 512M or 4G [default: 60 % of the machine's]
     #[arg(long, value_parser = parse_size, value_name = "SIZE")]
     pub(crate) memory: Option<u64>,
 
-    /// States to store at most
+    /// States to store at most, about
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
     pub(crate) max_states: Option<u64>,
 
     /// Largest bound on pending accesses to try (per thread; under PSO per thread and location)
     /// [default: 32; 128 for models with a window]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096), value_name = "N")]
     pub(crate) max_buffer: Option<u32>,
 
     /// Use exactly this bound on pending accesses instead of growing it

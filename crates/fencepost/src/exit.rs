@@ -52,12 +52,13 @@ impl Exit {
 pub(crate) const HELP: &str = "\
 Exit codes:
    0  every requested verdict is `verified`
+   1  `fmt --check` found files that are not formatted
   10  a violation was found
    5  at least one verdict is inconclusive, none is a violation
    4  nothing was checked
    2  wrong usage, or an input that cannot be used
    6  an internal error of Fencepost: please report it
-With several files and models all are checked, and the most serious code wins: 6, 2, 10, 5, 4, 0.";
+With several files and models all are checked, and the most serious code wins: 6, 2, 10, 5, 4, 1, 0.";
 
 #[cfg(test)]
 mod tests {

@@ -76,7 +76,8 @@ pub enum Fault {
     PoolExhausted,
     /// `free` of a record that is not allocated.
     DoubleFree,
-    /// An `atomic` or `init` block that runs more statements than the language allows.
+    /// An `atomic` or `init` block that runs more statements, or has more combinations of choices,
+    /// than the language allows.
     Endless,
 }
 
@@ -92,7 +93,9 @@ impl Fault {
             Fault::OutOfRange => "value outside the declared range",
             Fault::PoolExhausted => "no free record left in the pool",
             Fault::DoubleFree => "free of a record that is not allocated",
-            Fault::Endless => "an atomic or init block that runs more than 10,000 statements",
+            Fault::Endless => {
+                "an atomic or init block that runs too long (100,000 statements, or 65,536 combinations of choices)"
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ pub enum Observable {
 /// A condition about one state, with the text it was written as.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Condition {
-    /// The condition; holds when not zero. A condition that faults does not hold.
+    /// The condition; holds when not zero. One that faults breaks its property, and is no witness.
     pub expr: Expr<Observable>,
     /// As written in the source.
     pub text: String,

@@ -9,7 +9,8 @@
 //! - *Program counters*: code is not empty, and every successor is in it.
 //! - *Labels*, *registers* and *addresses* are in range. A field's address begins inside the first
 //!   cell of its pool and ends there; any other address is outside of all pools.
-//! - *Choices* are not empty; the *bits* of an update are changed by a bitwise operator.
+//! - *Size*: at most 64 threads and 65,535 locations.
+//! - *Choices* have 1 to 65,536 alternatives; the *bits* of an update are changed by a bitwise operator.
 //! - *Atomic* blocks do not nest, are entered only at their beginning and left only at their end,
 //!   and contain neither `Halt` nor `Leave`.
 //! - *Critical* sections are left only by `Leave`, and `Leave` stands only in one.
@@ -45,6 +46,7 @@ pub enum Rule {
     Register,
     Address,
     Choice,
+    Size,
     Bits,
     Atomic,
     Critical,
@@ -71,6 +73,10 @@ impl fmt::Display for Broken {
 /// All rules a problem breaks.
 pub fn validate(problem: &Problem) -> Result<(), Vec<Broken>> {
     let mut validator = Validator { program: &problem.program, broken: Vec::new() };
+    let (threads, locations) = (problem.program.threads.len(), problem.program.locations.len());
+    validator.check(threads <= 64 && locations < 1 << 16, Rule::Size, || {
+        format!("{threads} threads, {locations} locations")
+    });
     validator.memory();
     if let Some(init) = &problem.program.init {
         validator.thread(init);
@@ -177,7 +183,8 @@ impl Validator<'_> {
         }
         match &stmt.op {
             Op::Choose { lo, hi, .. } => {
-                self.check(lo <= hi, Rule::Choice, || format!("{place} chooses from {lo}..={hi}"));
+                let few = hi.checked_sub(*lo).is_some_and(|span| (0..1 << 16).contains(&span));
+                self.check(few, Rule::Choice, || format!("{place} chooses from {lo}..={hi}"));
             }
             Op::Update { update: Update::Bits { op, .. }, .. } => {
                 let bitwise = matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor);

@@ -11,7 +11,7 @@ use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
 use crate::shape::Shape;
 use crate::state::State;
 use fencepost_ir::{
-    Address, Fault, FenceKinds, Label, Loc, MemoryOp, Pc, Reg, ThreadId, Update, Value,
+    Address, Expr, Fault, FenceKinds, Label, Loc, MemoryOp, Pc, Reg, ThreadId, Update, Value,
 };
 use std::fmt::Debug;
 
@@ -149,10 +149,11 @@ impl<D: Discipline> Access<'_, '_, D> {
         &self,
         state: &mut State<D::Queues>,
         to: &Address,
-        value: Value,
+        value: &Expr<Reg>,
         record: &mut R,
     ) -> Result<Issue, Fault> {
         let loc = self.locate(state, to)?;
+        let value = value.eval(&|r| state.register(self.shape, self.t, *r))?;
         check_allocated(self.shape, &state.memory, loc)?;
         let value = check_limits(self.shape.location_limits[loc.index()], value)?;
         if D::DIRECT {
@@ -201,10 +202,7 @@ impl<D: Discipline> Access<'_, '_, D> {
     ) -> Result<Issue, Fault> {
         match op {
             MemoryOp::Load { reg, from } => self.load(state, reg, from, record),
-            MemoryOp::Store { to, value } => {
-                let value = value.eval(&|r| state.register(self.shape, self.t, *r))?;
-                self.store(state, to, value, record)
-            }
+            MemoryOp::Store { to, value } => self.store(state, to, value, record),
             MemoryOp::Update { reg, at, update } => self.update(state, reg, at, update, record),
             MemoryOp::Fence(kinds) => {
                 if !self.discipline.fence(&mut state.pending, self.t, kinds) {

@@ -20,7 +20,7 @@ use crate::model::{MemoryModel, Stumble};
 use crate::shape::Shape;
 use crate::state::State;
 use choice::Choices;
-use fencepost_ir::{Pc, Problem, Property, Quantifier, ThreadId};
+use fencepost_ir::{Condition, Fault, Pc, Problem, Property, Quantifier, ThreadId};
 
 /// Which sound reductions are in use. All of them keep verdicts and outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -249,8 +249,12 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         }
         for (at, property) in properties {
             let broken = match property {
-                Property::Final(Quantifier::Forall, condition) => !self.holds(state, condition),
-                Property::Final(Quantifier::Never, condition) => self.holds(state, condition),
+                Property::Final(Quantifier::Forall, condition) => {
+                    self.test(state, condition) != Ok(true)
+                }
+                Property::Final(Quantifier::Never, condition) => {
+                    self.test(state, condition) != Ok(false)
+                }
                 Property::Final(Quantifier::Exists, _)
                 | Property::Assertions
                 | Property::MutualExclusion
@@ -264,9 +268,13 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         None
     }
 
-    /// Whether a condition holds of a state.
-    pub fn holds(&self, state: &State<M::Pending>, condition: &fencepost_ir::Condition) -> bool {
-        matches!(condition.expr.eval(&|what| self.observe(state, *what)), Ok(value) if value != 0)
+    /// Whether a condition holds of a state. One that faults does not.
+    pub fn holds(&self, state: &State<M::Pending>, condition: &Condition) -> bool {
+        self.test(state, condition) == Ok(true)
+    }
+
+    fn test(&self, state: &State<M::Pending>, condition: &Condition) -> Result<bool, Fault> {
+        Ok(condition.expr.eval(&|what| self.observe(state, *what))? != 0)
     }
 
     /// The value of an observable.

@@ -5,17 +5,32 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use fencepost_ir::{Diagnostic, Diagnostics, Severity, Span};
 use std::ops::Range;
 
-/// All messages about a source, by position, each ending in a new line. `name` is what the reader
-/// calls the source.
+/// How many messages about one source are worth a reader's time.
+const MOST: usize = 50;
+
+/// The messages about a source, by position, each ending in a new line. `name` is what the reader
+/// calls the source. Of very many only some are shown, errors before warnings, and the others are
+/// counted.
 pub fn render(diagnostics: &Diagnostics, name: &str, source: &str, paint: Paint) -> String {
     let renderer = match paint {
         Paint::Plain => Renderer::plain(),
         Paint::Coloured => Renderer::styled(),
     };
     let mut text = String::new();
-    for diagnostic in diagnostics.sorted() {
-        text.push_str(&renderer.render(&groups(diagnostic, name, source)));
-        text.push_str("\n\n");
+    let sorted = diagnostics.sorted();
+    let is_error = |d: &Diagnostic| d.severity == Severity::Error;
+    let errors = sorted.iter().filter(|d| is_error(d)).count().min(MOST);
+    let (mut errors, mut warnings) = (errors, MOST - errors);
+    for diagnostic in &sorted {
+        let room = if is_error(diagnostic) { &mut errors } else { &mut warnings };
+        if *room > 0 {
+            *room -= 1;
+            text.push_str(&renderer.render(&groups(diagnostic, name, source)));
+            text.push_str("\n\n");
+        }
+    }
+    if sorted.len() > MOST {
+        text.push_str(&format!("and {} more\n\n", sorted.len() - MOST));
     }
     text
 }
@@ -25,14 +40,25 @@ fn groups<'a>(diagnostic: &'a Diagnostic, name: &'a str, source: &'a str) -> Vec
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let mut primary = AnnotationKind::Primary.span(range(diagnostic.span, source));
+    let window = window(diagnostic, source);
+    let within = |span: Span| {
+        let Range { start, end } = range(span, source);
+        start - window.start..end - window.start
+    };
+    let mut primary = AnnotationKind::Primary.span(within(diagnostic.span));
     if !diagnostic.label.is_empty() {
         primary = primary.label(diagnostic.label.as_str());
     }
-    let related = diagnostic.related.iter().map(|(span, text)| {
-        AnnotationKind::Context.span(range(*span, source)).label(text.as_str())
-    });
-    let snippet = Snippet::source(source).path(name).annotation(primary).annotations(related);
+    let related = diagnostic
+        .related
+        .iter()
+        .map(|(span, text)| AnnotationKind::Context.span(within(*span)).label(text.as_str()));
+    let before = source.as_bytes()[..window.start].iter().filter(|byte| **byte == b'\n').count();
+    let snippet = Snippet::source(&source[window.clone()])
+        .line_start(before + 1)
+        .path(name)
+        .annotation(primary)
+        .annotations(related);
     let mut groups =
         vec![level.primary_title(diagnostic.message.as_str()).id(diagnostic.code).element(snippet)];
     if let Some(hint) = &diagnostic.hint {
@@ -40,6 +66,16 @@ fn groups<'a>(diagnostic: &'a Diagnostic, name: &'a str, source: &'a str) -> Vec
         groups.push(last.element(Level::HELP.message(hint.as_str())));
     }
     groups
+}
+
+/// The whole lines a message is about. The renderer sees no others: it looks at all it is given.
+fn window(diagnostic: &Diagnostic, source: &str) -> Range<usize> {
+    let related = diagnostic.related.iter().map(|(span, _)| *span);
+    let ranges = std::iter::once(diagnostic.span).chain(related).map(|span| range(span, source));
+    let (start, end) =
+        ranges.fold((source.len(), 0), |(start, end), r| (start.min(r.start), end.max(r.end)));
+    let line = source[..start].rfind('\n').map_or(0, |at| at + 1);
+    line..source[end..].find('\n').map_or(source.len(), |at| end + at + 1)
 }
 
 /// The bytes of a span, moved to where the source can be cut.
@@ -88,5 +124,24 @@ mod tests {
             6
         );
         assert!(render(&diagnostics, "", "", Paint::Coloured).contains("strange"));
+    }
+
+    #[test]
+    fn very_many_messages_are_counted() {
+        let source = "x = y;\n".repeat(100_000);
+        let mut diagnostics = Diagnostics::new();
+        for line in 0..100_000 {
+            let span = at(line * 7 + 4, line * 7 + 5);
+            if line == 99_998 {
+                diagnostics.error("FP0011", span, "unknown name");
+            } else {
+                diagnostics.warning("FP0090", span, "strange");
+            }
+        }
+        let text = render(&diagnostics, "x.fp", &source, Paint::Plain);
+        assert_eq!(text.matches("strange").count(), MOST - 1);
+        assert!(text.contains(" --> x.fp:49:5\n"), "{text}");
+        assert!(text.contains(" --> x.fp:99999:5\n"), "an error is never left out for a warning");
+        assert!(text.ends_with("\n\nand 99950 more\n\n"), "{text}");
     }
 }

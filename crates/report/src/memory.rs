@@ -5,9 +5,6 @@
 use crate::paint::Paint;
 use fencepost_ir::{Loc, Program, Type, Value};
 
-/// Up to this many locations, all are shown, touched or not. Records are shown only when touched.
-const FEW: usize = 6;
-
 /// Which locations to show, and how they belong together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct View<'p> {
@@ -29,18 +26,16 @@ enum Body {
 }
 
 impl<'p> View<'p> {
-    /// A view of the locations that `touched` marks (all, where there are few), each with its whole
-    /// array or record.
+    /// A view of the locations that `touched` marks (all, if it marks none), each with its whole array
+    /// or record.
     pub fn new(program: &'p Program, touched: &[bool]) -> Self {
         let names: Vec<(&str, Loc)> = (program.locations.iter().enumerate())
             .map(|(at, location)| (location.name.as_str(), Loc::from_index(at)))
             .collect();
         let mut groups = grouped(&names);
-        let few = program.locations.len() <= FEW;
-        groups.retain(|group| {
-            let plain = !matches!(group.body, Body::Record(_));
-            (few && plain) || group.any(&|loc| touched[loc.index()])
-        });
+        if touched.contains(&true) {
+            groups.retain(|group| group.any(&|loc| touched[loc.index()]));
+        }
         View { program, groups }
     }
 

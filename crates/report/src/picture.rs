@@ -6,9 +6,12 @@
 use crate::memory::View;
 use crate::paint::{Paint, clip, width};
 use crate::trace::{Row, Story};
+use crate::violation::shown_by;
 use crate::wording;
+use fencepost_engines::Violation;
 use fencepost_ir::{Loc, Observable, Property, ThreadId};
-use fencepost_models::EventKind;
+use fencepost_models::replay::End;
+use fencepost_models::{EventKind, Wrong};
 use std::fmt::Write;
 
 /// How many columns a terminal is expected to have for a picture.
@@ -19,6 +22,15 @@ const COLUMNS: usize = 3;
 
 /// The head of the column with what the acting thread has pending.
 const OWN: &str = "its pending";
+
+/// What is said of a thread that begins in its critical section.
+const FROM_THE_START: &str = "in critical section from the start";
+
+/// Pictures with more rows than this show the first and the last few.
+const MOST_ROWS: usize = 300;
+
+/// How many of the first, and of the last, a picture that is too long shows.
+const ENDS: usize = 100;
 
 /// How a picture is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +45,13 @@ pub struct Look {
 pub fn picture(story: &Story<'_>, look: Look) -> String {
     if story.rows.is_empty() {
         let view = View::new(&story.problem.program, &touched(story));
-        let memory = view.all(&story.run.first.memory, &story.run.first.memory, look.paint);
-        return format!("  already so before the first step: {memory}\n");
+        let memory = view.all(story.memory(), story.memory(), look.paint);
+        let when = match story.run.moments.len() {
+            0 => "already so before the first step",
+            _ => "after local steps only",
+        };
+        let colon = if memory.is_empty() { "" } else { ": " };
+        return format!("  {when}{colon}{memory}\n");
     }
     let drawing = Drawing::new(story, look);
     let ways = [
@@ -66,7 +83,7 @@ struct Drawing<'a> {
     story: &'a Story<'a>,
     look: Look,
     view: View<'a>,
-    /// The threads that act.
+    /// The threads that act, and those that what is wrong is about.
     actors: Vec<ThreadId>,
     /// Those of them that have something pending at some time.
     waiting: Vec<ThreadId>,
@@ -75,7 +92,14 @@ struct Drawing<'a> {
 impl<'a> Drawing<'a> {
     fn new(story: &'a Story<'a>, look: Look) -> Self {
         let program = &story.problem.program;
-        let acts = |t: &ThreadId| story.rows.iter().any(|row| row.thread == *t);
+        let concerned = match story.run.end {
+            End::Wrong(Wrong::MutualExclusion(a, b)) => vec![a, b],
+            End::Wrong(Wrong::Invariant(_) | Wrong::Final(_) | Wrong::Deadlock)
+            | End::Stumbled(..)
+            | End::Fine => Vec::new(),
+        };
+        let acts =
+            |t: &ThreadId| concerned.contains(t) || story.rows.iter().any(|row| row.thread == *t);
         let actors: Vec<ThreadId> = program.thread_ids().filter(acts).collect();
         let waits = |t: &ThreadId| {
             let later = story.run.moments.iter().map(|moment| &moment.pending);
@@ -125,25 +149,58 @@ impl<'a> Drawing<'a> {
     fn event(&self, row: Option<&Row>, thread: ThreadId, brief: bool) -> String {
         match row {
             Some(row) if row.thread == thread => shortened(&row.text, brief),
-            None if self.story.run.first.critical[thread.index()] => "in critical section".into(),
+            None if self.story.run.first.critical[thread.index()] => FROM_THE_START.into(),
             Some(_) | None => String::new(),
         }
     }
 
-    /// Memory before the first row on a line of its own, where its column is too narrow for it.
+    /// Memory and what is pending before the first row on lines of their own, where the columns are
+    /// too narrow for it.
     fn initially(&self) -> String {
-        format!("      initially {}\n", self.memory(None, false, self.look.paint))
+        let memory = self.memory(None, false, self.look.paint);
+        let mut text = match memory.as_str() {
+            "" => String::new(),
+            memory => format!("      initially {memory}\n"),
+        };
+        for thread in self.story.problem.program.thread_ids() {
+            let pending = self.pending(None, thread);
+            if !pending.is_empty() {
+                let name = self.name(thread);
+                writeln!(text, "      initially pending {name}: {pending}")
+                    .expect("strings take text");
+            }
+        }
+        text
     }
 
-    /// The row before the first, then all rows.
+    /// The rows that are shown: the first and the last, when there are too many.
+    fn shown(&self) -> impl Iterator<Item = &Row> {
+        let rows = &self.story.rows;
+        let (first, last) = match rows.len() {
+            0..=MOST_ROWS => (&rows[..], &rows[..0]),
+            len => (&rows[..ENDS], &rows[len - ENDS..]),
+        };
+        first.iter().chain(last)
+    }
+
+    /// What stands between the first rows and the last, before this row (from 0) of those shown.
+    fn gap(&self, at: usize) -> String {
+        let rows = self.story.rows.len();
+        if rows <= MOST_ROWS || at != ENDS {
+            return String::new();
+        }
+        format!("  ... {} rows left out ... (all of them with --format json)\n", rows - 2 * ENDS)
+    }
+
+    /// The row before the first, then all that are shown.
     fn rows(&self) -> impl Iterator<Item = Option<&Row>> {
-        std::iter::once(None).chain(self.story.rows.iter().map(Some))
+        std::iter::once(None).chain(self.shown().map(Some))
     }
 
     /// Whether there is something to see in the row before the first.
     fn has_first_row(&self, way: Way) -> bool {
-        let pending = !way.own && self.story.run.first.pending.iter().any(|list| !list.is_empty());
-        !way.changes || pending || self.story.run.first.critical.contains(&true)
+        let first = &self.story.run.first;
+        !way.changes || self.actors.iter().any(|t| first.critical[t.index()])
     }
 
     fn widest(&self, least: usize, of: impl Fn(Option<&Row>) -> String) -> usize {
@@ -172,7 +229,11 @@ impl<'a> Drawing<'a> {
         }
 
         let mut out = if way.changes { self.initially() } else { String::new() };
-        let mut put = |number: &str, events: Vec<String>, pending: Vec<String>, memory: &str| {
+        let put = |out: &mut String,
+                   number: &str,
+                   events: Vec<String>,
+                   pending: Vec<String>,
+                   memory: &str| {
             let mut parts = events;
             if !pending.is_empty() {
                 parts.push(pending.join("  "));
@@ -186,8 +247,14 @@ impl<'a> Drawing<'a> {
             let head = whose.map_or(OWN.into(), |t| format!("pending {}", self.name(t)));
             format!("{head:<w$}")
         });
-        put("#", heads.collect(), waits.collect(), "memory");
-        for row in self.rows().filter(|row| row.is_some() || self.has_first_row(way)) {
+        put(&mut out, "#", heads.collect(), waits.collect(), "memory");
+        for (at, row) in self.rows().enumerate() {
+            if row.is_none() && !self.has_first_row(way) {
+                continue;
+            }
+            if row.is_some() {
+                out.push_str(&self.gap(at - 1));
+            }
             let number = row.and_then(|row| row.number).map(|n| n.to_string()).unwrap_or_default();
             let cells = (self.actors.iter().zip(&events)).map(|(t, w)| {
                 let what = format!("{:<w$}", self.event(row, *t, way.brief));
@@ -197,11 +264,13 @@ impl<'a> Drawing<'a> {
             });
             let waits = pending.iter().map(|(whose, w)| {
                 let whose = whose.or_else(|| row.map(|row| row.thread));
-                let shown = whose.map(|t| self.pending(row, t)).unwrap_or_default();
+                let told = row.is_none() && way.changes; // above the picture
+                let shown = whose.filter(|_| !told).map(|t| self.pending(row, t));
+                let shown = shown.unwrap_or_default();
                 format!("{shown:<w$}")
             });
             let memory = self.memory(row, way.changes, paint);
-            put(&number.to_string(), cells.collect(), waits.collect(), &memory);
+            put(&mut out, &number, cells.collect(), waits.collect(), &memory);
         }
         Some(out)
     }
@@ -216,7 +285,11 @@ impl<'a> Drawing<'a> {
         }
         let whole = |t: &ThreadId| {
             let head = width(self.name(*t)) + "pending ".len();
-            (Some(*t), self.widest(head, |row| self.pending(row, *t)))
+            let shown = |row: &Option<&Row>| row.is_some() || !way.changes;
+            let of = |row: Option<&Row>| {
+                Some(row).filter(shown).map(|row| self.pending(row, *t)).unwrap_or_default()
+            };
+            (Some(*t), self.widest(head, of))
         };
         self.waiting.iter().map(whole).collect()
     }
@@ -224,8 +297,7 @@ impl<'a> Drawing<'a> {
     /// A line for each event.
     fn list(&self) -> String {
         let paint = self.look.paint;
-        let rows = &self.story.rows;
-        let most = |of: &dyn Fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
+        let most = |of: &dyn Fn(&Row) -> usize| self.shown().map(of).max().unwrap_or(0);
         let text = |row: &Row| clip(&shortened(&row.text, true), 70);
         let names = most(&|row| width(self.name(row.thread))).max("thread".len());
         let texts = most(&|row| width(&text(row))).max("event".len());
@@ -240,7 +312,19 @@ impl<'a> Drawing<'a> {
             some => some.max(OWN.len()),
         };
         let mut out = self.initially();
-        let mut put = |number: &str, name: &str, what: &str, place: &str, wait: &str, mem: &str| {
+        for thread in &self.actors {
+            if self.story.run.first.critical[thread.index()] {
+                writeln!(out, "      {} {FROM_THE_START}", self.name(*thread))
+                    .expect("strings take text");
+            }
+        }
+        let put = |out: &mut String,
+                   number: &str,
+                   name: &str,
+                   what: &str,
+                   place: &str,
+                   wait: &str,
+                   mem: &str| {
             let waits = match pending {
                 0 => String::new(),
                 _ => format!(" | {wait:<pending$}"),
@@ -249,12 +333,13 @@ impl<'a> Drawing<'a> {
             writeln!(out, "{}", text.trim_end()).expect("strings take text");
         };
         let pad = |text: &str, w: usize| format!("{text:<w$}");
-        put("#", "thread", &pad("event", texts), &pad("", lines), OWN, "memory");
-        for row in rows {
+        put(&mut out, "#", "thread", &pad("event", texts), &pad("", lines), OWN, "memory");
+        for (at, row) in self.shown().enumerate() {
+            out.push_str(&self.gap(at));
             let number = row.number.map(|n| n.to_string()).unwrap_or_default();
             let what = emphasised(&pad(&text(row), texts), Some(row), paint);
             let place = paint.faint(&pad(&line(Some(row)), lines));
-            put(&number, self.name(row.thread), &what, &place, &mine(row), &changed(row));
+            put(&mut out, &number, self.name(row.thread), &what, &place, &mine(row), &changed(row));
         }
         out
     }
@@ -302,17 +387,25 @@ fn touched(story: &Story<'_>) -> Vec<bool> {
             | EventKind::Skip => {}
         }
     }
-    for property in &problem.properties {
-        match property {
-            Property::Final(_, condition) | Property::Invariant(condition) => {
-                condition.expr.for_each_var(&mut |what| {
-                    if let Observable::Loc(loc) = what {
-                        touch(*loc);
-                    }
-                });
-            }
-            Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
+    let condition = match shown_by(story) {
+        Some(Violation::Invariant(at) | Violation::Final(at) | Violation::Witness(at)) => {
+            problem.properties.get(at)
         }
+        Some(
+            Violation::Fault(..)
+            | Violation::Assertion(..)
+            | Violation::MutualExclusion(..)
+            | Violation::Deadlock
+            | Violation::NoWitness(_),
+        )
+        | None => None,
+    };
+    if let Some(Property::Final(_, condition) | Property::Invariant(condition)) = condition {
+        condition.expr.for_each_var(&mut |what| {
+            if let Observable::Loc(loc) = what {
+                touch(*loc);
+            }
+        });
     }
     touched
 }

@@ -6,7 +6,7 @@ use crate::violation::sentence;
 use fencepost_engines::explicit::LARGEST_BOUND;
 use fencepost_engines::verdict::Why;
 use fencepost_engines::{Answer, Evidence, Inconclusive, Verdict, Violation};
-use fencepost_ir::Problem;
+use fencepost_ir::{Problem, Property, Quantifier};
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::Stop;
 
@@ -91,11 +91,12 @@ impl Finding<'_> {
         Some(story.expect("an engine reports only runs that replay"))
     }
 
-    /// What is wrong, or why there is no answer, in one sentence; none when all is well.
+    /// What is wrong, or why there is no answer, or why a verification says little, in one sentence;
+    /// none when all is well.
     pub fn message(&self, story: Option<&Story<'_>>) -> Option<String> {
         match &self.result {
             Found::Answer(answer) => match &answer.verdict {
-                Verdict::Verified(None) => None,
+                Verdict::Verified(None) => vacuous(self.problem, answer).map(String::from),
                 Verdict::Verified(Some(evidence)) | Verdict::Violated(evidence) => {
                     Some(sentence(self.problem, evidence.violation, story))
                 }
@@ -120,6 +121,25 @@ impl Finding<'_> {
     }
 }
 
+/// Why a program that is verified keeps its properties for want of anything to keep them.
+fn vacuous(problem: &Problem, answer: &Answer) -> Option<&'static str> {
+    let about_final_states = |property: &Property| match property {
+        Property::Final(Quantifier::Forall | Quantifier::Never, _) => true,
+        Property::Final(Quantifier::Exists, _)
+        | Property::Assertions
+        | Property::MutualExclusion
+        | Property::Invariant(_)
+        | Property::DeadlockFree => false,
+    };
+    if answer.statistics.states == 0 {
+        Some("`init` cannot run to its end: nothing was explored")
+    } else if answer.outcomes.is_empty() && problem.properties.iter().any(about_final_states) {
+        Some("no final state is reachable: `final` conditions hold of none")
+    } else {
+        None
+    }
+}
+
 /// The stable word for why there is no conclusion.
 pub fn reason(why: Why) -> &'static str {
     match why {
@@ -129,6 +149,7 @@ pub fn reason(why: Why) -> &'static str {
         Why::Stopped(Stop::Interrupted) => "interrupted",
         Why::Stopped(Stop::Depth) => "depth",
         Why::Buffers => "buffers",
+        Why::NoWitness => "no-witness",
         Why::Spurious => "spurious",
         Why::UnderApproximated => "under-approximated",
     }
@@ -153,6 +174,9 @@ pub fn ended_by(why: Why) -> &'static str {
         Why::Stopped(Stop::Interrupted) => "interrupted",
         Why::Stopped(Stop::Depth) => "limit on the length of runs reached",
         Why::Buffers => "buffers can grow further",
+        Why::NoWitness => {
+            "no final state found satisfies `final exists`, but buffers can grow further"
+        }
         Why::Spurious => "a violation was found that may not exist",
         Why::UnderApproximated => "not all behaviours were looked at",
     }
@@ -165,6 +189,9 @@ pub fn advice(finding: &Finding<'_>, fixed: bool) -> Option<&'static str> {
     let Verdict::Inconclusive(inconclusive) = &answer.verdict else { return None };
     match inconclusive.why {
         Why::Stopped(Stop::States) => Some("raise --max-states"),
+        Why::Stopped(Stop::Memory) if inconclusive.clean_up_to.is_some() => {
+            Some("raise --memory, or settle for a bound with --max-buffer N --accept-bounded")
+        }
         Why::Stopped(Stop::Memory) => Some("raise --memory"),
         Why::Stopped(Stop::Time) if inconclusive.clean_up_to.is_some() => {
             Some("raise --time, or settle for a bound with --max-buffer N --accept-bounded")
@@ -176,6 +203,7 @@ pub fn advice(finding: &Finding<'_>, fixed: bool) -> Option<&'static str> {
         Why::Buffers if inconclusive.clean_up_to >= Some(LARGEST_BOUND) => {
             Some("settle for this with --accept-bounded")
         }
+        Why::NoWitness => Some("raise --max-buffer"),
         Why::Buffers => Some("raise --max-buffer, or settle for this with --accept-bounded"),
         Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::Spurious | Why::UnderApproximated => {
             None
@@ -193,13 +221,7 @@ pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint
         Class::Bounded | Class::Inconclusive => paint.unsure("inconclusive"),
         Class::Crashed => paint.bad("error       "),
     };
-    let message = match (finding.class(), finding.evidence()) {
-        (Class::Verified, Some(_)) => finding.message(story).map(|m| format!("{m}  ")),
-        (Class::Verified, None) => None,
-        (Class::Violated | Class::Bounded | Class::Inconclusive | Class::Crashed, _) => {
-            finding.message(story).map(|m| format!("{m}  "))
-        }
-    };
+    let message = finding.message(story).map(|m| format!("{m}  "));
     let figures = match &finding.result {
         Found::Answer(answer) => {
             let states = counted(answer.statistics.states, "state");

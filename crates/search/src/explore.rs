@@ -1,6 +1,6 @@
 //! Breadth-first search in rounds, the same result on any number of threads.
 //!
-//! States of one depth are expanded in rounds of at most [`ROUND`] chunks. A round has two phases:
+//! States of one depth are expanded in rounds of at most `ROUND` chunks. A round has two phases:
 //!
 //! 1. *Expand*: threads claim chunks of states; each chunk writes its successors into its own
 //!    outboxes, one for each shard of the visited set. The visited set does not change.
@@ -40,8 +40,8 @@ pub struct Options<'a> {
     pub progress: &'a Progress,
     /// Search threads.
     pub threads: NonZeroUsize,
-    /// Stop when a target of one of these classes (bit `1 << class`) is found.
-    pub stop_at: u32,
+    /// Stop when a target of this class is found.
+    pub stop_at: Option<u32>,
 }
 
 /// Something the system pointed at.
@@ -50,7 +50,7 @@ pub struct Target {
     /// The state that was being expanded.
     pub state: StateId,
     /// The class given by the system.
-    pub class: u8,
+    pub class: u32,
     /// The detail given by the system.
     pub detail: u32,
 }
@@ -64,6 +64,8 @@ pub struct Exploration {
     pub targets: Vec<Target>,
     /// All facts.
     pub facts: BTreeSet<Vec<u8>>,
+    /// Whether the system left out steps because of a bound of its own.
+    pub bounded: bool,
     /// States stored.
     pub states: u64,
     /// Successors computed.
@@ -90,7 +92,7 @@ impl Exploration {
     }
 
     /// The first target of a class.
-    pub fn target(&self, class: u8) -> Option<Target> {
+    pub fn target(&self, class: u32) -> Option<Target> {
         self.targets.iter().copied().find(|t| t.class == class)
     }
 }
@@ -149,7 +151,7 @@ impl Sink for ChunkSink<'_> {
         self.shards[shard].find(hash, state).map_or(true, |index| index >= self.ends[shard])
     }
 
-    fn target(&mut self, class: u8, detail: u32) {
+    fn target(&mut self, class: u32, detail: u32) {
         if !self.chunk.targets.iter().any(|t| t.class == class) {
             self.chunk.targets.push(Target { state: self.state, class, detail });
         }
@@ -202,6 +204,7 @@ pub fn explore<T: TransitionSystem>(system: &T, options: Options<'_>) -> Explora
         coverage,
         targets: search.found.clone(),
         facts: std::mem::take(&mut search.facts),
+        bounded: search.bounded,
         states: search.states(),
         transitions: search.transitions,
         depth,
@@ -295,7 +298,7 @@ impl<T: TransitionSystem> Search<'_, T> {
     }
 
     fn must_stop(&self) -> bool {
-        self.found.iter().any(|t| self.options.stop_at & (1 << t.class) != 0)
+        self.found.iter().any(|t| self.options.stop_at == Some(t.class))
     }
 
     /// Phase one. False when it was cancelled half-way: the round's results are then incomplete.

@@ -1,6 +1,6 @@
 //! State-space search, without a word about what the states mean.
 //!
-//! A [`TransitionSystem`] hands out encoded states (byte strings) and expands them; [`explore`] visits
+//! A [`TransitionSystem`] hands out encoded states (byte strings) and expands them; [`explore()`] visits
 //! every reachable one breadth first, on all the threads it is given, and returns the same
 //! [`Exploration`] whatever their number.
 //!

@@ -26,9 +26,9 @@ pub trait Sink {
     /// puts no other step off around a whole cycle.
     fn is_farther(&self, state: &[u8]) -> bool;
 
-    /// The state, or a step from it, is what someone is looking for. `class` (below 32) says what it
-    /// is, `detail` is handed back with it.
-    fn target(&mut self, class: u8, detail: u32);
+    /// The state, or a step from it, is what someone is looking for. `class` says what it is, `detail`
+    /// is handed back with it.
+    fn target(&mut self, class: u32, detail: u32);
 
     /// Adds a fact to the set of facts the search returns.
     fn fact(&mut self, fact: &[u8]);

@@ -43,7 +43,7 @@ impl TransitionSystem for Formula {
     }
 }
 
-fn search(system: &Formula, threads: usize, limits: Limits, stop_at: u32) -> Exploration {
+fn search(system: &Formula, threads: usize, limits: Limits, stop_at: Option<u32>) -> Exploration {
     explore(
         system,
         Options {
@@ -75,7 +75,7 @@ fn finds_exactly_what_a_naive_search_finds() {
     for (states, edges, seed) in [(1, 1, 0), (100, 2, 1), (60_000, 3, 2), (200_000, 2, 3)] {
         let system = Formula { states, edges, seed };
         let depths = naive_depths(&system);
-        let found = search(&system, 2, Limits::default(), 0);
+        let found = search(&system, 2, Limits::default(), None);
         assert_eq!(found.coverage, Coverage::Exhaustive);
         assert_eq!(found.states, depths.len() as u64);
         assert_eq!(Some(&found.depth), depths.values().max());
@@ -89,7 +89,7 @@ fn finds_exactly_what_a_naive_search_finds() {
 fn the_number_of_threads_does_not_show() {
     let system = Formula { states: 300_000, edges: 3, seed: 9 };
     for limits in [Limits::default(), Limits { states: 50_000, ..Limits::default() }] {
-        for stop_at in [0, 1 << 3] {
+        for stop_at in [None, Some(3)] {
             let one = search(&system, 1, limits, stop_at);
             for threads in [2, 3] {
                 let many = search(&system, threads, limits, stop_at);
@@ -115,7 +115,7 @@ fn limits_are_reported_with_their_name() {
         (Limits { depth: 3, ..limits }, Stop::Depth),
     ];
     for (limits, reason) in cases {
-        assert_eq!(search(&system, 2, limits, 0).coverage, Coverage::Cut(reason));
+        assert_eq!(search(&system, 2, limits, None).coverage, Coverage::Cut(reason));
     }
 }
 
@@ -131,7 +131,7 @@ fn a_raised_flag_ends_the_search() {
             cancel: &cancel,
             progress: &Progress::default(),
             threads: NonZeroUsize::MIN,
-            stop_at: 0,
+            stop_at: None,
         },
     );
     assert_eq!(found.coverage, Coverage::Cut(Stop::Interrupted));

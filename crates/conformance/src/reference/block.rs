@@ -14,7 +14,7 @@ use super::sc::Nothing;
 use super::{Error, Rules, Table};
 
 /// How many statements a block may run before it counts as endless.
-const LIMIT: usize = 10_000;
+const LIMIT: usize = 100_000;
 
 /// Where a block can end.
 pub(super) struct End {

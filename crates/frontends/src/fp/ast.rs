@@ -3,6 +3,8 @@
 //! Two readers: the checker, which turns it into the typed [`tree`](super::tree), and the formatter,
 //! which prints it. Spans never include a closing semicolon.
 
+use std::collections::BTreeSet;
+
 use fencepost_ir::{BinOp, Quantifier, Span, UnOp};
 
 /// A name and where it stands.
@@ -19,6 +21,8 @@ pub struct Name {
 pub struct File {
     /// Its items, in order.
     pub items: Vec<Item>,
+    /// The names that occur in what could not be parsed and was left out; `None` if nothing was.
+    pub lost: Option<BTreeSet<String>>,
 }
 
 /// A declaration.

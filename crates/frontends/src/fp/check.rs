@@ -143,6 +143,14 @@ impl<'a> Checker<'a> {
     }
 
     fn unknown_name(&mut self, name: &str, span: Span) {
+        // `d1` may be the result of an operation that could not be parsed.
+        let result = name.get(1..).is_some_and(|n| n.parse::<u32>().is_ok());
+        if self.globals.is_lost(name) {
+            return;
+        }
+        if result && self.globals.lost.is_some() && matches!(self.scope, Scope::Condition { .. }) {
+            return;
+        }
         let mut near = {
             let globals = self.globals.names(Global::is_value);
             let locals = self.by_name.keys().map(String::as_str);

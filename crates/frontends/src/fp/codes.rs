@@ -25,6 +25,8 @@ codes! {
     TOO_DEEP = "FP0005";
     /// A limit on sizes was hit.
     TOO_LARGE = "FP0006";
+    /// There are more errors than are shown.
+    TOO_MANY_ERRORS = "FP0007";
 
     /// A name is declared twice.
     DUPLICATE = "FP0010";
@@ -87,4 +89,6 @@ codes! {
     UNREAD_REGISTER = "FP0101";
     /// Warning: an index that is always outside its array.
     OUT_OF_BOUNDS = "FP0102";
+    /// Warning: mutual exclusion of critical sections in a file that has none.
+    NO_CRITICAL = "FP0103";
 }

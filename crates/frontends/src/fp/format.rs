@@ -6,6 +6,7 @@
 //!   goes to the end of the line, in its old column if it can; when there are two `//` comments for
 //!   one line, the first goes before it.
 //! - Blank lines are kept where there are some, one for each run, but not at the edges of a block.
+//! - Lines end with a line feed; a byte order mark is dropped.
 //! - Tokens are never added or removed, except the comma after the last constant of an enum.
 //!
 //! Formatting twice is the same as formatting once.
@@ -20,8 +21,8 @@ mod tests;
 use fencepost_ir::{Diagnostics, Span};
 
 use super::ast::Block;
-use super::lexer::{Lexed, Tok, lex};
-use super::{codes, limits, parser};
+use super::lexer::{BYTE_ORDER_MARK, Lexed, Tok, lex};
+use super::{codes, limits, messages, parser};
 
 /// No line that could be split is longer.
 const WIDTH: usize = 100;
@@ -38,7 +39,7 @@ pub fn format(source: &str, diagnostics: &mut Diagnostics) -> Option<String> {
     let mut own = Diagnostics::new();
     let result = format_checked(source, &mut own);
     let failed = own.has_errors();
-    diagnostics.append(own);
+    messages::hand_over(&own, diagnostics);
     if failed { None } else { result }
 }
 
@@ -49,7 +50,7 @@ fn format_checked(source: &str, diagnostics: &mut Diagnostics) -> Option<String>
         return None;
     }
     let lexed = lex(source, diagnostics);
-    let file = parser::parse(source, &lexed, diagnostics);
+    let file = parser::parse(source, &lexed, diagnostics)?;
     if diagnostics.has_errors() {
         return None;
     }
@@ -224,7 +225,7 @@ impl<'a> Printer<'a> {
         if at < end || line != self.last_line_of(end) || first < start || before.contains('\t') {
             return 0;
         }
-        before.chars().count()
+        before.trim_start_matches(BYTE_ORDER_MARK).chars().count()
     }
 
     /// Takes the comments inside of code that ends at `end`, and those behind it on its line.

@@ -1,12 +1,16 @@
 //! From text to tokens.
 //!
 //! Comments are not tokens; they are kept beside them, because the formatter must give every one
-//! back. A byte that begins no token is reported and skipped, a whole run of them at once.
+//! back. A byte that begins no token is reported and skipped, a whole run of them at once. A word with
+//! letters that are not ASCII is reported and kept as a name, so that nothing follows from it. A byte
+//! order mark at the start is skipped.
+
+use std::collections::BTreeSet;
 
 use fencepost_ir::{Diagnostics, Span};
 use logos::Logos;
 
-use super::codes;
+use super::{codes, limits};
 
 /// What kind of token it is. Words that matter only in one place (`exists`, `full`, `cas`, ...) are
 /// plain names, so that they stay free for registers.
@@ -218,21 +222,38 @@ pub struct Lexed {
     pub tokens: Vec<Token>,
     /// All comments, in order.
     pub comments: Vec<Span>,
+    /// Whether text was left out, so that the tokens may not say what was meant.
+    pub lossy: bool,
 }
+
+/// The mark some editors write at the start of a file.
+pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Cuts a source text into tokens.
 pub fn lex(source: &str, diagnostics: &mut Diagnostics) -> Lexed {
     let mut places = Places { source, line: 1, column: 1, at: 0 };
-    let mut lexed = Lexed { tokens: Vec::new(), comments: Vec::new() };
-    let mut bad: Option<Span> = None;
+    let mut lexed = Lexed { tokens: Vec::new(), comments: Vec::new(), lossy: false };
+    let mut bad = Bad { source, run: None, names: BTreeSet::new() };
     let mut tokens = Tok::lexer(source);
+    if source.starts_with(BYTE_ORDER_MARK) {
+        tokens.bump(BYTE_ORDER_MARK.len_utf8());
+        places.at = BYTE_ORDER_MARK.len_utf8();
+    }
     while let Some(token) = tokens.next() {
         let range = tokens.span();
+        if let Some(rest) = bad_word(tokens.slice(), tokens.remainder()) {
+            tokens.bump(rest);
+            let span = places.span(range.start, range.end + rest);
+            bad.name(span, diagnostics);
+            lexed.tokens.push(Token { kind: Tok::Name, span });
+            continue;
+        }
         let span = places.span(range.start, range.end);
         match token {
             Ok(Tok::LineComment | Tok::BlockComment) => lexed.comments.push(span),
             Ok(Tok::OpenComment) => {
                 tokens.bump(tokens.remainder().len());
+                lexed.lossy = true;
                 diagnostics
                     .error(codes::OPEN_COMMENT, span, "this comment does not end")
                     .label("begins here")
@@ -240,34 +261,67 @@ pub fn lex(source: &str, diagnostics: &mut Diagnostics) -> Lexed {
             }
             Ok(kind) => lexed.tokens.push(Token { kind, span }),
             Err(()) => {
-                bad = match bad {
-                    Some(run) if run.end == span.start => Some(run.to(span)),
-                    Some(run) => {
-                        report(source, run, diagnostics);
-                        Some(span)
-                    }
-                    None => Some(span),
-                };
+                lexed.lossy = true;
+                bad.text(span, diagnostics);
             }
         }
     }
-    if let Some(run) = bad {
-        report(source, run, diagnostics);
-    }
+    bad.end_run(diagnostics);
     let end = places.span(source.len(), source.len());
     lexed.tokens.push(Token { kind: Tok::End, span: end });
     lexed
 }
 
-fn report(source: &str, span: Span, diagnostics: &mut Diagnostics) {
-    let text: String = span.text(source).chars().take(20).collect();
-    diagnostics
-        .error(
-            codes::UNKNOWN_CHARACTER,
-            span,
-            format!("`{}` means nothing here", text.escape_debug()),
-        )
-        .label("not part of the language");
+/// If a word with letters that are not ASCII begins with `text`: how many bytes of `rest` are part of
+/// it.
+fn bad_word(text: &str, rest: &str) -> Option<usize> {
+    let first = text.chars().next().filter(|c| c.is_alphabetic() || *c == '_')?;
+    let more = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    (more > 0 || !first.is_ascii()).then_some(more)
+}
+
+/// Reports what is no token.
+struct Bad<'a> {
+    source: &'a str,
+    /// Text that means nothing, on one line and with nothing but blanks in between.
+    run: Option<Span>,
+    /// Names already reported; each is reported once.
+    names: BTreeSet<&'a str>,
+}
+
+impl Bad<'_> {
+    fn text(&mut self, span: Span, diagnostics: &mut Diagnostics) {
+        if let Some(run) = self.run
+            && run.line == span.line
+            && let Some(between) = self.source.get(run.end as usize..span.start as usize)
+            && between.chars().all(char::is_whitespace)
+        {
+            self.run = Some(run.to(span));
+            return;
+        }
+        self.end_run(diagnostics);
+        self.run = Some(span);
+    }
+
+    fn end_run(&mut self, diagnostics: &mut Diagnostics) {
+        let Some(run) = self.run.take().filter(|_| !limits::enough(diagnostics)) else {
+            return;
+        };
+        let text: String = run.text(self.source).chars().take(20).collect();
+        let message = format!("`{}` means nothing here", text.escape_debug());
+        diagnostics.error(codes::UNKNOWN_CHARACTER, run, message).label("not part of the language");
+    }
+
+    fn name(&mut self, span: Span, diagnostics: &mut Diagnostics) {
+        let text = span.text(self.source);
+        if limits::enough(diagnostics) || !self.names.insert(text) {
+            return;
+        }
+        diagnostics
+            .error(codes::UNKNOWN_CHARACTER, span, format!("`{text}` is not a name"))
+            .label("has letters that are not ASCII")
+            .hint("names are ASCII letters, digits and `_`");
+    }
 }
 
 /// Turns byte offsets, asked for in rising order, into lines and columns.

@@ -3,6 +3,8 @@
 //! Every engine enumerates states, and no search gets near these numbers. They are here so that a
 //! slip of the keyboard (`shared int a[1000000000];`) is a message and not a full memory.
 
+use fencepost_ir::Diagnostics;
+
 /// Bytes of source text.
 pub const SOURCE: usize = 1 << 20;
 /// Client lines of a file.
@@ -27,6 +29,17 @@ pub const LOWERING_DEPTH: u32 = 400;
 pub const FUEL: u64 = 2_000_000;
 /// All that is built for one file, over all its clients, in units of about a hundred bytes.
 pub const TOTAL: u64 = 2_000_000;
+
+/// Errors of a file; after that many the front end stops looking for more.
+pub const ERRORS: usize = 500;
+/// Characters of a name that a message shows.
+pub const SHOWN_NAME: usize = 40;
+
+/// Whether so much was reported that nothing more needs to be: one more than is shown, so that it is
+/// known that there are more.
+pub fn enough(diagnostics: &Diagnostics) -> bool {
+    diagnostics.len() > ERRORS
+}
 
 /// What to do about it.
 pub const ADVICE: &str = "checking explores every reachable state; make the program smaller";

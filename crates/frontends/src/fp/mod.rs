@@ -10,6 +10,8 @@
 //! | code for each thread | [`lower`](mod@lower) | [`Problem`] |
 //!
 //! A text with errors in one step does not go on to the next: what follows from a mistake is noise.
+//! With one exception: what could be parsed is checked although other parts could not, and the names
+//! in those parts count as declared ([`ast::File::lost`]).
 
 pub mod ast;
 pub mod check;
@@ -20,6 +22,7 @@ pub mod format;
 pub mod lexer;
 pub mod limits;
 pub mod lower;
+pub mod messages;
 pub mod names;
 pub mod parser;
 pub mod suggest;
@@ -64,12 +67,12 @@ pub fn lower(source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>
     let mut own = Diagnostics::new();
     let problems = steps(source, &mut own);
     let failed = own.has_errors();
-    diagnostics.append(own);
+    messages::hand_over(&own, diagnostics);
     if failed { None } else { problems }
 }
 
 fn steps(source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>> {
-    let file = parse(source, diagnostics)?;
+    let file = parse_partly(source, diagnostics)?;
     let unit = check::check(&file, source, diagnostics);
     if diagnostics.has_errors() {
         return None;
@@ -89,6 +92,15 @@ fn steps(source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>> {
 
 /// The syntax tree of a source text; `None` exactly when an error was reported.
 pub fn parse(source: &str, diagnostics: &mut Diagnostics) -> Option<ast::File> {
+    let mut own = Diagnostics::new();
+    let file = parse_partly(source, &mut own);
+    let failed = own.has_errors();
+    messages::hand_over(&own, diagnostics);
+    file.filter(|_| !failed)
+}
+
+/// The syntax tree of what could be parsed, if that is enough to look for further errors.
+fn parse_partly(source: &str, diagnostics: &mut Diagnostics) -> Option<ast::File> {
     if source.len() > limits::SOURCE {
         let message = format!("this file has {} bytes", source.len());
         diagnostics
@@ -98,5 +110,5 @@ pub fn parse(source: &str, diagnostics: &mut Diagnostics) -> Option<ast::File> {
     }
     let lexed = lexer::lex(source, diagnostics);
     let file = parser::parse(source, &lexed, diagnostics);
-    (!diagnostics.has_errors()).then_some(file)
+    file.filter(|_| !lexed.lossy)
 }

@@ -5,7 +5,7 @@
 
 mod declare;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::{Diagnostics, PoolId, Span, Value};
 
@@ -86,6 +86,8 @@ pub struct TemplateSignature {
 #[derive(Clone, Debug, Default)]
 pub struct Globals {
     names: BTreeMap<String, (Global, Span)>,
+    /// Names in what could not be parsed, if there is such a thing. They may be declared there.
+    pub lost: Option<BTreeSet<String>>,
     /// Enums.
     pub enums: Vec<EnumInfo>,
     /// Records and their pools.
@@ -109,7 +111,18 @@ pub const BUILTINS: [&str; 8] =
 impl Globals {
     /// What a name means, and where it was declared.
     pub fn get(&self, name: &str) -> Option<(Global, Span)> {
+        let lost = || self.is_lost(name).then(|| (Global::Broken, Span::default()));
+        self.declared(name).or_else(lost)
+    }
+
+    /// The same, without names that may be declared in what could not be parsed.
+    pub fn declared(&self, name: &str) -> Option<(Global, Span)> {
         self.names.get(name).copied()
+    }
+
+    /// Whether a name may be declared in what could not be parsed.
+    pub fn is_lost(&self, name: &str) -> bool {
+        self.lost.as_ref().is_some_and(|lost| lost.contains(name))
     }
 
     /// The names that mean something `wanted` accepts.
@@ -187,7 +200,7 @@ impl Globals {
             diagnostics.error(codes::DUPLICATE, name.span, message).label("choose another name");
             return false;
         }
-        if let Some((old, span)) = self.get(&name.text) {
+        if let Some((old, span)) = self.declared(&name.text) {
             let message = format!("`{}` is declared twice", name.text);
             diagnostics
                 .error(codes::DUPLICATE, name.span, message)

@@ -2,7 +2,7 @@
 //!
 //! After a mistake the parser skips to the end of the statement or item and goes on, so that all
 //! mistakes are reported. Nesting is limited to [`MAX_NESTING`], because every reader of the tree
-//! recurses on it.
+//! recurses on it; what is nested too deeply ends the parsing, as does one error too many.
 //!
 //! Matches on tokens have a `_` arm, unlike elsewhere in the house: any token may come anywhere, and
 //! what is not expected is a mistake of the author.
@@ -14,11 +14,13 @@ mod stmt;
 #[cfg(test)]
 mod tests;
 
-use fencepost_ir::{Diagnostics, Span};
+use std::collections::BTreeSet;
 
-use super::ast::{Block, Expr, ExprKind, File, Name, Range, TypeKind, TypeName};
-use super::codes;
+use fencepost_ir::{Diagnostic, Diagnostics, Span};
+
+use super::ast::{Block, Expr, ExprKind, File, Item, Name, Range, TypeKind, TypeName};
 use super::lexer::{Lexed, Tok, Token};
+use super::{codes, limits};
 
 /// How deep blocks and parentheses may nest.
 pub const MAX_NESTING: u32 = 200;
@@ -39,11 +41,23 @@ enum Trailing {
     Forbidden,
 }
 
-/// Parses a file. The tree leaves out what could not be parsed, and is of use only if no error was
-/// reported.
-pub fn parse(source: &str, lexed: &Lexed, diagnostics: &mut Diagnostics) -> File {
-    let mut parser = Parser { source, tokens: &lexed.tokens, at: 0, nesting: 0, diagnostics };
-    parser.file()
+/// Parses a file. The tree leaves out the statements and items that could not be parsed, and keeps
+/// the names in them. `None` when that is not enough to tell what is declared: the rest of the file
+/// was not looked at, or a name is missing.
+pub fn parse(source: &str, lexed: &Lexed, diagnostics: &mut Diagnostics) -> Option<File> {
+    let mut parser = Parser {
+        source,
+        tokens: &lexed.tokens,
+        at: 0,
+        nesting: 0,
+        diagnostics,
+        abandoned: false,
+        unheard: Diagnostics::new(),
+        lost: None,
+        nameless: false,
+    };
+    let items = parser.items();
+    (!parser.abandoned && !parser.nameless).then_some(File { items, lost: parser.lost })
 }
 
 struct Parser<'a> {
@@ -52,6 +66,14 @@ struct Parser<'a> {
     at: usize,
     nesting: u32,
     diagnostics: &'a mut Diagnostics,
+    /// Whether the rest of the file is not looked at.
+    abandoned: bool,
+    /// What would be said about a file that is abandoned.
+    unheard: Diagnostics,
+    /// The names in what was left out.
+    lost: Option<BTreeSet<String>>,
+    /// Whether a name is missing somewhere; it may be one that is used elsewhere.
+    nameless: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -92,6 +114,31 @@ impl<'a> Parser<'a> {
         found
     }
 
+    /// Reports a mistake.
+    fn error(&mut self, code: &'static str, span: Span, message: String) -> &mut Diagnostic {
+        if !self.abandoned && limits::enough(self.diagnostics) {
+            self.abandon();
+        }
+        if self.abandoned {
+            self.unheard = Diagnostics::new();
+            return self.unheard.error(code, span, message);
+        }
+        self.diagnostics.error(code, span, message)
+    }
+
+    /// Goes to the end of the file; nothing is reported from here on.
+    fn abandon(&mut self) {
+        self.abandoned = true;
+        self.at = self.tokens.len() - 1;
+    }
+
+    /// Keeps the names since token `begin`, where something began that is left out.
+    fn lose(&mut self, begin: usize) {
+        let lost = self.lost.get_or_insert_default();
+        let tokens = self.tokens[begin..self.at].iter().filter(|t| t.kind == Tok::Name);
+        lost.extend(tokens.map(|t| t.span.text(self.source).to_string()));
+    }
+
     fn expect(&mut self, kind: Tok) -> Parsed<Span> {
         if self.peek() == kind {
             return Ok(self.advance().span);
@@ -115,7 +162,7 @@ impl<'a> Parser<'a> {
         } else {
             (found.span, format!("expected {what}"))
         };
-        self.diagnostics.error(codes::SYNTAX, span, message).label(label).hint = hint;
+        self.error(codes::SYNTAX, span, message).label(label).hint = hint;
         Stop
     }
 
@@ -143,6 +190,7 @@ impl<'a> Parser<'a> {
             let span = self.advance().span;
             return Ok(Name { text: span.text(self.source).to_string(), span });
         }
+        self.nameless = true;
         let word = self.token().kind.describe();
         let hint = word.strip_prefix('`').is_some_and(|w| w.starts_with(char::is_alphabetic));
         let hint = hint.then(|| format!("{word} is a word of the language; choose another name"));
@@ -163,10 +211,10 @@ impl<'a> Parser<'a> {
     }
 
     fn too_deep(&mut self, span: Span) {
-        self.diagnostics
-            .error(codes::TOO_DEEP, span, "nested too deeply")
+        self.error(codes::TOO_DEEP, span, "nested too deeply".into())
             .label(format!("more than {MAX_NESTING} levels"))
             .hint("split it into procedures or registers");
+        self.abandon();
     }
 
     /// A list up to `close`, which is consumed. A comma may stand behind its last part if that is
@@ -231,7 +279,7 @@ impl<'a> Parser<'a> {
         Ok(TypeName { kind, span: start.to(self.previous()) })
     }
 
-    fn file(&mut self) -> File {
+    fn items(&mut self) -> Vec<Item> {
         let mut items = Vec::new();
         while self.peek() != Tok::End {
             let before = self.at;
@@ -242,10 +290,11 @@ impl<'a> Parser<'a> {
                         self.advance();
                     }
                     self.skip_to_item(before);
+                    self.lose(before);
                 }
             }
         }
-        File { items }
+        items
     }
 
     /// After a mistake in an item that began at token `begin`: goes to the next item.
@@ -297,8 +346,7 @@ impl<'a> Parser<'a> {
                 kind if kind == Tok::End || kind.begins_item() => {
                     let found = self.token();
                     let message = format!("expected `}}`, found {}", self.describe(found));
-                    self.diagnostics
-                        .error(codes::SYNTAX, found.span, message)
+                    self.error(codes::SYNTAX, found.span, message)
                         .label("the block is still open")
                         .related(open, "opened here");
                     return Err(Stop);
@@ -308,7 +356,12 @@ impl<'a> Parser<'a> {
             let before = self.at;
             match self.nested(Self::stmt) {
                 Ok(stmt) => stmts.push(stmt),
-                Err(Stop) => self.skip_statement(before)?,
+                Err(Stop) => {
+                    self.skip_statement(before)?;
+                    // The rest of an `if` whose first part is left out.
+                    self.eat(Tok::Else);
+                    self.lose(before);
+                }
             }
         }
     }
@@ -362,10 +415,10 @@ impl<'a> Parser<'a> {
             ExprKind::ChooseRange(range) => range.lo.height.max(range.hi.height),
         };
         if below >= MAX_HEIGHT {
-            self.diagnostics
-                .error(codes::TOO_DEEP, span, "this expression is too deep")
+            self.error(codes::TOO_DEEP, span, "this expression is too deep".into())
                 .label(format!("a tree of more than {MAX_HEIGHT} levels"))
                 .hint("split it with registers");
+            self.abandon();
             return Err(Stop);
         }
         Ok(Expr { kind, span, height: below + 1 })

@@ -40,6 +40,31 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, other)| other)
 }
 
+/// A name of `known` that `name` looks like a slip of: one step away in its middle, and not because
+/// someone numbered names or put something in front. Stricter than [`nearest`], for names that are
+/// not wrong by themselves. Names of one length must be swaps of neighbours if `swaps_only`.
+pub fn slip<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    swaps_only: bool,
+) -> Option<&'a str> {
+    let ends = |s: &str| (s.chars().next(), s.chars().next_back());
+    let letters = |s: &str| {
+        let mut letters: Vec<char> = s.chars().filter(|c| c.is_alphabetic()).collect();
+        letters.sort_unstable();
+        letters
+    };
+    let rest = |s: &str| s.chars().filter(|c| !c.is_alphabetic()).collect::<String>();
+    nearest(name, known).filter(|near| {
+        let swapped = letters(name) == letters(near);
+        name.len().min(near.len()) >= 4
+            && distance(name, near) == 1
+            && ends(name) == ends(near)
+            && rest(name) == rest(near)
+            && (swapped || !swaps_only || name.len() != near.len())
+    })
+}
+
 /// How many insertions, deletions, replacements and swaps of neighbours turn one into the other.
 /// Case does not count for more than half: it is compared without.
 fn distance(a: &str, b: &str) -> usize {
@@ -71,6 +96,17 @@ mod tests {
         assert_eq!(distance("turn", "trun"), 1);
         assert_eq!(distance("turn", "Turn"), 0);
         assert_eq!(distance("want", ""), 4);
+    }
+
+    #[test]
+    fn slips_are_told_from_names_on_purpose() {
+        let known = ["turn", "flag0", "seen_x"];
+        assert_eq!(slip("trun", known, true), Some("turn"));
+        assert_eq!(slip("tuurn", known, true), Some("turn"));
+        assert_eq!(slip("tarn", known, false), Some("turn"));
+        for other in ["turn1", "turns", "flag1", "flag", "seen_y", "rturn", "tarn", "t"] {
+            assert_eq!(slip(other, known, true), None, "{other}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::interpret::{End, run_code, run_tree};
 use super::sample::{Dice, disarrange, program};
-use super::{check, codes, format, lexer, lower, parse};
+use super::{check, codes, format, lexer, limits, lower, parse};
 
 /// Words to make nonsense of.
 const WORDS: [&str; 74] = [
@@ -268,6 +268,63 @@ fn sizes_are_limited() {
     }
 }
 
+#[test]
+fn floods_are_stopped() {
+    let names: String = (0..2000).map(|k| format!("x = unknown{k};")).collect();
+    let cases = [
+        ("$ ".repeat(100_000), 1),
+        ("$\n".repeat(100_000), limits::ERRORS + 1),
+        ("é ".repeat(60_000), 3),
+        (format!("thread p {{ {} skip; }}", "if (true) skip; else ".repeat(40_000)), 1),
+        (format!("thread p {{ {} }}", "x = ; ".repeat(40_000)), limits::ERRORS + 1),
+        (format!("shared int x; thread p {{ {names} }}"), limits::ERRORS + 1),
+        (format!("shared int x; thread p {{ x = f({}1); }}", "a, ".repeat(50_000)), 1),
+    ];
+    for (source, most) in cases {
+        let start = std::time::Instant::now();
+        let mut diagnostics = Diagnostics::new();
+        assert!(lower(&source, &mut diagnostics).is_none());
+        let found = shown(&diagnostics);
+        let first = &found[..found.len().min(5)];
+        assert!(found.len() <= most, "{} messages: {first:?}", found.len());
+        let seconds = start.elapsed().as_secs();
+        assert!(seconds < 5, "{seconds} seconds for {first:?}");
+    }
+}
+
+#[test]
+fn long_names_are_cut_in_messages() {
+    let long = "n".repeat(5_000);
+    for source in [
+        format!("shared int x; thread p {{ x = {long}; }}"),
+        format!("thread p {{ {long}; }}"),
+        format!("thread p {{ r = 1{long}; }}"),
+        format!("shared int {long}; shared int {long}; thread p {{ int {long}; }}"),
+        format!("thread p {{ é{long} = 1; }}"),
+    ] {
+        let mut diagnostics = Diagnostics::new();
+        assert!(lower(&source, &mut diagnostics).is_none());
+        for d in diagnostics.iter() {
+            let hint = d.hint.as_deref().unwrap_or("");
+            assert!(d.message.len() + d.label.len() + hint.len() < 300, "{d:?}");
+        }
+    }
+}
+
+/// A byte order mark is not there; line ends may be those of Windows.
+#[test]
+fn marks_and_line_ends_of_other_systems() {
+    let source = "\u{feff}shared int x;   // one\r\nthread p {\r\n  x = y;\r\n}\r\n";
+    let mut diagnostics = Diagnostics::new();
+    assert!(lower(source, &mut diagnostics).is_none());
+    assert_eq!(shown(&diagnostics), ["3:FP0011 `y` is never given a value"]);
+    let lexed = lexer::lex(source, &mut diagnostics);
+    let first = lexed.tokens[0].span;
+    assert_eq!((first.text(source), first.line, first.column), ("shared", 1, 1));
+    let formatted = format::format(source, &mut Diagnostics::new()).expect("no errors");
+    assert_eq!(formatted, "shared int x;   // one\nthread p {\n  x = y;\n}\n");
+}
+
 /// The page of the book on errors: its codes, and the example of each.
 fn page() -> Vec<(&'static str, Option<&'static str>)> {
     let page = include_str!("../../../../book/src/errors.md");
@@ -345,7 +402,7 @@ fn messages(source: &str) -> String {
     out
 }
 
-const BAD: [&str; 17] = [
+const BAD: [&str; 27] = [
     // Several syntax errors: after each, the parser finds its way back.
     "shared int x\nshared int y;\nthread p {\n  x = ;\n  if x { y = 1; }\n  y == 2;\n  y;\n  y = 3;\n}\n\
      thread q { loop {\nthread r { x = 1 + ; }\nint z;\n",
@@ -382,4 +439,23 @@ const BAD: [&str; 17] = [
      client tp|t; client t|t; client t(t); final never t2 == 0 && t1 == 1;",
     "shared int x; operation int take() as t { r = x; return r; }\n\
      client t|t; client t(t); final never t2 == 0 && t1 == 1 && t3 == 1;",
+    // One bad name, one message; a run of signs, one for each line.
+    "shared int größe;\nthread p { größe = 1; r = größe; $ $ @ x\n$ # $ }",
+    // Words that are nearly statements, and hints that fit.
+    "shared int x; thread p { frence; skp; brek; contniue; y; x = 1; }\n\
+     int main(void) { x = 1; }\nvoid f() { }\nx = 1;",
+    "shared int x; thread p { asert(x == 1); asume(x == 1); fre(x); }",
+    "shared bool b; const N = 1; thread p { if (3) b = 1; while (N) b = 0; }",
+    "shared int x; thread p { r = 1; } thread q(i in 0..2) { x = p.r; x = q(0).y; p.r = 2; x = p; }",
+    // Slips without a property; numbered names are none.
+    "shared int turn; thread p { trun = 1; turn1 = turn; turn2 = turn; }",
+    "shared int x; thread p { count = x; conut = count + 1; r1 = x; r2 = x; }",
+    // Syntax errors do not hide other errors, and nothing follows from them.
+    "shared int x; shared bool b = ; const N = 99999999999; shared int a[N]; record R { int v }\n\
+     pool R[2]; shared R h; operation int take() as t { return + ; }\n\
+     thread p { s = b; if (s) x = true; q = 1 +; u = q; if (u) x = unknown; if (x) h = new R; }\n\
+     proc int f(int k) { x = k; return 1 1; } thread q { x = f(true); goto there; there: x = ; }\n\
+     client t|t; final never t1 == 0 && p.q == 1 && p.z == 1 && nowhere == 2;",
+    "record R { int v; } pool R[; shared R h; thread p { while (h.v > 0 { break; } if (h.w == 1) skip; }",
+    "shared int x; thread p { if (x == 1) x = ; else if (x == 2) x = ; else x = 3; y = x + z; }",
 ];

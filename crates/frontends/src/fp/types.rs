@@ -105,9 +105,10 @@ impl Ty {
 pub fn advice(found: Ty, wanted: Ty, constant: Option<Value>, text: &str) -> Option<String> {
     match (wanted, found) {
         (Ty::Bool, Ty::Int) => match constant {
-            Some(0) => Some("write `false`".into()),
-            Some(_) => Some("write `true`".into()),
-            None => Some(format!("write `{text} != 0`")),
+            Some(0) if text == "0" => Some("write `false`".into()),
+            Some(1) if text == "1" => Some("write `true`".into()),
+            Some(_) if text.starts_with(|c: char| c.is_ascii_digit()) => None,
+            Some(_) | None => Some(format!("write `{text} != 0`")),
         },
         (Ty::Bool, Ty::Ref(_)) => Some(format!("write `{text} != null`")),
         (Ty::Int, Ty::Bool) => match constant {

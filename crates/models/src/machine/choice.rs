@@ -9,12 +9,20 @@ pub struct Choices {
     taken: Vec<u32>,
     options: Vec<u32>,
     at: usize,
+    /// How many combinations came before this one.
+    before: u32,
 }
+
+/// How many combinations of choices one step may stand for.
+const COMBINATIONS: u32 = 1 << 16;
+
+/// In a script: here the combinations became too many.
+const TOO_MANY: u32 = u32::MAX;
 
 impl Choices {
     /// Takes the alternatives of a recorded step.
     pub fn scripted(script: &[u32]) -> Self {
-        Choices { taken: script.to_vec(), options: Vec::new(), at: 0 }
+        Choices { taken: script.to_vec(), ..Choices::default() }
     }
 
     /// Before a run of the step.
@@ -27,6 +35,7 @@ impl Choices {
     /// Which of `options` alternatives (at least one) to take at the next choice. Where a script says nothing, or
     /// something impossible, the first.
     pub fn choose(&mut self, options: u32) -> u32 {
+        debug_assert!(options > 0, "there is something to choose from");
         if self.at == self.taken.len() {
             self.taken.push(0);
         }
@@ -43,6 +52,10 @@ impl Choices {
     #[inline]
     pub fn advance(&mut self) -> bool {
         self.taken.truncate(self.at);
+        if self.before >= COMBINATIONS {
+            return false;
+        }
+        self.before += 1;
         while let (Some(taken), Some(options)) = (self.taken.pop(), self.options.pop()) {
             if taken + 1 < options {
                 self.taken.push(taken + 1);
@@ -50,6 +63,19 @@ impl Choices {
             }
         }
         false
+    }
+
+    /// Whether the step stands for more combinations than allowed. Noted in the script, so that it
+    /// goes wrong in the same way when it is taken again.
+    pub fn are_too_many(&mut self) -> bool {
+        let noted = self.taken.get(self.at) == Some(&TOO_MANY);
+        if self.before < COMBINATIONS && !noted {
+            return false;
+        }
+        self.taken.truncate(self.at);
+        self.taken.push(TOO_MANY);
+        self.at += 1;
+        true
     }
 
     /// The alternatives taken in the last run.

@@ -13,7 +13,7 @@ use fencepost_ir::{Expr, Fault, Op, Pc, PoolId, Reg, Stmt, Thread, ThreadId, Val
 const FUSED: usize = 1_000;
 
 /// How many statements an `atomic` or `init` block may run before it counts as endless.
-const ATOMIC: usize = 10_000;
+const ATOMIC: usize = 100_000;
 
 /// How a local statement ended.
 enum Local {
@@ -51,7 +51,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 Issue::Bounded => return Ok(Taken::Bounded),
             },
             Op::Choose { reg, lo, hi } => {
-                let value = lo + choices.choose((hi - lo) as u32 + 1) as Value;
+                let value = chosen(choices, *lo, *hi);
                 self.assign(state, t, *reg, value).map_err(stumble)?;
                 record.event(|| event(EventKind::Set { reg: *reg, value }));
                 stmt.next
@@ -344,7 +344,10 @@ impl<M: MemoryModel> Machine<'_, M> {
                     stmt.next
                 }
                 Op::Choose { reg, lo, hi } => {
-                    let value = lo + choices.choose((hi - lo) as u32 + 1) as Value;
+                    if choices.are_too_many() {
+                        return Err(stumble(Fault::Endless));
+                    }
+                    let value = chosen(choices, *lo, *hi);
                     put(registers, *reg, value).map_err(stumble)?;
                     event(EventKind::Set { reg: *reg, value });
                     stmt.next
@@ -380,6 +383,11 @@ impl<M: MemoryModel> Machine<'_, M> {
         let label = Some(block.thread.stmt(pc).label);
         Err(Stumble { fault: Some(Fault::Endless), label })
     }
+}
+
+/// The value taken from a range, both ends included.
+fn chosen(choices: &mut Choices, lo: Value, hi: Value) -> Value {
+    lo + choices.choose(hi.abs_diff(lo) + 1) as Value
 }
 
 /// Code that runs directly on memory.

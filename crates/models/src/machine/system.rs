@@ -17,11 +17,9 @@ use fencepost_ir::{Op, Property, Quantifier, ThreadId};
 use fencepost_search::{Sink, TransitionSystem};
 
 /// The class of targets that violate a property.
-pub const VIOLATION: u8 = 0;
+pub const VIOLATION: u32 = 0;
 /// The class of the first `final exists` property's witnesses; the next ones follow.
-pub const WITNESS: u8 = 1;
-/// How many `final exists` properties a search can watch.
-pub const WITNESSES: usize = 31;
+pub const WITNESS: u32 = 1;
 
 /// Detail of a violation by the state itself, not by a step.
 pub const ITSELF: u32 = u32::MAX;

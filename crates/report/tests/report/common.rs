@@ -28,7 +28,8 @@ pub(crate) fn find<'a>(
     let budget = Budget { cancel: &Cancel::default(), progress: &Progress::default() };
     let mut answer = Explicit.run(Task { problem, model }, settings, budget);
     // How many states it takes is the engine's affair, not that of these tests.
-    answer.statistics = Statistics { bound: answer.statistics.bound, ..Statistics::default() };
+    let Statistics { states, bound, .. } = answer.statistics;
+    answer.statistics = Statistics { states: states.min(1), bound, ..Statistics::default() };
     Finding {
         file: "test.fp",
         problem,

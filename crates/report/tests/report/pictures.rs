@@ -139,6 +139,46 @@ fn a_wrong_initial_state() {
 }
 
 #[test]
+fn what_goes_wrong_before_the_first_step_names_its_thread() {
+    let text = plain("thread p { r = 1; assert(r == 2); }\n", "sc");
+    assert!(text.contains("`assert(r == 2)` (:1) fails in p"), "{text}");
+    assert!(text.contains("  already so before the first step\n"), "{text}");
+}
+
+#[test]
+fn a_thread_that_begins_in_its_critical_section_has_a_column() {
+    let source = "shared int x;\nthread p { critical { x = 1; } }\n\
+                  thread q { r = x; critical { skip; } }\nproperty mutual_exclusion;\n";
+    insta::assert_snapshot!("critical_from_the_start_tso", plain(source, "tso"));
+    let list = shown(source, "tso", Look { width: 0, paint: Paint::Plain }, Settings::default());
+    assert!(list.contains("      p in critical section from the start\n"), "{list}");
+}
+
+#[test]
+fn a_verification_of_nothing_says_so() {
+    let endless =
+        plain("shared int x;\nthread p { loop { r = x; } }\nfinal forall x == 1;\n", "sc");
+    assert!(endless.contains("verified      no final state is reachable: `final`"), "{endless}");
+    let stuck = plain("shared int x;\ninit { assume(x == 1); }\nthread p { x = 1; }\n", "sc");
+    assert!(stuck.contains("verified      `init` cannot run to its end"), "{stuck}");
+}
+
+#[test]
+fn very_long_pictures_show_their_ends() {
+    let source = "shared int x;\nthread p { for (i in 0..400) { x = 1; } assert(false); }\n";
+    let source = source.replace("for (i in 0..400)", "i = 0; while (i < 400)");
+    let source = source.replace("x = 1;", "x = 1; i = i + 1;");
+    for width in [WIDTH, 0] {
+        let look = Look { width, paint: Paint::Plain };
+        let text = shown(&source, "sc", look, Settings::default());
+        let gap = "\n  ... 201 rows left out ... (all of them with --format json)\n";
+        assert!(text.contains(gap), "{text}");
+        assert!(text.contains("\n 100  ") && !text.contains("\n 101  "), "{text}");
+        assert!(text.contains("\n 302  ") && !text.contains("\n 301  "), "{text}");
+    }
+}
+
+#[test]
 fn narrow_pictures_say_less_and_then_become_lists() {
     let narrow =
         |width| shown(PETERSON, "tso", Look { width, paint: Paint::Plain }, Settings::default());

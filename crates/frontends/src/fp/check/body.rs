@@ -10,8 +10,8 @@ use crate::fp::ast;
 use crate::fp::codes;
 use crate::fp::limits;
 use crate::fp::names::{Global, Globals, Signature, too_many};
-use crate::fp::suggest::nearest;
-use crate::fp::tree::Body;
+use crate::fp::suggest::{nearest, slip};
+use crate::fp::tree::{Body, Local};
 use crate::fp::types::{LocalId, ProcId};
 
 /// A checked body and what was learnt on the way.
@@ -68,7 +68,8 @@ impl<'a> Bodies<'a> {
             }
             checker.add_register(name, Some(*ty), true);
         }
-        if signature.returns.is_some() && falls_through(&block.stmts) {
+        let whole = self.globals.lost.is_none();
+        if whole && signature.returns.is_some() && falls_through(&block.stmts) {
             let message = format!("`{}` may end without a `return`", signature.name);
             checker
                 .diagnostics
@@ -127,6 +128,29 @@ pub(super) fn warn_unread(
         Some(near) => format!("did you mean the location `{near}`?"),
         None => format!("if that is on purpose, call it `_{}`", local.name),
     };
+    unread(local, hint, diagnostics);
+}
+
+/// Warns about a register that is never read only if it looks like a slip of the keyboard.
+pub(super) fn warn_slip(
+    body: &Body,
+    local: LocalId,
+    globals: &Globals,
+    diagnostics: &mut Diagnostics,
+) {
+    let local = &body.locals[local.index()];
+    let shared = globals.names(|g| matches!(g, Global::Shared(_)));
+    let others = body.locals.iter().map(|l| l.name.as_str());
+    if let Some(near) = slip(&local.name, shared, false) {
+        unread(local, format!("did you mean the location `{near}`?"), diagnostics);
+    } else if !local.declared
+        && let Some(near) = slip(&local.name, others, true)
+    {
+        unread(local, format!("did you mean the register `{near}`?"), diagnostics);
+    }
+}
+
+fn unread(local: &Local, hint: String, diagnostics: &mut Diagnostics) {
     diagnostics
         .warning(
             codes::UNREAD_REGISTER,

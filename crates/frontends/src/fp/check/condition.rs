@@ -88,6 +88,9 @@ impl Checker<'_> {
         let instance = self.instance(id, args, thread_span)?;
         let locals = self.threads.get(id.index()).map_or(&[][..], Vec::as_slice);
         let Some(at) = locals.iter().position(|l| l.name == register.text) else {
+            if self.globals.is_lost(&register.text) {
+                return None;
+            }
             let near = hint(
                 &register.text,
                 locals.iter().map(|l| l.name.as_str()),

@@ -5,10 +5,14 @@ use fencepost_ir::{BinOp, Span, UnOp, Value};
 use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
 use crate::fp::codes;
+use crate::fp::limits;
 use crate::fp::names::{BUILTINS, Global};
 use crate::fp::suggest::hint;
 use crate::fp::tree::{Expr, ExprKind};
 use crate::fp::types::{ProcId, Ty};
+
+/// The statements that look like calls.
+const WORDS: [&str; 3] = ["assert", "assume", "free"];
 
 impl Checker<'_> {
     /// Checks an expression that must have the type `wanted`.
@@ -19,6 +23,9 @@ impl Checker<'_> {
 
     /// Checks an expression.
     pub fn expr(&mut self, expr: &ast::Expr) -> Option<Expr> {
+        if limits::enough(self.diagnostics) {
+            return None;
+        }
         let span = expr.span;
         match &expr.kind {
             Ast::Number(value) => match Value::try_from(*value) {
@@ -110,6 +117,9 @@ impl Checker<'_> {
         if let Some(id) = self.by_name.get(name).copied() {
             let register = &mut self.registers[id.index()];
             register.read = true;
+            if !register.typed {
+                return None;
+            }
             let ty = register.local.ty.ty;
             return Some(Expr { kind: ExprKind::Local(id), ty, span, pure: true });
         }
@@ -131,15 +141,19 @@ impl Checker<'_> {
                 self.access(&name)
             }
             Some((Global::Broken, _)) => None,
+            // It may be a register, too, which has its value in a part that could not be parsed.
+            Some(_) if self.globals.is_lost(name) => None,
             Some((other, declared)) => {
+                let in_condition = matches!(self.scope, Scope::Condition { .. });
                 let message = format!("`{name}` is {}, not a value", other.describe());
                 let diagnostic = self.diagnostics.error(codes::UNKNOWN_NAME, span, message);
                 diagnostic.label("a value is needed here").related(declared, "declared here");
                 match other {
                     Global::Proc(_) => diagnostic.hint(format!("write `{name}()` to call it")),
-                    Global::Thread(_) => {
+                    Global::Thread(_) if in_condition => {
                         diagnostic.hint(format!("write `{name}.r` for its register `r`"))
                     }
+                    Global::Thread(_) => diagnostic,
                     Global::Const(..)
                     | Global::Enum(_)
                     | Global::Record(_)
@@ -246,7 +260,8 @@ impl Checker<'_> {
             }
             None => {
                 let procs = self.globals.names(|g| matches!(g, Global::Proc(_)));
-                let near = hint(&name.text, procs.chain(BUILTINS), self.diagnostics.len());
+                let near =
+                    hint(&name.text, procs.chain(BUILTINS).chain(WORDS), self.diagnostics.len());
                 let message = format!("there is no procedure `{}`", name.text);
                 self.diagnostics
                     .error(codes::UNKNOWN_PROCEDURE, name.span, message)

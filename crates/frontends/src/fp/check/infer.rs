@@ -115,8 +115,11 @@ impl Checker<'_> {
                 break;
             }
         }
-        for register in &mut self.registers {
-            register.typed = true;
+        // What a type depends on may be in a part that could not be parsed.
+        if self.globals.lost.is_none() {
+            for register in &mut self.registers {
+                register.typed = true;
+            }
         }
     }
 
@@ -220,13 +223,15 @@ impl Checker<'_> {
             scope.insert(&name.text, name.span);
         }
         if old.is_none() {
-            self.add_register(name, Some(ty.unwrap_or(VarTy::plain(Ty::Int))), false);
+            let known = ty.unwrap_or(VarTy::plain(Ty::Int));
+            let id = self.add_register(name, Some(known), false);
+            self.registers[id.index()].typed = ty.is_some();
         }
     }
 
     /// Whether a register may have this name; reports it if not.
     pub(super) fn name_is_free(&mut self, name: &ast::Name) -> bool {
-        let taken = match self.globals.get(&name.text) {
+        let taken = match self.globals.declared(&name.text) {
             Some((global, span)) if global.is_value() => Some((global.describe(), span)),
             Some(_) | None => None,
         };

@@ -108,6 +108,9 @@ impl Checker<'_> {
 
     pub(super) fn goto(&mut self, name: &ast::Name, span: Span) -> Option<StmtKind> {
         let Some(label) = self.labels.get(&name.text).cloned() else {
+            if self.globals.is_lost(&name.text) {
+                return None;
+            }
             let near =
                 hint(&name.text, self.labels.keys().map(String::as_str), self.diagnostics.len());
             let message = format!("there is no label `{}` here", name.text);
@@ -160,6 +163,10 @@ impl Checker<'_> {
 
     pub(super) fn loop_jump(&mut self, kind: StmtKind, span: Span) -> Option<StmtKind> {
         let Some(at) = self.regions.iter().rposition(|r| *r == Region::Loop) else {
+            // The loop around it may be what could not be parsed.
+            if self.globals.lost.is_some() {
+                return None;
+            }
             let word = span.text(self.source);
             self.diagnostics
                 .error(codes::NO_LOOP, span, format!("`{word}` outside of a loop"))
@@ -179,6 +186,7 @@ impl Checker<'_> {
         let leaves = self.may_leave(&all, span);
         let value = match (self.kind, value) {
             (BodyKind::Procedure(Some(ty)), Some(value)) => Some(self.expr_of(value, ty.ty)?),
+            (BodyKind::Procedure(Some(_)), None) if self.globals.lost.is_some() => return None,
             (BodyKind::Procedure(Some(_)), None) => {
                 self.diagnostics
                     .error(codes::RETURN, span, "this procedure returns a value")

@@ -86,6 +86,10 @@ impl Checker<'_> {
                         .hint("copy the field to a register or location first");
                     return None;
                 }
+                if self.is_thread(base) {
+                    self.private_register(expr, field);
+                    return None;
+                }
                 let base = self.expr(base)?;
                 self.field(base, field)
             }
@@ -114,6 +118,26 @@ impl Checker<'_> {
                 None
             }
         }
+    }
+
+    /// Whether an expression names a thread: `p` or `p(0)`.
+    fn is_thread(&self, expr: &ast::Expr) -> bool {
+        let name = match &expr.kind {
+            Ast::Name(name) if !self.by_name.contains_key(name) => name,
+            Ast::Call(name, _) => &name.text,
+            _ => return false,
+        };
+        !self.globals.is_lost(name)
+            && matches!(self.globals.get(name), Some((Global::Thread(_), _)))
+    }
+
+    /// `p.r` outside of a condition.
+    fn private_register(&mut self, expr: &ast::Expr, register: &ast::Name) {
+        let (text, name) = (self.text(expr.span), &register.text);
+        self.diagnostics
+            .error(codes::UNKNOWN_NAME, expr.span, format!("`{text}` is out of reach here"))
+            .label("registers are private to their thread; only conditions see them")
+            .hint(format!("declare it with `shared` to share it: `shared int {name};`"));
     }
 
     fn field(&mut self, of: Expr, field: &ast::Name) -> Option<(Root, VarTy, Option<u32>)> {

@@ -6,6 +6,7 @@ use super::Checker;
 use super::jump::Region;
 use crate::fp::ast::{self, ExprKind, StmtKind as Ast};
 use crate::fp::codes;
+use crate::fp::limits;
 use crate::fp::names::{BUILTINS, Global};
 use crate::fp::suggest::hint;
 use crate::fp::tree::{Expr, ExprKind as TreeExpr, Stmt, StmtKind};
@@ -14,7 +15,14 @@ use crate::fp::types::Ty;
 impl Checker<'_> {
     /// Checks statements; those with errors are left out.
     pub(super) fn stmts(&mut self, stmts: &[ast::Stmt]) -> Vec<Stmt> {
-        stmts.iter().filter_map(|stmt| self.stmt(stmt)).collect()
+        let mut code = Vec::new();
+        for stmt in stmts {
+            if limits::enough(self.diagnostics) {
+                break;
+            }
+            code.extend(self.stmt(stmt));
+        }
+        code
     }
 
     fn boxed(&mut self, stmt: &ast::Stmt) -> Option<Box<Stmt>> {
@@ -144,6 +152,10 @@ impl Checker<'_> {
             let kind = match value {
                 Some(value) => {
                     self.registers[id.index()].local.assigned = true;
+                    if !self.registers[id.index()].typed {
+                        self.expr(value);
+                        continue;
+                    }
                     let ty = self.registers[id.index()].local.ty.ty;
                     let Some(value) = self.expr_of(value, ty) else {
                         continue;
@@ -178,6 +190,10 @@ impl Checker<'_> {
         if let ExprKind::Name(name) = &place.kind {
             if let Some(id) = self.by_name.get(name).copied() {
                 self.registers[id.index()].local.assigned = true;
+                if !self.registers[id.index()].typed {
+                    self.expr(value);
+                    return None;
+                }
                 let ty = self.registers[id.index()].local.ty.ty;
                 return match op {
                     None => Some(StmtKind::Assign(id, self.expr_of(value, ty)?)),

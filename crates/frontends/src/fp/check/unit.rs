@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use fencepost_ir::{Diagnostics, Span};
 
-use super::body::{Bodies, CheckedBody, warn_unread};
-use super::infer::registers_of;
+use super::body::{Bodies, CheckedBody, warn_slip, warn_unread};
+use super::infer::{registers_of, walk};
 use super::{Checker, Scope, recursion};
 use crate::fp::ast::{self, ItemKind};
 use crate::fp::client;
 use crate::fp::codes;
+use crate::fp::limits;
 use crate::fp::names::{Global, Globals};
 use crate::fp::suggest::hint;
 use crate::fp::tree::{Body, Claim, Local, Procedure, Template, Unit};
@@ -31,6 +32,9 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
     let mut calls: Vec<BTreeMap<_, _>> = Vec::new();
     let mut init: Option<Span> = None;
     for item in &file.items {
+        if limits::enough(diagnostics) {
+            break;
+        }
         let (checked, template) = match &item.kind {
             ItemKind::Init(block) => {
                 if let Some(first) = init {
@@ -98,20 +102,63 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
     }
     recursion::check(&globals.procs, &calls, diagnostics);
     let mentioned = claims(file, source, &globals, &mut unit, diagnostics);
-    client::check(file, &globals, &mut unit, diagnostics);
-    // Without any property the registers are the outcome, and all of them matter. After an error
-    // it is not known what was meant to read them.
+    // The operation of a letter may be in a part that could not be parsed.
+    if file.lost.is_none() {
+        client::check(file, &globals, &mut unit, diagnostics);
+    }
+    // After an error it is not known what was meant.
+    if diagnostics.has_errors() {
+        return unit;
+    }
+    // Without any property the registers are the outcome, and all of them matter.
     let claims = unit.asserts || !unit.claims.is_empty() || !unit.observe.is_empty();
-    if claims && !diagnostics.has_errors() {
-        for (body, silent, template) in &unread {
-            for local in silent {
-                if !template.is_some_and(|id| mentioned.contains(&(id, *local))) {
-                    warn_unread(body, *local, &globals, diagnostics);
-                }
+    let warn = if claims { warn_unread } else { warn_slip };
+    for (body, silent, template) in &unread {
+        for local in silent {
+            if !template.is_some_and(|id| mentioned.contains(&(id, *local))) {
+                warn(body, *local, &globals, diagnostics);
             }
         }
     }
+    warn_no_critical(file, diagnostics);
     unit
+}
+
+/// Warns about a `property mutual_exclusion` that cannot fail.
+fn warn_no_critical(file: &ast::File, diagnostics: &mut Diagnostics) {
+    let mut critical = false;
+    let mut claim = None;
+    for item in &file.items {
+        let block = match &item.kind {
+            ItemKind::Init(block) => block,
+            ItemKind::Procedure(procedure) => &procedure.body,
+            ItemKind::Thread(thread) => &thread.body,
+            ItemKind::Property(name) => {
+                if name.text == "mutual_exclusion" {
+                    claim = claim.or(Some(name.span));
+                }
+                continue;
+            }
+            ItemKind::Const(..)
+            | ItemKind::Enum(..)
+            | ItemKind::Record(..)
+            | ItemKind::Pool(..)
+            | ItemKind::Shared(..)
+            | ItemKind::Client(_)
+            | ItemKind::Final(..)
+            | ItemKind::Invariant(_)
+            | ItemKind::Observe(_) => continue,
+        };
+        for stmt in &block.stmts {
+            walk(stmt, &mut |s| critical |= matches!(s.kind, ast::StmtKind::Critical(_)));
+        }
+    }
+    if let Some(claim) = claim.filter(|_| !critical) {
+        diagnostics
+            .warning(codes::NO_CRITICAL, claim, "there is no `critical` block in this file")
+            .label("holds of every program without one")
+            .hint("put what must not run at the same time into `critical { ... }`");
+    }
 }
 
 /// Properties, conditions and what to observe. Returns the registers mentioned.

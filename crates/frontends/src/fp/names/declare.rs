@@ -15,8 +15,8 @@ use crate::fp::types::{EnumId, EnumInfo, ProcId, SharedId, TemplateId, Ty, VarTy
 impl Globals {
     /// The declarations of a file.
     pub fn collect(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> Globals {
-        let mut collector =
-            Collector { globals: Globals::default(), source, diagnostics, locations: 0 };
+        let globals = Globals { lost: file.lost.clone(), ..Globals::default() };
+        let mut collector = Collector { globals, source, diagnostics, locations: 0 };
         collector.types(file);
         collector.constants(file);
         collector.pools(file);
@@ -130,6 +130,7 @@ impl Collector<'_> {
             if let ItemKind::Record(name, _) = &item.kind
                 && let Some(id) = self.record_declared_at(name)
                 && seen[id.index()].is_none()
+                && self.globals.lost.is_none()
             {
                 let message = format!("record `{}` has no pool", name.text);
                 self.diagnostics
@@ -388,7 +389,7 @@ impl Collector<'_> {
     ) -> Option<(ast::Name, Value, Value)> {
         let span = range.lo.span.to(range.hi.span);
         let (lo, hi) = self.globals.constant_range(range, self.source, self.diagnostics)?;
-        if let Some((global, at)) = self.globals.get(&name.text)
+        if let Some((global, at)) = self.globals.declared(&name.text)
             && global.is_value()
         {
             let message = format!("`{}` is already {}", name.text, global.describe());

@@ -100,8 +100,8 @@ impl Parser<'_> {
         let start = self.span();
         match self.peek() {
             Tok::Number => {
-                let value = self.number()?;
-                self.node(ExprKind::Number(value), start)
+                let kind = self.number();
+                self.node(kind, start)
             }
             Tok::True | Tok::False => {
                 let value = self.advance().kind == Tok::True;
@@ -163,7 +163,8 @@ impl Parser<'_> {
         Ok(ExprKind::ChooseList(list))
     }
 
-    fn number(&mut self) -> Parsed<i64> {
+    /// A number. One that cannot be read becomes a lost name, so that nothing follows from it.
+    fn number(&mut self) -> ExprKind {
         let span = self.advance().span;
         let text = span.text(self.source);
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
@@ -173,28 +174,19 @@ impl Parser<'_> {
         };
         // One more than fits: `-2147483648` is a number of the language.
         match value {
-            Ok(value) if value <= 1 << 31 => Ok(value),
-            Ok(_) => {
-                self.too_big(span);
-                Ok(0)
-            }
-            Err(_) if text.bytes().all(|b| b.is_ascii_digit()) => {
-                self.too_big(span);
-                Ok(0)
-            }
-            Err(_) => {
-                let shown: String = text.chars().take(40).collect();
-                self.diagnostics
-                    .error(codes::BAD_NUMBER, span, format!("`{shown}` is not a number"))
+            Ok(value) if value <= 1 << 31 => return ExprKind::Number(value),
+            Err(_) if !text.bytes().all(|b| b.is_ascii_digit()) => {
+                self.error(codes::BAD_NUMBER, span, format!("`{text}` is not a number"))
                     .hint("numbers are written `42` or `0x2a`; names begin with a letter");
-                Ok(0)
             }
+            Ok(_) | Err(_) => self.too_big(span),
         }
+        self.lost.get_or_insert_default().insert(text.to_string());
+        ExprKind::Name(text.to_string())
     }
 
     fn too_big(&mut self, span: fencepost_ir::Span) {
-        self.diagnostics
-            .error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits")
+        self.error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits".into())
             .label("too large");
     }
 }

@@ -12,7 +12,9 @@ impl Parser<'_> {
         let start = self.span();
         let keyword = self.peek();
         if !keyword.begins_item() {
-            let hint = if matches!(keyword, Tok::Int | Tok::Bool) {
+            let hint = if self.looks_like_a_procedure() {
+                "write `proc` in front to declare a procedure"
+            } else if matches!(keyword, Tok::Int | Tok::Bool) {
                 "write `shared` in front to declare a location"
             } else {
                 "statements belong into a `thread`, `proc` or `init` block"
@@ -70,8 +72,7 @@ impl Parser<'_> {
                     "never" => Quantifier::Never,
                     other => {
                         let message = format!("`final {other}` does not exist");
-                        self.diagnostics
-                            .error(codes::SYNTAX, word.span, message)
+                        self.error(codes::SYNTAX, word.span, message)
                             .label("expected `exists`, `forall` or `never`")
                             .hint("write `final forall COND;` for what must hold at the end");
                         return Err(Stop);
@@ -94,6 +95,15 @@ impl Parser<'_> {
             self.expect(Tok::Semi)?;
         }
         Ok(Item { kind, span })
+    }
+
+    /// `int f(`, as C has it.
+    fn looks_like_a_procedure(&self) -> bool {
+        let kinds = self.tokens[self.at..].iter().map(|t| t.kind).take(3);
+        let [ty, Tok::Name, Tok::LParen] = kinds.collect::<Vec<_>>()[..] else {
+            return false;
+        };
+        matches!(ty, Tok::Int | Tok::Bool | Tok::Void | Tok::Name)
     }
 
     fn fields(&mut self) -> Parsed<Vec<Field>> {

@@ -5,6 +5,10 @@ use fencepost_ir::{BinOp, Span};
 use super::{Parsed, Parser};
 use crate::fp::ast::{Expr, ExprKind, Name, Stmt, StmtKind};
 use crate::fp::lexer::Tok;
+use crate::fp::suggest::hint;
+
+/// The words that are statements by themselves.
+const WORDS: [&str; 5] = ["break", "continue", "fence", "return", "skip"];
 
 impl Parser<'_> {
     pub(super) fn stmt(&mut self) -> Parsed<Stmt> {
@@ -98,7 +102,10 @@ impl Parser<'_> {
                 closed(StmtKind::Label(label, self.body()?))
             }
             Tok::Name => self.simple().and_then(open),
-            _ => Err(self.expected("a statement")),
+            found => {
+                self.nameless |= matches!(found, Tok::Assign | Tok::Colon);
+                Err(self.expected("a statement"))
+            }
         }
     }
 
@@ -184,7 +191,12 @@ impl Parser<'_> {
                 let hint = match found {
                     Tok::EqEq => Some("`=` assigns; `==` compares".to_string()),
                     Tok::Semi => {
-                        Some("a value alone does nothing; assign it or remove it".to_string())
+                        let near = match &place.kind {
+                            ExprKind::Name(name) => hint(name, WORDS, self.diagnostics.len()),
+                            _ => None,
+                        };
+                        let alone = "a value alone does nothing; assign it or remove it";
+                        Some(near.unwrap_or(alone.into()))
                     }
                     _ => None,
                 };

@@ -57,6 +57,7 @@ fn precedence() {
         "(cas(a[i], b, c) && (choose of 2 + choose(0..(N - 1))))",
     );
     check("0x1f + 2147483648", "(31 + 2147483648)");
+    check("010 + 0X1F", "(10 + 31)");
 }
 
 #[test]
