@@ -21,6 +21,8 @@ pub const REGISTERS: usize = 1_000;
 pub const RECORDS: usize = 1_000;
 /// Constants of an enum.
 pub const CONSTANTS: usize = 1_000;
+/// Alternatives in the range of a `choose`.
+pub const ALTERNATIVES: u32 = 65_536;
 /// Values in the list of a `choose`.
 pub const CHOICES: usize = 64;
 /// How deep statements, expressions and inlined calls may nest together while lowering.

@@ -369,6 +369,19 @@ fn messages_of_the_page() {
 
 /// More mistakes than the page has room for, several at once among them.
 #[test]
+fn a_choice_has_a_limit() {
+    let choose = |range: &str| {
+        let mut diagnostics = Diagnostics::new();
+        lower(&format!("thread p {{ r = choose({range}); assert(r != 5); }}"), &mut diagnostics);
+        diagnostics.iter().map(|d| d.code).collect::<Vec<_>>()
+    };
+    assert_eq!(choose("0..65536"), [""; 0]);
+    for range in ["0..65537", "-2147483648..=2147483647", "-1..=2147483647"] {
+        assert_eq!(choose(range), ["FP0006"], "{range}");
+    }
+}
+
+#[test]
 fn messages_of_bad_programs() {
     let mut out = String::new();
     for source in BAD {

@@ -8,10 +8,10 @@ use fencepost_ir::{Address, BinOp, Expr, Op, Reg, Span, UnOp, Update, Value};
 use super::code::Target;
 use super::labels::Kind;
 use super::thread::{Lowerer, Slot};
-use crate::fp::codes;
 use crate::fp::consts::last;
 use crate::fp::tree::{self, ExprKind, Place, Root};
 use crate::fp::types::{LocalId, VarTy};
+use crate::fp::{codes, limits};
 
 impl<'a> Lowerer<'_, 'a> {
     /// The value of an expression, after emitting what it takes to know it.
@@ -303,6 +303,11 @@ impl<'a> Lowerer<'_, 'a> {
         let (lo, hi) = last(lo, hi, inclusive);
         if lo > hi {
             self.complain(codes::EMPTY, span, "there is nothing to choose from", "an empty range");
+            return None;
+        }
+        if hi.abs_diff(lo) >= limits::ALTERNATIVES {
+            let label = format!("at most {} alternatives are allowed", limits::ALTERNATIVES);
+            self.complain(codes::TOO_LARGE, span, "too much to choose from", &label);
             return None;
         }
         Some((lo, hi))
