@@ -21,12 +21,9 @@ use std::path::{Path, PathBuf};
 
 /// Checks every program under every model.
 pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
-    let models = match input::models(&options.model) {
-        Ok(models) => models,
-        Err(wrong) => {
-            wrong.iter().for_each(|message| output.error(message));
-            return Exit::Unusable;
-        }
+    let (models, wrong) = match input::models(&options.model) {
+        Ok(models) => (models, Vec::new()),
+        Err(wrong) => (Vec::new(), wrong),
     };
     let engine: &dyn Engine = match options.engine {
         EngineName::Explicit => &Explicit,
@@ -48,6 +45,10 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         results: Vec::new(),
         errors: Vec::new(),
     };
+    if !wrong.is_empty() {
+        wrong.into_iter().for_each(|message| checking.unusable(Path::new("--model"), message));
+        return checking.finish();
+    }
     for path in &options.files {
         match input::expand(path) {
             Ok(files) => files.iter().for_each(|file| checking.file(file)),

@@ -132,6 +132,18 @@ fn a_full_disk_is_said_to_be_full() {
 }
 
 #[test]
+fn a_wrong_model_is_an_error_in_json_too() {
+    let dir = Dir::new("json-model");
+    dir.file("m.fp", MESSAGE);
+    let output = run(&["check", "m.fp", "--model", "tos", "--format", "json"], &dir.0);
+    assert_eq!(code(&output), 2);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["results"], serde_json::json!([]));
+    let message = report["errors"][0]["message"].as_str().expect("a message");
+    assert!(message.contains("there is no model `tos`"), "{message}");
+}
+
+#[test]
 fn stored_traces_replay_and_changed_ones_do_not() {
     let dir = Dir::new("replay");
     dir.file("m.fp", MESSAGE);
@@ -156,6 +168,7 @@ fn stored_traces_replay_and_changed_ones_do_not() {
         ("data = 1; flag = 1", "flag = 1; data = 1", 10, "at step 1: recorded `p store data"),
         ("fails in q", "fails in p", 10, "in the end: recorded: assertion"),
         ("\"kind\": \"pso\"", "\"kind\": \"sc\"", 2, "`relax` is not what"),
+        ("\"name\": \"pso\"", "\"name\": \"sc\"", 2, "another, built-in model"),
         ("thread q", "thread q(", 2, "FP0003"),
         ("\"trace_version\": 1", "\"trace_version\": 2", 2, "version 2"),
         ("\"steps\"", "\"stops\"", 2, "damaged"),

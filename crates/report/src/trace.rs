@@ -109,7 +109,12 @@ fn rows(program: &Program, run: &Run) -> Vec<Row> {
             let chosen = wording::chosen(program, &moment.events[which..]);
             let text = chosen.unwrap_or_else(|| wording::event(program, told));
             let row = add(text, line(event.label), !brackets);
-            if !brackets && !matches!(event.kind, EventKind::Test(_)) {
+            // These change nothing that is shown beside a row.
+            let looks = matches!(
+                event.kind,
+                EventKind::Test(_) | EventKind::Fence(_) | EventKind::Drain(_)
+            );
+            if !brackets && !looks {
                 state_at = Some(row);
             }
         }

@@ -103,6 +103,9 @@ impl ModelRecord {
         if model.relaxes() != bypass {
             return Err(format!("`relax` is not what a model of kind `{}` relaxes", self.kind));
         }
+        if ModelSpec::by_name(&model.name).is_some_and(|known| known.kind != kind) {
+            return Err(format!("`{}` is the name of another, built-in model", model.name));
+        }
         Ok(model)
     }
 }
