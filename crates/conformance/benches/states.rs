@@ -14,19 +14,22 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
 
-/// The programs, with the bound on pending stores that gives them enough states.
-const PROGRAMS: [(&str, u32); 5] = [
-    ("peterson-filter3", 4),
-    ("bakery3", 4),
-    ("szymanski3", 4),
-    ("peterson0", 24),
-    ("dekker0", 24),
+/// The programs, with their number of threads if it is not the file's, and the bound on pending stores
+/// that gives them enough states.
+const PROGRAMS: [(&str, Option<u32>, u32); 7] = [
+    ("peterson-filter3", None, 4),
+    ("peterson-filter3", Some(4), 4),
+    ("bakery3", None, 4),
+    ("bakery3", Some(4), 4),
+    ("szymanski3", None, 4),
+    ("peterson0", None, 24),
+    ("dekker0", None, 24),
 ];
 
 fn main() {
     println!("two threads of pure arithmetic: {:.2} times one", arithmetic());
     println!(
-        "{:<18} {:<6} {:<4} {:>10} {:>10} {:>9} {:>9} {:>6} {:>8} {:>7}",
+        "{:<21} {:<6} {:<4} {:>10} {:>10} {:>9} {:>9} {:>6} {:>8} {:>7}",
         "program",
         "model",
         "por",
@@ -40,18 +43,23 @@ fn main() {
     );
     // Cargo passes `--bench`; anything else names programs.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
-    for (name, bound) in PROGRAMS {
+    for (name, threads, bound) in PROGRAMS {
         if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
             continue;
         }
         let file =
             Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../corpus/mutex/{name}.fp"));
-        let source = std::fs::read_to_string(&file).expect("a corpus program");
+        let mut source = std::fs::read_to_string(&file).expect("a corpus program");
+        let mut name = name.to_owned();
+        if let Some(threads) = threads {
+            source = source.replace("const N = 3;", &format!("const N = {threads};"));
+            name = format!("{name}, N={threads}");
+        }
         let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
         let problems = frontend.lower(&source, &mut Diagnostics::new()).expect("it compiles");
         for model in ["tso", "pso"] {
             for partial_order in [true, false] {
-                row(name, &problems[0], model, bound, partial_order);
+                row(&name, &problems[0], model, bound, partial_order);
             }
         }
     }
@@ -107,7 +115,7 @@ fn row(name: &str, problem: &Problem, model: &str, bound: u32, partial_order: bo
     let (tenth, seconds_tenth) = run(1, states / 10);
     let growth = (seconds_one / states as f64) / (seconds_tenth / tenth.statistics.states as f64);
     println!(
-        "{name:<18} {model:<6} {:<4} {states:>10} {:>10} {:>8.2}M {:>8.2}M {:>6.2} {:>8.1} {:>7.1}",
+        "{name:<21} {model:<6} {:<4} {states:>10} {:>10} {:>8.2}M {:>8.2}M {:>6.2} {:>8.1} {:>7.1}",
         if partial_order { "on" } else { "off" },
         one.statistics.transitions,
         states as f64 / seconds_one / 1e6,

@@ -21,9 +21,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// States in a chunk.
-const CHUNK: usize = 256;
+const CHUNK: usize = 64;
 /// Chunks in a round.
-const ROUND: usize = 128;
+const ROUND: usize = 512;
 /// Rounds of fewer states than this are not worth waking other threads for.
 const PARALLEL: usize = 512;
 /// How many insertions ahead the table is touched.
