@@ -30,9 +30,29 @@ pub trait Frontend: Sync {
     /// The file extensions it claims, without the dot.
     fn extensions(&self) -> &'static [&'static str];
 
-    /// The problems a source text describes: one for each of its clients, or a single one with an
-    /// empty name. `None` exactly when an error was reported.
-    fn lower(&self, source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>>;
+    /// The problems a source text describes: one for each client asked for, or else one for each of
+    /// its own clients, or a single one with an empty name. `None` exactly when an error was
+    /// reported.
+    fn lower_for(
+        &self,
+        source: &str,
+        request: &Request<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Vec<Problem>>;
+
+    /// The same, with nothing special asked for.
+    fn lower(&self, source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>> {
+        self.lower_for(source, &Request::default(), diagnostics)
+    }
+}
+
+/// What is asked of a front end besides the programs themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request<'a> {
+    /// Clients to use instead of those of the file.
+    pub clients: Option<&'a [String]>,
+    /// Mark the places where fences may be put ([`fencepost_ir::place`]).
+    pub places: bool,
 }
 
 /// All front ends.

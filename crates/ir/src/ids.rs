@@ -58,3 +58,7 @@ id!(
     /// A pool of records that `new` allocates from.
     PoolId, u16, "pool"
 );
+id!(
+    /// A place where a fence may stand.
+    PlaceId, u32, "F"
+);

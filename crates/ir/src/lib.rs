@@ -9,7 +9,8 @@
 //! - [`expr`]: pure expressions and how they evaluate, faults included.
 //! - [`op`]: the operations of a statement; fences; addresses.
 //! - [`program`]: the program itself.
-//! - [`property`]: what must hold.
+//! - [`place`], [`placement`]: where fences may stand, and the program that has them.
+//! - [`property`]: what must hold; [`operations`]: of the results of a library's operations.
 //! - [`flow`]: control flow, register uses, liveness.
 //! - [`interval`]: interval arithmetic.
 //! - [`range`]: which values a register or a location can hold.
@@ -23,6 +24,9 @@ pub mod flow;
 pub mod ids;
 pub mod interval;
 pub mod op;
+pub mod operations;
+pub mod place;
+pub mod placement;
 pub mod program;
 pub mod property;
 pub mod range;
@@ -33,8 +37,11 @@ pub mod value;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use expr::{BinOp, Expr, Fault, UnOp};
-pub use ids::{Label, Loc, Pc, PoolId, Reg, ThreadId};
+pub use ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
 pub use op::{Address, FenceKinds, MemoryOp, Op, Update};
+pub use operations::{Consistency, Operation, Operations};
+pub use place::Place;
+pub use placement::{Atom, Barrier, Placement, Written};
 pub use program::{LabelInfo, Location, Pool, Problem, Program, Register, Stmt, Thread};
 pub use property::{Condition, Observable, Property, Quantifier};
 pub use span::Span;

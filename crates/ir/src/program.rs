@@ -1,7 +1,8 @@
 //! The program: shared locations, pools, threads of labelled statements, properties.
 
-use crate::ids::{Label, Loc, Pc, PoolId, Reg, ThreadId};
+use crate::ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
 use crate::op::Op;
+use crate::place::Place;
 use crate::property::{Observable, Property};
 use crate::span::Span;
 use crate::value::{Type, Value};
@@ -103,12 +104,19 @@ pub struct Program {
     pub threads: Vec<Thread>,
     /// Source statements.
     pub labels: Vec<LabelInfo>,
+    /// Where fences may be put; none unless the program was made ready for repair.
+    pub places: Vec<Place>,
 }
 
 impl Program {
     /// What is known of a source statement.
     pub fn label(&self, label: Label) -> &LabelInfo {
         &self.labels[label.index()]
+    }
+
+    /// A place.
+    pub fn place(&self, place: PlaceId) -> &Place {
+        &self.places[place.index()]
     }
 
     /// A location.

@@ -2,6 +2,7 @@
 
 use crate::expr::Expr;
 use crate::ids::{Loc, Reg, ThreadId};
+use crate::operations::Operations;
 use crate::span::Span;
 
 /// Something a condition about a state may mention.
@@ -50,4 +51,7 @@ pub enum Property {
     Invariant(Condition),
     /// Some thread can always take a step until all have halted.
     DeadlockFree,
+    /// In every final state the results of a client's operations are those of some order in which
+    /// they run one after another, each in one step.
+    Operations(Operations),
 }

@@ -63,6 +63,9 @@ fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
             Property::Assertions => writeln!(out, "property assertions")?,
             Property::MutualExclusion => writeln!(out, "property mutual_exclusion")?,
             Property::DeadlockFree => writeln!(out, "property deadlock_free")?,
+            Property::Operations(operations) => {
+                writeln!(out, "property {} operations", operations.consistency.word())?;
+            }
             Property::Invariant(condition) => writeln!(out, "invariant {}", show(&condition.expr))?,
             Property::Final(quantifier, condition) => {
                 let word = match quantifier {

@@ -29,6 +29,7 @@ use crate::expr::{BinOp, Expr};
 use crate::flow;
 use crate::ids::{Pc, PoolId};
 use crate::op::{Address, Op, Update};
+use crate::operations::Operations;
 use crate::program::{Problem, Program, Stmt, Thread};
 use crate::property::{Observable, Property};
 use crate::value::Type;
@@ -312,10 +313,23 @@ impl Validator<'_> {
                 Property::Final(_, condition) => self.condition(&condition.expr, true),
                 Property::Invariant(condition) => self.condition(&condition.expr, false),
                 Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
+                Property::Operations(operations) => self.operations(operations),
             }
         }
         for what in &problem.observed {
             self.check(self.exists(*what), Rule::Observed, || format!("{what:?}"));
+        }
+    }
+
+    fn operations(&mut self, operations: &Operations) {
+        for (thread, all) in &operations.threads {
+            for operation in all {
+                self.thread(&operation.body);
+                let Some((inside, kept)) = operation.result else { continue };
+                let exists = inside.index() < operation.body.registers.len()
+                    && self.exists(Observable::Reg(*thread, kept));
+                self.check(exists, Rule::Property, || format!("the result of {}", operation.name));
+            }
         }
     }
 

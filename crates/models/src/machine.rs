@@ -259,7 +259,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
                 | Property::Assertions
                 | Property::MutualExclusion
                 | Property::Invariant(_)
-                | Property::DeadlockFree => false,
+                | Property::DeadlockFree
+                | Property::Operations(_) => false,
             };
             if broken {
                 return Some(Wrong::Final(at));

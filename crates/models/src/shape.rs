@@ -253,6 +253,12 @@ fn observed_registers(problem: &Problem, thread: ThreadId) -> Vec<Reg> {
             Property::Final(_, condition) | Property::Invariant(condition) => {
                 condition.expr.for_each_var(&mut note);
             }
+            Property::Operations(operations) => {
+                for (owner, all) in &operations.threads {
+                    let kept = all.iter().filter_map(|operation| Some(operation.result?.1));
+                    kept.for_each(|reg| note(&Observable::Reg(*owner, reg)));
+                }
+            }
             Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
         }
     }

@@ -124,7 +124,9 @@ impl Finding<'_> {
 /// Why a program that is verified keeps its properties for want of anything to keep them.
 fn vacuous(problem: &Problem, answer: &Answer) -> Option<&'static str> {
     let about_final_states = |property: &Property| match property {
-        Property::Final(Quantifier::Forall | Quantifier::Never, _) => true,
+        Property::Final(Quantifier::Forall | Quantifier::Never, _) | Property::Operations(_) => {
+            true
+        }
         Property::Final(Quantifier::Exists, _)
         | Property::Assertions
         | Property::MutualExclusion

@@ -46,6 +46,9 @@ pub fn describe(property: &Property) -> String {
         Property::Assertions => "assertions".into(),
         Property::MutualExclusion => "mutual_exclusion".into(),
         Property::DeadlockFree => "deadlock_free".into(),
+        Property::Operations(operations) => {
+            format!("{} operations", operations.consistency.word())
+        }
         Property::Invariant(condition) => format!("invariant {}", text(condition, 200)),
         Property::Final(quantifier, condition) => {
             format!("final {} {}", quantifier_name(*quantifier), text(condition, 200))
@@ -87,7 +90,8 @@ pub fn shown_by(story: &Story<'_>) -> Option<Violation> {
                 | Property::Assertions
                 | Property::MutualExclusion
                 | Property::Invariant(_)
-                | Property::DeadlockFree => false,
+                | Property::DeadlockFree
+                | Property::Operations(_) => false,
             };
             story.problem.properties.iter().position(reached).map(Violation::Witness)
         }

@@ -162,6 +162,7 @@ impl Context<'_> {
             init,
             threads,
             labels: Vec::new(),
+            places: Vec::new(),
         };
         let copied: usize = templates.iter().map(|t| t.code.len() + t.registers.len()).sum();
         let weight = copied as u64 + self.layout.weight + self.labels.len() as u64;

@@ -38,7 +38,7 @@ mod tests;
 
 use fencepost_ir::{Diagnostics, Problem, Span};
 
-use crate::Frontend;
+use crate::{Frontend, Request};
 
 /// The front end for `.fp` files.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,8 +53,13 @@ impl Frontend for FpFrontend {
         &["fp"]
     }
 
-    fn lower(&self, source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>> {
-        lower(source, diagnostics)
+    fn lower_for(
+        &self,
+        source: &str,
+        request: &Request<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Vec<Problem>> {
+        lower_for(source, request, diagnostics)
     }
 }
 
@@ -64,14 +69,30 @@ impl Frontend for FpFrontend {
 /// # Panics
 /// When the result is not well-formed, which is a bug of this crate.
 pub fn lower(source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>> {
+    lower_for(source, &Request::default(), diagnostics)
+}
+
+/// The same, as asked for.
+///
+/// # Panics
+/// When the result is not well-formed, which is a bug of this crate.
+pub fn lower_for(
+    source: &str,
+    request: &Request<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<Problem>> {
     let mut own = Diagnostics::new();
-    let problems = steps(source, &mut own);
+    let problems = steps(source, request, &mut own);
     let failed = own.has_errors();
     messages::hand_over(&own, diagnostics);
     if failed { None } else { problems }
 }
 
-fn steps(source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>> {
+fn steps(
+    source: &str,
+    _request: &Request<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<Problem>> {
     let file = parse_partly(source, diagnostics)?;
     let unit = check::check(&file, source, diagnostics);
     if diagnostics.has_errors() {
