@@ -18,6 +18,17 @@ pub fn successors(stmt: &Stmt) -> impl Iterator<Item = Pc> + use<> {
     first.into_iter().chain(second)
 }
 
+/// For each program counter, the statements that may come directly before it.
+pub fn ways_in(thread: &Thread) -> Vec<Vec<Pc>> {
+    let mut ways = vec![Vec::new(); thread.code.len()];
+    for (at, stmt) in thread.code.iter().enumerate() {
+        for next in successors(stmt) {
+            ways[next.index()].push(Pc::from_index(at));
+        }
+    }
+    ways
+}
+
 /// Calls `visit` on every expression of an operation: address first (cell, then index), then values.
 pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
     let address = |at: &'a Address, visit: &mut dyn FnMut(&'a Expr<Reg>)| {
@@ -56,6 +67,8 @@ pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
         | Op::Leave
         | Op::AtomicBegin
         | Op::AtomicEnd
+        | Op::Invoke { .. }
+        | Op::Return { .. }
         | Op::Halt => {}
     }
 }

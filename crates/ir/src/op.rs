@@ -4,7 +4,7 @@
 //! of its own. Expressions are pure and read registers only.
 
 use crate::expr::Expr;
-use crate::ids::{Loc, Pc, PoolId, Reg};
+use crate::ids::{Loc, Pc, PoolId, Reg, ThreadId};
 use crate::value::Value;
 
 /// Where an access goes: `base + (cell - 1) * stride of the pool + index`.
@@ -193,6 +193,18 @@ pub enum Op {
     AtomicBegin,
     /// Ends it.
     AtomicEnd,
+    /// A client's thread is about to begin an operation: notes how many operations other threads have
+    /// returned from by now. A step of its own.
+    Invoke {
+        /// Whose operations are counted, and the register that keeps the number.
+        seen: Vec<(ThreadId, Reg)>,
+    },
+    /// A client's thread has come to the end of an operation, local. The operation has returned when its
+    /// result is known, too, and those before it have returned.
+    Return {
+        /// The register that keeps its result, if it has one.
+        result: Option<Reg>,
+    },
     /// The thread is done.
     Halt,
 }
@@ -217,7 +229,8 @@ impl Op {
             | Op::Choose { .. }
             | Op::Branch { .. }
             | Op::Assume(_)
-            | Op::Assert(_) => true,
+            | Op::Assert(_)
+            | Op::Return { .. } => true,
             Op::Load { .. }
             | Op::Store { .. }
             | Op::Update { .. }
@@ -228,6 +241,7 @@ impl Op {
             | Op::Leave
             | Op::AtomicBegin
             | Op::AtomicEnd
+            | Op::Invoke { .. }
             | Op::Halt => false,
         }
     }
@@ -252,6 +266,8 @@ impl Op {
             | Op::Leave
             | Op::AtomicBegin
             | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
             | Op::Halt => None,
         }
     }
@@ -272,7 +288,7 @@ impl Op {
         !matches!(self, Op::Branch { .. } | Op::Halt)
     }
 
-    /// The register the operation sets.
+    /// The register the operation sets; `Invoke` may set several, which are not told here.
     pub fn target(&self) -> Option<Reg> {
         match self {
             Op::Assign { reg, .. }
@@ -291,6 +307,8 @@ impl Op {
             | Op::Leave
             | Op::AtomicBegin
             | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
             | Op::Halt => None,
         }
     }

@@ -110,23 +110,19 @@ fn put(thread: &mut Thread, place: Label, kinds: FenceKinds, drains: &[Label]) {
     }
 }
 
-/// The address that a store with this label has just written when a thread is at a place: the store
-/// leads there through statements that do nothing.
+/// The address that a store with this label has just written whenever a thread is at a place: the store
+/// leads there through statements that do nothing, and nothing else does.
 pub fn drained(thread: &Thread, place: Pc, store: Label) -> Option<Address> {
-    let stores = thread.code.iter().filter(|s| s.label == store);
-    for stmt in stores {
-        let Op::Store { to, .. } = &stmt.op else { continue };
-        let mut at = stmt.next;
-        // A path through statements that do nothing visits each at most once.
-        for _ in 0..thread.code.len() {
-            if at == place {
-                return Some(to.clone());
-            }
-            let here = thread.stmt(at);
-            match here.op {
-                Op::Skip | Op::Fence(_) => at = flow::successors(here).next()?,
-                _ => break,
-            }
+    let ways = flow::ways_in(thread);
+    let mut at = place;
+    // A path through statements that do nothing visits each at most once.
+    for _ in 0..thread.code.len() {
+        let [before] = ways[at.index()][..] else { return None };
+        let stmt = thread.stmt(before);
+        match &stmt.op {
+            Op::Store { to, .. } if stmt.label == store => return Some(to.clone()),
+            Op::Skip | Op::Fence(_) | Op::Drain(_) => at = before,
+            _ => return None,
         }
     }
     None

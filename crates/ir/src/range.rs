@@ -196,6 +196,13 @@ impl<'p> Analysis<'p> {
                 return then == otherwise || refine(cond, next == *then, registers);
             }
             Op::Assume(cond) => return refine(cond, true, registers),
+            Op::Invoke { seen } => {
+                for (other, reg) in seen {
+                    let code = program.thread(*other).code.iter();
+                    let most = code.filter(|stmt| matches!(stmt.op, Op::Return { .. })).count();
+                    set(registers, *reg, Some((0, most as Value)));
+                }
+            }
             Op::Assert(_)
             | Op::Skip
             | Op::Fence(_)
@@ -204,6 +211,7 @@ impl<'p> Analysis<'p> {
             | Op::Leave
             | Op::AtomicBegin
             | Op::AtomicEnd
+            | Op::Return { .. }
             | Op::Halt => {}
         }
         true

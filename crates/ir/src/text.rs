@@ -149,6 +149,12 @@ fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, Stri
         Op::Leave => ("leave", String::new()),
         Op::AtomicBegin => ("atomic", "begin".into()),
         Op::AtomicEnd => ("atomic", "end".into()),
+        Op::Invoke { seen } => {
+            let seen: Vec<String> =
+                seen.iter().map(|(other, to)| format!("{} = {other}", reg(to))).collect();
+            ("invoke", seen.join(", "))
+        }
+        Op::Return { result } => ("return", result.as_ref().map(reg).unwrap_or_default()),
         Op::Halt => ("halt", String::new()),
     }
 }

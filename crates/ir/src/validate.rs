@@ -12,9 +12,10 @@
 //! - *Size*: at most 64 threads and 65,535 locations.
 //! - *Choices* have 1 to 65,536 alternatives; the *bits* of an update are changed by a bitwise operator.
 //! - *Atomic* blocks do not nest, are entered only at their beginning and left only at their end,
-//!   and contain neither `Halt` nor `Leave`.
+//!   and contain neither `Halt` nor `Leave` nor the ends of operations.
 //! - *Critical* sections are left only by `Leave`, and `Leave` stands only in one.
-//! - *Init* has neither critical sections nor atomic blocks.
+//! - *Init* has neither critical sections nor atomic blocks nor the ends of operations.
+//! - *Returns*: which operations of a client have returned is the same on all ways to a statement.
 //! - *Properties* mention what exists, invariants mention locations only, and a program with an
 //!   `Assert` has [`Property::Assertions`].
 //! - *Observed* things exist.
@@ -29,7 +30,7 @@ use crate::expr::{BinOp, Expr};
 use crate::flow;
 use crate::ids::{Pc, PoolId};
 use crate::op::{Address, Op, Update};
-use crate::operations::Operations;
+use crate::operations::{Operations, returned};
 use crate::program::{Problem, Program, Stmt, Thread};
 use crate::property::{Observable, Property};
 use crate::value::Type;
@@ -51,6 +52,7 @@ pub enum Rule {
     Bits,
     Atomic,
     Critical,
+    Return,
     Property,
     Observed,
     ThreadName,
@@ -169,6 +171,7 @@ impl Validator<'_> {
         if flows {
             self.critical(thread);
             self.atomic(thread);
+            self.check(returned(thread).is_some(), Rule::Return, || name.clone());
         }
     }
 
@@ -195,7 +198,21 @@ impl Validator<'_> {
                 let known = pool.index() < self.program.pools.len();
                 self.check(known, Rule::Pool, || format!("{place} uses {pool}"));
             }
-            Op::Update { .. }
+            Op::Invoke { seen } => {
+                for (other, reg) in seen {
+                    let known = other.index() < self.program.threads.len()
+                        && reg.index() < thread.registers.len();
+                    self.check(known, Rule::Register, || {
+                        format!("{place} counts {other} in {reg}")
+                    });
+                }
+            }
+            Op::Return { result: Some(reg) } => {
+                let known = reg.index() < thread.registers.len();
+                self.check(known, Rule::Register, || format!("{place} returns {reg}"));
+            }
+            Op::Return { result: None }
+            | Op::Update { .. }
             | Op::Skip
             | Op::Assign { .. }
             | Op::Load { .. }
@@ -263,7 +280,7 @@ impl Validator<'_> {
             let (allowed, after) = match stmt.op {
                 Op::AtomicBegin => (!now, true),
                 Op::AtomicEnd => (now, false),
-                Op::Halt | Op::Leave => (!now, now),
+                Op::Halt | Op::Leave | Op::Invoke { .. } | Op::Return { .. } => (!now, now),
                 Op::Skip
                 | Op::Assign { .. }
                 | Op::Choose { .. }
@@ -298,7 +315,10 @@ impl Validator<'_> {
 
     fn init(&mut self, init: &Thread) {
         for stmt in &init.code {
-            let allowed = !matches!(stmt.op, Op::Leave | Op::AtomicBegin | Op::AtomicEnd);
+            let allowed = !matches!(
+                stmt.op,
+                Op::Leave | Op::AtomicBegin | Op::AtomicEnd | Op::Invoke { .. } | Op::Return { .. }
+            );
             self.check(allowed && !stmt.critical, Rule::Init, || format!("contains {:?}", stmt.op));
         }
     }
@@ -325,6 +345,11 @@ impl Validator<'_> {
         for (thread, all) in &operations.threads {
             for operation in all {
                 self.thread(&operation.body);
+                for (other, reg) in &operation.seen {
+                    let exists = other.index() < self.program.threads.len()
+                        && self.exists(Observable::Reg(*thread, *reg));
+                    self.check(exists, Rule::Property, || format!("what {} saw", operation.name));
+                }
                 let Some((inside, kept)) = operation.result else { continue };
                 let exists = inside.index() < operation.body.registers.len()
                     && self.exists(Observable::Reg(*thread, kept));

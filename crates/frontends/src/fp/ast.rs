@@ -55,8 +55,8 @@ pub enum ItemKind {
     Client(Client),
     /// `thread p(i in 0..2) { ... }`
     Thread(Thread),
-    /// `property mutual_exclusion;`
-    Property(Name),
+    /// `property mutual_exclusion;`, `property linearizable operations;`
+    Property(Name, Option<Name>),
     /// `final exists COND;`
     Final(Quantifier, Expr),
     /// `invariant COND;`
@@ -107,8 +107,41 @@ pub struct Procedure {
     pub params: Vec<(TypeName, Name)>,
     /// The letter clients call it by, if it is an operation.
     pub letter: Option<Name>,
+    /// What else is said of an operation.
+    pub attributes: Vec<Attribute>,
     /// Its body.
     pub body: Block,
+}
+
+/// What is said of an operation after its letter.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    /// What.
+    pub kind: AttributeKind,
+    /// Its word.
+    pub span: Span,
+}
+
+/// The attributes of operations.
+#[derive(Clone, Debug)]
+pub enum AttributeKind {
+    /// `owner`: only the first thread of a client may use it.
+    Owner,
+    /// `repeats`: it may return what another use returns, without any other effect.
+    Repeats,
+    /// `aborts E`: it may do nothing and return this.
+    Aborts(Expr),
+}
+
+impl AttributeKind {
+    /// The word of the language.
+    pub fn word(&self) -> &'static str {
+        match self {
+            AttributeKind::Owner => "owner",
+            AttributeKind::Repeats => "repeats",
+            AttributeKind::Aborts(_) => "aborts",
+        }
+    }
 }
 
 /// A client: letters that run first, then letters for each thread.
@@ -171,20 +204,8 @@ pub struct Block {
     pub stmts: Vec<Stmt>,
     /// From brace to brace.
     pub span: Span,
-}
-
-impl Block {
     /// The closing brace.
-    pub fn close(&self, source: &str) -> Span {
-        // Only for labels of a body's end; its line is that of the last byte.
-        let before = source.get(self.span.start as usize..self.span.end as usize - 1).unwrap_or("");
-        let line = self.span.line + before.matches('\n').count() as u32;
-        let column = match before.rfind('\n') {
-            Some(at) => before[at + 1..].chars().count() as u32 + 1,
-            None => self.span.column + before.chars().count() as u32,
-        };
-        Span { start: self.span.end - 1, end: self.span.end, line, column }
-    }
+    pub close: Span,
 }
 
 /// A statement.
@@ -194,6 +215,8 @@ pub struct Stmt {
     pub kind: StmtKind,
     /// Where it stands, without its semicolon.
     pub span: Span,
+    /// The empty stretch behind it and its semicolon.
+    pub end: Span,
 }
 
 /// What a statement does.

@@ -7,6 +7,7 @@ mod body;
 mod builtin;
 mod condition;
 mod expr;
+mod gap;
 mod infer;
 mod jump;
 mod place;

@@ -1,4 +1,7 @@
 //! Clients: `client e(ed|d);` becomes operations that run first and threads that call operations.
+//!
+//! They stand in the file, or come from outside as texts. Those from outside have no place in the
+//! source: messages about them point to the beginning of the file and show the text.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +9,18 @@ use fencepost_ir::{Diagnostics, Span};
 
 use super::ast::{self, ItemKind};
 use super::codes;
+use super::lexer;
 use super::limits;
 use super::names::{Globals, too_many};
+use super::parser;
 use super::tree::{Client, Unit};
 use super::types::ProcId;
+
+#[cfg(test)]
+mod tests;
+
+/// The beginning of the file.
+pub const START: Span = Span { start: 0, end: 0, line: 1, column: 1 };
 
 /// Checks the clients of a file.
 pub fn check(file: &ast::File, globals: &Globals, unit: &mut Unit, diagnostics: &mut Diagnostics) {
@@ -19,34 +30,77 @@ pub fn check(file: &ast::File, globals: &Globals, unit: &mut Unit, diagnostics: 
         let ItemKind::Client(client) = &item.kind else {
             continue;
         };
-        let found = client.threads.len() as u64;
-        if found > limits::THREADS {
-            too_many(diagnostics, item.span, "threads", found, limits::THREADS);
-            continue;
-        }
-        let none = Some(Vec::new());
-        let first = client.first.as_ref().map_or(none, |l| letters.operations(l, diagnostics));
-        let threads: Vec<_> =
-            client.threads.iter().map(|l| letters.operations(l, diagnostics)).collect();
-        let threads: Option<Vec<_>> = threads.into_iter().collect();
-        let (Some(first), Some(threads)) = (first, threads) else {
+        let Some(client) = letters.client(client, item.span, diagnostics) else {
             continue;
         };
-        let text = text(client);
-        if let Some(twin) = seen.insert(text.clone(), item.span) {
+        if let Some(twin) = seen.insert(client.text.clone(), item.span) {
+            let message = format!("client `{}` is there twice", client.text);
             diagnostics
-                .error(codes::DUPLICATE, item.span, format!("client `{text}` is there twice"))
+                .error(codes::DUPLICATE, item.span, message)
                 .label("second one")
                 .related(twin, "first one");
             continue;
         }
-        if unit.clients.len() == limits::CLIENTS {
-            let limit = limits::CLIENTS as u64;
-            too_many(diagnostics, item.span, "clients", limit + 1, limit);
+        if !add(unit, client, diagnostics) {
             return;
         }
-        unit.clients.push(Client { text, span: item.span, first, threads });
     }
+}
+
+/// Checks clients from outside.
+pub fn check_texts(
+    texts: &[String],
+    globals: &Globals,
+    unit: &mut Unit,
+    diagnostics: &mut Diagnostics,
+) {
+    let letters = Letters::new(globals);
+    for text in texts {
+        if limits::enough(diagnostics) {
+            return;
+        }
+        let mut own = Diagnostics::new();
+        let client = letters.text(text, &mut own);
+        for found in own.iter() {
+            let at = text.get(..found.span.start as usize).unwrap_or(text).chars().count() + 1;
+            let what = found.message.replace("the end of the file", "the end of the client");
+            let message = format!("client `{}`, character {at}: {what}", shown(text));
+            let diagnostic = diagnostics.error(found.code, START, message);
+            diagnostic.label(found.label.clone()).hint.clone_from(&found.hint);
+        }
+        let Some(client) = client.filter(|_| !own.has_errors()) else {
+            continue;
+        };
+        if unit.clients.iter().any(|c| c.text == client.text) {
+            let message = format!("client `{}` is asked for twice", shown(&client.text));
+            diagnostics.error(codes::DUPLICATE, START, message);
+            continue;
+        }
+        if !add(unit, client, diagnostics) {
+            return;
+        }
+    }
+}
+
+/// Adds a client, unless there are too many.
+fn add(unit: &mut Unit, client: Client, diagnostics: &mut Diagnostics) -> bool {
+    if unit.clients.len() == limits::CLIENTS {
+        let limit = limits::CLIENTS as u64;
+        too_many(diagnostics, client.span, "clients", limit + 1, limit);
+        return false;
+    }
+    unit.clients.push(client);
+    true
+}
+
+/// A text from outside as a message can show it.
+fn shown(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if line.chars().count() <= limits::SHOWN_NAME {
+        return line;
+    }
+    let start: String = line.chars().take(limits::SHOWN_NAME - 3).collect();
+    format!("{start}...")
 }
 
 /// A client as its name shows it.
@@ -72,6 +126,59 @@ impl<'a> Letters<'a> {
         let procs = globals.procs.iter().enumerate();
         let known = procs.filter_map(|(at, p)| p.letter.map(|l| (l, ProcId(at as u32)))).collect();
         Letters { globals, known }
+    }
+
+    /// A client from outside. What is reported points into the text.
+    fn text(&self, text: &str, diagnostics: &mut Diagnostics) -> Option<Client> {
+        if text.len() > limits::SOURCE {
+            too_many(diagnostics, START, "bytes", text.len() as u64, limits::SOURCE as u64);
+            return None;
+        }
+        let lexed = lexer::lex(text, diagnostics);
+        if diagnostics.has_errors() {
+            return None;
+        }
+        let parsed = parser::parse_client(text, &lexed, diagnostics)?;
+        let mut client = self.client(&parsed, START, diagnostics)?;
+        // From here on only places in the file count.
+        for (proc, span) in client.first.iter_mut().chain(client.threads.iter_mut().flatten()) {
+            *span = self.globals.procs[proc.index()].span;
+        }
+        Some(client)
+    }
+
+    fn client(
+        &self,
+        client: &ast::Client,
+        span: Span,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Client> {
+        let found = client.threads.len() as u64;
+        if found > limits::THREADS {
+            too_many(diagnostics, span, "threads", found, limits::THREADS);
+            return None;
+        }
+        let none = Some(Vec::new());
+        let first = client.first.as_ref().map_or(none, |l| self.operations(l, diagnostics));
+        let threads: Vec<_> =
+            client.threads.iter().map(|l| self.operations(l, diagnostics)).collect();
+        let threads: Vec<_> = threads.into_iter().collect::<Option<_>>()?;
+        self.owners(&threads, diagnostics);
+        Some(Client { text: text(client), span, first: first?, threads })
+    }
+
+    /// Reports uses of the owner's operations by threads that are not the owner.
+    fn owners(&self, threads: &[Vec<(ProcId, Span)>], diagnostics: &mut Diagnostics) {
+        for (proc, span) in threads.iter().skip(1).flatten() {
+            let signature = &self.globals.procs[proc.index()];
+            if signature.attributes.owner {
+                let message = format!("`{}` belongs to the first thread", signature.name);
+                diagnostics
+                    .error(codes::CLIENT, *span, message)
+                    .label("used by another thread")
+                    .hint("others than the first thread may not use an `owner` operation");
+            }
+        }
     }
 
     /// The operations that letters name, each with the span of its letter.

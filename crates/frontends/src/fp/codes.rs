@@ -42,7 +42,7 @@ codes! {
     UNKNOWN_LABEL = "FP0015";
     /// A thread, or an instance of one, that does not exist.
     UNKNOWN_THREAD = "FP0016";
-    /// A property or a fence kind that does not exist.
+    /// A property, a fence kind or an attribute of operations that does not exist.
     UNKNOWN_WORD = "FP0017";
 
     /// Two types that do not go together.

@@ -135,7 +135,8 @@ impl Tree<'_> {
             StmtKind::Block(stmts) | StmtKind::Critical(stmts, _) | StmtKind::Atomic(stmts, _) => {
                 return self.stmts(stmts, locals, seek);
             }
-            StmtKind::Label(label, body) => {
+            StmtKind::Alone(_, body, _) => return self.stmt(body, locals, seek),
+            StmtKind::Label(label, _, body) => {
                 if *seek == Some(*label) {
                     *seek = None;
                 }
@@ -195,7 +196,7 @@ impl Tree<'_> {
                     None => None,
                 }));
             }
-            StmtKind::Skip | StmtKind::Fence(_) => {}
+            StmtKind::Skip | StmtKind::Gap(_) | StmtKind::Fence(..) => {}
             StmtKind::Drain(place) => {
                 self.address(place, locals)?;
             }
@@ -405,6 +406,8 @@ impl Machine<'_> {
             let mut set = None;
             match &stmt.op {
                 Op::Skip | Op::Fence(_) | Op::Leave | Op::AtomicBegin | Op::AtomicEnd => {}
+                // There is only one thread.
+                Op::Invoke { .. } | Op::Return { .. } => {}
                 Op::Assign { reg, expr } => set = Some((*reg, eval(expr)?)),
                 Op::Load { reg, from } => {
                     let at = self.locate(from, &registers)?;

@@ -29,6 +29,10 @@ pub const CHOICES: usize = 64;
 pub const LOWERING_DEPTH: u32 = 400;
 /// How many nodes of the tree lowering may visit for one thread.
 pub const FUEL: u64 = 2_000_000;
+/// Operations that a generated client may have, before its threads and in them.
+pub const GENERATED: u64 = 100;
+/// Orders of a client's operations that a property of operations may have to look at.
+pub const ORDERS: u64 = 1_000_000;
 /// All that is built for one file, over all its clients, in units of about a hundred bytes.
 pub const TOTAL: u64 = 2_000_000;
 

@@ -9,35 +9,43 @@
 //!   a file.
 
 mod call;
+mod client;
 mod code;
 mod condition;
 mod expr;
 mod labels;
 mod layout;
+mod place;
 mod stmt;
 mod thread;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use fencepost_ir::{Diagnostics, LabelInfo, Problem, Program, Property, Span, Thread, ThreadId};
+use fencepost_ir::{
+    Diagnostics, Label, LabelInfo, Place, Problem, Program, Property, Span, Stmt, Thread,
+};
 
+use super::client::START;
 use super::codes;
 use super::limits;
 use super::names::too_many;
 use super::tree::{Claim, Client, Unit};
+use client::Plan;
 use condition::Conditions;
 use labels::Labels;
 use layout::Layout;
-use thread::{ClientThread, Lowerer};
+use thread::Lowerer;
 
 /// What lowering keeps while it works on the threads of a file.
 struct Context<'a> {
     unit: &'a Unit,
     layout: &'a Layout,
     labels: Labels<'a>,
+    /// The places for fences by their labels, if they are wanted.
+    places: Option<BTreeMap<Label, Place>>,
     diagnostics: &'a mut Diagnostics,
     /// Warnings that were given; instances of a template share them.
     warned: BTreeSet<(&'static str, Span)>,
@@ -47,26 +55,31 @@ struct Context<'a> {
     claims: u64,
 }
 
-/// The beginning of the file.
-const START: Span = Span { start: 0, end: 0, line: 1, column: 1 };
-
 /// Conditions are copied for each client; their text is about as large as they are.
 fn weight_of_claims(unit: &Unit) -> u64 {
     let claims = unit.claims.iter().map(|claim| match claim {
         Claim::Final(_, cond) | Claim::Invariant(cond) => cond.span,
-        Claim::MutualExclusion | Claim::DeadlockFree => Span::default(),
+        Claim::MutualExclusion | Claim::DeadlockFree | Claim::Operations(..) => Span::default(),
     });
     let all = claims.chain(unit.observe.iter().map(|expr| expr.span));
     all.map(|span| u64::from(span.end - span.start)).sum()
 }
 
 /// The programs of a checked file. Of use only if no error was reported.
-pub fn lower(unit: &Unit, source: &str, diagnostics: &mut Diagnostics) -> Vec<Problem> {
+///
+/// With `places`, they are ready for repair: places for fences are marked.
+pub fn lower(
+    unit: &Unit,
+    source: &str,
+    places: bool,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Problem> {
     let layout = Layout::new(unit);
     let mut context = Context {
         unit,
         layout: &layout,
         labels: Labels::new(source),
+        places: places.then(BTreeMap::new),
         diagnostics,
         warned: BTreeSet::new(),
         built: 0,
@@ -133,29 +146,38 @@ impl Context<'_> {
         let mut results = Vec::new();
         let mut init = self.unit.init.is_some();
         let mut plan = None;
+        let mut kept = Vec::new();
+        let mut operations = None;
         if let Some(client) = client {
-            let made = ClientThread::plan(self.unit, client);
+            let made = Plan::new(self.unit, client, templates.len());
             init |= !client.first.is_empty();
             let total = (templates.len() + client.threads.len()) as u64;
             if total > limits::THREADS {
                 too_many(self.diagnostics, client.span, "threads", total, limits::THREADS);
                 return None;
             }
-            for (at, part) in made.threads.iter().enumerate() {
-                let id = ThreadId::from_index(threads.len());
-                threads.push(Lowerer::client(self, format!("client({at})"), part, client.span));
-                results.extend(part.results(id));
+            let consistency = self.unit.consistency();
+            for (at, uses) in made.threads.iter().enumerate() {
+                let thread = Lowerer::client(self, &made, at, consistency, client.span);
+                threads.push(thread.thread);
+                results.extend(client::results(uses, &thread.kept, made.id(at)));
+                kept.push(thread.kept);
             }
-            results.extend(made.first.results_of_init());
+            results.extend(client::results_of_init(&made.first));
+            operations = self.operations(&made, &kept, client);
             plan = Some(made);
         }
         if threads.is_empty() {
-            self.diagnostics
-                .error(codes::EMPTY, START, "there is nothing to run")
-                .hint("add a `thread`, or a `client` that calls operations");
+            self.diagnostics.error(codes::EMPTY, START, "there is nothing to run").hint(
+                if self.unit.procs.iter().any(|p| p.letter.is_some()) {
+                    "add a `client` that calls operations, or give one with `--client`"
+                } else {
+                    "add a `thread`, or a `client` that calls operations"
+                },
+            );
             return None;
         }
-        let init = init.then(|| Lowerer::init(self, plan.as_ref().map(|p| &p.first)));
+        let init = init.then(|| Lowerer::init(self, plan.as_ref().map(|p| p.first.as_slice())));
         let program = Program {
             locations: self.layout.locations.clone(),
             pools: self.layout.pools.clone(),
@@ -171,9 +193,14 @@ impl Context<'_> {
             return None;
         }
         let text = client.map(|c| c.text.as_str());
-        let (claims, observed) =
-            Conditions { unit: self.unit, layout: self.layout, results: &results, client: text }
-                .all(&program, &self.labels, self.diagnostics);
+        let conditions = Conditions {
+            unit: self.unit,
+            layout: self.layout,
+            results: &results,
+            operations: operations.as_ref(),
+            client: text,
+        };
+        let (claims, observed) = conditions.all(&program, &self.labels, self.diagnostics);
         let mut properties = Vec::new();
         if self.unit.asserts {
             properties.push(Property::Assertions);
@@ -183,30 +210,51 @@ impl Context<'_> {
     }
 
     /// Gives all problems the same table of labels, without those that nothing uses.
-    fn finish(self, problems: &mut [Problem]) {
+    fn finish(mut self, problems: &mut [Problem]) {
+        let places = self.places.take().unwrap_or_default();
         let mut used = vec![false; self.labels.len()];
-        for problem in problems.iter() {
-            for thread in problem.program.threads.iter().chain(&problem.program.init) {
-                for stmt in &thread.code {
-                    used[stmt.label.index()] = true;
-                }
+        for problem in problems.iter_mut() {
+            for stmt in all_code(problem).into_iter().flatten() {
+                used[stmt.label.index()] = true;
             }
         }
         let mut renamed = Vec::with_capacity(used.len());
         let mut kept: Vec<LabelInfo> = Vec::new();
-        for (info, used) in self.labels.into_infos().into_iter().zip(used) {
-            renamed.push(fencepost_ir::Label::from_index(kept.len()));
-            if used {
+        for (info, used) in self.labels.into_infos().into_iter().zip(&used) {
+            renamed.push(Label::from_index(kept.len()));
+            if *used {
                 kept.push(info);
             }
         }
+        let places =
+            place::sorted(places, |label| used[label.index()].then(|| renamed[label.index()]));
         for problem in problems {
-            for thread in problem.program.threads.iter_mut().chain(&mut problem.program.init) {
-                for stmt in &mut thread.code {
-                    stmt.label = renamed[stmt.label.index()];
-                }
+            for stmt in all_code(problem).into_iter().flatten() {
+                stmt.label = renamed[stmt.label.index()];
             }
             problem.program.labels = kept.clone();
+            problem.program.places = places.clone();
         }
     }
+}
+
+/// The code of all threads, of `init`, and of operations alone.
+fn all_code(problem: &mut Problem) -> Vec<&mut Vec<Stmt>> {
+    let Program { threads, init, .. } = &mut problem.program;
+    let mut all: Vec<&mut Vec<Stmt>> =
+        threads.iter_mut().chain(init).map(|t| &mut t.code).collect();
+    for property in &mut problem.properties {
+        match property {
+            Property::Operations(operations) => {
+                let uses = operations.threads.iter_mut().flat_map(|(_, uses)| uses);
+                all.extend(uses.map(|operation| &mut operation.body.code));
+            }
+            Property::Assertions
+            | Property::MutualExclusion
+            | Property::DeadlockFree
+            | Property::Final(..)
+            | Property::Invariant(_) => {}
+        }
+    }
+    all
 }

@@ -9,6 +9,8 @@
 //! | names, types, jumps, clients | [`names`], [`check`](mod@check), [`client`] | [`tree::Unit`] |
 //! | code for each thread | [`lower`](mod@lower) | [`Problem`] |
 //!
+//! Beside it: [`mod@format`] prints a syntax tree, [`generate`] lists the clients of a library.
+//!
 //! A text with errors in one step does not go on to the next: what follows from a mistake is noise.
 //! With one exception: what could be parsed is checked although other parts could not, and the names
 //! in those parts count as declared ([`ast::File::lost`]).
@@ -19,6 +21,7 @@ pub mod client;
 pub mod codes;
 pub mod consts;
 pub mod format;
+pub mod generate;
 pub mod lexer;
 pub mod limits;
 pub mod lower;
@@ -90,15 +93,15 @@ pub fn lower_for(
 
 fn steps(
     source: &str,
-    _request: &Request<'_>,
+    request: &Request<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Problem>> {
     let file = parse_partly(source, diagnostics)?;
-    let unit = check::check(&file, source, diagnostics);
+    let unit = check::check(&file, source, request.clients, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
-    let problems = lower::lower(&unit, source, diagnostics);
+    let problems = lower::lower(&unit, source, request.places, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }

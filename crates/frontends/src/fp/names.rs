@@ -71,6 +71,19 @@ pub struct Signature {
     pub params: Vec<(ast::Name, VarTy)>,
     /// The letter clients call it by.
     pub letter: Option<char>,
+    /// What else is said of an operation.
+    pub attributes: Attributes,
+}
+
+/// What is said of an operation after its letter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Attributes {
+    /// Only the first thread of a client, and what runs before the threads, may use it.
+    pub owner: bool,
+    /// It may return what another use returns, without any other effect.
+    pub repeats: bool,
+    /// It may do nothing and return this.
+    pub aborts: Option<Value>,
 }
 
 /// What conditions need to know of a thread template.

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 use fencepost_ir::{Diagnostic, Diagnostics, Span};
 
-use super::ast::{Block, Expr, ExprKind, File, Item, Name, Range, TypeKind, TypeName};
+use super::ast::{Block, Client, Expr, ExprKind, File, Item, Name, Range, TypeKind, TypeName};
 use super::lexer::{Lexed, Tok, Token};
 use super::{codes, limits};
 
@@ -45,19 +45,21 @@ enum Trailing {
 /// the names in them. `None` when that is not enough to tell what is declared: the rest of the file
 /// was not looked at, or a name is missing.
 pub fn parse(source: &str, lexed: &Lexed, diagnostics: &mut Diagnostics) -> Option<File> {
-    let mut parser = Parser {
-        source,
-        tokens: &lexed.tokens,
-        at: 0,
-        nesting: 0,
-        diagnostics,
-        abandoned: false,
-        unheard: Diagnostics::new(),
-        lost: None,
-        nameless: false,
-    };
+    let mut parser = Parser::new(source, lexed, diagnostics);
     let items = parser.items();
     (!parser.abandoned && !parser.nameless).then_some(File { items, lost: parser.lost })
+}
+
+/// Parses a text that is a client and nothing else: what stands between `client` and `;` in a file.
+/// `None` when an error was reported.
+pub fn parse_client(text: &str, lexed: &Lexed, diagnostics: &mut Diagnostics) -> Option<Client> {
+    let mut parser = Parser::new(text, lexed, diagnostics);
+    let client = parser.client().ok()?;
+    if parser.peek() != Tok::End {
+        parser.expected("`|` or the end of the client");
+        return None;
+    }
+    Some(client)
 }
 
 struct Parser<'a> {
@@ -77,6 +79,20 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    fn new(source: &'a str, lexed: &'a Lexed, diagnostics: &'a mut Diagnostics) -> Self {
+        Parser {
+            source,
+            tokens: &lexed.tokens,
+            at: 0,
+            nesting: 0,
+            diagnostics,
+            abandoned: false,
+            unheard: Diagnostics::new(),
+            lost: None,
+            nameless: false,
+        }
+    }
+
     fn token(&self) -> Token {
         self.tokens[self.at.min(self.tokens.len() - 1)]
     }
@@ -96,6 +112,13 @@ impl<'a> Parser<'a> {
     /// The span of the token just consumed.
     fn previous(&self) -> Span {
         self.tokens[self.at.saturating_sub(1)].span
+    }
+
+    /// The empty stretch behind the token just consumed. Tokens are on one line.
+    fn after_previous(&self) -> Span {
+        let token = self.previous();
+        let column = token.column + token.text(self.source).chars().count() as u32;
+        Span { start: token.end, end: token.end, line: token.line, column }
     }
 
     fn advance(&mut self) -> Token {
@@ -341,7 +364,7 @@ impl<'a> Parser<'a> {
             match self.peek() {
                 Tok::RBrace => {
                     let close = self.advance().span;
-                    return Ok(Block { stmts, span: open.to(close) });
+                    return Ok(Block { stmts, span: open.to(close), close });
                 }
                 kind if kind == Tok::End || kind.begins_item() => {
                     let found = self.token();

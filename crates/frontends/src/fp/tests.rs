@@ -8,10 +8,11 @@ use proptest::prelude::*;
 
 use super::interpret::{End, run_code, run_tree};
 use super::sample::{Dice, disarrange, program};
-use super::{check, codes, format, lexer, limits, lower, parse};
+use super::{check, codes, format, lexer, limits, lower, lower_for, parse};
+use crate::Request;
 
 /// Words to make nonsense of.
-const WORDS: [&str; 74] = [
+const WORDS: [&str; 79] = [
     "const",
     "enum",
     "record",
@@ -55,6 +56,11 @@ const WORDS: [&str; 74] = [
     "exists",
     "never",
     "mutual_exclusion",
+    "linearizable",
+    "operations",
+    "owner",
+    "aborts",
+    "as p, owner",
     "cas",
     "choose",
     "x",
@@ -92,6 +98,10 @@ const WORDS: [&str; 74] = [
 fn survives(source: &str) {
     let mut diagnostics = Diagnostics::new();
     let lowered = lower(source, &mut diagnostics);
+    assert_eq!(lowered.is_none(), diagnostics.has_errors(), "{source}");
+    let request = Request { places: true, ..Request::default() };
+    let mut diagnostics = Diagnostics::new();
+    let lowered = lower_for(source, &request, &mut diagnostics);
     assert_eq!(lowered.is_none(), diagnostics.has_errors(), "{source}");
     let mut diagnostics = Diagnostics::new();
     let formatted = format::format(source, &mut diagnostics);
@@ -194,7 +204,7 @@ proptest! {
             panic!("{:?}\n{source}", shown(&diagnostics));
         };
         let file = parse(&source, &mut diagnostics).expect("it parsed before");
-        let unit = check::check(&file, &source, &mut diagnostics);
+        let unit = check::check(&file, &source, None, &mut diagnostics);
         let (naive, lowered) = (run_tree(&unit), run_code(&problems[0]));
         if naive != End::Endless && lowered != End::Endless {
             prop_assert_eq!(naive, lowered, "{}\n{}", source, problems[0]);
@@ -415,7 +425,7 @@ fn messages(source: &str) -> String {
     out
 }
 
-const BAD: [&str; 27] = [
+const BAD: [&str; 31] = [
     // Several syntax errors: after each, the parser finds its way back.
     "shared int x\nshared int y;\nthread p {\n  x = ;\n  if x { y = 1; }\n  y == 2;\n  y;\n  y = 3;\n}\n\
      thread q { loop {\nthread r { x = 1 + ; }\nint z;\n",
@@ -452,6 +462,15 @@ const BAD: [&str; 27] = [
      client tp|t; client t|t; client t(t); final never t2 == 0 && t1 == 1;",
     "shared int x; operation int take() as t { r = x; return r; }\n\
      client t|t; client t(t); final never t2 == 0 && t1 == 1 && t3 == 1;",
+    // What is said of operations.
+    "operation int take() as t, aborts true, owner, owner { return 1; }\n\
+     operation void put(int v) as p, repeats, aborts 0 { skip; }\n\
+     operation int(0..4) get() as g, aborts -1 { return 1; } client t|t; client p(tt|g);\n\
+     property linearizable operations; property sequentially_consistent operations;",
+    "operation int take() as t, ower { return 1; } thread p { r = take(); }",
+    "property linearizable operations; property sequentially_consistent; thread p { skip; }",
+    "operation int take() as t { owner = 1; repeats = owner; return repeats; } client t;\n\
+     property linearizable operation; property mutual_exclusion operations; property linear;",
     // One bad name, one message; a run of signs, one for each line.
     "shared int größe;\nthread p { größe = 1; r = größe; $ $ @ x\n$ # $ }",
     // Words that are nearly statements, and hints that fit.

@@ -3,8 +3,9 @@
 //! Checking happens once for each body; lowering then walks a body once for each thread that runs
 //! it, and has nothing left to complain about but sizes.
 
-use fencepost_ir::{BinOp, FenceKinds, PoolId, Quantifier, Span, UnOp, Value};
+use fencepost_ir::{BinOp, Consistency, FenceKinds, PoolId, Quantifier, Span, UnOp, Value};
 
+use super::names::Attributes;
 use super::types::{EnumInfo, LocalId, ProcId, SharedId, TemplateId, Ty, VarTy};
 
 /// A checked file.
@@ -90,6 +91,8 @@ pub struct Procedure {
     pub params: usize,
     /// The letter clients call it by.
     pub letter: Option<char>,
+    /// What else is said of an operation.
+    pub attributes: Attributes,
     /// Its body.
     pub body: Body,
 }
@@ -117,9 +120,10 @@ impl Template {
 pub struct Client {
     /// As written, without spaces.
     pub text: String,
-    /// Where it stands.
+    /// Where it stands; the beginning of the file if it does not stand there.
     pub span: Span,
-    /// The operations that run first.
+    /// The operations that run first, each with the place of its letter, or of its name if the client
+    /// does not stand in the file.
     pub first: Vec<(ProcId, Span)>,
     /// The operations of each thread.
     pub threads: Vec<Vec<(ProcId, Span)>>,
@@ -136,6 +140,8 @@ pub enum Claim {
     Final(Quantifier, Expr),
     /// `invariant COND;`
     Invariant(Expr),
+    /// `property linearizable operations;`, and where it stands.
+    Operations(Consistency, Span),
 }
 
 /// The body of a thread, of a procedure, or of `init`.
@@ -180,8 +186,12 @@ pub struct Stmt {
 pub enum StmtKind {
     /// One after another.
     Block(Vec<Stmt>),
-    /// A place for `goto`.
-    Label(usize, Box<Stmt>),
+    /// A statement where a block could stand, with the gaps before and after it.
+    Alone(Option<Gap>, Box<Stmt>, Option<Gap>),
+    /// Where a fence may be put; nothing in itself.
+    Gap(Gap),
+    /// A place for `goto`, and the gap between it and the statement.
+    Label(usize, Option<Gap>, Box<Stmt>),
     /// A declaration without a value: the register is 0 again. In a thread that matters only
     /// where it can be reached twice.
     Reset(LocalId),
@@ -220,8 +230,8 @@ pub enum StmtKind {
     Return(Option<Expr>),
     /// `skip`.
     Skip,
-    /// `fence`.
-    Fence(FenceKinds),
+    /// `fence`, which is a gap that is filled: its `head` is the statement with its semicolon.
+    Fence(FenceKinds, Gap),
     /// `drain`.
     Drain(Place),
     /// `assume`.
@@ -234,6 +244,19 @@ pub enum StmtKind {
     Critical(Vec<Stmt>, Span),
     /// `atomic`; the span is that of its closing brace.
     Atomic(Vec<Stmt>, Span),
+}
+
+/// A gap between statements of the source, where a fence may be put.
+#[derive(Clone, Copy, Debug)]
+pub struct Gap {
+    /// The empty stretch where the text of a fence goes.
+    pub at: Span,
+    /// What follows: a statement, only its beginning if it has parts, or a closing brace.
+    pub head: Span,
+    /// Whether it is the end of a block.
+    pub at_end: bool,
+    /// The statement with its semicolon that needs braces when a fence is put here.
+    pub wrap: Option<Span>,
 }
 
 /// Something that is stored in shared memory.

@@ -73,7 +73,7 @@ impl<'a> Bodies<'a> {
             let message = format!("`{}` may end without a `return`", signature.name);
             checker
                 .diagnostics
-                .error(codes::RETURN, block.close(self.source), message)
+                .error(codes::RETURN, block.close, message)
                 .label("the end can be reached")
                 .related(signature.span, "returns a value");
         }
@@ -93,9 +93,9 @@ impl Checker<'_> {
         self.find_registers(block);
         if self.registers.len() > limits::REGISTERS {
             let (found, limit) = (self.registers.len() as u64, limits::REGISTERS as u64);
-            too_many(self.diagnostics, block.close(self.source), "registers", found, limit);
+            too_many(self.diagnostics, block.close, "registers", found, limit);
         }
-        let code = self.stmts(&block.stmts);
+        let code = self.block(block);
         let unread = self.registers.iter().enumerate();
         let unread = unread
             .filter(|(_, r)| !r.read && !r.param && !r.local.name.starts_with('_'))
@@ -109,7 +109,7 @@ impl Checker<'_> {
                 locals: self.registers.into_iter().map(|r| r.local).collect(),
                 labels: self.labels.len(),
                 code,
-                close: block.close(self.source),
+                close: block.close,
             },
         }
     }

@@ -356,7 +356,7 @@ pub(super) fn registers_of(file: &ast::File) -> BTreeMap<String, String> {
             | ast::ItemKind::Shared(..)
             | ast::ItemKind::Init(_)
             | ast::ItemKind::Client(_)
-            | ast::ItemKind::Property(_)
+            | ast::ItemKind::Property(..)
             | ast::ItemKind::Final(..)
             | ast::ItemKind::Invariant(_)
             | ast::ItemKind::Observe(_) => continue,

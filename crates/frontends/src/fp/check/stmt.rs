@@ -3,39 +3,27 @@
 use fencepost_ir::{BinOp, FenceKinds, Span};
 
 use super::Checker;
+use super::gap;
 use super::jump::Region;
 use crate::fp::ast::{self, ExprKind, StmtKind as Ast};
 use crate::fp::codes;
-use crate::fp::limits;
 use crate::fp::names::{BUILTINS, Global};
 use crate::fp::suggest::hint;
-use crate::fp::tree::{Expr, ExprKind as TreeExpr, Stmt, StmtKind};
+use crate::fp::tree::{Expr, ExprKind as TreeExpr, Gap, Stmt, StmtKind};
 use crate::fp::types::Ty;
 
 impl Checker<'_> {
-    /// Checks statements; those with errors are left out.
-    pub(super) fn stmts(&mut self, stmts: &[ast::Stmt]) -> Vec<Stmt> {
-        let mut code = Vec::new();
-        for stmt in stmts {
-            if limits::enough(self.diagnostics) {
-                break;
-            }
-            code.extend(self.stmt(stmt));
-        }
-        code
-    }
-
-    fn boxed(&mut self, stmt: &ast::Stmt) -> Option<Box<Stmt>> {
-        self.stmt(stmt).map(Box::new)
-    }
-
-    fn stmt(&mut self, stmt: &ast::Stmt) -> Option<Stmt> {
+    /// Checks a statement. `wrap` is what needs braces if a fence is put right before the
+    /// statement.
+    pub(super) fn stmt(&mut self, stmt: &ast::Stmt, wrap: Option<Span>) -> Option<Stmt> {
         let span = stmt.span;
         let kind = match &stmt.kind {
-            Ast::Block(block) => StmtKind::Block(self.stmts(&block.stmts)),
+            Ast::Block(block) => StmtKind::Block(self.block(block)),
             Ast::Label(name, body) => {
-                let body = self.boxed(body);
-                StmtKind::Label(self.label(name), body?)
+                let fence = matches!(body.kind, Ast::Fence(_));
+                let gap = (!fence).then(|| gap::before(body, wrap));
+                let body = self.stmt(body, wrap).map(Box::new);
+                StmtKind::Label(self.label(name), gap, body?)
             }
             Ast::Declare(_, vars) => StmtKind::Block(self.declaration(vars)),
             Ast::Assign(place, op, value) => self.assign(place, *op, value, span)?,
@@ -46,29 +34,29 @@ impl Checker<'_> {
             Ast::Eval(expr) => StmtKind::Eval(self.eval(expr)?),
             Ast::If { cond, head, then, otherwise } => {
                 let cond = self.expr_of(cond, Ty::Bool);
-                let then = self.boxed(then);
+                let then = self.part(then);
                 let otherwise = match otherwise {
-                    Some(otherwise) => Some(self.boxed(otherwise)?),
+                    Some(otherwise) => Some(self.part(otherwise)?),
                     None => None,
                 };
                 StmtKind::If(cond?, *head, then?, otherwise)
             }
             Ast::While { cond, head, body } => {
                 let cond = self.expr_of(cond, Ty::Bool);
-                let body = self.in_region(Region::Loop, |c| c.boxed(body));
+                let body = self.in_region(Region::Loop, |c| c.part(body));
                 StmtKind::While { cond: Some(cond?), head: *head, body: body?, step: None }
             }
             Ast::DoWhile { body, cond, head } => {
-                let body = self.in_region(Region::Loop, |c| c.boxed(body));
+                let body = self.in_region(Region::Loop, |c| c.part(body));
                 let cond = self.expr_of(cond, Ty::Bool);
                 StmtKind::DoWhile(body?, cond?, *head)
             }
             Ast::For { init, cond, step, body } => {
-                let init = init.as_ref().map(|init| self.stmt(init));
+                let init = init.as_ref().map(|init| self.stmt(init, None));
                 let head = cond.as_ref().map_or(span, |cond| cond.span);
                 let cond = cond.as_ref().map(|cond| self.expr_of(cond, Ty::Bool));
                 let (step, body) = self.in_region(Region::Loop, |c| {
-                    (step.as_ref().map(|step| c.boxed(step)), c.boxed(body))
+                    (step.as_ref().map(|step| c.stmt(step, None).map(Box::new)), c.part(body))
                 });
                 let cond = match cond {
                     Some(cond) => Some(cond?),
@@ -86,7 +74,7 @@ impl Checker<'_> {
                 }
             }
             Ast::Loop(body) => {
-                let body = self.in_region(Region::Loop, |c| c.boxed(body))?;
+                let body = self.in_region(Region::Loop, |c| c.part(body))?;
                 StmtKind::While { cond: None, head: span, body, step: None }
             }
             Ast::Critical(block) => {
@@ -100,12 +88,12 @@ impl Checker<'_> {
                         .related(atomic, "the `atomic` block");
                     return None;
                 }
-                let code = self.in_region(Region::Critical(block.span), |c| c.stmts(&block.stmts));
-                StmtKind::Critical(code, block.close(self.source))
+                let code = self.in_region(Region::Critical(block.span), |c| c.block(block));
+                StmtKind::Critical(code, block.close)
             }
             Ast::Atomic(block) => {
-                let code = self.in_region(Region::Atomic(block.span), |c| c.stmts(&block.stmts));
-                StmtKind::Atomic(code, block.close(self.source))
+                let code = self.in_region(Region::Atomic(block.span), |c| c.block(block));
+                StmtKind::Atomic(code, block.close)
             }
             Ast::Break => self.loop_jump(StmtKind::Break, span)?,
             Ast::Continue => self.loop_jump(StmtKind::Continue, span)?,
@@ -113,7 +101,10 @@ impl Checker<'_> {
             Ast::Return(value) => self.return_stmt(value.as_ref(), span)?,
             Ast::Skip => StmtKind::Skip,
             Ast::Empty => StmtKind::Block(Vec::new()),
-            Ast::Fence(kinds) => StmtKind::Fence(self.fence(kinds)?),
+            Ast::Fence(kinds) => {
+                let head = Span { end: stmt.end.end, ..span };
+                StmtKind::Fence(self.fence(kinds)?, Gap { head, ..gap::before(stmt, wrap) })
+            }
             Ast::Drain(place) => StmtKind::Drain(self.place(place)?),
             Ast::Assume(cond) => StmtKind::Assume(self.expr_of(cond, Ty::Bool)?),
             Ast::Assert(cond) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_ir::{Diagnostics, Span};
+use fencepost_ir::{Consistency, Diagnostics, Span};
 
 use super::body::{Bodies, CheckedBody, warn_slip, warn_unread};
 use super::infer::{registers_of, walk};
@@ -17,7 +17,14 @@ use crate::fp::tree::{Body, Claim, Local, Procedure, Template, Unit};
 use crate::fp::types::{LocalId, TemplateId, Ty};
 
 /// Checks a file. The result is of use only if no error was reported.
-pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> Unit {
+///
+/// If `clients` are given, they take the place of those of the file.
+pub fn check(
+    file: &ast::File,
+    source: &str,
+    clients: Option<&[String]>,
+    diagnostics: &mut Diagnostics,
+) -> Unit {
     let mut globals = Globals::collect(file, source, diagnostics);
     globals.registers = registers_of(file);
     let globals = globals;
@@ -64,6 +71,7 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
                     returns: signature.returns,
                     params: signature.params.len(),
                     letter: signature.letter,
+                    attributes: signature.attributes,
                     body: checked.body.clone(),
                 });
                 (checked, None)
@@ -91,7 +99,7 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
             | ItemKind::Pool(..)
             | ItemKind::Shared(..)
             | ItemKind::Client(_)
-            | ItemKind::Property(_)
+            | ItemKind::Property(..)
             | ItemKind::Final(..)
             | ItemKind::Invariant(_)
             | ItemKind::Observe(_) => continue,
@@ -104,7 +112,10 @@ pub fn check(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> U
     let mentioned = claims(file, source, &globals, &mut unit, diagnostics);
     // The operation of a letter may be in a part that could not be parsed.
     if file.lost.is_none() {
-        client::check(file, &globals, &mut unit, diagnostics);
+        match clients {
+            None => client::check(file, &globals, &mut unit, diagnostics),
+            Some(texts) => client::check_texts(texts, &globals, &mut unit, diagnostics),
+        }
     }
     // After an error it is not known what was meant.
     if diagnostics.has_errors() {
@@ -133,7 +144,7 @@ fn warn_no_critical(file: &ast::File, diagnostics: &mut Diagnostics) {
             ItemKind::Init(block) => block,
             ItemKind::Procedure(procedure) => &procedure.body,
             ItemKind::Thread(thread) => &thread.body,
-            ItemKind::Property(name) => {
+            ItemKind::Property(name, _) => {
                 if name.text == "mutual_exclusion" {
                     claim = claim.or(Some(name.span));
                 }
@@ -177,7 +188,10 @@ fn claims(
             Checker::new(globals, source, diagnostics, Scope::Condition { registers });
         checker.threads = &threads;
         match &item.kind {
-            ItemKind::Property(name) => unit.claims.extend(property(name, checker.diagnostics)),
+            ItemKind::Property(name, of) => {
+                let claim = property(name, of.as_ref(), globals, &unit.claims, checker.diagnostics);
+                unit.claims.extend(claim);
+            }
             ItemKind::Final(quantifier, cond) => {
                 let cond = checker.expr_of(cond, Ty::Bool);
                 unit.claims.extend(cond.map(|cond| Claim::Final(*quantifier, cond)));
@@ -205,17 +219,86 @@ fn claims(
     mentioned
 }
 
-fn property(name: &ast::Name, diagnostics: &mut Diagnostics) -> Option<Claim> {
-    match name.text.as_str() {
-        "mutual_exclusion" => Some(Claim::MutualExclusion),
-        "deadlock_free" => Some(Claim::DeadlockFree),
+/// The properties that are one word.
+const PROPERTIES: [&str; 2] = ["mutual_exclusion", "deadlock_free"];
+
+fn property(
+    name: &ast::Name,
+    of: Option<&ast::Name>,
+    globals: &Globals,
+    before: &[Claim],
+    diagnostics: &mut Diagnostics,
+) -> Option<Claim> {
+    let all = [Consistency::Sequential, Consistency::Linearizable];
+    if let Some(consistency) = all.into_iter().find(|c| c.word() == name.text) {
+        return operations(consistency, name, of, globals, before, diagnostics);
+    }
+    let word = name.text.as_str();
+    let claim = match word {
+        "mutual_exclusion" => Claim::MutualExclusion,
+        "deadlock_free" => Claim::DeadlockFree,
         other => {
-            let near = hint(other, ["mutual_exclusion", "deadlock_free"], diagnostics.len());
+            let known = PROPERTIES.into_iter().chain(all.map(Consistency::word));
+            let near = hint(other, known, diagnostics.len());
+            let hint = "properties: `mutual_exclusion`, `deadlock_free`, \
+                `sequentially_consistent operations`, `linearizable operations`";
             diagnostics
                 .error(codes::UNKNOWN_WORD, name.span, format!("there is no property `{other}`"))
                 .label("unknown property")
-                .hint(near.unwrap_or("properties: `mutual_exclusion`, `deadlock_free`".into()));
+                .hint(near.unwrap_or(hint.into()));
+            return None;
+        }
+    };
+    if let Some(of) = of {
+        diagnostics
+            .error(codes::SYNTAX, of.span, format!("expected `;`, found `{}`", of.text))
+            .label("a word too many")
+            .hint(format!("write `property {word};`"));
+        return None;
+    }
+    Some(claim)
+}
+
+/// `property linearizable operations;`
+fn operations(
+    consistency: Consistency,
+    name: &ast::Name,
+    of: Option<&ast::Name>,
+    globals: &Globals,
+    before: &[Claim],
+    diagnostics: &mut Diagnostics,
+) -> Option<Claim> {
+    let word = consistency.word();
+    if of.is_none_or(|of| of.text != "operations") {
+        let message = format!("`{word}` is a property of operations");
+        diagnostics
+            .error(codes::UNKNOWN_WORD, of.map_or(name.span, |of| of.span), message)
+            .label("`operations` is missing")
+            .hint(format!("write `property {word} operations;`"));
+        return None;
+    }
+    let span = name.span.to(of.map_or(name.span, |of| of.span));
+    let first = before.iter().find_map(|claim| match claim {
+        Claim::Operations(_, span) => Some(*span),
+        Claim::MutualExclusion | Claim::DeadlockFree | Claim::Final(..) | Claim::Invariant(_) => {
             None
         }
+    });
+    if let Some(first) = first {
+        diagnostics
+            .error(codes::DUPLICATE, span, "a second property of operations")
+            .label("second one")
+            .related(first, "first one")
+            .hint("what is linearizable is sequentially consistent, too");
+        return None;
     }
+    let none = globals.procs.iter().all(|p| p.letter.is_none());
+    if none && globals.lost.is_none() {
+        diagnostics
+            .error(codes::CLIENT, span, "there are no operations in this file")
+            .label("holds of nothing")
+            .hint("declare one: `operation int take() as t { ... }`");
+        return None;
+    }
+    Some(Claim::Operations(consistency, span))
 }

@@ -4,7 +4,7 @@ use fencepost_ir::Quantifier;
 
 use super::flat::Flat;
 use super::{Printer, WIDTH};
-use crate::fp::ast::{Block, Client, Field, Item, ItemKind, Name, Procedure};
+use crate::fp::ast::{AttributeKind, Block, Client, Field, Item, ItemKind, Name, Procedure};
 use crate::fp::lexer::Tok;
 
 impl<'a> Printer<'a> {
@@ -30,9 +30,13 @@ impl<'a> Printer<'a> {
                 flat.declarators(vars);
             }
             ItemKind::Client(client) => self.client(&mut flat, client),
-            ItemKind::Property(name) => {
+            ItemKind::Property(name, of) => {
                 flat.add("property ");
                 flat.add(&name.text);
+                if let Some(of) = of {
+                    flat.add(" ");
+                    flat.add(&of.text);
+                }
             }
             ItemKind::Final(quantifier, cond) => {
                 flat.add(match quantifier {
@@ -185,5 +189,16 @@ fn procedure_head(flat: &mut Flat<'_>, procedure: &Procedure) {
     if let Some(letter) = &procedure.letter {
         flat.add(" as ");
         flat.add(&letter.text);
+    }
+    for attribute in &procedure.attributes {
+        flat.add(", ");
+        flat.add(attribute.kind.word());
+        match &attribute.kind {
+            AttributeKind::Aborts(value) => {
+                flat.add(" ");
+                flat.expr(value);
+            }
+            AttributeKind::Owner | AttributeKind::Repeats => {}
+        }
     }
 }

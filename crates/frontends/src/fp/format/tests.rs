@@ -29,11 +29,13 @@ fn items() {
     check(
         "const N=3;enum S{a,b,}record R{int v;R n;int s[2];}pool R[4];\n\
          shared int(0..=4)x=1,y , a[2]={1,2};property mutual_exclusion;final never x==1;\n\
-         client  p pt( tpt|sss );operation int take()as t{return 1;}observe x,p(0).r;",
+         client  p pt( tpt|sss );operation int take()as t{return 1;}observe x,p(0).r;\n\
+         operation int steal()as s ,aborts  -N,owner,repeats{return 1;}property linearizable  operations;",
         "const N = 3;\nenum S { a, b }\nrecord R { int v; R n; int s[2]; }\npool R[4];\n\
          shared int(0..=4) x = 1, y, a[2] = {1, 2};\nproperty mutual_exclusion;\n\
          final never x == 1;\nclient p pt(tpt|sss);\noperation int take() as t { return 1; }\n\
-         observe x, p(0).r;\n",
+         observe x, p(0).r;\noperation int steal() as s, aborts -N, owner, repeats { return 1; }\n\
+         property linearizable operations;\n",
     );
 }
 

@@ -1,8 +1,8 @@
 //! Code under construction: statements in a row, with jumps to places that may come later.
 //!
 //! `finish` turns it into the final form, in which a statement names its successors: jumps and
-//! `skip`s vanish, unless nothing else is left of an endless loop, and what cannot be reached is
-//! dropped.
+//! `skip`s vanish, unless nothing else is left of an endless loop or they mark a place for a fence,
+//! and what cannot be reached is dropped.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,18 @@ pub(super) struct Target(usize);
 
 #[derive(Clone, Debug)]
 enum Item {
-    Op { op: Op, reset: bool },
-    Branch { cond: Expr<Reg>, then: Target, otherwise: Target },
+    Op {
+        op: Op,
+        reset: bool,
+    },
+    Branch {
+        cond: Expr<Reg>,
+        then: Target,
+        otherwise: Target,
+    },
     Jump(Target),
+    /// Does nothing, but stays: a place for a fence.
+    Mark,
 }
 
 #[derive(Clone, Debug)]
@@ -78,6 +87,11 @@ impl Code {
         self.lines.push(Line { label, critical, item: Item::Jump(target) });
     }
 
+    /// A statement that does nothing and stays.
+    pub(super) fn mark(&mut self, label: Label, critical: bool) {
+        self.lines.push(Line { label, critical, item: Item::Mark });
+    }
+
     /// The final code. The last line must not lead on (`Halt`).
     pub(super) fn finish(mut self) -> Vec<Stmt> {
         self.remove_dead_resets();
@@ -105,7 +119,7 @@ impl Code {
                 let Line { label, critical, item } = &self.lines[*at];
                 let next = match item {
                     Item::Op { op: Op::Halt, .. } | Item::Branch { .. } => Pc(0),
-                    Item::Op { .. } => pc(at + 1),
+                    Item::Op { .. } | Item::Mark => pc(at + 1),
                     Item::Jump(target) => pc(self.targets[target.0]),
                 };
                 let op = match item {
@@ -115,7 +129,7 @@ impl Code {
                         then: pc(self.targets[then.0]),
                         otherwise: pc(self.targets[otherwise.0]),
                     },
-                    Item::Jump(_) => Op::Skip,
+                    Item::Jump(_) | Item::Mark => Op::Skip,
                 };
                 Stmt { label: *label, op, next, critical: *critical }
             })
@@ -125,7 +139,7 @@ impl Code {
     fn successors(&self, at: usize) -> Vec<usize> {
         match &self.lines[at].item {
             Item::Op { op: Op::Halt, .. } => Vec::new(),
-            Item::Op { .. } => vec![at + 1],
+            Item::Op { .. } | Item::Mark => vec![at + 1],
             Item::Jump(target) => vec![self.targets[target.0]],
             Item::Branch { then, otherwise, .. } => {
                 vec![self.targets[then.0], self.targets[otherwise.0]]
@@ -140,7 +154,7 @@ impl Code {
             Item::Jump(target) => Some(self.targets[target.0]),
             // A branch stays even if both ways are one: it may fault, and where loads are
             // performed late it waits for them.
-            Item::Branch { .. } | Item::Op { .. } => None,
+            Item::Branch { .. } | Item::Op { .. } | Item::Mark => None,
         }
     }
 
@@ -218,7 +232,7 @@ impl Code {
                 cond.for_each_var(&mut |var| reads |= *var == reg);
                 (reads, false)
             }
-            Item::Jump(_) => (false, false),
+            Item::Jump(_) | Item::Mark => (false, false),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Conditions and what to observe.
 
 use fencepost_ir::{
-    Condition, Diagnostics, Expr, Loc, Observable, Program, Property, Reg, Span, ThreadId,
+    Condition, Diagnostics, Expr, Loc, Observable, Operations, Program, Property, Reg, Span,
+    ThreadId,
 };
 
+use super::client::ClientResult;
 use super::labels::Labels;
 use super::layout::Layout;
-use super::thread::ClientResult;
 use crate::fp::codes;
 use crate::fp::tree::{self, Claim, ExprKind, Place, Root, Unit};
 use crate::fp::types::{ProcId, TemplateId};
@@ -16,6 +17,8 @@ pub(super) struct Conditions<'a> {
     pub(super) unit: &'a Unit,
     pub(super) layout: &'a Layout,
     pub(super) results: &'a [ClientResult],
+    /// The client's operations, if something is claimed of them.
+    pub(super) operations: Option<&'a Operations>,
     /// The client's text.
     pub(super) client: Option<&'a str>,
 }
@@ -39,6 +42,10 @@ impl Conditions<'_> {
             properties.push(match claim {
                 Claim::MutualExclusion => Property::MutualExclusion,
                 Claim::DeadlockFree => Property::DeadlockFree,
+                Claim::Operations(..) => match self.operations {
+                    Some(operations) => Property::Operations(operations.clone()),
+                    None => continue,
+                },
                 Claim::Invariant(expr) => Property::Invariant(condition(expr)),
                 Claim::Final(quantifier, expr) => {
                     let lowered = condition(expr);

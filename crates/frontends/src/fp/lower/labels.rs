@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use fencepost_ir::{Label, LabelInfo, Span};
 
+use crate::fp::tree::Gap;
+
 /// What an operation does, as far as it distinguishes operations at one place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
@@ -26,11 +28,16 @@ pub(super) enum Kind {
     AtomicBegin,
     AtomicEnd,
     Halt,
+    Invoke,
+    Return,
     Skip,
     /// Gives a register 0 again.
     Reset,
     /// Gives a parameter its value.
     Parameter(u32),
+    /// Marks a place for a fence. Ends of nested parts without braces are at one position; they
+    /// differ in where the part begins.
+    Place(Option<u32>),
 }
 
 /// The labels of a file.
@@ -53,6 +60,17 @@ impl<'a> Labels<'a> {
         let label = Label::from_index(self.infos.len());
         self.known.insert((span, kind), label);
         self.infos.push(LabelInfo { span, text: self.text(span), function: function.to_string() });
+        label
+    }
+
+    /// The label of a place for a fence; its text is that of what follows.
+    pub(super) fn place(&mut self, gap: &Gap, function: &str) -> Label {
+        let before = self.infos.len();
+        let label = self.get(gap.at, Kind::Place(gap.wrap.map(|w| w.start)), function);
+        if self.infos.len() > before {
+            let text = if gap.at_end { "}".into() } else { self.text(gap.head) };
+            self.infos[label.index()].text = text;
+        }
         label
     }
 

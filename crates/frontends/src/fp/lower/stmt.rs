@@ -23,9 +23,16 @@ impl<'a> Lowerer<'_, 'a> {
         let span = stmt.span;
         match &stmt.kind {
             StmtKind::Block(stmts) => self.stmts(stmts),
-            StmtKind::Label(label, body) => {
+            StmtKind::Alone(first, body, last) => {
+                self.gap(first.as_ref());
+                self.stmt_of(body);
+                self.gap(last.as_ref());
+            }
+            StmtKind::Gap(gap) => self.gap(Some(gap)),
+            StmtKind::Label(label, gap, body) => {
                 let target = self.frame.labels[*label];
                 self.code.bind(target);
+                self.gap(gap.as_ref());
                 self.stmt(body);
             }
             StmtKind::Reset(local) => {
@@ -125,7 +132,10 @@ impl<'a> Lowerer<'_, 'a> {
                 self.emit_jump(self.frame.end, span);
             }
             StmtKind::Skip => self.emit(Op::Skip, span, Kind::Skip),
-            StmtKind::Fence(kinds) => self.emit(Op::Fence(*kinds), span, Kind::Fence),
+            StmtKind::Fence(kinds, gap) => {
+                self.emit(Op::Fence(*kinds), span, Kind::Fence);
+                self.written(*kinds, gap, span);
+            }
             StmtKind::Drain(place) => {
                 let at = self.address(place);
                 self.emit(Op::Drain(at), span, Kind::Drain);
@@ -217,9 +227,9 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// A `critical` block. Inside another one, inside `atomic` and in `init` it changes nothing.
+    /// A `critical` block. Inside another one, inside `atomic` and in what runs alone it changes nothing.
     fn critical_block(&mut self, body: &'a [Stmt], close: Span) {
-        if self.critical || self.atomic || self.init {
+        if self.critical || self.atomic || self.alone {
             self.stmts(body);
             return;
         }
@@ -229,9 +239,9 @@ impl<'a> Lowerer<'_, 'a> {
         self.critical = false;
     }
 
-    /// An `atomic` block. Inside another one and in `init` it changes nothing.
+    /// An `atomic` block. Inside another one and in what runs alone it changes nothing.
     fn atomic_block(&mut self, body: &'a [Stmt], span: Span, close: Span) {
-        if self.atomic || self.init {
+        if self.atomic || self.alone {
             self.stmts(body);
             return;
         }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_ir::{Expr, Op, Reg, Register, Span, Thread, ThreadId, Value};
+use fencepost_ir::{Expr, Op, Reg, Register, Span, Thread, Value};
 
 use super::Context;
+use super::client::Use;
 use super::code::{Code, Target};
 use super::labels::Kind;
 use crate::fp::codes;
 use crate::fp::limits;
-use crate::fp::tree::{Body, Client, Template, Unit};
+use crate::fp::tree::{Body, Template};
 use crate::fp::types::{LocalId, ProcId, VarTy, to_ir};
 
 /// Where a local of a body is while the body is lowered.
@@ -64,8 +65,11 @@ pub(super) struct Lowerer<'c, 'a> {
     pub(super) procedures: BTreeMap<(ProcId, LocalId), Reg>,
     /// The value of the template's parameter.
     pub(super) param: Option<Value>,
-    /// Whether this is the `init` block, where all steps are one anyway.
-    pub(super) init: bool,
+    /// Whether this runs alone, directly on memory and in one step: the `init` block, or an
+    /// operation.
+    pub(super) alone: bool,
+    /// Whether places for fences are marked.
+    pub(super) marks: bool,
     pub(super) critical: bool,
     pub(super) atomic: bool,
     pub(super) frame: Frame<'a>,
@@ -76,10 +80,11 @@ pub(super) struct Lowerer<'c, 'a> {
 }
 
 impl<'c, 'a> Lowerer<'c, 'a> {
-    fn new(context: &'c mut Context<'a>, function: &'a str) -> Self {
+    pub(super) fn new(context: &'c mut Context<'a>, function: &'a str) -> Self {
         let mut code = Code::default();
         let end = code.target();
         let failed = context.built > limits::TOTAL;
+        let marks = context.places.is_some();
         Lowerer {
             context,
             code,
@@ -88,7 +93,8 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             in_use: Vec::new(),
             procedures: BTreeMap::new(),
             param: None,
-            init: false,
+            alone: false,
+            marks,
             critical: false,
             atomic: false,
             frame: Frame {
@@ -104,6 +110,12 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             fuel: limits::FUEL,
             failed,
         }
+    }
+
+    /// What is lowered runs alone.
+    pub(super) fn run_alone(&mut self) {
+        self.alone = true;
+        self.marks = false;
     }
 
     /// An instance of a thread template.
@@ -123,9 +135,9 @@ impl<'c, 'a> Lowerer<'c, 'a> {
     }
 
     /// The `init` block, followed by the operations a client runs first.
-    pub(super) fn init(context: &'c mut Context<'a>, first: Option<&ClientThread>) -> Thread {
+    pub(super) fn init(context: &'c mut Context<'a>, first: Option<&[Use]>) -> Thread {
         let mut lowerer = Self::new(context, "init");
-        lowerer.init = true;
+        lowerer.run_alone();
         let mut close = Span::default();
         if let Some(body) = &lowerer.context.unit.init {
             lowerer.body(body);
@@ -136,22 +148,12 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             let end = lowerer.frame.end;
             lowerer.code.bind(end);
             lowerer.frame.end = lowerer.code.target();
-            lowerer.operations(first, false);
-            close = first.uses.last().map_or(close, |u| u.span);
+            for used in first {
+                lowerer.operation(used, None);
+            }
+            close = first.last().map_or(close, |u| u.span);
         }
         lowerer.finish("init".into(), close)
-    }
-
-    /// A thread of a client.
-    pub(super) fn client(
-        context: &'c mut Context<'a>,
-        name: String,
-        part: &ClientThread,
-        span: Span,
-    ) -> Thread {
-        let mut lowerer = Self::new(context, "client");
-        lowerer.operations(part, true);
-        lowerer.finish(name, span)
     }
 
     /// The body of a thread or of `init`; its locals are the first registers.
@@ -164,23 +166,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         self.stmts(&body.code);
     }
 
-    fn operations(&mut self, part: &ClientThread, results: bool) {
-        let targets: Vec<Option<Reg>> = part
-            .uses
-            .iter()
-            .map(|u| {
-                let returns =
-                    self.context.unit.procs[u.proc.index()].returns.filter(|_| results)?;
-                Some(self.register(u.name.clone(), returns, u.span))
-            })
-            .collect();
-        for (used, target) in part.uses.iter().zip(targets) {
-            let arguments = used.arguments.iter().map(|value| Expr::Const(*value)).collect();
-            self.inline(used.proc, arguments, used.span, target);
-        }
-    }
-
-    fn finish(mut self, name: String, close: Span) -> Thread {
+    pub(super) fn finish(mut self, name: String, close: Span) -> Thread {
         let end = self.frame.end;
         self.code.bind(end);
         self.emit(Op::Halt, close, Kind::Halt);
@@ -271,7 +257,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         }
     }
 
-    fn grows(&mut self, span: Span) -> bool {
+    pub(super) fn grows(&mut self, span: Span) -> bool {
         if !self.failed && self.code.len() >= limits::STATEMENTS {
             self.fail(span, format!("more than {} statements in a thread", limits::STATEMENTS));
         }
@@ -306,82 +292,5 @@ impl<'c, 'a> Lowerer<'c, 'a> {
                 .label("up to here")
                 .hint(limits::ADVICE);
         }
-    }
-}
-
-/// A use of an operation by a client.
-pub(super) struct Use {
-    pub(super) proc: ProcId,
-    pub(super) span: Span,
-    /// `d1`, `d2`, ...
-    pub(super) name: String,
-    /// Which use of its letter it is, from 1.
-    pub(super) number: u32,
-    pub(super) arguments: Vec<Value>,
-    returns: bool,
-}
-
-/// The operations one thread of a client calls.
-pub(super) struct ClientThread {
-    pub(super) uses: Vec<Use>,
-}
-
-/// What conditions call the result of an operation, and the register that holds it (none if it ran
-/// as part of `init`).
-pub(super) type ClientResult = ((ProcId, u32), Option<(ThreadId, Reg)>);
-
-/// A client with names and arguments given out.
-pub(super) struct Plan {
-    pub(super) first: ClientThread,
-    pub(super) threads: Vec<ClientThread>,
-}
-
-impl ClientThread {
-    /// Gives out names and arguments in reading order.
-    pub(super) fn plan(unit: &Unit, client: &Client) -> Plan {
-        let mut counts: BTreeMap<ProcId, u32> = BTreeMap::new();
-        let mut argument = 0;
-        let mut part = |operations: &[(ProcId, Span)]| ClientThread {
-            uses: operations
-                .iter()
-                .map(|(proc, span)| {
-                    let info = &unit.procs[proc.index()];
-                    let number = counts.entry(*proc).or_insert(0);
-                    *number += 1;
-                    let arguments = (0..info.params)
-                        .map(|_| {
-                            argument += 1;
-                            argument
-                        })
-                        .collect();
-                    let letter = info.letter.unwrap_or('_');
-                    Use {
-                        proc: *proc,
-                        span: *span,
-                        name: format!("{letter}{number}"),
-                        number: *number,
-                        arguments,
-                        returns: info.returns.is_some(),
-                    }
-                })
-                .collect(),
-        };
-        let first = part(&client.first);
-        let threads = client.threads.iter().map(|t| part(t)).collect();
-        Plan { first, threads }
-    }
-
-    /// The results of a thread: its first registers, in order.
-    pub(super) fn results(&self, thread: ThreadId) -> Vec<ClientResult> {
-        let returning = self.uses.iter().filter(|u| u.returns);
-        returning
-            .enumerate()
-            .map(|(at, u)| ((u.proc, u.number), Some((thread, Reg::from_index(at)))))
-            .collect()
-    }
-
-    /// The results of operations that run first.
-    pub(super) fn results_of_init(&self) -> Vec<ClientResult> {
-        self.uses.iter().filter(|u| u.returns).map(|u| ((u.proc, u.number), None)).collect()
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fencepost_ir::{Diagnostics, PoolId, Span, Value};
 
-use super::{Global, Globals, Signature, TemplateSignature, too_many};
-use crate::fp::ast::{self, Initial, ItemKind};
+use super::{Attributes, Global, Globals, Signature, TemplateSignature, too_many};
+use crate::fp::ast::{self, AttributeKind, Initial, ItemKind};
 use crate::fp::codes;
 use crate::fp::limits;
 use crate::fp::suggest::hint;
@@ -333,6 +333,7 @@ impl Collector<'_> {
             broken |= letter.is_none();
             letter
         });
+        let attributes = self.attributes(procedure, returns);
         let id = ProcId(self.globals.procs.len() as u32);
         let global = if broken { Global::Broken } else { Global::Proc(id) };
         if self.globals.add(&procedure.name, global, self.diagnostics) && !broken {
@@ -342,8 +343,41 @@ impl Collector<'_> {
                 returns,
                 params,
                 letter,
+                attributes,
             });
         }
+    }
+
+    fn attributes(&mut self, of: &ast::Procedure, returns: Option<VarTy>) -> Attributes {
+        let mut found = Attributes::default();
+        for (at, ast::Attribute { kind, span }) in of.attributes.iter().enumerate() {
+            let word = kind.word();
+            if let Some(first) = of.attributes[..at].iter().find(|a| a.kind.word() == word) {
+                self.diagnostics
+                    .error(codes::DUPLICATE, *span, format!("`{word}` is there twice"))
+                    .label("second one")
+                    .related(first.span, "first one");
+            }
+            let needs_value = match kind {
+                AttributeKind::Owner => false,
+                AttributeKind::Repeats | AttributeKind::Aborts(_) => true,
+            };
+            if needs_value && of.returns.is_none() {
+                let message = format!("operation `{}` returns nothing", of.name.text);
+                self.diagnostics
+                    .error(codes::NO_VALUE, *span, message)
+                    .label(format!("`{word}` is about what is returned"));
+                continue;
+            }
+            match kind {
+                AttributeKind::Owner => found.owner = true,
+                AttributeKind::Repeats => found.repeats = true,
+                AttributeKind::Aborts(value) => {
+                    found.aborts = returns.and_then(|ty| self.initial(ty, value));
+                }
+            }
+        }
+        found
     }
 
     fn letter(&mut self, name: &ast::Name, letters: &mut Vec<(char, Span)>) -> Option<char> {

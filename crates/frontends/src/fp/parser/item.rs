@@ -3,9 +3,13 @@
 use fencepost_ir::Quantifier;
 
 use super::{Parsed, Parser, Stop, Trailing};
-use crate::fp::ast::{Client, Declarator, Field, Initial, Item, ItemKind, Name, Procedure, Thread};
+use crate::fp::ast::{
+    Attribute, AttributeKind, Client, Declarator, Field, Initial, Item, ItemKind, Name, Procedure,
+    Thread,
+};
 use crate::fp::codes;
 use crate::fp::lexer::Tok;
+use crate::fp::suggest::hint;
 
 impl Parser<'_> {
     pub(super) fn item(&mut self) -> Parsed<Item> {
@@ -63,7 +67,17 @@ impl Parser<'_> {
             Tok::Operation => (ItemKind::Procedure(self.procedure(true)?), true),
             Tok::Client => (ItemKind::Client(self.client()?), false),
             Tok::Thread => (ItemKind::Thread(self.thread()?), true),
-            Tok::Property => (ItemKind::Property(self.name()?), false),
+            Tok::Property => {
+                let name = self.name()?;
+                if self.peek() == Tok::Operation {
+                    let hint = format!("write `property {} operations;`", name.text);
+                    let stop = self.expected_hint("`operations`", Some(hint));
+                    self.advance();
+                    return Err(stop);
+                }
+                let of = if self.peek() == Tok::Name { Some(self.name()?) } else { None };
+                (ItemKind::Property(name, of), false)
+            }
             Tok::Final => {
                 let word = self.name()?;
                 let quantifier = match word.text.as_str() {
@@ -155,7 +169,31 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(Procedure { returns, name, params, letter, body: self.block()? })
+        let mut attributes = Vec::new();
+        while operation && self.eat(Tok::Comma) {
+            attributes.push(self.attribute()?);
+        }
+        Ok(Procedure { returns, name, params, letter, attributes, body: self.block()? })
+    }
+
+    /// `owner`, `repeats` or `aborts E`. They are words only here.
+    fn attribute(&mut self) -> Parsed<Attribute> {
+        let name = self.name()?;
+        let kind = match name.text.as_str() {
+            "owner" => AttributeKind::Owner,
+            "repeats" => AttributeKind::Repeats,
+            "aborts" => AttributeKind::Aborts(self.expr()?),
+            other => {
+                let near = hint(other, ["owner", "repeats", "aborts"], self.diagnostics.len());
+                let all = "attributes: `owner`, `repeats`, `aborts VALUE`";
+                let message = format!("operations have no attribute `{other}`");
+                self.error(codes::UNKNOWN_WORD, name.span, message)
+                    .label("unknown attribute")
+                    .hint(near.unwrap_or(all.into()));
+                return Err(Stop);
+            }
+        };
+        Ok(Attribute { kind, span: name.span })
     }
 
     fn thread(&mut self) -> Parsed<Thread> {
@@ -173,7 +211,7 @@ impl Parser<'_> {
     }
 
     /// `e(ed|d)` after `client`.
-    fn client(&mut self) -> Parsed<Client> {
+    pub(super) fn client(&mut self) -> Parsed<Client> {
         let first = if self.peek() == Tok::LParen { None } else { Some(self.letters()?) };
         let parens = self.eat(Tok::LParen);
         let mut threads = Vec::new();

@@ -18,7 +18,7 @@ impl Parser<'_> {
         if !closed {
             self.expect(Tok::Semi)?;
         }
-        Ok(Stmt { kind, span })
+        Ok(Stmt { kind, span, end: self.after_previous() })
     }
 
     /// A statement, and whether it is complete without a semicolon.
@@ -159,15 +159,20 @@ impl Parser<'_> {
             _ if declares => Some(self.declaration()?),
             _ => Some(self.simple()?),
         };
-        let init = init.map(|kind| Box::new(Stmt { kind, span: start.to(self.previous()) }));
+        let init = init.map(|kind| self.part_of_head(kind, start));
         self.expect(Tok::Semi)?;
         let cond = if self.peek() == Tok::Semi { None } else { Some(self.expr()?) };
         self.expect(Tok::Semi)?;
         let start = self.span();
         let step = if self.peek() == Tok::RParen { None } else { Some(self.simple()?) };
-        let step = step.map(|kind| Box::new(Stmt { kind, span: start.to(self.previous()) }));
+        let step = step.map(|kind| self.part_of_head(kind, start));
         self.expect(Tok::RParen)?;
         Ok(StmtKind::For { init, cond, step, body: self.body()? })
+    }
+
+    /// A statement in the head of a `for`, just parsed.
+    fn part_of_head(&self, kind: StmtKind, start: Span) -> Box<Stmt> {
+        Box::new(Stmt { kind, span: start.to(self.previous()), end: self.after_previous() })
     }
 
     fn simple(&mut self) -> Parsed<StmtKind> {
