@@ -19,6 +19,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("fencepost-frontends", 1),
     ("fencepost-models", 1),
     ("fencepost-engines", 2),
+    ("fencepost-infer", 3),
     ("fencepost-report", 4),
     ("fencepost", 5),
     ("fencepost-conformance", 6),

@@ -16,10 +16,12 @@
 //! - [`in_order`]: threads that perform their statements in order, with what each model leaves
 //!   pending: [`sc`], [`tso`], [`pso`].
 //! - [`table`]: threads with a window, the table-driven models.
+//! - [`operations`]: what a client's operations may return.
 
 mod block;
 mod in_order;
 mod memory;
+mod operations;
 mod pso;
 mod sc;
 mod table;
@@ -34,6 +36,7 @@ use fencepost_ir::{
 
 use in_order::InOrder;
 use memory::Memory;
+use operations::Orders;
 use table::Windowed;
 
 /// A memory model.
@@ -96,6 +99,8 @@ pub struct Report {
     pub deadlock: bool,
     /// The invariants that some state violates, as indices into the problem's properties.
     pub invariant_violations: BTreeSet<usize>,
+    /// The properties of operations that some final state violates, as such indices.
+    pub operation_violations: BTreeSet<usize>,
     /// Whether the bound ever disabled a statement: if not, the report is that of the unbounded
     /// model.
     pub bound_hit: bool,
@@ -175,6 +180,13 @@ trait ThreadState: Clone + Eq + Hash {
 
     fn nothing_pending(&self) -> bool;
 
+    /// How many operations have returned: "control has passed its end, its result is known, and the
+    /// operations before it have returned".
+    fn returned(&self) -> usize;
+
+    /// The thread after `invoke`: at `pc`, with what it saw in its registers.
+    fn invoke(&self, pc: Pc, seen: &[(Reg, Value)]) -> Self;
+
     /// The value of a register in a final state.
     fn register(&self, reg: Reg) -> Value;
 }
@@ -191,6 +203,7 @@ fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -
     let mut seen: HashSet<State<T>> = HashSet::new();
     let mut todo: Vec<State<T>> = Vec::new();
     let mut found: Vec<Result<State<T>, Error>> = initial(program);
+    let orders = orders(problem, &found);
     loop {
         for step in found.drain(..) {
             match step {
@@ -209,9 +222,10 @@ fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -
             }
         }
         let Some(state) = todo.pop() else { break };
-        judge(problem, &state, &mut report);
+        judge(problem, &orders, &state, &mut report);
         let mut bound_hit = false;
         for (at, thread) in state.threads.iter().enumerate() {
+            found.extend(invoke(program, &state, at).map(Ok));
             let steps = thread.steps(rules, &program.threads[at], &state.memory);
             bound_hit |= steps.bound_hit;
             found.extend(steps.next.into_iter().map(|step| {
@@ -227,6 +241,20 @@ fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -
     }
     report.states = seen.len();
     report
+}
+
+/// The step of a thread that is about to begin an operation: it sees how many the others have returned
+/// from.
+fn invoke<T: ThreadState>(program: &Program, state: &State<T>, at: usize) -> Option<State<T>> {
+    let stmt = program.threads[at].stmt(state.threads[at].pc());
+    let Op::Invoke { seen } = &stmt.op else { return None };
+    let seen = seen.iter().map(|(other, reg)| {
+        let returned = state.threads[other.index()].returned();
+        (*reg, returned as Value)
+    });
+    let mut after = state.clone();
+    after.threads[at] = state.threads[at].invoke(stmt.next, &seen.collect::<Vec<_>>());
+    Some(after)
 }
 
 /// "The `init` block runs first, alone, directly on memory. Then all threads start."
@@ -247,6 +275,21 @@ fn initial<T: ThreadState>(program: &Program) -> Vec<Result<State<T>, Error>> {
         .collect()
 }
 
+/// For each property of operations: its position, and every order.
+fn orders<T: ThreadState>(
+    problem: &Problem,
+    initial: &[Result<State<T>, Error>],
+) -> Vec<(usize, Orders)> {
+    let memories: Vec<Memory> = initial.iter().flatten().map(|s| s.memory.clone()).collect();
+    let mut found = Vec::new();
+    for (at, property) in problem.properties.iter().enumerate() {
+        if let Property::Operations(operations) = property {
+            found.push((at, Orders::all(&problem.program, operations, &memories)));
+        }
+    }
+    found
+}
+
 /// "A run ends in a final state when all threads have halted and nothing is pending."
 fn is_final<T: ThreadState>(program: &Program, state: &State<T>) -> bool {
     state.threads.iter().zip(&program.threads).all(|(thread, code)| {
@@ -255,7 +298,12 @@ fn is_final<T: ThreadState>(program: &Program, state: &State<T>) -> bool {
 }
 
 /// Notes what a state shows.
-fn judge<T: ThreadState>(problem: &Problem, state: &State<T>, report: &mut Report) {
+fn judge<T: ThreadState>(
+    problem: &Problem,
+    orders: &[(usize, Orders)],
+    state: &State<T>,
+    report: &mut Report,
+) {
     let program = &problem.program;
     let value = |what: &Observable| match *what {
         Observable::Loc(loc) => state.memory.read(loc),
@@ -263,6 +311,13 @@ fn judge<T: ThreadState>(problem: &Problem, state: &State<T>, report: &mut Repor
     };
     if is_final(program, state) {
         report.outcomes.insert(problem.observed.iter().map(value).collect());
+        for (at, orders) in orders {
+            if let Property::Operations(operations) = &problem.properties[*at]
+                && !orders.explain(operations, &value)
+            {
+                report.operation_violations.insert(*at);
+            }
+        }
     }
     let inside = state.threads.iter().zip(&program.threads);
     let inside = inside.filter(|(thread, code)| code.stmt(thread.pc()).critical).count();

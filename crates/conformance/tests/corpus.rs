@@ -42,11 +42,19 @@ fn show(problem: &Problem, outcome: &[Value]) -> String {
     parts.join(" ")
 }
 
+/// The expectations of a file: of its only program, or of each of its clients.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OfFile {
+    Program(Expected),
+    Clients(BTreeMap<String, Expected>),
+}
+
 /// Checks one folder; returns all disagreements.
 fn folder(name: &str) -> Vec<String> {
     let folder = corpus().join(name);
     let text = fs::read_to_string(folder.join("expected.toml")).expect("expectations are there");
-    let expected: BTreeMap<String, Expected> = toml::from_str(&text).expect("they are well-formed");
+    let expected: BTreeMap<String, OfFile> = toml::from_str(&text).expect("they are well-formed");
     let mut wrong = Vec::new();
     let files: BTreeSet<String> = fs::read_dir(&folder)
         .expect("the corpus is there")
@@ -61,47 +69,65 @@ fn folder(name: &str) -> Vec<String> {
             wrong.push(format!("{file} is not there"));
             continue;
         };
-        let problem = match lower(&source) {
-            Ok(mut problems) => problems.swap_remove(0),
+        let problems = match lower(&source) {
+            Ok(problems) => problems,
             Err(errors) => {
                 wrong.push(format!("{file}: {errors}"));
                 continue;
             }
         };
-        let verdicts = [
-            ("sc", &expected.sc),
-            ("tso", &expected.tso),
-            ("pso", &expected.pso),
-            ("rmo", &expected.rmo),
-        ];
-        for (model_name, verdict) in verdicts {
-            let Some(verdict) = verdict else { continue };
-            let bounded = expected.bounded.iter().any(|m| m == model_name);
-            let max_buffer = bounded.then_some(if model_name == "rmo" { 8 } else { 2 });
-            let settings = Settings { max_buffer, ..settings(2) };
-            let answer = check(&problem, &model(model_name), settings);
-            let right = match &answer.verdict {
-                Verdict::Inconclusive(i) => {
-                    bounded && matches!(i.why, Why::Buffers | Why::NoWitness)
+        match expected {
+            OfFile::Program(expected) => program(&file, &problems[0], expected, &mut wrong),
+            OfFile::Clients(clients) => {
+                for problem in &problems {
+                    match clients.get(&problem.name) {
+                        Some(expected) => {
+                            let file = format!("{file} {}", problem.name);
+                            program(&file, problem, expected, &mut wrong);
+                        }
+                        None => wrong.push(format!("{file} {}: no expectation", problem.name)),
+                    }
                 }
-                found => !bounded && found.word() == verdict,
-            };
-            if !right {
-                let found = &answer.verdict;
-                wrong.push(format!("{file} {model_name}: expected {verdict}, found {found:?}"));
-            }
-        }
-        for (model_name, set) in &expected.outcomes {
-            let answer = outcomes(&problem, &model(model_name), settings(1));
-            let found: BTreeSet<String> =
-                answer.outcomes.iter().map(|o| show(&problem, o)).collect();
-            let set: BTreeSet<String> = set.iter().cloned().collect();
-            if found != set || !answer.outcomes_complete {
-                wrong.push(format!("{file} {model_name}: expected {set:#?}, found {found:#?}"));
+                let known = |name: &&String| problems.iter().any(|p| p.name == **name);
+                let strange = clients.keys().filter(|name| !known(name));
+                wrong.extend(strange.map(|name| format!("{file} has no client {name}")));
             }
         }
     }
     wrong
+}
+
+/// Checks one program under all models.
+fn program(file: &str, problem: &Problem, expected: &Expected, wrong: &mut Vec<String>) {
+    let verdicts = [
+        ("sc", &expected.sc),
+        ("tso", &expected.tso),
+        ("pso", &expected.pso),
+        ("rmo", &expected.rmo),
+    ];
+    for (model_name, verdict) in verdicts {
+        let Some(verdict) = verdict else { continue };
+        let bounded = expected.bounded.iter().any(|m| m == model_name);
+        let max_buffer = bounded.then_some(if model_name == "rmo" { 8 } else { 2 });
+        let settings = Settings { max_buffer, shortest: false, ..settings(2) };
+        let answer = check(problem, &model(model_name), settings);
+        let right = match &answer.verdict {
+            Verdict::Inconclusive(i) => bounded && matches!(i.why, Why::Buffers | Why::NoWitness),
+            found => !bounded && found.word() == verdict,
+        };
+        if !right {
+            let found = &answer.verdict;
+            wrong.push(format!("{file} {model_name}: expected {verdict}, found {found:?}"));
+        }
+    }
+    for (model_name, set) in &expected.outcomes {
+        let answer = outcomes(problem, &model(model_name), settings(1));
+        let found: BTreeSet<String> = answer.outcomes.iter().map(|o| show(problem, o)).collect();
+        let set: BTreeSet<String> = set.iter().cloned().collect();
+        if found != set || !answer.outcomes_complete {
+            wrong.push(format!("{file} {model_name}: expected {set:#?}, found {found:#?}"));
+        }
+    }
 }
 
 fn agree(name: &str) {
@@ -122,6 +148,11 @@ fn mutex() {
 #[test]
 fn papers() {
     agree("papers");
+}
+
+#[test]
+fn structures() {
+    agree("structures");
 }
 
 #[test]

@@ -56,7 +56,10 @@ fn difference(problem: &Problem, report: &Report, answer: &Answer, por: bool) ->
                 Violation::MutualExclusion(..) => report.mutual_exclusion_violated,
                 Violation::Invariant(at) => report.invariant_violations.contains(&at),
                 Violation::Deadlock => report.deadlock,
-                Violation::Final(_) | Violation::NoWitness(_) | Violation::Witness(_) => false,
+                Violation::Final(_)
+                | Violation::Operations(_)
+                | Violation::NoWitness(_)
+                | Violation::Witness(_) => false,
             };
             (!known && !beyond).then(|| format!("{:?} does not happen", evidence.violation))
         }

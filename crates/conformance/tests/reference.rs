@@ -295,6 +295,7 @@ fn behaviours(report: &Report) -> BTreeSet<String> {
     all.extend(report.faults.iter().map(|fault| format!("fault {fault:?}")));
     all.extend(report.assertion_failures.iter().map(|label| format!("assertion {label}")));
     all.extend(report.invariant_violations.iter().map(|at| format!("invariant {at}")));
+    all.extend(report.operation_violations.iter().map(|at| format!("operations {at}")));
     all.extend(report.mutual_exclusion_violated.then(|| "mutual exclusion".to_string()));
     all.extend(report.deadlock.then(|| "deadlock".to_string()));
     all

@@ -1,6 +1,6 @@
 //! What an engine is: a task in, an answer out.
 
-use crate::verdict::Verdict;
+use crate::verdict::{Evidence, Verdict};
 use fencepost_ir::{Problem, Value};
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::{Cancel, Limits, Progress};
@@ -31,6 +31,8 @@ pub struct Settings {
     pub fixed_buffer: Option<u32>,
     /// Look for a shortest trace, at the cost of a second search.
     pub shortest: bool,
+    /// How many violations to return, if the search meets several at the same depth.
+    pub traces: usize,
 }
 
 impl Default for Settings {
@@ -42,6 +44,7 @@ impl Default for Settings {
             max_buffer: None,
             fixed_buffer: None,
             shortest: true,
+            traces: 1,
         }
     }
 }
@@ -75,6 +78,8 @@ pub struct Statistics {
 pub struct Answer {
     /// The verdict.
     pub verdict: Verdict,
+    /// Further violations, if more than one was asked for.
+    pub others: Vec<Evidence>,
     /// Figures.
     pub statistics: Statistics,
     /// The observed values of every final state reached. All of them if the verdict is `Verified`

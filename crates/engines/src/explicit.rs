@@ -95,6 +95,9 @@ impl Visitor for Search<'_> {
             bound: None,
         };
         let violation = found.target(VIOLATION);
+        let others = found.targets.iter().filter(|t| t.class == VIOLATION).skip(1);
+        let others = others.take(settings.traces.saturating_sub(1));
+        let others = others.map(|target| evidence(&machine, &found, *target)).collect();
         let verdict = match judge(M::FIDELITY, found.coverage, violation.is_some(), false) {
             Judgement::Violated => {
                 let target = violation.expect("judged by it");
@@ -119,6 +122,7 @@ impl Visitor for Search<'_> {
         let outcomes: BTreeSet<Vec<Value>> = found.facts.iter().map(|f| values(f)).collect();
         Answer {
             verdict,
+            others,
             statistics,
             outcomes,
             outcomes_complete: found.coverage == Coverage::Exhaustive,
@@ -229,6 +233,7 @@ fn evidence<M: MemoryModel>(
         End::Wrong(Wrong::MutualExclusion(a, b)) => Violation::MutualExclusion(a, b),
         End::Wrong(Wrong::Invariant(at)) => Violation::Invariant(at),
         End::Wrong(Wrong::Final(at)) => Violation::Final(at),
+        End::Wrong(Wrong::Operations(at)) => Violation::Operations(at),
         End::Wrong(Wrong::Deadlock) => Violation::Deadlock,
         End::Fine => {
             assert!(target.class >= WITNESS, "a violation replays as one");

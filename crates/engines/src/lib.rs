@@ -10,4 +10,4 @@ pub mod verdict;
 
 pub use engine::{Answer, Budget, Engine, Settings, Statistics, Task};
 pub use explicit::Explicit;
-pub use verdict::{Evidence, Inconclusive, Verdict, Violation};
+pub use verdict::{Evidence, Inconclusive, Verdict, Violation, Why};

@@ -76,6 +76,8 @@ pub enum Violation {
     Invariant(usize),
     /// The condition on final states at this position of the properties.
     Final(usize),
+    /// The results of operations, which the property at this position does not allow.
+    Operations(usize),
     /// No step is possible, and not all threads have halted.
     Deadlock,
     /// No final state satisfies the `final exists` at this position of the properties.

@@ -121,5 +121,6 @@ pub(crate) fn settings(search: &Search) -> Settings {
         max_buffer: search.max_buffer,
         fixed_buffer: search.buffer,
         shortest: true,
+        traces: 1,
     }
 }

@@ -10,6 +10,7 @@
 //! - [`op`]: the operations of a statement; fences; addresses.
 //! - [`program`]: the program itself.
 //! - [`place`], [`placement`]: where fences may stand, and the program that has them.
+//! - [`essence`]: whether two programs have the same code.
 //! - [`property`]: what must hold; [`operations`]: of the results of a library's operations.
 //! - [`flow`]: control flow, register uses, liveness.
 //! - [`interval`]: interval arithmetic.
@@ -19,6 +20,7 @@
 //! - [`span`], [`diagnostic`]: source positions and what a front end says about them.
 
 pub mod diagnostic;
+pub mod essence;
 pub mod expr;
 pub mod flow;
 pub mod ids;

@@ -104,7 +104,7 @@ struct Access<'a, 'p, D: Discipline> {
 
 impl<D: Discipline> Access<'_, '_, D> {
     fn event(&self, kind: EventKind) -> Event {
-        Event { thread: self.t, label: Some(self.label), pc: Some(self.pc), kind }
+        Event { thread: self.t, label: Some(self.label), pc: Some(self.pc), ahead: None, kind }
     }
 
     #[inline]
@@ -271,7 +271,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     ) -> Result<(), Stumble> {
         let (loc, value) = self.0.commit(shape, &mut state.pending, t, step);
         let kind = EventKind::Commit { loc, value };
-        record.event(|| Event { thread: t, label: None, pc: None, kind });
+        record.event(|| Event { thread: t, label: None, pc: None, ahead: None, kind });
         check_allocated(shape, &state.memory, loc)
             .map_err(|fault| Stumble { fault: Some(fault), label: None })?;
         state.memory.values[loc.index()] = value;

@@ -88,6 +88,8 @@ pub enum EventKind {
     AtomicEnd,
     /// Nothing happens.
     Skip,
+    /// An assignment, assertion or fence enters the thread's window, to have its effect later.
+    Defer,
 }
 
 /// One event.
@@ -99,6 +101,8 @@ pub struct Event {
     pub label: Option<Label>,
     /// Where in the thread's code, for the same statement.
     pub pc: Option<Pc>,
+    /// For an access performed from a window: how many accesses fetched before it are still pending.
+    pub ahead: Option<u32>,
     /// What.
     pub kind: EventKind,
 }

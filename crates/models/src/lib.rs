@@ -6,6 +6,7 @@
 //! - [`table`]: table-driven models with a window of unperformed accesses: RMO, IBM 370, your own.
 //! - [`catalog`]: the models by name.
 //! - [`shape`], [`state`], [`bits`]: what is known of a program, a state, and its packed form.
+//! - [`specification`]: what operations may return when each runs alone.
 //! - [`event`], [`replay`]: what happens in a step, and a whole run told step by step.
 //! - [`mutation`]: deliberate errors for the tests.
 
@@ -21,6 +22,7 @@ pub mod pso;
 pub mod replay;
 pub mod sc;
 pub mod shape;
+pub mod specification;
 pub mod state;
 pub mod table;
 pub mod tso;

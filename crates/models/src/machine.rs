@@ -18,9 +18,10 @@ pub mod system;
 use crate::event::Record;
 use crate::model::{MemoryModel, Stumble};
 use crate::shape::Shape;
+use crate::specification::{self, Allowed};
 use crate::state::State;
 use choice::Choices;
-use fencepost_ir::{Condition, Fault, Pc, Problem, Property, Quantifier, ThreadId};
+use fencepost_ir::{Condition, Fault, Operations, Pc, Problem, Property, Quantifier, ThreadId};
 
 /// Which sound reductions are in use. All of them keep verdicts and outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,6 +91,8 @@ pub enum Wrong {
     Invariant(usize),
     /// The condition on final states at this position of the properties does not hold.
     Final(usize),
+    /// The results of operations are not what the property at this position allows.
+    Operations(usize),
     /// Nothing can happen although not all threads have halted.
     Deadlock,
 }
@@ -103,12 +106,22 @@ pub struct Machine<'p, M: MemoryModel> {
     pub model: M,
     /// Which reductions are on.
     pub reductions: Reductions,
+    /// By position among the properties: what operations may return.
+    allowed: Vec<(usize, Allowed)>,
 }
 
 impl<'p, M: MemoryModel> Machine<'p, M> {
     /// A machine for a problem.
     pub fn new(problem: &'p Problem, model: M, reductions: Reductions) -> Self {
-        Machine { shape: Shape::new(problem), model, reductions }
+        let shape = Shape::new(problem);
+        let mut machine = Machine { shape, model, reductions, allowed: Vec::new() };
+        for (at, property) in problem.properties.iter().enumerate() {
+            if let Property::Operations(operations) = property {
+                let allowed = specification::allowed(&machine, operations);
+                machine.allowed.push((at, allowed));
+            }
+        }
+        machine
     }
 
     /// The state before anything ran; see [`Machine::start`] for one to begin from.
@@ -250,23 +263,32 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         for (at, property) in properties {
             let broken = match property {
                 Property::Final(Quantifier::Forall, condition) => {
-                    self.test(state, condition) != Ok(true)
+                    (self.test(state, condition) != Ok(true)).then_some(Wrong::Final(at))
                 }
                 Property::Final(Quantifier::Never, condition) => {
-                    self.test(state, condition) != Ok(false)
+                    (self.test(state, condition) != Ok(false)).then_some(Wrong::Final(at))
+                }
+                Property::Operations(operations) => {
+                    (!self.is_allowed(state, at, operations)).then_some(Wrong::Operations(at))
                 }
                 Property::Final(Quantifier::Exists, _)
                 | Property::Assertions
                 | Property::MutualExclusion
                 | Property::Invariant(_)
-                | Property::DeadlockFree
-                | Property::Operations(_) => false,
+                | Property::DeadlockFree => None,
             };
-            if broken {
-                return Some(Wrong::Final(at));
+            if broken.is_some() {
+                return broken;
             }
         }
         None
+    }
+
+    /// Whether the results in a final state are what the property at this position allows.
+    fn is_allowed(&self, state: &State<M::Pending>, at: usize, operations: &Operations) -> bool {
+        let allowed = self.allowed.iter().find(|(position, _)| *position == at);
+        let (_, allowed) = allowed.expect("computed for every such property");
+        allowed.explains(operations, &|t, reg| state.register(&self.shape, t, reg))
     }
 
     /// Whether a condition holds of a state. One that faults does not.

@@ -81,6 +81,8 @@ pub enum End {
 pub struct FirstState {
     /// Memory.
     pub memory: Vec<Value>,
+    /// What the threads computed and fetched before the first step.
+    pub events: Vec<Told>,
     /// By thread: what it has pending (table-driven models fetch at once).
     pub pending: Vec<Vec<Pending>>,
     /// By thread: whether it is in a critical section.
@@ -147,10 +149,7 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
         }
         Err(_) => return diverge(None, "something goes wrong before the first step"),
     }
-    // What the threads fetched or computed before the first step; nothing there is worth a line.
-    for event in events.drain(..) {
-        told.tell(&machine.shape, event);
-    }
+    run.first.events = events.drain(..).map(|event| told.tell(&machine.shape, event)).collect();
     run.first.pending.clone_from(&told.pending);
     run.first.critical = critical(machine, &state);
     for (at, step) in trace.steps.iter().enumerate() {
@@ -248,7 +247,7 @@ impl Telling {
                 self.pending[t].push(Pending { label, stores: true, loc, value });
             }
             EventKind::Load { loc, source, .. } => {
-                let at = self.own(t, event.label);
+                let at = self.own(&event);
                 let before = at.unwrap_or(self.pending[t].len());
                 let forwarded = source == crate::event::Source::Forwarded;
                 let store =
@@ -265,10 +264,8 @@ impl Telling {
             }
             EventKind::Write { loc, .. } => self.written(event.thread, event.label, loc),
             EventKind::Commit { loc, .. } => {
-                let at = match event.label {
-                    Some(_) => self.own(t, event.label),
-                    None => self.pending[t].iter().position(|p| p.loc == Some(loc)),
-                };
+                let oldest = || self.pending[t].iter().position(|p| p.loc == Some(loc));
+                let at = self.own(&event).or_else(oldest);
                 if let Some(at) = at {
                     event.label = Some(self.pending[t][at].label);
                     overtaken = self.pending[t][..at].iter().map(|p| p.label).collect();
@@ -277,7 +274,7 @@ impl Telling {
                 self.written(event.thread, event.label, loc);
             }
             EventKind::Update { loc, new, .. } => {
-                let at = self.own(t, event.label);
+                let at = self.own(&event);
                 let before = at.unwrap_or(self.pending[t].len());
                 overtaken = self.pending[t][..before].iter().map(|p| p.label).collect();
                 origin = Some(self.writers[loc.index()]);
@@ -296,14 +293,18 @@ impl Telling {
             | EventKind::Leave
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
+            | EventKind::Defer
             | EventKind::Skip => {}
         }
         Told { event, origin, overtaken, missed }
     }
 
-    /// The oldest pending access of a thread with this label.
-    fn own(&self, t: usize, label: Option<Label>) -> Option<usize> {
-        self.pending[t].iter().position(|p| Some(p.label) == label)
+    /// The pending access of a window that an event performs.
+    fn own(&self, event: &Event) -> Option<usize> {
+        let at = event.ahead? as usize;
+        let pending = &self.pending[event.thread.index()];
+        debug_assert_eq!(pending.get(at).map(|p| p.label), event.label, "what is performed is pending");
+        Some(at)
     }
 
     fn take_off(&mut self, t: usize, at: Option<usize>) {

@@ -4,6 +4,7 @@
 //! Computed once for a search and shared by its threads.
 
 use crate::bits::Field;
+use fencepost_ir::operations::returned;
 use fencepost_ir::range::{self, footprint};
 use fencepost_ir::{
     FenceKinds, Loc, Observable, Op, Pc, PoolId, Problem, Program, Property, Reg, ThreadId, Value,
@@ -23,6 +24,9 @@ pub struct ThreadShape {
     pub register_limits: Vec<Option<(Value, Value)>>,
     /// By program counter: the registers that are dead there.
     pub dead: Vec<Vec<Reg>>,
+    /// By program counter: the operations of a client whose ends the thread has passed, as the
+    /// registers of their results.
+    pub returned: Vec<Vec<Option<Reg>>>,
     /// By program counter: the registers the statement reads.
     pub uses: Vec<Vec<Reg>>,
     /// By program counter: the locations an access may be to, in order.
@@ -126,6 +130,7 @@ impl<'p> Shape<'p> {
                     .collect(),
                 register_limits: thread.registers.iter().map(|r| program.limits(&r.ty)).collect(),
                 dead: flow::dead_registers(thread, &observed),
+                returned: returned(thread).expect("checked by the front end"),
                 footprints: thread
                     .code
                     .iter()
@@ -256,7 +261,9 @@ fn observed_registers(problem: &Problem, thread: ThreadId) -> Vec<Reg> {
             Property::Operations(operations) => {
                 for (owner, all) in &operations.threads {
                     let kept = all.iter().filter_map(|operation| Some(operation.result?.1));
-                    kept.for_each(|reg| note(&Observable::Reg(*owner, reg)));
+                    let seen = all.iter().flat_map(|operation| &operation.seen);
+                    let all = kept.chain(seen.map(|(_, reg)| *reg));
+                    all.for_each(|reg| note(&Observable::Reg(*owner, reg)));
                 }
             }
             Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}

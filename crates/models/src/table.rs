@@ -17,7 +17,9 @@ use crate::event::{Event, EventKind, Record, Source};
 use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
 use crate::shape::Shape;
 use crate::state::State;
-use fencepost_ir::{Address, Expr, Fault, FenceKinds, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Value};
+use fencepost_ir::{
+    Address, Expr, Fault, FenceKinds, Label, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Value,
+};
 use order::Forward;
 use window::{Operand, Window};
 
@@ -46,6 +48,21 @@ pub struct Table {
 }
 
 impl Table {
+    /// The labels of the accesses in a thread's window up to the one that an internal step performs,
+    /// oldest first: the last is its own, and those before it are overtaken.
+    pub fn labels_up_to<'a>(
+        &self,
+        shape: &'a Shape<'_>,
+        pending: &'a [Window],
+        t: ThreadId,
+        step: u32,
+    ) -> impl Iterator<Item = Label> + 'a {
+        let window = &pending[t.index()];
+        let accesses = move |entry: &usize| order::kinds(shape, t, window, *entry).is_some();
+        let label = move |entry| shape.stmt(t, window.pc(entry)).label;
+        (0..=step as usize).filter(accesses).map(label)
+    }
+
     fn len_field(&self) -> Field {
         Field::for_count(self.bound as usize + 1)
     }
@@ -86,7 +103,8 @@ impl Table {
         let uses = &shape.thread(t).uses[pc.index()];
         let operands = window.operands(shape, t, entry);
         let read = |reg: &Reg| value_of(uses, operands, *reg);
-        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), kind };
+        let ahead = Some(order::accesses_before(shape, t, window, entry));
+        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), ahead, kind };
         let memory = &mut state.memory;
         let yields = match &stmt.op {
             Op::Assign { reg, expr } => {
@@ -137,6 +155,8 @@ impl Table {
             | Op::Leave
             | Op::AtomicBegin
             | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
             | Op::Halt => unreachable!("such an entry is never performed"),
         };
         let value = match (stmt.op.target(), yields) {
@@ -178,7 +198,7 @@ impl Table {
                         .map_err(|fault| stumble(Some(fault)))?;
                     let kind = EventKind::Test(value != 0);
                     let label = Some(stmt.label);
-                    record.event(|| Event { thread: t, label, pc: Some(pc), kind });
+                    record.event(|| Event { thread: t, label, pc: Some(pc), ahead: None, kind });
                     if value == 0 {
                         return Err(stumble(None));
                     }
@@ -189,7 +209,7 @@ impl Table {
                 Op::Fence(kinds) if !self.fence_matters(shape, t, window, entry, *kinds) => {
                     let kind = EventKind::Fence(*kinds);
                     let label = Some(stmt.label);
-                    record.event(|| Event { thread: t, label, pc: Some(pc), kind });
+                    record.event(|| Event { thread: t, label, pc: Some(pc), ahead: None, kind });
                     let registers = &mut state.registers[shape.thread(t).registers..];
                     state.pending[t.index()].remove(shape, t, entry, 0, registers);
                     true
@@ -272,7 +292,8 @@ impl MemoryModel for Table {
         record: &mut R,
     ) -> Result<Issue, Stumble> {
         let stmt = shape.stmt(t, pc);
-        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), kind };
+        let (label, ahead) = (Some(stmt.label), None);
+        let event = |kind| Event { thread: t, label, pc: Some(pc), ahead, kind };
         let window = &mut state.pending[t.index()];
         match &stmt.op {
             Op::Fence(kinds) if *kinds == FenceKinds::FULL => {
@@ -323,6 +344,9 @@ impl MemoryModel for Table {
                 let stores = matches!(stmt.op, Op::Store { .. } | Op::Update { .. });
                 event(EventKind::Fetch { stores, loc, value })
             }),
+            Op::Assign { .. } | Op::Assert(_) | Op::Fence(_) => {
+                record.event(|| event(EventKind::Defer));
+            }
             _ => {}
         }
         self.tidy(shape, state, t, record)?;
@@ -356,6 +380,23 @@ impl MemoryModel for Table {
         self.perform_entry(shape, state, t, step as usize, record)
             .map_err(|fault| Stumble { fault: Some(fault), label: Some(label) })?;
         self.tidy(shape, state, t, record)
+    }
+
+    /// A load commutes when no other thread writes what it reads, a store or update when none accesses
+    /// what it writes. Other entries of its own window do not change what it does: those to the same
+    /// location keep their order with it, or forward to it what they write.
+    fn internal_commutes(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        step: u32,
+    ) -> bool {
+        let window = &state.pending[t.index()];
+        let entry = step as usize;
+        let Some(kinds) = order::kinds(shape, t, window, entry) else { return false };
+        let Some(Ok(loc)) = self.location(shape, t, window, entry) else { return false };
+        if kinds.stores { shape.is_private(t, loc) } else { !shape.is_written_by_others(t, loc) }
     }
 
     fn is_idle(&self, pending: &Vec<Window>, t: ThreadId) -> bool {

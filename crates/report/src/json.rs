@@ -263,6 +263,7 @@ impl EventRecord {
             | EventKind::Leave
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
+            | EventKind::Defer
             | EventKind::Skip => (None, None),
         };
         let of_location = location.zip(value);
@@ -283,6 +284,7 @@ impl EventRecord {
             | EventKind::Leave
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
+            | EventKind::Defer
             | EventKind::Skip => {
                 of_location.map(|(loc, value)| program.location(loc).ty.show(value))
             }

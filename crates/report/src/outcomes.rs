@@ -119,6 +119,7 @@ fn notes(problem: &Problem, column: &Column<'_>) -> Vec<String> {
                 Violation::MutualExclusion(..)
                 | Violation::Invariant(_)
                 | Violation::Final(_)
+                | Violation::Operations(_)
                 | Violation::NoWitness(_)
                 | Violation::Witness(_) => false,
             };

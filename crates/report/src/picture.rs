@@ -94,7 +94,9 @@ impl<'a> Drawing<'a> {
         let program = &story.problem.program;
         let concerned = match story.run.end {
             End::Wrong(Wrong::MutualExclusion(a, b)) => vec![a, b],
-            End::Wrong(Wrong::Invariant(_) | Wrong::Final(_) | Wrong::Deadlock)
+            End::Wrong(
+                Wrong::Invariant(_) | Wrong::Final(_) | Wrong::Operations(_) | Wrong::Deadlock,
+            )
             | End::Stumbled(..)
             | End::Fine => Vec::new(),
         };
@@ -384,6 +386,7 @@ fn touched(story: &Story<'_>) -> Vec<bool> {
             | EventKind::Leave
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
+            | EventKind::Defer
             | EventKind::Skip => {}
         }
     }
@@ -395,6 +398,7 @@ fn touched(story: &Story<'_>) -> Vec<bool> {
             Violation::Fault(..)
             | Violation::Assertion(..)
             | Violation::MutualExclusion(..)
+            | Violation::Operations(_)
             | Violation::Deadlock
             | Violation::NoWitness(_),
         )

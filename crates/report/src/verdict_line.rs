@@ -254,6 +254,7 @@ pub fn heading(
         | Violation::MutualExclusion(..)
         | Violation::Invariant(_)
         | Violation::Final(_)
+        | Violation::Operations(_)
         | Violation::Deadlock
         | Violation::NoWitness(_) => paint.bad("VIOLATED"),
     };

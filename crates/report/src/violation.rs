@@ -5,7 +5,8 @@ use crate::trace::Story;
 use crate::wording::{place, statement};
 use fencepost_engines::Violation;
 use fencepost_ir::{
-    BinOp, Condition, Expr, Label, Observable, Problem, Property, Quantifier, ThreadId, UnOp, Value,
+    BinOp, Condition, Consistency, Expr, Label, Observable, Operation, Operations, Problem,
+    Property, Quantifier, ThreadId, UnOp, Value,
 };
 use fencepost_models::Wrong;
 use fencepost_models::replay::End;
@@ -18,6 +19,7 @@ pub fn word(violation: Violation) -> &'static str {
         Violation::MutualExclusion(..) => "mutual-exclusion",
         Violation::Invariant(_) => "invariant",
         Violation::Final(_) => "final",
+        Violation::Operations(_) => "operations",
         Violation::Deadlock => "deadlock",
         Violation::NoWitness(_) => "no-witness",
         Violation::Witness(_) => "witness",
@@ -35,6 +37,7 @@ pub fn property(problem: &Problem, violation: Violation) -> String {
         Violation::Deadlock => "deadlock_free".into(),
         Violation::Invariant(at)
         | Violation::Final(at)
+        | Violation::Operations(at)
         | Violation::NoWitness(at)
         | Violation::Witness(at) => problem.properties.get(at).map(describe).unwrap_or_default(),
     }
@@ -78,6 +81,7 @@ pub fn shown_by(story: &Story<'_>) -> Option<Violation> {
         End::Wrong(Wrong::MutualExclusion(a, b)) => Some(Violation::MutualExclusion(a, b)),
         End::Wrong(Wrong::Invariant(at)) => Some(Violation::Invariant(at)),
         End::Wrong(Wrong::Final(at)) => Some(Violation::Final(at)),
+        End::Wrong(Wrong::Operations(at)) => Some(Violation::Operations(at)),
         End::Wrong(Wrong::Deadlock) => Some(Violation::Deadlock),
         End::Fine if !story.run.is_final => None,
         End::Fine => {
@@ -138,6 +142,10 @@ pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_
             ),
             other => describe(other),
         },
+        Violation::Operations(at) => match &problem.properties[at] {
+            Property::Operations(operations) => returned(problem, operations, story),
+            other => describe(other),
+        },
         Violation::Final(at) | Violation::NoWitness(at) | Violation::Witness(at) => {
             match &problem.properties[at] {
                 Property::Final(quantifier, condition) => {
@@ -166,6 +174,37 @@ pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_
                 other => describe(other),
             }
         }
+    }
+}
+
+/// What operations returned, and that nothing explains it.
+fn returned(problem: &Problem, operations: &Operations, story: Option<&Story<'_>>) -> String {
+    let program = &problem.program;
+    let shown = |thread: ThreadId, operation: &Operation| {
+        let what = Observable::Reg(thread, operation.result?.1);
+        let value = program.observable_type(what).show(value(story?, what)?);
+        Some(format!("{} = {value}", operation.name))
+    };
+    let parts: Vec<String> = operations
+        .threads
+        .iter()
+        .filter_map(|(thread, all)| {
+            let results: Vec<String> = all.iter().filter_map(|one| shown(*thread, one)).collect();
+            let name = &program.thread(*thread).name;
+            (!results.is_empty()).then(|| format!("{name}: {}", results.join(", ")))
+        })
+        .collect();
+    let order = match operations.consistency {
+        Consistency::Sequential => "no order of the operations returns this",
+        Consistency::Linearizable => {
+            "no order of the operations returns this that keeps those in order of which one \
+             returned before the other began"
+        }
+    };
+    if parts.is_empty() {
+        format!("operations: {order}")
+    } else {
+        format!("operations: {}: {order}", parts.join("; "))
     }
 }
 

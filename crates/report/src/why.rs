@@ -255,6 +255,7 @@ fn accesses(run: &Run) -> (Vec<Access>, Vec<Overtaking>) {
             | EventKind::Leave
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
+            | EventKind::Defer
             | EventKind::Skip => continue,
         };
         let waiting = |a: &Access| a.thread == thread && a.label == label && a.time == NEVER;

@@ -51,6 +51,7 @@ pub fn kind(program: &Program, event: &Event) -> &'static str {
         EventKind::AtomicBegin => "atomic",
         EventKind::AtomicEnd => "atomic-end",
         EventKind::Skip => "skip",
+        EventKind::Defer => "defer",
     }
 }
 
@@ -76,6 +77,7 @@ pub fn matters(program: &Program, event: &Event) -> bool {
         EventKind::Fetch { .. }
         | EventKind::AtomicBegin
         | EventKind::AtomicEnd
+        | EventKind::Defer
         | EventKind::Skip => false,
     }
 }
@@ -222,6 +224,7 @@ pub fn event(program: &Program, told: &Told) -> String {
         EventKind::AtomicBegin => "atomic {".into(),
         EventKind::AtomicEnd => "}".into(),
         EventKind::Skip => "skip".into(),
+        EventKind::Defer => "waits for a value".into(),
     }
 }
 

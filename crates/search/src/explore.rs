@@ -29,6 +29,9 @@ const PARALLEL: usize = 512;
 /// How many insertions ahead the table is touched.
 const AHEAD: usize = 8;
 
+/// How many targets of the class that ends the search are kept.
+const MANY: usize = 64;
+
 /// What to search for and with how many threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
@@ -60,7 +63,8 @@ pub struct Target {
 pub struct Exploration {
     /// How much was seen.
     pub coverage: Coverage,
-    /// The first target of each class, at the smallest depth at which that class occurs.
+    /// The first target of each class, at the smallest depth at which that class occurs. Of the class
+    /// that ended the search, also others met at the same depth.
     pub targets: Vec<Target>,
     /// All facts.
     pub facts: BTreeSet<Vec<u8>>,
@@ -74,7 +78,7 @@ pub struct Exploration {
     pub depth: u32,
     /// Bytes held at the end, which is when most are held.
     pub bytes: u64,
-    shards: Vec<Shard>,
+    pub(crate) shards: Vec<Shard>,
 }
 
 impl Exploration {
@@ -347,7 +351,9 @@ impl<T: TransitionSystem> Search<'_, T> {
             self.transitions += chunk.transitions;
             self.bounded |= chunk.bounded;
             for target in chunk.targets.drain(..) {
-                if !self.found.iter().any(|t| t.class == target.class) {
+                let wanted = self.options.stop_at == Some(target.class);
+                let known = self.found.iter().filter(|t| t.class == target.class).count();
+                if known == 0 || (wanted && known < MANY) {
                     self.found.push(target);
                 }
             }

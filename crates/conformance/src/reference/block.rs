@@ -35,8 +35,12 @@ pub(super) fn run(
 ) -> Vec<Result<End, Error>> {
     let rules = Rules { program, bound: usize::MAX, table: Table::default() };
     let mut ends = Vec::new();
-    let mut level = HashSet::from([(InOrder { pc, registers, pending: Nothing }, memory)]);
+    let first = InOrder { pc, registers, pending: Nothing, ends: Vec::new() };
+    let mut level = HashSet::from([(first, memory)]);
     for _ in 0..LIMIT {
+        if level.is_empty() {
+            break;
+        }
         let mut after = HashSet::new();
         for (local, memory) in level {
             let stmt = thread.stmt(local.pc);

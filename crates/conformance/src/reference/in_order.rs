@@ -45,12 +45,14 @@ pub(super) struct InOrder<P> {
     pub(super) pc: Pc,
     pub(super) registers: Vec<Value>,
     pub(super) pending: P,
+    /// The results of the operations whose ends were passed.
+    pub(super) ends: Vec<Option<Reg>>,
 }
 
 impl<P: Pending> ThreadState for InOrder<P> {
     fn start(thread: &Thread) -> Self {
         let registers = vec![0; thread.registers.len()];
-        InOrder { pc: Pc(0), registers, pending: P::default() }
+        InOrder { pc: Pc(0), registers, pending: P::default(), ends: Vec::new() }
     }
 
     fn steps(&self, rules: &Rules, thread: &Thread, memory: &Memory) -> Steps<Self> {
@@ -70,6 +72,18 @@ impl<P: Pending> ThreadState for InOrder<P> {
 
     fn nothing_pending(&self) -> bool {
         self.pending.is_empty()
+    }
+
+    fn returned(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn invoke(&self, pc: Pc, seen: &[(Reg, Value)]) -> Self {
+        let mut next = InOrder { pc, ..self.clone() };
+        for (reg, value) in seen {
+            next.registers[reg.index()] = *value;
+        }
+        next
     }
 
     fn register(&self, reg: Reg) -> Value {
@@ -177,14 +191,16 @@ impl<P: Pending> InOrder<P> {
                 }
                 let ends = block::run(program, thread, stmt.next, self.registers.clone(), memory);
                 let after = |end: block::End| {
-                    let pending = self.pending.clone();
-                    (InOrder { pc: end.pc, registers: end.registers, pending }, end.memory)
+                    let next = InOrder { pc: end.pc, registers: end.registers, ..self.clone() };
+                    (next, end.memory)
                 };
                 let next = ends.into_iter().map(|end| end.map(after)).collect();
                 return Ok(Steps { next, bound_hit: false });
             }
             Op::AtomicEnd => unreachable!("an atomic block is entered at its beginning"),
-            Op::Halt => return Ok(Steps::none()),
+            Op::Return { result } => next.ends.push(*result),
+            // A step of its own, made where all threads are at hand.
+            Op::Invoke { .. } | Op::Halt => return Ok(Steps::none()),
         }
         Ok(Steps::one(next, memory))
     }

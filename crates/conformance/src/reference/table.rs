@@ -42,6 +42,8 @@ pub(super) struct Windowed {
     pc: Pc,
     registers: Vec<Operand>,
     window: Vec<Entry>,
+    /// The results of the operations whose ends were fetched.
+    ends: Vec<Option<Reg>>,
 }
 
 /// Where a load takes its value from.
@@ -79,6 +81,8 @@ fn kinds(op: &Op) -> &'static [Kind] {
         | Op::Leave
         | Op::AtomicBegin
         | Op::AtomicEnd
+        | Op::Invoke { .. }
+        | Op::Return { .. }
         | Op::Halt => &[],
     }
 }
@@ -188,7 +192,7 @@ fn footprint(program: &Program, address: &Address) -> BTreeSet<Loc> {
 impl ThreadState for Windowed {
     fn start(thread: &Thread) -> Self {
         let registers = vec![Operand::Value(0); thread.registers.len()];
-        Windowed { pc: Pc(0), registers, window: Vec::new() }
+        Windowed { pc: Pc(0), registers, window: Vec::new(), ends: Vec::new() }
     }
 
     fn steps(&self, rules: &Rules, thread: &Thread, memory: &Memory) -> Steps<Self> {
@@ -213,6 +217,19 @@ impl ThreadState for Windowed {
 
     fn nothing_pending(&self) -> bool {
         self.window.is_empty()
+    }
+
+    fn returned(&self) -> usize {
+        let known = |reg: &Reg| matches!(self.registers[reg.index()], Operand::Value(_));
+        self.ends.iter().take_while(|result| result.as_ref().is_none_or(known)).count()
+    }
+
+    fn invoke(&self, pc: Pc, seen: &[(Reg, Value)]) -> Self {
+        let mut next = Windowed { pc, ..self.clone() };
+        for (reg, value) in seen {
+            next.registers[reg.index()] = Operand::Value(*value);
+        }
+        next
     }
 
     fn register(&self, reg: Reg) -> Value {
@@ -327,13 +344,16 @@ impl Windowed {
                 let ends = block::run(program, thread, stmt.next, registers, memory);
                 let after = |end: block::End| {
                     let registers = end.registers.into_iter().map(Operand::Value).collect();
-                    (Windowed { pc: end.pc, registers, window: Vec::new() }, end.memory)
+                    let next = Windowed { pc: end.pc, registers, ..self.clone() };
+                    (next, end.memory)
                 };
                 let next = ends.into_iter().map(|end| end.map(after)).collect();
                 return Ok(Steps { next, bound_hit: false });
             }
             Op::AtomicEnd => unreachable!("an atomic block is entered at its beginning"),
-            Op::Halt => return Ok(Steps::none()),
+            Op::Return { result } => next.ends.push(*result),
+            // A step of its own, made where all threads are at hand.
+            Op::Invoke { .. } | Op::Halt => return Ok(Steps::none()),
         }
         Ok(Steps::one(next, memory))
     }
@@ -456,6 +476,8 @@ impl Windowed {
             | Op::Leave
             | Op::AtomicBegin
             | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
             | Op::Halt => unreachable!("never entered in the window"),
         };
         if let (Some(reg), Some(value)) = (stmt.op.target(), yields) {

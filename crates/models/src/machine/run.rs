@@ -38,7 +38,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         let pc = state.pcs[t.index()];
         let stmt = self.shape.stmt(t, pc);
         let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
-        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), kind };
+        let event =
+            |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), ahead: None, kind };
         let next = match &stmt.op {
             Op::Halt | Op::AtomicEnd => return Ok(Taken::Blocked),
             Op::Load { .. }
@@ -86,6 +87,14 @@ impl<M: MemoryModel> Machine<'_, M> {
                 record.event(|| event(EventKind::Free(reference)));
                 stmt.next
             }
+            Op::Invoke { seen } => {
+                for (other, reg) in seen {
+                    let returned = self.returned(state, *other);
+                    self.assign(state, t, *reg, returned).map_err(stumble)?;
+                }
+                record.event(|| event(EventKind::Skip));
+                stmt.next
+            }
             Op::Leave => {
                 record.event(|| event(EventKind::Leave));
                 stmt.next
@@ -100,17 +109,20 @@ impl<M: MemoryModel> Machine<'_, M> {
                     None => return Ok(Taken::Blocked),
                 }
             }
-            Op::Skip | Op::Assign { .. } | Op::Branch { .. } | Op::Assume(_) | Op::Assert(_) => {
-                match self.local(state, t, pc, record)? {
-                    Local::At(next) => next,
-                    Local::Blocked => return Ok(Taken::Blocked),
-                    Local::Unknown => match self.defer(state, t, pc, record)? {
-                        Issue::Done => stmt.next,
-                        Issue::Blocked => return Ok(Taken::Blocked),
-                        Issue::Bounded => return Ok(Taken::Bounded),
-                    },
-                }
-            }
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::Return { .. } => match self.local(state, t, pc, record)? {
+                Local::At(next) => next,
+                Local::Blocked => return Ok(Taken::Blocked),
+                Local::Unknown => match self.defer(state, t, pc, record)? {
+                    Issue::Done => stmt.next,
+                    Issue::Blocked => return Ok(Taken::Blocked),
+                    Issue::Bounded => return Ok(Taken::Bounded),
+                },
+            },
         };
         state.pcs[t.index()] = next;
         self.settle(state, t, record)?;
@@ -158,6 +170,15 @@ impl<M: MemoryModel> Machine<'_, M> {
         Ok(())
     }
 
+    /// How many of a thread's operations have returned: control has passed their ends, and their results
+    /// are known.
+    fn returned(&self, state: &State<M::Pending>, t: ThreadId) -> Value {
+        let passed = &self.shape.thread(t).returned[state.pcs[t.index()].index()];
+        let known =
+            |result: &&Option<Reg>| result.is_none_or(|reg| self.model.known(state, t, &[reg]));
+        passed.iter().take_while(known).count() as Value
+    }
+
     /// Lets the model keep an assignment or assertion for later.
     fn defer<R: Record>(
         &self,
@@ -189,7 +210,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
         let registers = &mut state.registers[self.shape.thread(t).registers..];
         let limits = &self.shape.thread(t).register_limits;
-        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), kind };
+        let event =
+            |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), ahead: None, kind };
         let result = local(stmt, registers, limits, |kind| record.event(|| event(kind)))?;
         if let Op::Assign { reg, .. } = stmt.op {
             self.model.define(&self.shape, state, t, reg);
@@ -263,12 +285,24 @@ impl<M: MemoryModel> Machine<'_, M> {
         let Some(init) = &program.init else {
             return Ok(true);
         };
-        let limits: Vec<_> = init.registers.iter().map(|r| program.limits(&r.ty)).collect();
-        let mut registers = vec![0; init.registers.len()];
-        let block = Block { thread: init, id: None, limits: &limits };
-        let end =
-            self.run_directly(&block, Pc(0), &mut registers, &mut state.memory, choices, record)?;
-        Ok(end.is_some())
+        Ok(self.run_alone(init, &mut state.memory, choices, record)?.is_some())
+    }
+
+    /// Runs code that is no thread's from its beginning to `Halt`, all registers 0, directly on memory.
+    /// The registers at its end; none when it is blocked.
+    pub(crate) fn run_alone<R: Record>(
+        &self,
+        code: &Thread,
+        memory: &mut Memory,
+        choices: &mut Choices,
+        record: &mut R,
+    ) -> Result<Option<Vec<Value>>, Stumble> {
+        let program = self.shape.program();
+        let limits: Vec<_> = code.registers.iter().map(|r| program.limits(&r.ty)).collect();
+        let mut registers = vec![0; code.registers.len()];
+        let block = Block { thread: code, id: None, limits: &limits };
+        let end = self.run_directly(&block, Pc(0), &mut registers, memory, choices, record)?;
+        Ok(end.map(|_| registers))
     }
 
     /// Runs statements on memory until the end of the block.
@@ -287,7 +321,13 @@ impl<M: MemoryModel> Machine<'_, M> {
             let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
             let mut event = |kind| {
                 if let Some(thread) = block.id {
-                    record.event(|| Event { thread, label: Some(stmt.label), pc: Some(pc), kind });
+                    record.event(|| Event {
+                        thread,
+                        label: Some(stmt.label),
+                        pc: Some(pc),
+                        ahead: None,
+                        kind,
+                    });
                 }
             };
             let put = |registers: &mut [Value], reg: Reg, value: Value| {
@@ -300,7 +340,9 @@ impl<M: MemoryModel> Machine<'_, M> {
                     event(EventKind::AtomicEnd);
                     return Ok(Some(stmt.next));
                 }
-                Op::AtomicBegin | Op::AtomicEnd | Op::Fence(_) | Op::Leave => stmt.next,
+                Op::AtomicBegin | Op::AtomicEnd | Op::Fence(_) | Op::Leave | Op::Invoke { .. } => {
+                    stmt.next
+                }
                 Op::Drain(at) => {
                     let loc = locate(&self.shape, at, &|r| registers[r.index()]);
                     check_allocated(&self.shape, memory, loc.map_err(stumble)?).map_err(stumble)?;
@@ -374,7 +416,8 @@ impl<M: MemoryModel> Machine<'_, M> {
                 | Op::Assign { .. }
                 | Op::Branch { .. }
                 | Op::Assume(_)
-                | Op::Assert(_) => match local(stmt, registers, block.limits, event)? {
+                | Op::Assert(_)
+                | Op::Return { .. } => match local(stmt, registers, block.limits, event)? {
                     Local::At(next) => next,
                     Local::Blocked | Local::Unknown => return Ok(None),
                 },
@@ -393,7 +436,7 @@ fn chosen(choices: &mut Choices, lo: Value, hi: Value) -> Value {
 /// Code that runs directly on memory.
 struct Block<'a> {
     thread: &'a Thread,
-    /// Whose it is; none for `init`.
+    /// Whose it is; none for `init` and for an operation that runs alone.
     id: Option<ThreadId>,
     limits: &'a [Option<(Value, Value)>],
 }
@@ -409,7 +452,7 @@ fn local(
     let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
     let eval = |e: &Expr<Reg>| e.eval(&|reg| registers[reg.index()]).map_err(stumble);
     match &stmt.op {
-        Op::Skip => {
+        Op::Skip | Op::Return { .. } => {
             event(EventKind::Skip);
             Ok(Local::At(stmt.next))
         }
@@ -451,6 +494,7 @@ fn local(
         | Op::Leave
         | Op::AtomicBegin
         | Op::AtomicEnd
+        | Op::Invoke { .. }
         | Op::Halt => unreachable!("only local statements get here"),
     }
 }

@@ -6,6 +6,10 @@
 //! looks at, and its successors must be farther away, so that no step is put off around
 //! a whole cycle (see [`Sink::is_farther`]). Typical such steps: a store entering its buffer, a fence that
 //! can be passed, a load of a location that only its own thread writes.
+//!
+//! `Invoke` looks at how far other threads have come, and a step that goes first may make it see more
+//! operations that have returned. What it sees decides nothing but which orders of operations explain the
+//! results, and the more it sees, the fewer do: no violation is lost.
 
 use super::choice::Choices;
 use super::packed::Segments;
@@ -253,7 +257,13 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::Update { .. }
             | Op::Fence(_)
             | Op::Drain(_) => self.model.issue_commutes(&self.shape, state, t, pc),
-            Op::New { .. } | Op::Free { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Halt => false,
+            Op::New { .. }
+            | Op::Free { .. }
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => false,
         }
     }
 }

@@ -29,6 +29,11 @@ pub(super) fn kinds(
     }
 }
 
+/// How many accesses of a window come before an entry.
+pub(super) fn accesses_before(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> u32 {
+    (0..entry).filter(|e| kinds(shape, t, window, *e).is_some()).count() as u32
+}
+
 /// Where a load gets its value.
 pub(super) enum Forward {
     /// From memory.

@@ -208,3 +208,37 @@ fn a_file_that_is_no_trace_is_told_apart_from_a_damaged_one() {
     file.model.kind = "quantum".into();
     assert!(file.model.model().is_err());
 }
+
+#[test]
+fn results_that_no_order_explains() {
+    let library = |consistency: &str| {
+        format!(
+            "shared int x, y;
+             operation void put(int v) as p {{ x = v; }}
+             operation int get() as g {{ int r = x; return r; }}
+             operation void set() as s {{ y = 1; }}
+             operation int test() as t {{ int r = y; return r; }}
+             property {consistency} operations;
+             client pt|sg;"
+        )
+    };
+    let problem = lower(&library("sequentially_consistent"));
+    let model = model("tso");
+    let finding = find(&problem, &model, Settings::default());
+    let story = finding.story();
+    let result = CheckResult::new(&finding, story.as_ref());
+    assert_eq!(result.reason, Some("operations"));
+    assert_eq!(result.property.as_deref(), Some("sequentially_consistent operations"));
+    let message = "operations: client(0): t1 = 0; client(1): g1 = 0: \
+                   no order of the operations returns this";
+    assert_eq!(result.message.as_deref(), Some(message));
+
+    let problem = lower(&library("linearizable").replace("pt|sg", "p|g"));
+    let finding = find(&problem, &model, Settings::default());
+    let story = finding.story();
+    let result = CheckResult::new(&finding, story.as_ref());
+    assert_eq!(result.property.as_deref(), Some("linearizable operations"));
+    let message = "operations: client(1): g1 = 0: no order of the operations returns this \
+                   that keeps those in order of which one returned before the other began";
+    assert_eq!(result.message.as_deref(), Some(message));
+}

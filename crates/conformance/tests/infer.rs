@@ -1,0 +1,198 @@
+//! Fence inference against brute force: every subset of the candidates is tried.
+//!
+//! The programs are random; what they must keep is that their outcomes are those under SC, so that
+//! whatever a weaker model adds is a violation that fences can prevent.
+
+mod common;
+
+use common::{check, model, outcomes, settings};
+use fencepost_conformance::random::{Profile, program};
+use fencepost_engines::{Budget, Explicit, Settings, Verdict};
+use fencepost_frontends::Request;
+use fencepost_infer::candidates::{Candidates, Restrictions};
+use fencepost_infer::lazy::{Question, infer};
+use fencepost_infer::menu::{Dish, Menu};
+use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
+use fencepost_infer::set::Set;
+use fencepost_ir::{
+    BinOp, Condition, Diagnostics, Expr, FenceKinds, Placement, Problem, Property, Quantifier,
+    Span, Written, placement,
+};
+use fencepost_models::ModelSpec;
+use fencepost_search::{Cancel, Limits, Progress};
+
+/// More candidates than this, and some lines are left out.
+const CANDIDATES: usize = 9;
+
+fn small() -> Settings {
+    let limits = Limits { states: 20_000, ..Limits::default() };
+    Settings { limits, max_buffer: Some(8), ..settings(1) }
+}
+
+/// The program with its places, and its SC outcomes as what it must keep.
+fn problem(source: &str) -> Option<Problem> {
+    let mut diagnostics = Diagnostics::new();
+    let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
+    let request = Request { places: true, ..Request::default() };
+    let problem = frontend.lower_for(source, &request, &mut diagnostics)?.pop()?;
+    let mut plain = problem.clone();
+    plain.properties.clear();
+    let sc = outcomes(&plain, &model("sc"), small());
+    if !sc.outcomes_complete || sc.outcomes.is_empty() || sc.outcomes.len() > 40 {
+        return None;
+    }
+    let all = |op, exprs: Vec<Expr<_>>, empty| {
+        let both = |a, b| Expr::Binary(op, Box::new(a), Box::new(b));
+        exprs.into_iter().reduce(both).unwrap_or(Expr::Const(empty))
+    };
+    let one = |outcome: &Vec<i32>| {
+        let is = |(what, value): (&_, &_)| {
+            let value = Box::new(Expr::Const(*value));
+            Expr::Binary(BinOp::Eq, Box::new(Expr::Var(*what)), value)
+        };
+        all(BinOp::And, plain.observed.iter().zip(outcome).map(is).collect(), 1)
+    };
+    let expr = all(BinOp::Or, sc.outcomes.iter().map(one).collect(), 0);
+    let condition = Condition { expr, text: "as under SC".into(), span: Span::default() };
+    let mut problem = plain;
+    let asserts = problem.program.threads.iter().flat_map(|t| &t.code);
+    if asserts.into_iter().any(|s| matches!(s.op, fencepost_ir::Op::Assert(_))) {
+        problem.properties.push(Property::Assertions);
+    }
+    problem.properties.push(Property::Final(Quantifier::Forall, condition));
+    let right = matches!(check(&problem, &model("sc"), small()).verdict, Verdict::Verified(_));
+    right.then_some(problem)
+}
+
+fn ask(problem: &Problem, model: &ModelSpec, candidates: &Candidates) -> Inference {
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    let budget = Budget { cancel: &cancel, progress: &progress };
+    let problems = std::slice::from_ref(problem);
+    let settings = small();
+    let engine = &Explicit;
+    infer(Question { problems, model, candidates, engine, settings, all: true }, budget)
+}
+
+/// Whether a placement is enough; none when that was not decided.
+fn is_enough(problem: &Problem, model: &ModelSpec, placement: &Placement) -> Option<bool> {
+    let program = placement::fenced(&problem.program, placement, Written::Kept);
+    let fenced = Problem { program, ..problem.clone() };
+    match check(&fenced, model, small()).verdict {
+        Verdict::Verified(_) => Some(true),
+        Verdict::Violated(_) => Some(false),
+        Verdict::Inconclusive(_) => None,
+    }
+}
+
+/// The cheapest placements by trying all; none when something was not decided.
+fn by_force(
+    problem: &Problem,
+    model: &ModelSpec,
+    candidates: &Candidates,
+) -> Option<(u32, Vec<Placement>)> {
+    let n = candidates.len();
+    let mut best = (u32::MAX, Vec::new());
+    for bits in 0..1_usize << n {
+        let placement =
+            candidates.placement(&Set::of(n, (0..n).filter(|member| bits >> member & 1 == 1)));
+        let price = candidates.price(&placement);
+        if price > best.0 || !is_enough(problem, model, &placement)? {
+            continue;
+        }
+        if price < best.0 {
+            best = (price, Vec::new());
+        }
+        best.1.push(placement);
+    }
+    best.1.sort();
+    Some(best)
+}
+
+/// Candidates, few enough to try all subsets.
+fn few(problem: &Problem, menu: &Menu, seed: u64) -> Candidates {
+    let mut restrictions = Restrictions::default();
+    let mut line = seed as u32;
+    loop {
+        let candidates =
+            Candidates::new(std::slice::from_ref(problem), menu, &restrictions, Written::Kept);
+        if candidates.len() <= CANDIDATES {
+            return candidates;
+        }
+        line += 7;
+        let places = &problem.program.places;
+        let place = &places[line as usize % places.len()];
+        restrictions.forbidden_lines.insert(problem.program.label(place.label).span.line);
+        if line > 10_000 {
+            return candidates;
+        }
+    }
+}
+
+fn compare(source: &str, name: &str, menu: &Menu, seed: u64) -> Option<bool> {
+    let problem = problem(source)?;
+    let model = model(name);
+    let candidates = few(&problem, menu, seed);
+    if candidates.len() > CANDIDATES {
+        return None;
+    }
+    let (price, placements) = by_force(&problem, &model, &candidates)?;
+    let said = ask(&problem, &model, &candidates);
+    let about = || format!("{name}, {menu:?}, seed {seed}\n{source}\n{said:?}");
+    match &said {
+        Inference::Repaired(repair) => {
+            assert_eq!(repair.sufficiency, Sufficiency::Verified, "{}", about());
+            assert_eq!(repair.price, price, "{}", about());
+            let mut all = repair.placements.clone();
+            all.sort();
+            assert_eq!(all, placements, "{}", about());
+            for need in &repair.needed_for {
+                assert!(need.violation.is_some(), "{need:?} {}", about());
+            }
+            Some(price > 0)
+        }
+        Inference::Unrepairable(Unrepairable::OutOfReach { .. }) => {
+            assert!(placements.is_empty(), "{placements:?} {}", about());
+            Some(true)
+        }
+        Inference::Unrepairable(_) | Inference::GaveUp(_) => panic!("{}", about()),
+    }
+}
+
+fn run(name: &str, menus: &[Menu], seeds: std::ops::Range<u64>, least: usize) {
+    let mut interesting = 0;
+    for seed in seeds {
+        for profile in Profile::ALL {
+            let source = program(profile, seed).to_string();
+            for menu in menus {
+                interesting += usize::from(compare(&source, name, menu, seed) == Some(true));
+            }
+        }
+    }
+    assert!(interesting >= least, "only {interesting} programs needed fences");
+}
+
+fn singles(model: &str) -> Menu {
+    let all = Menu::of(&common::model(model)).dishes;
+    let single = |d: &Dish| *d != Dish::Fence(FenceKinds::FULL);
+    Menu::only(&all.into_iter().map(|(d, _)| d).filter(single).collect::<Vec<_>>())
+}
+
+fn menus(model: &str) -> [Menu; 3] {
+    let full = Dish::Fence(FenceKinds::FULL);
+    [Menu::only(&[full]), singles(model), Menu::only(&[full, Dish::Drain])]
+}
+
+#[test]
+fn the_cheapest_fences_are_those_of_brute_force_under_tso() {
+    run("tso", &menus("tso"), 0..25, 10);
+}
+
+#[test]
+fn the_cheapest_fences_are_those_of_brute_force_under_pso() {
+    run("pso", &menus("pso"), 100..125, 10);
+}
+
+#[test]
+fn the_cheapest_fences_are_those_of_brute_force_under_rmo() {
+    run("rmo", &menus("rmo"), 200..220, 10);
+}

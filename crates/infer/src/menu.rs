@@ -1,0 +1,119 @@
+//! The menu: which barriers a model's programs may be given, and what each costs.
+//!
+//! A kind of fence is worth offering only where the model lets such accesses change places; a full fence
+//! does the work of all. Prices are relative. The defaults say that two fences that only order loads,
+//! or only stores, cost as much as one that makes loads wait for stores, and that a full fence costs
+//! little more than that one: about what SPARC, ARM and x86 processors charge.
+
+use fencepost_ir::FenceKinds;
+use fencepost_models::ModelSpec;
+
+/// Something that can be ordered.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Dish {
+    /// A fence of this kind.
+    Fence(FenceKinds),
+    /// A wait for the stores to one location.
+    Drain,
+}
+
+impl Dish {
+    /// All of them, in the order of the book.
+    pub const ALL: [Dish; 6] = [
+        Dish::Fence(FenceKinds::FULL),
+        Dish::Fence(FenceKinds::STORE_STORE),
+        Dish::Fence(FenceKinds::STORE_LOAD),
+        Dish::Fence(FenceKinds::LOAD_LOAD),
+        Dish::Fence(FenceKinds::LOAD_STORE),
+        Dish::Drain,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> String {
+        match self {
+            Dish::Fence(kinds) => kinds.name(),
+            Dish::Drain => "drain".into(),
+        }
+    }
+
+    /// The one with this name.
+    pub fn by_name(name: &str) -> Option<Dish> {
+        Dish::ALL.into_iter().find(|dish| dish.name() == name)
+    }
+
+    /// What it costs unless told otherwise.
+    pub fn usual_price(self) -> u32 {
+        match self {
+            Dish::Fence(FenceKinds::FULL) => 5,
+            Dish::Fence(FenceKinds::STORE_LOAD) => 4,
+            Dish::Fence(_) => 2,
+            Dish::Drain => 3,
+        }
+    }
+}
+
+/// What is offered, with prices.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Menu {
+    /// The barriers and their prices, each once.
+    pub dishes: Vec<(Dish, u32)>,
+}
+
+impl Menu {
+    /// The fences that make a difference under a model, at their usual prices.
+    pub fn of(model: &ModelSpec) -> Menu {
+        let relaxes = model.relaxes();
+        let useful = |dish: &Dish| match *dish {
+            Dish::Fence(FenceKinds::STORE_STORE) => relaxes.store_store,
+            Dish::Fence(FenceKinds::STORE_LOAD) => relaxes.store_load,
+            Dish::Fence(FenceKinds::LOAD_LOAD) => relaxes.load_load,
+            Dish::Fence(FenceKinds::LOAD_STORE) => relaxes.load_store,
+            Dish::Fence(_) => true,
+            Dish::Drain => false,
+        };
+        Menu::only(&Dish::ALL.into_iter().filter(useful).collect::<Vec<_>>())
+    }
+
+    /// These, at their usual prices.
+    pub fn only(dishes: &[Dish]) -> Menu {
+        let mut dishes: Vec<(Dish, u32)> = dishes.iter().map(|d| (*d, d.usual_price())).collect();
+        dishes.sort_unstable();
+        dishes.dedup();
+        Menu { dishes }
+    }
+
+    /// Changes a price; what is not offered stays so.
+    pub fn charge(&mut self, dish: Dish, price: u32) {
+        for (_, old) in self.dishes.iter_mut().filter(|(other, _)| *other == dish) {
+            *old = price;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(model: &str) -> Vec<String> {
+        let model = ModelSpec::by_name(model).expect("a built-in model");
+        let mut names: Vec<String> =
+            Menu::of(&model).dishes.iter().map(|(dish, _)| dish.name()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn only_what_a_model_relaxes_is_offered() {
+        assert_eq!(names("tso"), ["full", "store_load"]);
+        assert_eq!(names("pso"), ["full", "store_load", "store_store"]);
+        assert_eq!(names("rmo"), ["full", "load_load", "load_store", "store_load", "store_store"]);
+    }
+
+    #[test]
+    fn names_and_dishes_are_the_same_thing() {
+        for dish in Dish::ALL {
+            assert_eq!(Dish::by_name(&dish.name()), Some(dish));
+        }
+        assert_eq!(Dish::by_name("mfence"), None);
+    }
+}

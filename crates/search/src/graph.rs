@@ -1,0 +1,267 @@
+//! The graph of a finished search: its states numbered without gaps, its steps with their labels.
+//!
+//! [`explore`](crate::explore()) keeps states but no steps: most questions need none. A question about all
+//! paths does. [`graph`] takes every step of every state once more and stores it as two numbers,
+//! where it leads and which label it has; a label is a list of numbers whose meaning is the system's, kept
+//! once. Beside the states there is one more node, the *goal*, for whatever the system wants to lead there.
+//! Threads share the states in chunks, and chunks are put together in their order, so that the
+//! result does not depend on the number of threads.
+
+use crate::explore::Exploration;
+use crate::limits::Cancel;
+use crate::visited::{SHARDS, Shard, hash, shard_of};
+use rustc_hash::FxHashMap;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// States in a chunk.
+const CHUNK: usize = 1024;
+
+/// A system whose steps have labels.
+pub trait Labelled: Sync {
+    /// Working memory of one thread.
+    type Scratch;
+
+    /// Makes the working memory.
+    fn scratch(&self) -> Self::Scratch;
+
+    /// Tells the initial states, as steps without a label.
+    fn initial(&self, scratch: &mut Self::Scratch, steps: &mut Steps<'_>);
+
+    /// Tells the steps of a state.
+    fn steps(&self, state: &[u8], scratch: &mut Self::Scratch, steps: &mut Steps<'_>);
+}
+
+/// Where a system tells its steps.
+#[derive(Debug)]
+pub struct Steps<'a> {
+    states: &'a Numbering<'a>,
+    part: &'a mut Part,
+}
+
+impl Steps<'_> {
+    /// A step to a state.
+    ///
+    /// # Panics
+    /// When the search has not seen that state.
+    #[inline]
+    pub fn to(&mut self, state: &[u8], label: &[u32]) {
+        let to = self.states.number(state).expect("a search is complete before its graph is made");
+        self.part.add(to, label);
+    }
+
+    /// A step to the goal.
+    pub fn to_goal(&mut self, label: &[u32]) {
+        self.part.add(self.states.len(), label);
+    }
+}
+
+/// The states of a search, numbered from 0.
+#[derive(Debug)]
+struct Numbering<'a> {
+    shards: &'a [Shard],
+    /// By shard: the number of its first state; then the number of states.
+    firsts: [u32; SHARDS + 1],
+}
+
+impl<'a> Numbering<'a> {
+    fn new(shards: &'a [Shard]) -> Self {
+        let mut firsts = [0; SHARDS + 1];
+        for (at, shard) in shards.iter().enumerate() {
+            firsts[at + 1] = firsts[at] + shard.len() as u32;
+        }
+        Numbering { shards, firsts }
+    }
+
+    fn len(&self) -> u32 {
+        self.firsts[SHARDS]
+    }
+
+    fn state(&self, number: u32) -> &'a [u8] {
+        let shard = self.firsts.partition_point(|first| *first <= number) - 1;
+        self.shards[shard].state((number - self.firsts[shard]) as usize)
+    }
+
+    #[inline]
+    fn number(&self, state: &[u8]) -> Option<u32> {
+        let hash = hash(state);
+        let shard = shard_of(hash);
+        let index = self.shards[shard].find(hash, state).ok()?;
+        Some(self.firsts[shard] + index as u32)
+    }
+}
+
+/// The steps of some consecutive states.
+#[derive(Debug, Default)]
+struct Part {
+    /// By state: how many steps come before the end of its own.
+    ends: Vec<u32>,
+    targets: Vec<u32>,
+    /// By step: the position of its label in `labels`.
+    label_of: Vec<u32>,
+    labels: Vec<Box<[u32]>>,
+    known: FxHashMap<Box<[u32]>, u32>,
+}
+
+impl Part {
+    #[inline]
+    fn add(&mut self, to: u32, label: &[u32]) {
+        let number = intern(&mut self.known, &mut self.labels, label);
+        self.targets.push(to);
+        self.label_of.push(number);
+    }
+}
+
+fn intern(
+    known: &mut FxHashMap<Box<[u32]>, u32>,
+    labels: &mut Vec<Box<[u32]>>,
+    label: &[u32],
+) -> u32 {
+    if let Some(number) = known.get(label) {
+        return *number;
+    }
+    let number = labels.len() as u32;
+    labels.push(label.into());
+    known.insert(label.into(), number);
+    number
+}
+
+/// States and labelled steps, as numbers.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// By node: where its steps begin; then how many there are.
+    starts: Vec<u32>,
+    targets: Vec<u32>,
+    label_of: Vec<u32>,
+    labels: Vec<Box<[u32]>>,
+    initial: Vec<u32>,
+}
+
+impl Graph {
+    /// The number of the empty label.
+    pub const EMPTY: u32 = 0;
+
+    /// A graph of so many states, from its steps `(from, to, label)` in any order. The goal's
+    /// number is that of the states.
+    pub fn from_steps(states: u32, initial: &[u32], steps: &[(u32, u32, Vec<u32>)]) -> Self {
+        let mut graph = Graph::empty();
+        let mut known = FxHashMap::from_iter([(Box::from([]), Graph::EMPTY)]);
+        for state in 0..states {
+            for (_, to, label) in steps.iter().filter(|(from, ..)| *from == state) {
+                graph.targets.push(*to);
+                graph.label_of.push(intern(&mut known, &mut graph.labels, label));
+            }
+            graph.starts.push(graph.targets.len() as u32);
+        }
+        graph.starts.push(graph.targets.len() as u32);
+        graph.initial = initial.to_vec();
+        graph
+    }
+
+    fn empty() -> Self {
+        Graph {
+            starts: vec![0],
+            targets: Vec::new(),
+            label_of: Vec::new(),
+            labels: vec![Box::from([])],
+            initial: Vec::new(),
+        }
+    }
+
+    /// How many nodes there are: the states and the goal.
+    pub fn nodes(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many steps there are.
+    pub fn edges(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The goal. It has no steps.
+    pub fn goal(&self) -> u32 {
+        self.nodes() as u32 - 1
+    }
+
+    /// The initial nodes. The goal is among them when it is reached without a step.
+    pub fn initial(&self) -> &[u32] {
+        &self.initial
+    }
+
+    /// The steps of a node: where they lead, and the numbers of their labels.
+    #[inline]
+    pub fn steps(&self, node: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let range = self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize;
+        let labels = self.label_of[range.clone()].iter();
+        self.targets[range].iter().copied().zip(labels.copied())
+    }
+
+    /// The labels, by number.
+    pub fn labels(&self) -> &[Box<[u32]>] {
+        &self.labels
+    }
+
+    /// Bytes held, without the labels.
+    pub fn bytes(&self) -> u64 {
+        4 * (self.starts.len() + 2 * self.targets.len()) as u64
+    }
+}
+
+/// The graph of what a search has seen; none when it was cancelled. The search must not have been cut
+/// short.
+pub fn graph<L: Labelled>(
+    found: &Exploration,
+    system: &L,
+    threads: NonZeroUsize,
+    cancel: &Cancel,
+) -> Option<Graph> {
+    let states = Numbering::new(&found.shards);
+    let chunks = (states.len() as usize).div_ceil(CHUNK);
+    let parts: Vec<Mutex<Part>> = (0..chunks).map(|_| Mutex::default()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut scratch = system.scratch();
+        while cancel.raised().is_none() {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(part) = parts.get(at) else { return };
+            let mut part = part.lock().unwrap_or_else(|e| e.into_inner());
+            let from = (at * CHUNK) as u32;
+            for number in from..(from + CHUNK as u32).min(states.len()) {
+                let mut steps = Steps { states: &states, part: &mut part };
+                system.steps(states.state(number), &mut scratch, &mut steps);
+                let end = part.targets.len() as u32;
+                part.ends.push(end);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.get().min(chunks) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    if cancel.raised().is_some() {
+        return None;
+    }
+    let mut graph = Graph::empty();
+    let mut known = FxHashMap::from_iter([(Box::from([]), Graph::EMPTY)]);
+    graph.starts.reserve_exact(states.len() as usize + 1);
+    for part in parts {
+        let part = part.into_inner().unwrap_or_else(|e| e.into_inner());
+        let names: Vec<u32> =
+            part.labels.iter().map(|label| intern(&mut known, &mut graph.labels, label)).collect();
+        let before = graph.targets.len() as u32;
+        graph.starts.extend(part.ends.iter().map(|end| before + end));
+        graph.targets.extend_from_slice(&part.targets);
+        graph.label_of.extend(part.label_of.iter().map(|label| names[*label as usize]));
+    }
+    graph.starts.push(graph.targets.len() as u32);
+    let mut first = Part::default();
+    system.initial(&mut system.scratch(), &mut Steps { states: &states, part: &mut first });
+    graph.initial = first.targets;
+    graph.initial.sort_unstable();
+    graph.initial.dedup();
+    Some(graph)
+}
