@@ -4,6 +4,7 @@ use crate::exit;
 use crate::memory_size::parse_size;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use fencepost_infer::menu::Dish;
 use fencepost_models::Reductions;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -23,7 +24,9 @@ pub(crate) struct Args {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Check(Check),
+    Infer(Infer),
     Outcomes(Outcomes),
+    Clients(Clients),
     Replay(Replay),
     Models(Models),
     Fmt(Fmt),
@@ -80,9 +83,9 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) accept_bounded: bool,
 
-    /// Check only the client with this text (`ee|dd`)
+    /// Check this client (`ee|dd`), of the file or not; may be given several times
     #[arg(long, value_name = "TEXT")]
-    pub(crate) client: Option<String>,
+    pub(crate) client: Vec<String>,
 
     /// Write the trace of every violation into this directory, for `fencepost replay`
     #[arg(long, value_name = "DIR")]
@@ -155,6 +158,123 @@ impl Search {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(crate) enum Method {
+    #[default]
+    Lazy,
+}
+
+/// Find the cheapest fences that make a program right under a memory model
+#[derive(clap::Args, Debug)]
+#[command(after_help = exit::INFER_HELP)]
+pub(crate) struct Infer {
+    /// The program; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// The memory model, by name (see `fencepost models`) or by the path of a model file
+    #[arg(long, default_value = "tso")]
+    pub(crate) model: String,
+
+    /// How to find fences; `lazy` learns from violations, and is exact
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) method: Method,
+
+    /// Kinds that may be placed: full, store_store, store_load, load_load, load_store, drain
+    /// [default: the fences that make a difference under the model]
+    #[arg(long, value_delimiter = ',', value_parser = parse_kind, value_name = "KIND,...")]
+    pub(crate) fences: Vec<Dish>,
+
+    /// What kinds cost, from 1 to 1000 [default: full=5, store_load=4, drain=3, others 2]
+    #[arg(long, value_delimiter = ',', value_parser = parse_cost, value_name = "KIND=N,...")]
+    pub(crate) cost: Vec<(Dish, u32)>,
+
+    /// List every cheapest placement
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Reconsider the fences that the program has, too
+    #[arg(long)]
+    pub(crate) from_scratch: bool,
+
+    /// Put no fence before what is on this line; may be given several times
+    #[arg(long, value_name = "LINE", value_delimiter = ',')]
+    pub(crate) forbid: Vec<u32>,
+
+    /// Put fences into this procedure or thread template only; may be given several times
+    #[arg(long, value_name = "FUNCTION", value_delimiter = ',')]
+    pub(crate) only_in: Vec<String>,
+
+    /// Repair for this client (`ee|dd`), of the file or not; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) client: Vec<String>,
+
+    /// Repair for the clients in this file, one on each line; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) clients: Option<PathBuf>,
+
+    /// Write the fences into the file
+    #[arg(long, short)]
+    pub(crate) write: bool,
+
+    /// Write the program with its fences into this file
+    #[arg(long, short, value_name = "FILE", conflicts_with = "write")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Show how the answer was found: what was tried, and what each violation teaches
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    /// How to print results
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+
+    /// Let fences that are enough "with buffers up to N" count as success, and write them
+    #[arg(long)]
+    pub(crate) accept_bounded: bool,
+
+    /// Write the trace that each fence prevents into this directory, for `fencepost replay`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) trace_dir: Option<PathBuf>,
+
+    /// Print the verdict and the change only: no traces, advice or progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) search: Search,
+}
+
+/// List the clients of a library up to a size, one on each line
+///
+/// Clients that differ only by the order of threads are listed once.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Clients {
+    /// The library; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// How many threads each has
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) threads: usize,
+
+    /// How many operations come first, before the threads, at most
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) init: usize,
+
+    /// How many operations the threads have together, at most
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub(crate) ops: usize,
+
+    /// How many clients to list, at most
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) limit: usize,
+
+    /// How to print them
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
 /// List the outcomes of a program, and which models allow each
 ///
 /// An outcome is what `observe` names (else what final conditions mention, else everything) in a
@@ -173,7 +293,7 @@ pub(crate) struct Outcomes {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 
-    /// Only the client with this text (`ee|dd`)
+    /// Only this client (`ee|dd`), of the file or not
     #[arg(long, value_name = "TEXT")]
     pub(crate) client: Option<String>,
 
@@ -227,6 +347,22 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
         _ => Err("not a number of seconds".into()),
+    }
+}
+
+fn parse_kind(text: &str) -> Result<Dish, String> {
+    Dish::by_name(text.trim()).ok_or_else(|| {
+        let known: Vec<String> = Dish::ALL.into_iter().map(Dish::name).collect();
+        format!("there is no such kind; there are {}", known.join(", "))
+    })
+}
+
+fn parse_cost(text: &str) -> Result<(Dish, u32), String> {
+    let (kind, cost) = text.split_once('=').ok_or("a cost is written as in full=5")?;
+    let kind = parse_kind(kind)?;
+    match cost.trim().parse::<u32>() {
+        Ok(cost @ 1..=1000) => Ok((kind, cost)),
+        Ok(_) | Err(_) => Err("a cost is a number from 1 to 1000".into()),
     }
 }
 

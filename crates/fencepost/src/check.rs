@@ -109,9 +109,10 @@ impl Checking<'_> {
             Err(message) => return self.unusable(path, message),
         };
         let doing = format!("reading {}", source.name);
-        match guarded_while(doing, || source.lower(self.output)) {
+        let clients = &self.options.client;
+        match guarded_while(doing, || source.lower_clients(clients, self.output)) {
             Ok(Ok((text, problems))) => {
-                for problem in input::wanted(&problems, &self.options.client) {
+                for problem in &problems {
                     self.program(&source.name, &text, problem);
                 }
             }
@@ -345,11 +346,7 @@ impl Checking<'_> {
         }
         if programs == 0 {
             if self.exit == Exit::Fine {
-                let what = match &self.options.client {
-                    Some(client) => format!("there is no client `{}`", printable(client)),
-                    None => "there is no program".into(),
-                };
-                self.output.message(&format!("nothing was checked: {what}\n"));
+                self.output.message("nothing was checked: there is no program\n");
             }
             self.exit = self.exit.and(Exit::Nothing);
         }

@@ -60,6 +60,16 @@ Exit codes:
    6  an internal error of Fencepost: please report it
 With several files and models all are checked, and the most serious code wins: 6, 2, 10, 5, 4, 1, 0.";
 
+/// For `infer --help`.
+pub(crate) const INFER_HELP: &str = "\
+Exit codes:
+   0  repaired and verified, or no fence is needed
+  10  no fence helps: the program is wrong under sequential consistency, or out of reach
+   5  no answer within the limits, or one for bounded buffers only (0 with --accept-bounded)
+   2  wrong usage, or an input that cannot be used; nothing is written
+   6  an internal error of Fencepost: please report it
+Nothing is written unless the program is repaired.";
+
 #[cfg(test)]
 mod tests {
     use super::Exit::{Fine, Inconclusive, Internal, Nothing, Unusable, Violated};

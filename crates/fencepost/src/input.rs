@@ -1,7 +1,7 @@
 //! From paths to programs: files, directories, standard input, model files.
 
 use crate::output::Output;
-use fencepost_frontends::Frontend;
+use fencepost_frontends::{Frontend, Request};
 use fencepost_ir::{Diagnostics, Problem, Span};
 use fencepost_models::ModelSpec;
 use fencepost_report::diagnostics::render;
@@ -115,23 +115,41 @@ impl Source {
 
     /// The programs it describes. What the front end has to say goes to standard error.
     pub(crate) fn lower(&self, output: &Output) -> Result<(String, Vec<Problem>), Unusable> {
+        self.lower_for(&Request::default(), output)
+    }
+
+    /// The same, for these clients; for its own, if there are none.
+    pub(crate) fn lower_clients(
+        &self,
+        clients: &[String],
+        output: &Output,
+    ) -> Result<(String, Vec<Problem>), Unusable> {
+        let clients = Some(clients).filter(|clients| !clients.is_empty());
+        self.lower_for(&Request { clients, ..Request::default() }, output)
+    }
+
+    /// The same, as asked for.
+    pub(crate) fn lower_for(
+        &self,
+        request: &Request<'_>,
+        output: &Output,
+    ) -> Result<(String, Vec<Problem>), Unusable> {
         let mut diagnostics = Diagnostics::new();
         let text = self.text(&mut diagnostics);
         let problems = if diagnostics.has_errors() {
             None
         } else {
-            self.frontend.lower(&text, &mut diagnostics)
+            self.frontend.lower_for(&text, request, &mut diagnostics)
         };
         output.message(&render(&diagnostics, &self.name, &text, output.paint_messages));
         let all = || diagnostics.sorted().iter().map(|d| InputError::new(&self.name, d)).collect();
         Ok((text, problems.ok_or_else(|| Unusable(all()))?))
     }
-}
 
-/// The programs with this client's text; all, if none is asked for.
-pub(crate) fn wanted<'p>(problems: &'p [Problem], client: &Option<String>) -> Vec<&'p Problem> {
-    let asked = |p: &&Problem| client.as_ref().is_none_or(|client| *client == p.name);
-    problems.iter().filter(asked).collect()
+    /// The programs of another text in its language, about which the user need not be told.
+    pub(crate) fn lower_other(&self, text: &str, request: &Request<'_>) -> Option<Vec<Problem>> {
+        self.frontend.lower_for(text, request, &mut Diagnostics::new())
+    }
 }
 
 /// A model by its name, or from a file.

@@ -3,7 +3,7 @@
 //! The only crate that touches files, the clock, the environment and terminals.
 //!
 //! - [`args`]: the command line; [`exit`]: what the exit codes mean.
-//! - [`check`], [`outcomes`], [`replay`], [`fmt`], [`dump`], [`models`]: the commands.
+//! - [`check`], [`infer`], [`clients`], [`outcomes`], [`replay`], [`fmt`], [`dump`], [`models`]: the commands.
 //! - [`input`]: from paths to programs; [`store`]: files written whole or not at all.
 //! - [`session`]: the clock, Ctrl-C and progress around a search.
 //! - [`output`]: what goes to the reader; [`guard`]: bugs of ours, caught.
@@ -11,10 +11,12 @@
 
 mod args;
 mod check;
+mod clients;
 mod dump;
 mod exit;
 mod fmt;
 mod guard;
+mod infer;
 mod input;
 mod memory_size;
 mod models;
@@ -41,6 +43,8 @@ fn run(args: Args) -> Exit {
     let mut output = Output::new(args.color);
     let exit = match args.command {
         Command::Check(options) => check::run(&options, &mut output),
+        Command::Infer(options) => infer::run(&options, &mut output),
+        Command::Clients(options) => clients::run(&options, &mut output),
         Command::Outcomes(options) => outcomes::run(&options, &mut output),
         Command::Replay(options) => replay::run(&options, &mut output),
         Command::Models(options) => models::run(&options, &mut output),

@@ -20,13 +20,15 @@ pub(crate) fn run(options: &Outcomes, output: &mut Output) -> Exit {
             return Exit::Unusable;
         }
     };
-    let Ok((_, problems)) = source.lower(output) else { return Exit::Unusable };
+    let clients: Vec<String> = options.client.iter().cloned().collect();
+    let Ok((_, problems)) = source.lower_clients(&clients, output) else {
+        return Exit::Unusable;
+    };
     let session = Session::new(&options.search, false);
     let settings = settings(&options.search);
-    let wanted = input::wanted(&problems, &options.client);
-    let mut exit = if wanted.is_empty() { Exit::Nothing } else { Exit::Fine };
+    let mut exit = if problems.is_empty() { Exit::Nothing } else { Exit::Fine };
     let mut results = Vec::new();
-    for problem in wanted {
+    for problem in &problems {
         let mut answers: Vec<Answer> = Vec::new();
         for model in &models {
             let what = format!("{}  {}", source.name, shown(model));

@@ -32,7 +32,12 @@ pub(crate) fn run(options: &Replay, output: &mut Output) -> Exit {
         }
     };
     let source = Source::embedded(&file.file, &file.source);
-    let Ok((_, problems)) = source.lower(output) else { return Exit::Unusable };
+    // A client may have come from outside of the source.
+    let client: &[String] = match file.client.as_str() {
+        "" => &[],
+        _ => std::slice::from_ref(&file.client),
+    };
+    let Ok((_, problems)) = source.lower_clients(client, output) else { return Exit::Unusable };
     let Some(problem) = problems.iter().find(|p| p.name == file.client) else {
         output.error(&format!(
             "{name}: the source in it has no client `{}`",

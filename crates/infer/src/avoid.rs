@@ -86,7 +86,8 @@ impl<const W: usize> Formulas<W> {
 
     /// Bytes held, roughly.
     pub(crate) fn bytes(&self) -> u64 {
-        let clauses = self.clause_numbers.capacity() * (8 * W + 5) + self.clauses.capacity() * 8 * W;
+        let clauses =
+            self.clause_numbers.capacity() * (8 * W + 5) + self.clauses.capacity() * 8 * W;
         let formulas = self.formulas.capacity() * 32 + self.formula_numbers.capacity() * 21;
         let memory = self.and.capacity() + self.or.capacity() + self.without.capacity();
         (clauses + formulas + self.size * 4 + memory * 13) as u64
@@ -226,7 +227,10 @@ mod tests {
                 bits[at / 64] >> (at % 64) & 1 == 1 && i >> c & 1 == 1
             })
         };
-        (0..32).filter(|i| formulas.clauses(formula).all(|bits| clause(bits, *i))).map(|i| 1 << i).sum()
+        (0..32)
+            .filter(|i| formulas.clauses(formula).all(|bits| clause(bits, *i)))
+            .map(|i| 1 << i)
+            .sum()
     }
 
     fn bits<const W: usize>(members: u32, shift: usize) -> Bits<W> {

@@ -411,7 +411,8 @@ fn run<const W: usize>(
     let (acyclic, passes) = pass.all()?;
     let of_goal = pass.avoid[graph.goal() as usize];
     let mut formula = Clauses::over(constraints.len());
-    let mut sets: Vec<Set> = pass.formulas.clauses(of_goal).map(|b| set(constraints.len(), b)).collect();
+    let mut sets: Vec<Set> =
+        pass.formulas.clauses(of_goal).map(|b| set(constraints.len(), b)).collect();
     sets.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.iter().cmp(b.iter())));
     sets.into_iter().for_each(|set| {
         formula.add(set);

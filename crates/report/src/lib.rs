@@ -10,18 +10,22 @@
 //! - [`violation`]: one sentence about what went wrong.
 //! - [`verdict_line`]: the row for each model, and what ended an inconclusive search.
 //! - [`outcomes`]: which model allows which outcome, as a table.
+//! - [`repair`]: what inference answers, with [`diff`], what changes in the source; [`repair_json`] for programs.
 //! - [`models`]: the list of models.
 //! - [`json`]: the same for programs, with a documented, stable form.
 //! - [`trace_file`]: a trace that can be stored, handed on and re-executed.
 //! - [`paint`]: colours, or none.
 
 pub mod diagnostics;
+pub mod diff;
 pub mod json;
 pub mod memory;
 pub mod models;
 pub mod outcomes;
 pub mod paint;
 pub mod picture;
+pub mod repair;
+pub mod repair_json;
 pub mod trace;
 pub mod trace_file;
 pub mod verdict_line;

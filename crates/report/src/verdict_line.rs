@@ -189,6 +189,11 @@ pub fn ended_by(why: Why) -> &'static str {
 pub fn advice(finding: &Finding<'_>, fixed: bool) -> Option<&'static str> {
     let Found::Answer(answer) = &finding.result else { return None };
     let Verdict::Inconclusive(inconclusive) = &answer.verdict else { return None };
+    advice_on(*inconclusive, fixed)
+}
+
+/// The same for a search that ended so.
+pub fn advice_on(inconclusive: Inconclusive, fixed: bool) -> Option<&'static str> {
     match inconclusive.why {
         Why::Stopped(Stop::States) => Some("raise --max-states"),
         Why::Stopped(Stop::Memory) if inconclusive.clean_up_to.is_some() => {

@@ -73,9 +73,8 @@ fn a_formula_holds_exactly_where_no_error_is_reached() {
                 (0..5).filter(|c| bits >> c & 1 == 1).map(|c| all[c]).collect();
             let position = |c: &Constraint| solution.constraints.binary_search(c).ok();
             let number = solution.constraints.len();
-            let holds = solution
-                .formula
-                .are_hit_by(&Set::of(number, kept.iter().filter_map(position)));
+            let holds =
+                solution.formula.are_hit_by(&Set::of(number, kept.iter().filter_map(position)));
             let expected = !goes_wrong(graph.goal(), &steps, &kept);
             assert_eq!(holds, expected, "seed {seed} {kept:?}");
         }
@@ -83,7 +82,10 @@ fn a_formula_holds_exactly_where_no_error_is_reached() {
         cyclic += usize::from(solution.passes > 1);
         false_ones += usize::from(solution.formula.iter().any(Set::is_empty));
     }
-    assert!(interesting > 200 && cyclic > 50 && false_ones > 200, "{interesting} {cyclic} {false_ones}");
+    assert!(
+        interesting > 200 && cyclic > 50 && false_ones > 200,
+        "{interesting} {cyclic} {false_ones}"
+    );
 }
 
 #[test]
