@@ -98,12 +98,17 @@ impl Session {
 fn show(bar: &ProgressBar, progress: &Progress, started: Instant) {
     let states = progress.states.load(Ordering::Relaxed);
     let depth = progress.depth.load(Ordering::Relaxed);
-    let rate = states as f64 / started.elapsed().as_secs_f64().max(0.001);
-    bar.set_message(format!(
-        "{} states  {} states/s  depth {depth}",
-        count(states),
-        count(rate as u64)
-    ));
+    let seconds = started.elapsed().as_secs_f64();
+    let parts = progress.parts.load(Ordering::Relaxed);
+    // The rate means nothing where one search follows another.
+    let about = if parts > 0 {
+        let done = progress.done.load(Ordering::Relaxed).min(parts);
+        format!("{done} of {parts} searches  {seconds:.0} s  {} states", count(states))
+    } else {
+        let rate = states as f64 / seconds.max(0.001);
+        format!("{} states  {} states/s  depth {depth}", count(states), count(rate as u64))
+    };
+    bar.set_message(about);
     bar.tick();
 }
 

@@ -111,12 +111,13 @@ fn missing(
 
 /// What an access does to memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Access {
+pub(crate) struct Access {
     loads: bool,
     stores: bool,
 }
 
-fn access(op: &Op) -> Option<Access> {
+/// What an operation does to memory, if it is an access.
+pub(crate) fn access(op: &Op) -> Option<Access> {
     match op {
         Op::Load { .. } => Some(Access { loads: true, stores: false }),
         Op::Store { .. } => Some(Access { loads: false, stores: true }),

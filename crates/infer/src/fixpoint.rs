@@ -126,14 +126,15 @@ fn with_bound(
     let reductions = Reductions { fuse: true, clear_dead: true, partial_order: false };
     let machine = Machine::new(task.problem, table, reductions);
     let options = Options { limits, cancel, progress, threads, stop_at: None };
-    let found = explore(&machine, options);
+    let windows = Windows::new(&machine, settings.reductions.partial_order);
+    let found = explore(&windows, options);
     let bound = match found.coverage {
         Coverage::Exhaustive => None,
         Coverage::Bounded => Some(table.bound),
         Coverage::Cut(stop) => return Err(GaveUp::Stopped(stop)),
         Coverage::Found => unreachable!("there is nothing to stop at"),
     };
-    let graph = graph(&found, &Windows(&machine), threads, cancel);
+    let graph = graph(&found, &windows, threads, cancel);
     let graph = graph.ok_or(GaveUp::Stopped(cancel.raised().unwrap_or(Stop::Interrupted)))?;
     let states = found.states;
     drop(found);

@@ -187,6 +187,8 @@ impl Inferring<'_> {
             |problem: &usize| self.verified[*problem].iter().any(|p| p.is_within(placement));
         let open: Vec<usize> = self.order.iter().copied().filter(|p| !known(p)).collect();
         let mut undecided = Vec::new();
+        self.budget.progress.parts.store(open.len() as u64, Ordering::Relaxed);
+        self.budget.progress.done.store(0, Ordering::Relaxed);
         for batch in open.chunks(BATCH) {
             let fenced: Vec<Problem> = batch.iter().map(|p| self.fenced(*p, placement)).collect();
             let position =
@@ -201,7 +203,12 @@ impl Inferring<'_> {
                 self.statistics[*problem] = answer.statistics;
                 match answer.verdict {
                     Verdict::Verified(_) => self.verified[*problem].push(placement.clone()),
-                    Verdict::Inconclusive(why) => undecided.push((*problem, why)),
+                    Verdict::Inconclusive(why) => {
+                        undecided.push((*problem, why));
+                        // What takes long is asked last.
+                        self.order.retain(|p| p != problem);
+                        self.order.push(*problem);
+                    }
                     Verdict::Violated(first) => {
                         let all = std::iter::once(first).chain(answer.others);
                         for evidence in all {
@@ -391,7 +398,9 @@ impl Inferring<'_> {
         task: &(dyn Fn(usize) -> Task<'t> + Sync),
     ) -> Vec<Answer> {
         let run = |problem: usize, settings: Settings| {
-            self.question.engine.run(task(problem), settings, self.budget)
+            let answer = self.question.engine.run(task(problem), settings, self.budget);
+            self.budget.progress.done.fetch_add(1, Ordering::Relaxed);
+            answer
         };
         let workers = settings.threads.get().min(problems.len());
         if workers <= 1 {

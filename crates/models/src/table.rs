@@ -17,9 +17,7 @@ use crate::event::{Event, EventKind, Record, Source};
 use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
 use crate::shape::Shape;
 use crate::state::State;
-use fencepost_ir::{
-    Address, Expr, Fault, FenceKinds, Label, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Value,
-};
+use fencepost_ir::{Address, Expr, Fault, FenceKinds, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Value};
 use order::Forward;
 use window::{Operand, Window};
 
@@ -48,19 +46,15 @@ pub struct Table {
 }
 
 impl Table {
-    /// The labels of the accesses in a thread's window up to the one that an internal step performs,
-    /// oldest first: the last is its own, and those before it are overtaken.
-    pub fn labels_up_to<'a>(
+    /// The statements in a thread's window, oldest first; the number of an internal step is the position
+    /// of what it performs.
+    pub fn window<'a>(
         &self,
-        shape: &'a Shape<'_>,
         pending: &'a [Window],
         t: ThreadId,
-        step: u32,
-    ) -> impl Iterator<Item = Label> + 'a {
+    ) -> impl ExactSizeIterator<Item = Pc> + 'a {
         let window = &pending[t.index()];
-        let accesses = move |entry: &usize| order::kinds(shape, t, window, *entry).is_some();
-        let label = move |entry| shape.stmt(t, window.pc(entry)).label;
-        (0..=step as usize).filter(accesses).map(label)
+        (0..window.len()).map(|entry| window.pc(entry))
     }
 
     fn len_field(&self) -> Field {

@@ -88,4 +88,8 @@ pub struct Progress {
     pub states: AtomicU64,
     /// The length of the paths being extended.
     pub depth: AtomicU64,
+    /// Of several searches that are one job: how many are done, and how many there are (0: one).
+    pub done: AtomicU64,
+    /// See `done`.
+    pub parts: AtomicU64,
 }
