@@ -139,7 +139,7 @@ fn the_reduction_changes_no_formula() {
             }
         }
     }
-    println!("compared {compared} smaller {smaller}"); assert!(compared >= 20 && smaller >= 5, "{compared} {smaller}");
+    assert!(compared >= 40 && smaller >= 5, "{compared} {smaller}");
 }
 
 /// What is asked for must not happen, what may not happen stays so.
@@ -187,24 +187,5 @@ fn what_is_right_under_sc_is_repaired() {
             }
         }
     }
-    println!("repaired {repaired} bounded {bounded}"); assert!(repaired >= 60 && bounded < 20, "{repaired} {bounded}");
-}
-
-#[test]
-#[ignore]
-fn try_it() {
-    let path = std::env::var("FP").expect("FP");
-    let models = std::env::var("MODELS").unwrap_or("sc tso pso rmo".into());
-    let mut settings = settings(2);
-    settings.fixed_buffer = std::env::var("BOUND").ok().map(|b| b.parse().unwrap());
-    settings.max_buffer = std::env::var("MAXB").ok().map(|b| b.parse().unwrap());
-    settings.reductions.partial_order = std::env::var("WHOLE").is_err();
-    for problem in problems(&path) {
-        for name in models.split(' ') {
-            let t = std::time::Instant::now();
-            let a = formula(&problem, name, settings).unwrap();
-            println!("{} {name}: {} states {} edges bound {:?} acyclic {} passes {} constraints {} clauses {} unavoidable {} #C {:?} {:?}",
-                problem.name, a.states, a.edges, a.bound, a.acyclic, a.passes, a.constraints.len(), a.formula.len(), a.unavoidable, a.fewest(), t.elapsed());
-        }
-    }
+    assert!(repaired >= 200 && bounded < 20, "{repaired} {bounded}");
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(options: &Clients, output: &mut Output) -> Exit {
                 "fencepost": env!("CARGO_PKG_VERSION"),
                 "command": "clients",
                 "file": source.name,
-                "total": found.total.to_string(),
+                "total": u64::try_from(found.total).ok(),
                 "complete": listed == found.total,
                 "clients": found.texts,
             });

@@ -50,7 +50,7 @@ pub struct Avoidance {
     pub constraints: Vec<Constraint>,
     /// The formula: of each clause, one constraint must be kept.
     pub formula: Clauses,
-    /// States of the transition system.
+    /// States of the transition system, after its reduction.
     pub states: u64,
     /// Its steps.
     pub edges: u64,
@@ -87,7 +87,8 @@ pub enum GaveUp {
 }
 
 /// Computes the formula for a task. The bound on windows doubles while it matters. When a search with a larger
-/// bound has to be given up, the formula for the last bound that was searched completely is the answer.
+/// bound has to be given up, the formula for the last bound that was searched completely is the answer. Of the
+/// settings' reductions only the partial order is asked for, and it means the one of [`crate::graph`].
 pub fn avoidance(
     task: Task<'_>,
     settings: Settings,

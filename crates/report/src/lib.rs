@@ -11,6 +11,7 @@
 //! - [`verdict_line`]: the row for each model, and what ended an inconclusive search.
 //! - [`outcomes`]: which model allows which outcome, as a table.
 //! - [`repair`]: what inference answers, with [`diff`], what changes in the source; [`repair_json`] for programs.
+//! - [`reproduction`]: a table of a paper, its figures beside ours.
 //! - [`models`]: the list of models.
 //! - [`json`]: the same for programs, with a documented, stable form.
 //! - [`trace_file`]: a trace that can be stored, handed on and re-executed.
@@ -26,6 +27,7 @@ pub mod paint;
 pub mod picture;
 pub mod repair;
 pub mod repair_json;
+pub mod reproduction;
 pub mod trace;
 pub mod trace_file;
 pub mod verdict_line;

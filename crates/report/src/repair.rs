@@ -141,7 +141,7 @@ impl<'a> Subject<'a> {
         };
         let preposition = match (place.written, place.at_end) {
             (Some(_), _) => "at",
-            (None, true) => "at the end,",
+            (None, true) => "before the end at",
             (None, false) => "before",
         };
         format!("{what} {preposition} :{line}")
@@ -165,11 +165,12 @@ impl<'a> Subject<'a> {
     }
 
     /// Where a barrier stands: "before `turn = 1`".
-    pub fn position(&self, place: PlaceId) -> String {
-        let place = self.program().place(place);
-        if place.written.is_some() {
-            let own = statement(self.program(), place.label, STATEMENT);
-            format!("in the place of `{own}`")
+    pub fn position(&self, atom: Atom) -> String {
+        let place = self.program().place(atom.place);
+        if let Some((own, _)) = place.written {
+            let is_own = atom.barrier == Barrier::Fence(own);
+            let what = if is_own { "as it is:" } else { "instead of" };
+            format!("{what} `{}`", statement(self.program(), place.label, STATEMENT))
         } else if place.at_end {
             "at the end of the block".into()
         } else {
@@ -229,7 +230,11 @@ pub fn headline(subject: &Subject<'_>, inference: &Inference, paint: Paint) -> S
             let why = gave_up.undecided.first().map_or("interrupted".into(), |(_, why)| {
                 crate::verdict_line::ended_by(why.why).to_string()
             });
-            format!("{word}: {why}; every repair costs at least {}", gave_up.price)
+            let least = match gave_up.price {
+                0 => String::new(),
+                price => format!("; every repair costs at least {price}"),
+            };
+            format!("{word}: {why}{least}")
         }
     };
     format!("{}  {said}\n", subject.title(paint))
@@ -255,7 +260,9 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
             };
             match (placement.atoms.is_empty(), from_scratch) {
                 (true, false) => {
-                    format!("{}: no fence needed ({proof})", paint.good("already correct"))
+                    let has_some = subject.program().places.iter().any(|p| p.written.is_some());
+                    let what = if has_some { "no further fence" } else { "no fence" };
+                    format!("{}: {what} needed ({proof})", paint.good("already correct"))
                 }
                 (true, true) => format!("{} ({proof})", paint.good("no fence needed")),
                 (false, false) => {
@@ -279,7 +286,8 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
                 let word = paint.unsure("no fence needed");
                 format!("{word} {open} ({decided}{search})")
             } else {
-                format!("{number} {word} {open} ({cost}{decided}{search})")
+                let verb = if placement.atoms.len() == 1 { "is" } else { "are" };
+                format!("{number} {verb} {word} {open} ({cost}{decided}{search})")
             }
         }
     }
@@ -295,7 +303,7 @@ pub fn fences(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
                 Some(_) => format!("without it: trace {} below", at + 1),
                 None => "without it: not known, a limit was met".into(),
             };
-            let position = subject.position(atom.place);
+            let position = subject.position(*atom);
             [
                 format!(":{}", info.span.line),
                 subject.written(*atom),
@@ -364,30 +372,38 @@ pub fn redundant(subject: &Subject<'_>, placement: &Placement) -> String {
     text
 }
 
-/// What is open: the problems that are not decided, each with the reason, and what to do about it.
-/// `fixed` says that the user fixed the bound on pending accesses.
-pub fn undecided(subject: &Subject<'_>, open: &[(usize, Inconclusive)], fixed: bool) -> String {
+/// What is open: the clients that are not decided, each with the reason.
+pub fn undecided(subject: &Subject<'_>, open: &[(usize, Inconclusive)]) -> String {
     let mut text = String::new();
     for (problem, why) in open {
         match subject.problems[*problem].name.as_str() {
-            "" => {}
+            "" => {} // the only one, and the headline has said it
             client => {
                 let client = printable(client);
                 writeln!(text, "  client {client}: {}", explain(*why)).expect("strings take text");
             }
         }
     }
-    if let Some(advice) = open.iter().find_map(|(_, why)| advice_on(*why, fixed)) {
-        writeln!(text, "  try: {advice}").expect("strings take text");
-    }
     text
 }
 
+/// What to do about problems that are not decided. `fixed` says that the user fixed the bound on
+/// pending accesses.
+pub fn advice(open: &[(usize, Inconclusive)], fixed: bool) -> String {
+    let advice = open.iter().find_map(|(_, why)| advice_on(*why, fixed));
+    advice.map_or_else(String::new, |advice| format!("  try: {advice}\n"))
+}
+
 /// What inference knows when it gives up.
-pub fn gave_up(subject: &Subject<'_>, gave_up: &GaveUp, fixed: bool) -> String {
-    let mut text = undecided(subject, &gave_up.undecided, fixed);
-    let so_far = subject.briefly(&gave_up.placement);
-    writeln!(text, "  the cheapest that is not ruled out: {so_far}").expect("strings take text");
+pub fn gave_up(subject: &Subject<'_>, gave_up: &GaveUp) -> String {
+    let mut text = undecided(subject, &gave_up.undecided);
+    if gave_up.placement.atoms.is_empty() {
+        text.push_str("  so far nothing shows that a fence is needed\n");
+    } else {
+        let so_far = subject.briefly(&gave_up.placement);
+        writeln!(text, "  the cheapest that is not ruled out: {so_far}")
+            .expect("strings take text");
+    }
     text
 }
 

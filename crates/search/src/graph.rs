@@ -265,3 +265,101 @@ pub fn graph<L: Labelled>(
     graph.initial.dedup();
     Some(graph)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Coverage, Limits, Options, Progress, Sink, TransitionSystem, explore};
+    use std::collections::BTreeSet;
+
+    /// A circle of numbers with short cuts; multiples of 1000 lead to the goal, too.
+    struct Circle(u32);
+
+    impl Circle {
+        fn successors(&self, state: u32) -> [(u32, u32); 2] {
+            [((state + 1) % self.0, 0), ((state * 7 + 3) % self.0, state % 5)]
+        }
+    }
+
+    fn read(state: &[u8]) -> u32 {
+        u32::from_le_bytes(state.try_into().expect("four bytes"))
+    }
+
+    impl TransitionSystem for Circle {
+        type Scratch = ();
+
+        fn scratch(&self) {}
+
+        fn initial<S: Sink>(&self, (): &mut (), sink: &mut S) {
+            sink.successor(&0u32.to_le_bytes());
+        }
+
+        fn expand<S: Sink>(&self, state: &[u8], (): &mut (), sink: &mut S) {
+            for (next, _) in self.successors(read(state)) {
+                sink.successor(&next.to_le_bytes());
+            }
+        }
+    }
+
+    impl Labelled for Circle {
+        type Scratch = ();
+
+        fn scratch(&self) {}
+
+        fn initial(&self, (): &mut (), steps: &mut Steps<'_>) {
+            steps.to(&0u32.to_le_bytes(), &[]);
+        }
+
+        fn steps(&self, state: &[u8], (): &mut (), steps: &mut Steps<'_>) {
+            let state = read(state);
+            for (next, label) in self.successors(state) {
+                let label = [state, label];
+                steps.to(&next.to_le_bytes(), if label[1] == 0 { &[] } else { &label });
+            }
+            if state.is_multiple_of(1000) {
+                steps.to_goal(&[state]);
+            }
+        }
+    }
+
+    #[test]
+    fn every_step_is_there_once_whatever_the_number_of_threads() {
+        let system = Circle(20_000);
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let threads = NonZeroUsize::MIN;
+        let (limits, stop_at) = (Limits::default(), None);
+        let options = Options { limits, cancel: &cancel, progress: &progress, threads, stop_at };
+        let found = explore(&system, options);
+        assert_eq!(found.coverage, Coverage::Exhaustive);
+        let numbers = Numbering::new(&found.shards);
+        let one = graph(&found, &system, threads, &cancel).expect("not cancelled");
+        assert_eq!((one.nodes(), one.edges()), (20_001, 40_020));
+        assert_eq!(one.initial(), [numbers.number(&0u32.to_le_bytes()).expect("it is known")]);
+        let mut seen = BTreeSet::new();
+        for number in 0..numbers.len() {
+            let state = read(numbers.state(number));
+            seen.insert(state);
+            let mut expected: Vec<(u32, Vec<u32>)> = Vec::new();
+            for (next, label) in system.successors(state) {
+                let to = numbers.number(&next.to_le_bytes()).expect("it is known");
+                expected.push((to, if label == 0 { Vec::new() } else { vec![state, label] }));
+            }
+            if state.is_multiple_of(1000) {
+                expected.push((one.goal(), vec![state]));
+            }
+            let steps = one.steps(number);
+            let steps = steps.map(|(to, label)| (to, one.labels()[label as usize].to_vec()));
+            assert_eq!(steps.collect::<Vec<_>>(), expected);
+        }
+        assert_eq!(seen.len(), 20_000);
+        assert_eq!(one.steps(one.goal()).count(), 0);
+        for threads in [2, 3] {
+            let threads = NonZeroUsize::new(threads).expect("some");
+            let many = graph(&found, &system, threads, &cancel).expect("not cancelled");
+            assert_eq!((&one.starts, &one.targets), (&many.starts, &many.targets));
+            assert_eq!((&one.label_of, &one.labels), (&many.label_of, &many.labels));
+        }
+        cancel.interrupt();
+        assert!(graph(&found, &system, threads, &cancel).is_none());
+    }
+}

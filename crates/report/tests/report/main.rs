@@ -5,4 +5,5 @@
 mod common;
 mod outcomes;
 mod pictures;
+mod repairs;
 mod results;

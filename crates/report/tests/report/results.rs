@@ -13,7 +13,7 @@ use serde_json::Value;
 const SCHEMA: &str = include_str!("../../../../book/src/check.schema.json");
 
 /// Validates against the part of JSON Schema that our schema uses.
-fn validate(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), String> {
+pub(crate) fn validate(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
         let target = root.pointer(name.strip_prefix('#').expect("a local reference"));
         return validate(target.expect("a definition"), root, value, at);
@@ -48,7 +48,7 @@ fn validate(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(),
         return Err(format!("{at}: {value} is not of type {}", schema["type"]));
     }
     for name in schema["required"].as_array().into_iter().flatten() {
-        if value.get(name.as_str().expect("a name")).is_none() {
+        if value.is_object() && value.get(name.as_str().expect("a name")).is_none() {
             return Err(format!("{at}: {name} is missing"));
         }
     }

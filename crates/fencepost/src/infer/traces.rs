@@ -1,0 +1,102 @@
+//! Storing the runs that fences prevent, for `fencepost replay`.
+
+use super::{Inferring, complaint};
+use crate::input;
+use crate::output::Output;
+use crate::session::Session;
+use crate::store::{TraceNames, replace};
+use fencepost_engines::{Engine, Explicit, Settings, Task, Verdict};
+use fencepost_infer::repair::{Inference, Unrepairable};
+use fencepost_ir::{Placement, Problem};
+use fencepost_models::ModelSpec;
+use fencepost_report::json::InputError;
+use fencepost_report::trace::tell;
+use fencepost_report::trace_file::TraceFile;
+use fencepost_report::violation::{sentence, shown_by};
+use std::path::Path;
+
+impl Inferring<'_> {
+    /// Stores the run that each fence prevents, or the one that nothing does. The stored source is the one
+    /// the run is of.
+    pub(super) fn store_traces(
+        &self,
+        dir: &Path,
+        inference: &Inference,
+        search: (&Session, Settings),
+        output: &Output,
+    ) -> Result<Vec<Option<String>>, Vec<InputError>> {
+        let sc = ModelSpec::by_name("sc").expect("a built-in model");
+        let wanted: Vec<(Option<usize>, Placement, &ModelSpec)> = match inference {
+            Inference::Repaired(repair) => (repair.needed_for.iter())
+                .map(|need| {
+                    let mut fewer = repair.placements[0].clone();
+                    fewer.atoms.remove(&need.atom);
+                    (need.violation.as_ref().map(|(problem, _)| *problem), fewer, &self.model)
+                })
+                .collect(),
+            Inference::Unrepairable(Unrepairable::WrongUnderSc { problem, .. }) => {
+                vec![(Some(*problem), Placement::default(), &sc)]
+            }
+            Inference::Unrepairable(Unrepairable::OutOfReach { problem, placement, .. }) => {
+                vec![(Some(*problem), placement.clone(), &self.model)]
+            }
+            Inference::Unrepairable(Unrepairable::NoWitness { .. }) | Inference::GaveUp(_) => {
+                Vec::new()
+            }
+        };
+        let mut names = TraceNames::default();
+        let mut stored = Vec::new();
+        for (problem, placement, model) in wanted {
+            let Some(problem) = problem else {
+                stored.push(None);
+                continue;
+            };
+            let text = self.text_with(&placement);
+            let path = {
+                let client = &self.problems[problem].name;
+                names.name(dir, &self.source.name, client, &model.name)
+            };
+            let written = self.trace_file(&text, problem, model, search).map(|file| {
+                std::fs::create_dir_all(dir)
+                    .and_then(|()| replace(&path, file.to_text().as_bytes()))
+            });
+            stored.push(match written {
+                None => None,
+                Some(Ok(())) => Some(input::shown(&path)),
+                Some(Err(error)) => {
+                    let name = input::shown(&path);
+                    let message = format!("cannot write the trace {name}: {error}");
+                    return Err(vec![complaint(&name, message, output)]);
+                }
+            });
+        }
+        Ok(stored)
+    }
+
+    /// A violation of a text, found again in it: marks of places are not in a stored source.
+    fn trace_file(
+        &self,
+        text: &str,
+        problem: usize,
+        model: &ModelSpec,
+        (session, settings): (&Session, Settings),
+    ) -> Option<TraceFile> {
+        let compiled = self.compiled(text).swap_remove(problem);
+        let properties = self.problems[problem].properties.clone();
+        let question = Problem { properties, ..compiled.clone() };
+        let task = Task { problem: &question, model };
+        let (answer, _) = session.run("a trace", |budget| Explicit.run(task, settings, budget));
+        let Verdict::Violated(evidence) = answer.verdict else { return None };
+        let steps = evidence.trace?;
+        // Told with all properties of the file: so it is when it is replayed.
+        let story = tell(&compiled, model, settings.reductions, &steps).ok()?;
+        let said = sentence(&compiled, shown_by(&story)?, Some(&story));
+        Some(TraceFile::new(
+            env!("CARGO_PKG_VERSION"),
+            (&self.source.name, text),
+            (model, settings.reductions),
+            &story,
+            (&steps, said),
+        ))
+    }
+}

@@ -1,0 +1,7 @@
+// Two threads count, and lose a count: wrong under any model.
+shared int x;
+thread p(i in 0..2) {
+  r = x;
+  x = r + 1;
+}
+final forall x == 2;

@@ -1,0 +1,2 @@
+shared int x
+thread p { x = 1; }

@@ -1,0 +1,352 @@
+//! A table of a paper computed again: its figures and ours side by side.
+//!
+//! The form is the same for every table. A row has figures of the paper and of ours under the same names;
+//! whether they agree, and why not, is said by whoever knows the table. As text, each figure of ours stands
+//! before the paper's, which is in parentheses, and notes are numbered and said once.
+
+use crate::paint::{Paint, count, counted, width};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::fmt::Write;
+
+/// How wide notes and lists may become.
+const WIDTH: usize = 100;
+
+/// One figure.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Figure {
+    /// How many.
+    Number(u64),
+    /// How long it took.
+    Seconds(f64),
+    /// Whether it is so.
+    Flag(bool),
+    /// Several texts, in order.
+    List(Vec<String>),
+}
+
+/// Figures with their names, in the order they are shown.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Figures(Vec<(&'static str, Figure)>);
+
+impl Figures {
+    /// None yet.
+    pub fn new() -> Self {
+        Figures::default()
+    }
+
+    /// With one more, if there is one.
+    pub fn with(mut self, name: &'static str, figure: impl Into<Option<Figure>>) -> Self {
+        self.0.extend(figure.into().map(|figure| (name, figure)));
+        self
+    }
+
+    /// The figure of this name.
+    pub fn get(&self, name: &str) -> Option<&Figure> {
+        self.0.iter().find(|(other, _)| *other == name).map(|(_, figure)| figure)
+    }
+}
+
+impl Serialize for Figure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Figure::Number(number) => number.serialize(serializer),
+            Figure::Seconds(seconds) => ((seconds * 1000.0).round() / 1000.0).serialize(serializer),
+            Figure::Flag(flag) => flag.serialize(serializer),
+            Figure::List(texts) => texts.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, figure) in &self.0 {
+            map.serialize_entry(name, figure)?;
+        }
+        map.end()
+    }
+}
+
+/// One row of the table under one of its columns.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct Row {
+    /// What the row is about: what is tried.
+    #[serde(skip)]
+    pub group: String,
+    /// Which part of the group it belongs to; rows of one part have the same figures.
+    #[serde(skip)]
+    pub part: &'static str,
+    /// The row, with its group in front.
+    pub row: String,
+    /// The column: the memory model.
+    pub column: String,
+    /// What the paper says.
+    pub paper: Figures,
+    /// What we found; nothing if the row did not run to its end.
+    pub ours: Figures,
+    /// Whether it ran to its end.
+    pub ran: bool,
+    /// Whether what can be compared is the same.
+    pub agrees: bool,
+    /// Why not, or what else the reader should know.
+    pub note: String,
+}
+
+/// A table.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct Reproduction {
+    /// The version of Fencepost.
+    pub fencepost: String,
+    /// Which table.
+    pub table: String,
+    /// Its rows.
+    pub rows: Vec<Row>,
+    /// How many rows were left out because the user did not want to wait.
+    pub left_out: usize,
+    /// How long everything took.
+    pub seconds: f64,
+}
+
+impl Reproduction {
+    /// Whether every row ran to its end.
+    pub fn is_complete(&self) -> bool {
+        self.left_out == 0 && self.rows.iter().all(|row| row.ran)
+    }
+}
+
+/// The table for a reader.
+pub fn table(reproduction: &Reproduction, title: &str, paint: Paint) -> String {
+    let mut out = format!("{}\n", paint.strong(title));
+    out.push_str("Ours first, the paper's in parentheses.\n");
+    let mut notes = Vec::new();
+    for rows in reproduction.rows.chunk_by(|a, b| a.group == b.group) {
+        writeln!(out, "\n{}", paint.strong(&rows[0].group)).expect("strings take text");
+        for alike in rows.chunk_by(|a, b| a.part == b.part) {
+            part(&mut out, alike, &mut notes, paint);
+        }
+    }
+    if !notes.is_empty() {
+        out.push_str("\nNotes\n");
+    }
+    for (at, note) in notes.iter().enumerate() {
+        out.push_str(&wrapped(&format!("{:>4}  ", format!("[{}]", at + 1)), note));
+    }
+    writeln!(out, "\n{}", summary(reproduction)).expect("strings take text");
+    out
+}
+
+/// How many rows ran and agree, and how long it took.
+fn summary(reproduction: &Reproduction) -> String {
+    let rows = &reproduction.rows;
+    let number = |count: usize| count as u64;
+    let ran = rows.iter().filter(|row| row.ran).count();
+    let agree = rows.iter().filter(|row| row.agrees).count();
+    let mut text = format!("{} run", counted(number(ran), "row"));
+    if ran < rows.len() {
+        write!(text, ", {} met a limit", rows.len() - ran).expect("strings take text");
+    }
+    if reproduction.left_out > 0 {
+        write!(text, ", {} left out", reproduction.left_out).expect("strings take text");
+    }
+    let differ = ran - agree;
+    format!("{text}: {agree} agree, {differ} differ ({:.1} s)", reproduction.seconds)
+}
+
+/// The names of the figures of some rows, in the order in which they come; lists are not among them.
+fn names(rows: &[Row]) -> Vec<&'static str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, figure) in rows.iter().flat_map(|row| row.ours.0.iter().chain(&row.paper.0)) {
+        if !matches!(figure, Figure::List(_)) && !names.contains(name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Rows with the same figures, in columns; their lists on lines of their own.
+fn part<'r>(out: &mut String, rows: &'r [Row], notes: &mut Vec<&'r str>, paint: Paint) {
+    let names = names(rows);
+    let mut lines: Vec<Vec<String>> = vec![vec![rows[0].part.into(), "model".into()]];
+    lines[0].extend(names.iter().flat_map(|name| [name.to_string(), String::new()]));
+    for row in rows {
+        let own = row.row.strip_prefix(&row.group).unwrap_or(&row.row).trim_start();
+        let mut cells = vec![own.to_string(), row.column.clone()];
+        for name in &names {
+            let paper = row.paper.get(name).map(|figure| format!("({})", shown(figure)));
+            cells.push(row.ours.get(name).map(shown).unwrap_or_default());
+            cells.push(paper.unwrap_or_default());
+        }
+        lines.push(cells);
+    }
+    let widths: Vec<usize> = (0..lines[0].len())
+        .map(|at| lines.iter().map(|cells| width(&cells[at])).max().unwrap_or(0))
+        .collect();
+    for (at, cells) in lines.iter().enumerate() {
+        let mut line = String::new();
+        for (column, (cell, width)) in cells.iter().zip(&widths).enumerate() {
+            let gap = if column > 1 && column % 2 == 1 { " " } else { "  " };
+            match column {
+                0 | 1 => write!(line, "{gap}{cell:<width$}"),
+                _ if column % 2 == 1 => write!(line, "{gap}{cell:<width$}"),
+                _ => write!(line, "{gap}{cell:>width$}"),
+            }
+            .expect("strings take text");
+        }
+        match at.checked_sub(1).map(|at| &rows[at]) {
+            None => writeln!(out, "{}", paint.faint(line.trim_end())),
+            Some(row) => writeln!(out, "{line}  {}", judgement(row, notes, paint)),
+        }
+        .expect("strings take text");
+        if let Some(row) = at.checked_sub(1).map(|at| &rows[at]) {
+            lists(out, row);
+        }
+    }
+}
+
+/// Whether a row agrees, with the number of its note.
+fn judgement<'r>(row: &'r Row, notes: &mut Vec<&'r str>, paint: Paint) -> String {
+    let word = match (row.ran, row.agrees) {
+        (false, _) => paint.unsure("limit"),
+        (true, true) => paint.good("agrees"),
+        (true, false) => paint.bad("differs"),
+    };
+    if row.note.is_empty() {
+        return word;
+    }
+    let number = notes.iter().position(|note| *note == row.note).unwrap_or_else(|| {
+        notes.push(&row.note);
+        notes.len() - 1
+    });
+    format!("{word} [{}]", number + 1)
+}
+
+/// The lists of a row; the paper's only where it is another one.
+fn lists(out: &mut String, row: &Row) {
+    for (name, figure) in &row.ours.0 {
+        let Figure::List(ours) = figure else { continue };
+        if !ours.is_empty() {
+            out.push_str(&wrapped(&format!("    {name}: "), &ours.join(", ")));
+        }
+        if let Some(Figure::List(paper)) = row.paper.get(name)
+            && paper != ours
+        {
+            out.push_str(&wrapped(&format!("    {name} in the paper: "), &paper.join(", ")));
+        }
+    }
+}
+
+fn shown(figure: &Figure) -> String {
+    match figure {
+        Figure::Number(number) => count(*number),
+        Figure::Seconds(seconds) => format!("{seconds:.2}"),
+        Figure::Flag(true) => "yes".into(),
+        Figure::Flag(false) => "no".into(),
+        Figure::List(texts) => texts.join(", "),
+    }
+}
+
+/// A text behind a head, its further lines below its first.
+fn wrapped(head: &str, text: &str) -> String {
+    let indent = width(head);
+    let mut out = head.to_string();
+    let mut at = indent;
+    for (number, word) in text.split_whitespace().enumerate() {
+        if number > 0 && at + 1 + width(word) > WIDTH {
+            write!(out, "\n{:indent$}{word}", "").expect("strings take text");
+            at = indent + width(word);
+            continue;
+        }
+        let gap = if number > 0 { " " } else { "" };
+        write!(out, "{gap}{word}").expect("strings take text");
+        at += width(gap) + width(word);
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, ours: Figures, agrees: bool, note: &str) -> Row {
+        Row {
+            group: "Sieve".into(),
+            part: "client",
+            row: format!("Sieve {name}"),
+            column: "PSO".into(),
+            paper: Figures::new()
+                .with("states", Figure::Number(1_200))
+                .with("places", Figure::List(vec!["a:1".into()])),
+            ran: ours != Figures::new(),
+            ours,
+            agrees,
+            note: note.into(),
+        }
+    }
+
+    fn sample() -> Reproduction {
+        let found = |states, place: &str| {
+            let list = Figure::List(vec![place.into()]);
+            Figures::new().with("states", Figure::Number(states)).with("places", list)
+        };
+        let rows = vec![
+            row("p|t", found(7, "a:1"), true, ""),
+            row("pp|t", found(12_345, "b:2"), false, "Other places."),
+            row("ppp|t", Figures::new(), false, "The time is over."),
+            row("pt|t", found(8, "b:2"), false, "Other places."),
+        ];
+        let (table, left_out) = ("sieve".into(), 2);
+        Reproduction { fencepost: "1.2.3".into(), table, rows, left_out, seconds: 1.25 }
+    }
+
+    #[test]
+    fn the_table_reads_well() {
+        let expected = "\
+Sieves of 1970
+Ours first, the paper's in parentheses.
+
+Sieve
+  client  model  states
+  p|t     PSO         7 (1,200)  agrees
+    places: a:1
+  pp|t    PSO    12,345 (1,200)  differs [1]
+    places: b:2
+    places in the paper: a:1
+  ppp|t   PSO           (1,200)  limit [2]
+  pt|t    PSO         8 (1,200)  differs [1]
+    places: b:2
+    places in the paper: a:1
+
+Notes
+ [1]  Other places.
+ [2]  The time is over.
+
+3 rows run, 1 met a limit, 2 left out: 1 agree, 2 differ (1.2 s)
+";
+        assert_eq!(table(&sample(), "Sieves of 1970", Paint::Plain), expected);
+        assert!(!sample().is_complete());
+    }
+
+    #[test]
+    fn the_form_for_programs_is_the_documented_one() {
+        let json = serde_json::to_value(sample()).expect("plain data becomes JSON");
+        assert_eq!(json["table"], "sieve");
+        let row = serde_json::json!({
+            "row": "Sieve pp|t", "column": "PSO", "ran": true, "agrees": false,
+            "paper": {"states": 1200, "places": ["a:1"]},
+            "ours": {"states": 12345, "places": ["b:2"]},
+            "note": "Other places.",
+        });
+        assert_eq!(json["rows"][1], row);
+        assert_eq!(json["rows"][2]["ours"], serde_json::json!({}));
+    }
+
+    #[test]
+    fn long_notes_are_broken_between_words() {
+        let text = "word ".repeat(40);
+        let lines = wrapped("[1]  ", &text);
+        assert!(lines.lines().all(|line| width(line) <= WIDTH), "{lines}");
+        assert!(lines.lines().skip(1).all(|line| line.starts_with("     word")), "{lines}");
+        assert_eq!(lines.split_whitespace().count(), 41);
+    }
+}

@@ -1,0 +1,197 @@
+//! What inference answers, as text and for programs.
+
+use crate::common::{MESSAGE, PETERSON, model};
+use crate::results::validate;
+use fencepost_engines::{Budget, Engine, Explicit, Settings};
+use fencepost_frontends::{FpFrontend, Frontend, Request};
+use fencepost_infer::candidates::{Candidates, Restrictions};
+use fencepost_infer::lazy::{self, Question};
+use fencepost_infer::menu::Menu;
+use fencepost_infer::repair::Inference;
+use fencepost_ir::{Diagnostics, Problem, Written};
+use fencepost_report::Paint;
+use fencepost_report::json::InputError;
+use fencepost_report::repair::{self, Subject};
+use fencepost_report::repair_json::{Beside, InferReport};
+use fencepost_search::{Cancel, Limits, Progress};
+use serde_json::Value;
+
+const SCHEMA: &str = include_str!("../../../../book/src/infer.schema.json");
+
+/// A program of the author's that has one fence too many, and one that is too strong.
+const FENCED: &str = "\
+shared int data, flag;
+thread p {
+  data = 1;
+  fence;
+  flag = 1;
+  fence store_load;
+}
+thread q {
+  if (flag == 1) {
+    d = data;
+    assert(d == 1);
+  }
+}
+";
+
+/// A library of which one operation loses what the other did.
+const LIBRARY: &str = "\
+shared int data, full;
+operation void put(int v) as p { data = v; full = 1; }
+operation int get() as g { int r = -1; if (full == 1) r = data; return r; }
+client p|g; client p|gg; client g|g;
+property sequentially_consistent operations;
+";
+
+struct Asked {
+    problems: Vec<Problem>,
+    candidates: Candidates,
+    inference: Inference,
+    model: fencepost_models::ModelSpec,
+    settings: Settings,
+}
+
+fn ask(source: &str, name: &str, written: Written, settings: Settings) -> Asked {
+    let mut diagnostics = Diagnostics::new();
+    let request = Request { places: true, ..Request::default() };
+    let problems = FpFrontend.lower_for(source, &request, &mut diagnostics);
+    let problems = problems.unwrap_or_else(|| panic!("{diagnostics:?}"));
+    let model = model(name);
+    let menu = Menu::of(&model);
+    let candidates = Candidates::new(&problems, &menu, &Restrictions::default(), written);
+    let question = Question {
+        problems: &problems,
+        model: &model,
+        candidates: &candidates,
+        engine: &Explicit,
+        settings,
+        all: true,
+    };
+    let budget = Budget { cancel: &Cancel::default(), progress: &Progress::default() };
+    let inference = lazy::infer(question, budget);
+    Asked { problems, candidates, inference, model, settings }
+}
+
+impl Asked {
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            file: "test.fp",
+            model: &self.model,
+            method: "lazy",
+            engine: Explicit.name(),
+            problems: &self.problems,
+            candidates: &self.candidates,
+            reductions: self.settings.reductions,
+        }
+    }
+
+    fn json(&self) -> Value {
+        let beside = Beside {
+            version: "1.2.3".into(),
+            diff: "--- a/test.fp\n".into(),
+            trace_files: vec![Some("t.trace.json".into())],
+            ..Beside::default()
+        };
+        let report = InferReport::new(&self.subject(), &self.inference, &model("sc"), &beside);
+        serde_json::to_value(report).expect("plain data becomes JSON")
+    }
+}
+
+#[test]
+fn every_answer_keeps_to_the_schema() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    let few =
+        Settings { limits: Limits { states: 30, ..Limits::default() }, ..Settings::default() };
+    let short = Settings { max_buffer: Some(2), ..Settings::default() };
+    let counting =
+        "shared int x;\nthread p(i in 0..2) { r = x; x = r + 1; }\nfinal forall x == 2;\n";
+    let one = "shared int x, y;\nthread p { x = 1; fence; y = 1; }\n\
+               thread q { r = y * 2 + x; assert(r != 2); }\n";
+    let growing = "shared int x;\nthread p { loop { x = 1; } }\n";
+    let mut seen = Vec::new();
+    for (source, name, written, settings) in [
+        (PETERSON, "pso", Written::Kept, Settings::default()),
+        (PETERSON, "sc", Written::Kept, Settings::default()),
+        (PETERSON, "rmo", Written::Kept, few),
+        (MESSAGE, "rmo", Written::Kept, Settings::default()),
+        (FENCED, "pso", Written::Dropped, Settings::default()),
+        (LIBRARY, "pso", Written::Kept, Settings::default()),
+        (counting, "tso", Written::Kept, Settings::default()),
+        (one, "rmo", Written::Kept, Settings::default()),
+        (growing, "tso", Written::Kept, short),
+    ] {
+        let report = ask(source, name, written, settings).json();
+        validate(&schema, &schema, &report, "report").expect("as documented");
+        let of = |key: &str| report[key].as_str().unwrap_or("").to_string();
+        seen.push([of("result"), of("reason"), of("sufficient")].join(" "));
+    }
+    let expected = [
+        "repaired  verified",
+        "correct  verified",
+        "gave_up states ",
+        "repaired  verified",
+        "repaired  verified",
+        "repaired  verified",
+        "unrepairable sc ",
+        "unrepairable out-of-reach ",
+        "correct  bounded",
+    ];
+    assert_eq!(seen, expected);
+    let mut diagnostics = Diagnostics::new();
+    assert!(FpFrontend.lower("shared int", &mut diagnostics).is_none());
+    let errors = diagnostics.iter().map(|d| InputError::new("x.fp", d)).collect();
+    let mut unusable = InferReport::unusable("1.2.3", "x.fp", "tso", errors);
+    (unusable.method, unusable.engine) = ("lazy".into(), "explicit".into());
+    let unusable = serde_json::to_value(unusable).expect("plain data");
+    validate(&schema, &schema, &unusable, "report").expect("as documented");
+}
+
+#[test]
+fn every_fence_is_justified_by_a_run() {
+    let report = ask(PETERSON, "pso", Written::Kept, Settings::default()).json();
+    let fences = report["placements"][0]["fences"].as_array().expect("a list");
+    assert_eq!(fences.len(), 2);
+    for (fence, (kind, before)) in
+        fences.iter().zip([("store_store", "turn = 1 - i"), ("store_load", "do")])
+    {
+        assert_eq!((&fence["kind"], &fence["position"]["before"]), (&kind.into(), &before.into()));
+        let run = &fence["justification"];
+        assert_eq!(run["reason"], "mutual-exclusion");
+        assert!(run["events"].as_array().is_some_and(|events| events.len() > 5), "{run}");
+        // The other fence is still there.
+        let kinds = run["events"].as_array().into_iter().flatten().map(|event| &event["kind"]);
+        assert!(kinds.into_iter().any(|kind| kind == "fence"), "{run}");
+    }
+    assert_eq!(fences[0]["justification"]["trace_file"], "t.trace.json");
+    assert_eq!(report["clients"][0]["verdict"], "verified");
+}
+
+#[test]
+fn fences_that_are_not_needed_are_named() {
+    let asked = ask(FENCED, "pso", Written::Dropped, Settings::default());
+    let Inference::Repaired(found) = &asked.inference else { panic!("a repair") };
+    let subject = asked.subject();
+    assert_eq!(
+        repair::redundant(&subject, &found.placements[0]),
+        "  :4  `fence` can be weaker: store_store is enough\n  :6  `fence store_load` is redundant\n"
+    );
+    let head = repair::headline(&subject, &asked.inference, Paint::Plain);
+    assert!(head.starts_with("test.fp  PSO  NEEDS 1 fence (cost 2; cheapest possible;"), "{head}");
+    let report = asked.json();
+    assert_eq!(report["redundant"][0]["instead"], "store_store");
+    assert_eq!(report["redundant"][1]["instead"], Value::Null);
+}
+
+#[test]
+fn clients_are_counted_and_those_undecided_are_named() {
+    let asked = ask(LIBRARY, "pso", Written::Kept, Settings::default());
+    let head = repair::headline(&asked.subject(), &asked.inference, Paint::Plain);
+    assert!(head.contains("REPAIRED with 1 fence"), "{head}");
+    assert!(head.contains("; 3 clients verified by explicit search, "), "{head}");
+    let few = Settings { limits: Limits { states: 9, ..Limits::default() }, ..Settings::default() };
+    let asked = ask(LIBRARY, "pso", Written::Kept, few);
+    let Inference::GaveUp(gave_up) = &asked.inference else { panic!("{:?}", asked.inference) };
+    let told = repair::gave_up(&asked.subject(), gave_up);
+    assert!(told.contains("  client p|gg: state limit reached;"), "{told}");
+}
