@@ -160,8 +160,11 @@ impl Search {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum Method {
+    /// Learn from violations; the cheapest fences under the model
     #[default]
     Lazy,
+    /// The papers' way: orderings that avoid every error state, enforced on every path
+    Fixpoint,
 }
 
 /// Find the cheapest fences that make a program right under a memory model
@@ -176,7 +179,7 @@ pub(crate) struct Infer {
     #[arg(long, default_value = "tso")]
     pub(crate) model: String,
 
-    /// How to find fences; `lazy` learns from violations, and is exact
+    /// How to find fences
     #[arg(long, value_enum, default_value_t)]
     pub(crate) method: Method,
 

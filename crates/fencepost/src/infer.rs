@@ -20,9 +20,9 @@ use fencepost_engines::{Engine, Explicit, Settings, Task, Verdict};
 use fencepost_frontends::Request;
 use fencepost_frontends::fp::format::format as formatted;
 use fencepost_infer::candidates::Candidates;
-use fencepost_infer::edit;
 use fencepost_infer::lazy::{self, Question};
 use fencepost_infer::repair::{Inference, Repair, Sufficiency};
+use fencepost_infer::{edit, papers};
 use fencepost_ir::essence::same_code;
 use fencepost_ir::{Diagnostics, Placement, Problem, placement};
 use fencepost_models::ModelSpec;
@@ -57,6 +57,7 @@ pub(crate) fn run(options: &Infer, output: &mut Output) -> Exit {
 fn name(method: Method) -> &'static str {
     match method {
         Method::Lazy => "lazy",
+        Method::Fixpoint => "fixpoint",
     }
 }
 
@@ -111,6 +112,7 @@ impl Inferring<'_> {
         let inferred = guarded_while(doing.clone(), || {
             session.run(&what, |budget| match options.method {
                 Method::Lazy => lazy::infer(question, budget),
+                Method::Fixpoint => papers::infer(question, budget),
             })
         });
         let Ok((inference, seconds)) = inferred else { return Ok(Exit::Internal) };

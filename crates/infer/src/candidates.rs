@@ -8,8 +8,8 @@ use crate::hitting::Cost;
 use crate::menu::{Dish, Menu};
 use crate::set::Set;
 use fencepost_ir::{
-    Atom, Barrier, FenceKinds, Label, Op, Pc, PlaceId, Placement, Problem, Program, Thread, Written, flow,
-    placement,
+    Atom, Barrier, FenceKinds, Label, Op, Pc, PlaceId, Placement, Problem, Program, Thread,
+    Written, flow, placement,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

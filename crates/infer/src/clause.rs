@@ -16,9 +16,7 @@
 
 use crate::candidates::Candidates;
 use crate::set::Set;
-use fencepost_ir::{
-    Atom, Barrier, FenceKinds, Label, Loc, Op, Pc, PlaceId, Problem, ThreadId,
-};
+use fencepost_ir::{Atom, Barrier, FenceKinds, Label, Loc, Op, Pc, PlaceId, Problem, ThreadId};
 use fencepost_models::Wrong;
 use fencepost_models::event::EventKind;
 use fencepost_models::machine::Action;
@@ -35,11 +33,26 @@ const NEVER: Moment = u64::MAX;
 /// What a thread did, in program order.
 #[derive(Clone, Copy, Debug)]
 enum Item {
-    Access { label: Label, loads: bool, stores: bool, loc: Option<Loc>, effect: Moment },
-    Deed { effect: Moment, what: Deed },
-    Place { place: PlaceId, critical: bool },
+    Access {
+        label: Label,
+        loads: bool,
+        stores: bool,
+        loc: Option<Loc>,
+        effect: Moment,
+    },
+    Deed {
+        effect: Moment,
+        what: Deed,
+    },
+    Place {
+        place: PlaceId,
+        critical: bool,
+    },
     /// An operation of a client begins.
-    Invoke { pc: Pc, at: Moment },
+    Invoke {
+        pc: Pc,
+        at: Moment,
+    },
 }
 
 /// What others notice, or ends the run, besides accesses.
@@ -318,13 +331,16 @@ impl<'p> Telling<'p> {
                 Item::Place { .. } | Item::Invoke { .. } => NEVER,
             });
             let due = effects.min().unwrap_or(NEVER);
-            let Op::Invoke { seen } = &self.problem.program.threads[t].stmt(pc).op else { continue };
+            let Op::Invoke { seen } = &self.problem.program.threads[t].stmt(pc).op else {
+                continue;
+            };
             for (other, reg) in seen {
                 let count = run.last.registers[t][reg.index()].max(0) as usize;
-                let returns = self.threads[other.index()].iter_mut().filter_map(|item| match item {
-                    Item::Deed { effect, what: Deed::Return } => Some(effect),
-                    _ => None,
-                });
+                let returns =
+                    self.threads[other.index()].iter_mut().filter_map(|item| match item {
+                        Item::Deed { effect, what: Deed::Return } => Some(effect),
+                        _ => None,
+                    });
                 returns.take(count).for_each(|effect| *effect = due.min(*effect));
             }
         }

@@ -62,18 +62,7 @@ pub struct Question<'a> {
 
 /// Finds the cheapest fences.
 pub fn infer(question: Question<'_>, budget: Budget<'_>) -> Inference {
-    let problems: Vec<Problem> = question.problems.iter().map(safety).collect();
-    let mut inferring = Inferring {
-        question,
-        problems: &problems,
-        budget,
-        clauses: Clauses::over(question.candidates.len()),
-        order: (0..problems.len()).collect(),
-        verified: vec![Vec::new(); problems.len()],
-        statistics: vec![Statistics::default(); problems.len()],
-        rounds: Vec::new(),
-    };
-    inferring.run().unwrap_or_else(|end| *end)
+    Inferring::ask_about(question, budget, |inferring| inferring.run())
 }
 
 /// The problem without `final exists`: no fence makes more states reachable.
@@ -83,24 +72,25 @@ fn safety(problem: &Problem) -> Problem {
     problem
 }
 
-struct Inferring<'a> {
-    question: Question<'a>,
-    problems: &'a [Problem],
-    budget: Budget<'a>,
+/// What is known while fences are looked for.
+pub(crate) struct Inferring<'a> {
+    pub(crate) question: Question<'a>,
+    pub(crate) problems: &'a [Problem],
+    pub(crate) budget: Budget<'a>,
     clauses: Clauses,
     /// The problems, those that taught something last first.
     order: Vec<usize>,
     /// By problem: placements it is verified with.
     verified: Vec<Vec<Placement>>,
     statistics: Vec<Statistics>,
-    rounds: Vec<Round>,
+    pub(crate) rounds: Vec<Round>,
 }
 
 /// Inference ends early with this answer.
-type Early<T> = Result<T, Box<Inference>>;
+pub(crate) type Early<T> = Result<T, Box<Inference>>;
 
 /// What the verifier says of a placement.
-enum Found {
+pub(crate) enum Found {
     /// Nothing is violated; what is not verified is listed.
     Clean(Vec<(usize, Inconclusive)>),
     /// Something is, and its clauses are known now.
@@ -108,6 +98,26 @@ enum Found {
 }
 
 impl Inferring<'_> {
+    /// Goes about a question in some way.
+    pub(crate) fn ask_about(
+        question: Question<'_>,
+        budget: Budget<'_>,
+        method: impl FnOnce(&mut Inferring<'_>) -> Early<Inference>,
+    ) -> Inference {
+        let problems: Vec<Problem> = question.problems.iter().map(safety).collect();
+        let mut inferring = Inferring {
+            question,
+            problems: &problems,
+            budget,
+            clauses: Clauses::over(question.candidates.len()),
+            order: (0..problems.len()).collect(),
+            verified: vec![Vec::new(); problems.len()],
+            statistics: vec![Statistics::default(); problems.len()],
+            rounds: Vec::new(),
+        };
+        method(&mut inferring).unwrap_or_else(|end| *end)
+    }
+
     fn run(&mut self) -> Early<Inference> {
         self.check_sc()?;
         self.disjoint()?;
@@ -123,16 +133,17 @@ impl Inferring<'_> {
                     price: self.question.candidates.price(&placement),
                     placement,
                     undecided: open,
+                    because: None,
                     rounds: std::mem::take(&mut self.rounds),
                 }));
             }
             let Some((placements, open)) = self.alternatives(&best, open)? else { continue };
-            return Ok(self.repaired(placements, open));
+            return Ok(Inference::Repaired(self.repaired(placements, open)));
         }
     }
 
     /// Whether the problems are right under sequential consistency; no fence helps if not.
-    fn check_sc(&mut self) -> Early<()> {
+    pub(crate) fn check_sc(&mut self) -> Early<()> {
         let sc = ModelSpec::by_name("sc").expect("a built-in model");
         let settings = Settings { shortest: true, traces: 1, ..self.question.settings };
         let all: Vec<usize> = (0..self.problems.len()).collect();
@@ -173,7 +184,7 @@ impl Inferring<'_> {
     }
 
     /// The program of a problem with a placement.
-    fn fenced(&self, problem: usize, placement: &Placement) -> Problem {
+    pub(crate) fn fenced(&self, problem: usize, placement: &Placement) -> Problem {
         let problem = &self.problems[problem];
         let program =
             placement::fenced(&problem.program, placement, self.question.candidates.written);
@@ -181,7 +192,7 @@ impl Inferring<'_> {
     }
 
     /// Asks the verifier about all problems with a placement, until something is violated.
-    fn ask(&mut self, placement: &Placement) -> Early<Found> {
+    pub(crate) fn ask(&mut self, placement: &Placement) -> Early<Found> {
         let settings = Settings { shortest: false, traces: TRACES, ..self.question.settings };
         let known =
             |problem: &usize| self.verified[*problem].iter().any(|p| p.is_within(placement));
@@ -350,13 +361,14 @@ impl Inferring<'_> {
         Ok(Some((placements, left)))
     }
 
-    fn repaired(
+    /// The answer: these placements, the first with what each of its barriers is needed for.
+    pub(crate) fn repaired(
         &mut self,
         placements: Vec<Placement>,
         open: Vec<(usize, Inconclusive)>,
-    ) -> Inference {
+    ) -> Repair {
         let needed_for = self.needs(&placements[0]);
-        Inference::Repaired(Repair {
+        Repair {
             price: self.question.candidates.price(&placements[0]),
             optimal: true,
             sufficiency: if open.is_empty() {
@@ -368,7 +380,8 @@ impl Inferring<'_> {
             placements,
             rounds: std::mem::take(&mut self.rounds),
             statistics: std::mem::take(&mut self.statistics),
-        })
+            constraints: None,
+        }
     }
 
     /// For each barrier, a shortest violation without it.
@@ -377,17 +390,26 @@ impl Inferring<'_> {
         let without = |atom| {
             let mut fewer = placement.clone();
             fewer.atoms.remove(&atom);
-            self.order.iter().find_map(|problem| {
+            let mut needless = true;
+            for problem in &self.order {
                 let fenced = self.fenced(*problem, &fewer);
                 let task = Task { problem: &fenced, model: self.question.model };
                 let answer = self.question.engine.run(task, settings, self.budget);
                 match answer.verdict {
-                    Verdict::Violated(evidence) => Some((*problem, evidence)),
-                    Verdict::Verified(_) | Verdict::Inconclusive(_) => None,
+                    Verdict::Violated(evidence) => {
+                        return Need {
+                            atom,
+                            violation: Some((*problem, evidence)),
+                            needless: false,
+                        };
+                    }
+                    Verdict::Verified(_) => {}
+                    Verdict::Inconclusive(_) => needless = false,
                 }
-            })
+            }
+            Need { atom, violation: None, needless }
         };
-        placement.atoms.iter().map(|atom| Need { atom: *atom, violation: without(*atom) }).collect()
+        placement.atoms.iter().map(|atom| without(*atom)).collect()
     }
 
     /// Runs the engine on several problems at once; the answers come in the order of the problems.

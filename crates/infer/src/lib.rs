@@ -2,10 +2,11 @@
 //!
 //! - [`menu`]: which barriers are offered, and what they cost; [`candidates`]: where.
 //! - [`set`], [`hitting`]: the cheapest set that hits every clause.
-//! - [`constraint`]: `L1 < L2`.
-//! - [`edit`]: a placement as text.
-//! - [`fixpoint`]: the papers' way, with `graph` (the labelled transition system) and `avoid` (its formulas);
-//!   [`enforce`]: the cheapest placement that keeps a formula.
+//! - [`lazy`]: the cheapest fences, learnt from violations; [`clause`]: what a violation teaches.
+//! - [`papers`]: the papers' way; [`constraint`]: `L1 < L2`; [`fixpoint`]: the formula over constraints, with
+//!   `graph` (the labelled transition system) and `avoid` (formulas of states); [`enforce`]: the cheapest
+//!   placement that keeps a formula.
+//! - [`repair`]: what inference answers; [`edit`]: a placement as text.
 
 mod avoid;
 pub mod candidates;
@@ -18,5 +19,6 @@ mod graph;
 pub mod hitting;
 pub mod lazy;
 pub mod menu;
+pub mod papers;
 pub mod repair;
 pub mod set;

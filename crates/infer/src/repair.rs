@@ -1,5 +1,6 @@
 //! What inference answers.
 
+use crate::constraint::Constraint;
 use crate::set::Set;
 use fencepost_engines::{Evidence, Inconclusive, Statistics};
 use fencepost_ir::{Atom, Placement};
@@ -28,10 +29,29 @@ pub struct Repair {
     pub sufficiency: Sufficiency,
     /// For each barrier of the recommended placement, a violation that comes back without it.
     pub needed_for: Vec<Need>,
+    /// The orderings that are enforced, for the papers' method.
+    pub constraints: Option<Constraints>,
     /// How the answer was found.
     pub rounds: Vec<Round>,
     /// By problem: figures of the last search.
     pub statistics: Vec<Statistics>,
+}
+
+/// An avoid formula, as far as it is shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Constraints {
+    /// How many constraints satisfy it at least: the papers' `#C`.
+    pub fewest: usize,
+    /// Its minimal models, small ones first.
+    pub models: Vec<Vec<Constraint>>,
+    /// Whether these are all.
+    pub complete: bool,
+    /// States it was computed from, over all problems.
+    pub states: u64,
+    /// Steps between them.
+    pub edges: u64,
+    /// The bound on pending accesses, if it mattered: the formula is about runs within it.
+    pub bound: Option<u32>,
 }
 
 /// How well it is known that a placement is enough.
@@ -48,8 +68,11 @@ pub enum Sufficiency {
 pub struct Need {
     /// The barrier.
     pub atom: Atom,
-    /// What happens without it: in which problem, and how. None when a limit came in between.
+    /// What happens without it: in which problem, and how. None when a limit came in between, or when
+    /// it is needless.
     pub violation: Option<(usize, Evidence)>,
+    /// Whether everything is verified without it, too: the papers' method may ask for such.
+    pub needless: bool,
 }
 
 /// One round of inference: a placement and what was wrong with it.
@@ -110,6 +133,8 @@ pub struct GaveUp {
     pub price: u32,
     /// By which problems it was stopped.
     pub undecided: Vec<(usize, Inconclusive)>,
+    /// What the method itself could not do, if it was not a limit.
+    pub because: Option<String>,
     /// The rounds so far.
     pub rounds: Vec<Round>,
 }

@@ -16,7 +16,7 @@ use fencepost_infer::candidates::Candidates;
 use fencepost_infer::clause::atoms;
 use fencepost_infer::edit;
 use fencepost_infer::repair::{
-    GaveUp, Inference, Lesson, Repair, Round, Sufficiency, Unrepairable,
+    Constraints, GaveUp, Inference, Lesson, Repair, Round, Sufficiency, Unrepairable,
 };
 use fencepost_ir::{Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, Written, placement};
 use fencepost_models::{ModelSpec, Reductions};
@@ -103,6 +103,11 @@ impl<'a> Subject<'a> {
         let mut fewer = repair.placements[0].clone();
         fewer.atoms.remove(&atom);
         Some(self.with(*problem, &fewer, evidence))
+    }
+
+    /// Whether a repair is one without this barrier, too.
+    fn is_needless(&self, repair: &Repair, atom: Atom) -> bool {
+        repair.needed_for.iter().any(|need| need.atom == atom && need.needless)
     }
 
     /// The run that nothing can be done about. `sc` is the model of that name.
@@ -227,9 +232,12 @@ pub fn headline(subject: &Subject<'_>, inference: &Inference, paint: Paint) -> S
         }
         Inference::GaveUp(gave_up) => {
             let word = paint.unsure("NO ANSWER");
-            let why = gave_up.undecided.first().map_or("interrupted".into(), |(_, why)| {
-                crate::verdict_line::ended_by(why.why).to_string()
-            });
+            let limit = gave_up.undecided.first().map(|(_, why)| why.why);
+            let why = match (&gave_up.because, limit) {
+                (Some(because), _) => because.clone(),
+                (None, Some(limit)) => crate::verdict_line::ended_by(limit).to_string(),
+                (None, None) => "interrupted".into(),
+            };
             let least = match gave_up.price {
                 0 => String::new(),
                 price => format!("; every repair costs at least {price}"),
@@ -301,6 +309,9 @@ pub fn fences(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
             let info = subject.program().label(place.label);
             let needed = match subject.without(repair, *atom) {
                 Some(_) => format!("without it: trace {} below", at + 1),
+                None if subject.is_needless(repair, *atom) => {
+                    "without it: verified all the same".into()
+                }
                 None => "without it: not known, a limit was met".into(),
             };
             let position = subject.position(*atom);
@@ -320,6 +331,30 @@ pub fn fences(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         let line = format!("{line:<lines$}");
         writeln!(text, "{:>3}  {line}  {kind}  {position:<positions$}  {needed}", at + 1)
             .expect("strings take text");
+    }
+    text
+}
+
+/// The orderings of the papers' method.
+pub fn orderings(subject: &Subject<'_>, constraints: &Constraints) -> String {
+    let Constraints { fewest, models, complete, states, edges, bound } = constraints;
+    let side = |label| {
+        let info = subject.program().label(label);
+        format!(":{} `{}`", info.span.line, statement(subject.program(), label, STATEMENT))
+    };
+    let bound = bound.map_or(String::new(), |n| format!(", at most {n} accesses pending"));
+    let figures = format!("{}, {}{bound}", counted(*states, "state"), counted(*edges, "step"));
+    let orderings = counted(*fewest as u64, "ordering");
+    let mut text = format!("the formula needs {orderings} at least ({figures})\n");
+    for (at, model) in models.iter().enumerate() {
+        writeln!(text, "  {}:", if at == 0 { "either" } else { "or" }).expect("strings take text");
+        for constraint in model {
+            let (before, after) = (side(constraint.before), side(constraint.after));
+            writeln!(text, "    {before} < {after}").expect("strings take text");
+        }
+    }
+    if !complete {
+        text.push_str("  ... and more\n");
     }
     text
 }
@@ -397,7 +432,9 @@ pub fn advice(open: &[(usize, Inconclusive)], fixed: bool) -> String {
 /// What inference knows when it gives up.
 pub fn gave_up(subject: &Subject<'_>, gave_up: &GaveUp) -> String {
     let mut text = undecided(subject, &gave_up.undecided);
-    if gave_up.placement.atoms.is_empty() {
+    if gave_up.because.is_some() {
+        text.push_str("  try: --method lazy\n");
+    } else if gave_up.placement.atoms.is_empty() {
         text.push_str("  so far nothing shows that a fence is needed\n");
     } else {
         let so_far = subject.briefly(&gave_up.placement);

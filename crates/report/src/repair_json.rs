@@ -6,8 +6,9 @@ use crate::repair::{Shown, Subject};
 use crate::verdict_line::{explain, reason};
 use crate::violation;
 use fencepost_engines::{Inconclusive, Statistics};
+use fencepost_infer::constraint::Constraint;
 use fencepost_infer::edit;
-use fencepost_infer::repair::{Inference, Repair, Sufficiency, Unrepairable};
+use fencepost_infer::repair::{Constraints, Inference, Repair, Sufficiency, Unrepairable};
 use fencepost_ir::{Atom, Barrier, Placement};
 use fencepost_models::ModelSpec;
 use serde::Serialize;
@@ -43,6 +44,8 @@ pub struct InferReport {
     pub cost: u32,
     /// The placements; the first is recommended, and justified.
     pub placements: Vec<PlacementRecord>,
+    /// The orderings that the papers' method enforces.
+    pub constraints: Option<ConstraintsRecord>,
     /// The author's fences that the recommended placement does without, or has with other kinds.
     pub redundant: Vec<RedundantRecord>,
     /// The recommended change, as a unified diff.
@@ -102,6 +105,71 @@ pub enum Position {
     /// At the end of a block.
     #[serde(rename = "end of block")]
     EndOfBlock,
+}
+
+/// An avoid formula over orderings `before < after` of statements.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ConstraintsRecord {
+    /// How many orderings satisfy it at least.
+    pub fewest: usize,
+    /// Its minimal models: sets of orderings, small ones first.
+    pub models: Vec<Vec<OrderingRecord>>,
+    /// Whether these are all.
+    pub complete: bool,
+    /// States it was computed from.
+    pub states: u64,
+    /// Steps between them.
+    pub edges: u64,
+    /// The bound on pending accesses, if it mattered.
+    pub bound: Option<u32>,
+}
+
+/// `before < after`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct OrderingRecord {
+    /// What takes effect first.
+    pub before: StatementRecord,
+    /// What may not overtake it.
+    pub after: StatementRecord,
+}
+
+/// A statement of the source.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct StatementRecord {
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its column, from 1.
+    pub column: u32,
+    /// Its text.
+    pub text: String,
+    /// The procedure or thread template it is in.
+    pub function: String,
+}
+
+impl ConstraintsRecord {
+    fn new(subject: &Subject<'_>, constraints: &Constraints) -> Self {
+        let program = &subject.problems[0].program;
+        let side = |label| {
+            let info = program.label(label);
+            StatementRecord {
+                line: info.span.line,
+                column: info.span.column,
+                text: info.text.clone(),
+                function: info.function.clone(),
+            }
+        };
+        let ordering =
+            |c: &Constraint| OrderingRecord { before: side(c.before), after: side(c.after) };
+        let models = constraints.models.iter().map(|model| model.iter().map(ordering).collect());
+        ConstraintsRecord {
+            fewest: constraints.fewest,
+            models: models.collect(),
+            complete: constraints.complete,
+            states: constraints.states,
+            edges: constraints.edges,
+            bound: constraints.bound,
+        }
+    }
 }
 
 /// Something that goes wrong: a run as `check` has it, and what is wrong with it.
@@ -190,6 +258,7 @@ impl InferReport {
             bound: None,
             cost: 0,
             placements: Vec::new(),
+            constraints: None,
             redundant: Vec::new(),
             diff: String::new(),
             clients: Vec::new(),
@@ -232,6 +301,8 @@ impl InferReport {
                 report.bound = open.iter().filter_map(|(_, why)| why.clean_up_to).min();
                 report.cost = repair.price;
                 report.placements = placements(subject, repair, beside);
+                report.constraints =
+                    repair.constraints.as_ref().map(|c| ConstraintsRecord::new(subject, c));
                 report.redundant = redundant(subject, first);
                 report.clients = clients(open, &repair.statistics);
                 report.rounds = repair.rounds.len();
@@ -263,7 +334,10 @@ impl InferReport {
                 report.result = Some("gave_up");
                 let first = gave_up.undecided.first().map(|(_, why)| *why);
                 report.reason = Some(first.map_or("interrupted", |why| reason(why.why)));
-                report.message = first.map(explain);
+                report.message = gave_up.because.clone().or(first.map(explain));
+                if gave_up.because.is_some() {
+                    report.reason = Some("method");
+                }
                 report.cost = gave_up.price;
                 report.clients = clients(&gave_up.undecided, &[]);
                 report.rounds = gave_up.rounds.len();

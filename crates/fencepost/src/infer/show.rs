@@ -104,6 +104,9 @@ impl Inferring<'_> {
             if !placement.atoms.is_empty() {
                 text.push_str(&format!("\n{}", repair::fences(subject, repair, paint)));
             }
+            if let Some(constraints) = &repair.constraints {
+                text.push_str(&format!("\n{}", repair::orderings(subject, constraints)));
+            }
             if options.all {
                 text.push_str(&format!("\n{}", repair::alternatives(subject, repair)));
             }

@@ -13,7 +13,12 @@ use serde_json::Value;
 const SCHEMA: &str = include_str!("../../../../book/src/check.schema.json");
 
 /// Validates against the part of JSON Schema that our schema uses.
-pub(crate) fn validate(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), String> {
+pub(crate) fn validate(
+    schema: &Value,
+    root: &Value,
+    value: &Value,
+    at: &str,
+) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
         let target = root.pointer(name.strip_prefix('#').expect("a local reference"));
         return validate(target.expect("a definition"), root, value, at);
