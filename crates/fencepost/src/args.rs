@@ -2,6 +2,8 @@
 
 use crate::exit;
 use crate::memory_size::parse_size;
+use crate::reproduce;
+use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use fencepost_infer::menu::Dish;
@@ -27,6 +29,7 @@ pub(crate) enum Command {
     Infer(Infer),
     Outcomes(Outcomes),
     Clients(Clients),
+    Reproduce(Reproduce),
     Replay(Replay),
     Models(Models),
     Fmt(Fmt),
@@ -276,6 +279,30 @@ pub(crate) struct Clients {
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// Compute a table of a paper again, its figures beside ours
+#[derive(clap::Args, Debug)]
+#[command(after_help = exit::REPRODUCE_HELP)]
+pub(crate) struct Reproduce {
+    /// Which table; `fender` is fence inference, Tables II and III of [KVY10]
+    #[arg(value_parser = PossibleValuesParser::new(reproduce::names()))]
+    pub(crate) table: String,
+
+    /// Only the rows of algorithms whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) only: Option<String>,
+
+    /// How to print the table
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) search: Search,
 }
 
 /// List the outcomes of a program, and which models allow each

@@ -3,7 +3,7 @@
 //! The only crate that touches files, the clock, the environment and terminals.
 //!
 //! - [`args`]: the command line; [`exit`]: what the exit codes mean.
-//! - [`check`], [`infer`], [`clients`], [`outcomes`], [`replay`], [`fmt`], [`dump`], [`models`]: the commands.
+//! - [`check`], [`infer`], [`clients`], [`reproduce`], [`outcomes`], [`replay`], [`fmt`], [`dump`], [`models`]: the commands.
 //! - [`input`]: from paths to programs; [`store`]: files written whole or not at all.
 //! - [`session`]: the clock, Ctrl-C and progress around a search.
 //! - [`output`]: what goes to the reader; [`guard`]: bugs of ours, caught.
@@ -23,6 +23,7 @@ mod models;
 mod outcomes;
 mod output;
 mod replay;
+mod reproduce;
 mod session;
 mod store;
 
@@ -45,6 +46,7 @@ fn run(args: Args) -> Exit {
         Command::Check(options) => check::run(&options, &mut output),
         Command::Infer(options) => infer::run(&options, &mut output),
         Command::Clients(options) => clients::run(&options, &mut output),
+        Command::Reproduce(options) => reproduce::run(&options, &mut output),
         Command::Outcomes(options) => outcomes::run(&options, &mut output),
         Command::Replay(options) => replay::run(&options, &mut output),
         Command::Models(options) => models::run(&options, &mut output),

@@ -1,0 +1,108 @@
+//! `fencepost reproduce`: the tables of the papers, their figures beside ours.
+//!
+//! The programs are part of the binary, so a table can be computed anywhere. A new table is a module
+//! and a line in [`TABLES`].
+
+mod fender;
+
+use crate::args::{Format, Reproduce};
+use crate::exit::Exit;
+use crate::guard::guarded_while;
+use crate::output::Output;
+use crate::session::{Session, settings};
+use fencepost_engines::{Budget, Settings};
+use fencepost_report::reproduction::{Reproduction, Row, table};
+use std::time::Instant;
+
+/// A table that can be computed.
+struct Table {
+    name: &'static str,
+    title: &'static str,
+    run: fn(&mut Runner) -> Result<(), Broken>,
+}
+
+/// All of them.
+static TABLES: [Table; 1] = [Table {
+    name: "fender",
+    title: "Automatic Inference of Memory Fences [KVY10], Tables II and III, and the fences of section V",
+    run: fender::run,
+}];
+
+/// Their names on the command line.
+pub(crate) fn names() -> Vec<&'static str> {
+    TABLES.iter().map(|table| table.name).collect()
+}
+
+/// A bug of ours, already said.
+struct Broken;
+
+/// Runs the rows of a table.
+struct Runner {
+    only: Option<String>,
+    settings: Settings,
+    session: Session,
+    rows: Vec<Row>,
+    left_out: usize,
+}
+
+impl Runner {
+    /// Whether the rows of a group are asked for.
+    fn wants(&self, group: &str) -> bool {
+        let only = self.only.as_ref().map(|text| text.to_lowercase());
+        only.is_none_or(|text| group.to_lowercase().contains(&text))
+    }
+
+    /// Does the work of a row, and says how long it took; nothing if the user wants to stop.
+    fn work<T>(
+        &mut self,
+        what: &str,
+        work: impl FnOnce(Budget<'_>) -> T,
+    ) -> Result<Option<(T, f64)>, Broken> {
+        let session = &self.session;
+        let done = if session.interrupted() {
+            None
+        } else {
+            let doing = format!("computing {what}");
+            Some(guarded_while(doing, || session.run(what, work)).map_err(|_| Broken)?)
+        };
+        let done = done.filter(|_| !session.interrupted());
+        self.left_out += usize::from(done.is_none());
+        Ok(done)
+    }
+}
+
+/// Computes a table and shows it.
+pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
+    let asked = TABLES.iter().find(|table| table.name == options.table);
+    let asked = asked.expect("the command line takes the names of tables only");
+    let started = Instant::now();
+    let mut runner = Runner {
+        only: options.only.clone(),
+        settings: settings(&options.search),
+        session: Session::new(&options.search, options.quiet),
+        rows: Vec::new(),
+        left_out: 0,
+    };
+    if (asked.run)(&mut runner).is_err() {
+        return Exit::Internal;
+    }
+    let reproduction = Reproduction {
+        fencepost: env!("CARGO_PKG_VERSION").into(),
+        table: asked.name.into(),
+        rows: runner.rows,
+        left_out: runner.left_out,
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    match options.format {
+        Format::Text => output.print(&table(&reproduction, asked.title, output.paint)),
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&reproduction);
+            output.print(&format!("{}\n", text.expect("plain data becomes JSON")));
+        }
+    }
+    if reproduction.rows.is_empty() && reproduction.left_out == 0 {
+        output.error("no row has such a name");
+        return Exit::Nothing;
+    }
+    if reproduction.is_complete() { Exit::Fine } else { Exit::Inconclusive }
+}
