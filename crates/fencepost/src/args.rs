@@ -283,7 +283,7 @@ pub(crate) struct Clients {
 
 /// Compute a table of a paper again, its figures beside ours
 #[derive(clap::Args, Debug)]
-#[command(after_help = exit::REPRODUCE_HELP)]
+#[command(after_help = reproduce::HELP, mut_arg("time", |time| time.default_value("600")))]
 pub(crate) struct Reproduce {
     /// Which table; `fender` is fence inference, Tables II and III of [KVY10]
     #[arg(value_parser = PossibleValuesParser::new(reproduce::names()))]

@@ -70,15 +70,6 @@ Exit codes:
    6  an internal error of Fencepost: please report it
 Nothing is written unless the program is repaired.";
 
-/// For `reproduce --help`.
-pub(crate) const REPRODUCE_HELP: &str = "\
-Exit codes:
-   0  every row was computed, whether it agrees with the paper or not
-   5  a row met a limit, or was left out
-   4  no row has such a name
-   2  wrong usage
-   6  an internal error of Fencepost: please report it";
-
 #[cfg(test)]
 mod tests {
     use super::Exit::{Fine, Inconclusive, Internal, Nothing, Unusable, Violated};

@@ -14,6 +14,15 @@ use fencepost_engines::{Budget, Settings};
 use fencepost_report::reproduction::{Reproduction, Row, table};
 use std::time::Instant;
 
+/// For `--help`.
+pub(crate) const HELP: &str = "\
+Exit codes:
+   0  every row was computed, whether it agrees with the paper or not
+   5  a row met a limit, or was left out
+   4  no row has such a name
+   2  wrong usage
+   6  an internal error of Fencepost: please report it";
+
 /// A table that can be computed.
 struct Table {
     name: &'static str,

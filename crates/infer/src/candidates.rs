@@ -126,6 +126,7 @@ impl Restrictions {
 
 /// The stores after which every thread that passes a place can drain what it has just written.
 fn drainable(problems: &[Problem], place: Label) -> BTreeSet<Label> {
+    let function = |label: Label| &problems[0].program.label(label).function;
     let mut found: Option<BTreeSet<Label>> = None;
     for thread in problems.iter().flat_map(|p| &p.program.threads) {
         for (at, stmt) in thread.code.iter().enumerate().filter(|(_, s)| s.label == place) {
@@ -133,6 +134,7 @@ fn drainable(problems: &[Problem], place: Label) -> BTreeSet<Label> {
             let stores = thread.code.iter().filter(|s| matches!(s.op, Op::Store { .. }));
             let here: BTreeSet<Label> = stores
                 .map(|s| s.label)
+                .filter(|store| function(*store) == function(place))
                 .filter(|store| {
                     let address = placement::drained(thread, Pc::from_index(at), *store);
                     address.is_some_and(|address| {

@@ -10,6 +10,9 @@
 
 use crate::set::Set;
 
+/// More sets of one cost than this are not collected.
+const MOST: usize = 10_000;
+
 /// What members cost, in units of whoever asks.
 pub type Cost = u64;
 
@@ -64,7 +67,7 @@ impl Clauses {
     }
 
     /// All cheapest sets that hit every clause, in order of their smallest members, but not more
-    /// than `limit`. Empty when a clause is.
+    /// than `limit`, and never more than ten thousand. Empty when a clause is.
     pub fn all_cheapest(&self, costs: &[Cost], limit: usize) -> Vec<Set> {
         assert!(costs.iter().all(|cost| *cost > 0), "every member costs something");
         let mut search = Search {
@@ -116,7 +119,9 @@ impl Search<'_> {
                 self.best = cost;
                 self.found.clear();
             }
-            self.found.push(self.chosen.clone());
+            if self.found.len() < MOST {
+                self.found.push(self.chosen.clone());
+            }
             return;
         }
         let Some(bound) = self.bound(unhit) else { return };

@@ -83,6 +83,8 @@ pub(crate) struct Inferring<'a> {
     /// By problem: placements it is verified with.
     verified: Vec<Vec<Placement>>,
     statistics: Vec<Statistics>,
+    /// Whether there are more placements of the same price than were looked at.
+    pub(crate) more: bool,
     pub(crate) rounds: Vec<Round>,
 }
 
@@ -113,6 +115,7 @@ impl Inferring<'_> {
             order: (0..problems.len()).collect(),
             verified: vec![Vec::new(); problems.len()],
             statistics: vec![Statistics::default(); problems.len()],
+            more: false,
             rounds: Vec::new(),
         };
         method(&mut inferring).unwrap_or_else(|end| *end)
@@ -332,6 +335,7 @@ impl Inferring<'_> {
         let prices: Vec<Cost> = candidates.prices().collect();
         let mut sets = self.clauses.all_cheapest(&prices, usize::MAX);
         sets.sort_by_key(|set| (set != best, Clauses::cost(set, &candidates.costs)));
+        self.more = sets.len() > limit;
         sets.truncate(limit);
         let mut clean: Vec<(Placement, Vec<(usize, Inconclusive)>)> = Vec::new();
         for set in &sets {
@@ -380,6 +384,7 @@ impl Inferring<'_> {
             placements,
             rounds: std::mem::take(&mut self.rounds),
             statistics: std::mem::take(&mut self.statistics),
+            more: self.more,
             constraints: None,
         }
     }

@@ -38,6 +38,7 @@ impl Inferring<'_> {
         }
         let limit = if self.question.all { ALL } else { 1 };
         let enforced = enforce(self.problems, &avoidance, self.question.candidates, limit);
+        self.more = self.question.all && enforced.as_ref().is_ok_and(|e| e.placements.len() == ALL);
         let enforced = enforced.map_err(|wrong| {
             let count = wrong.constraints.len();
             let what = if count == 1 { "an ordering" } else { "one of some orderings" };

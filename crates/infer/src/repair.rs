@@ -21,6 +21,8 @@ pub enum Inference {
 pub struct Repair {
     /// The placements; the first is the one recommended. An empty one: nothing was wrong.
     pub placements: Vec<Placement>,
+    /// Whether there are more of the same price than were looked at.
+    pub more: bool,
     /// What each costs, in units of the menu.
     pub price: u32,
     /// Whether no cheaper placement is enough.

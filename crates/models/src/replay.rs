@@ -303,7 +303,11 @@ impl Telling {
     fn own(&self, event: &Event) -> Option<usize> {
         let at = event.ahead? as usize;
         let pending = &self.pending[event.thread.index()];
-        debug_assert_eq!(pending.get(at).map(|p| p.label), event.label, "what is performed is pending");
+        debug_assert_eq!(
+            pending.get(at).map(|p| p.label),
+            event.label,
+            "what is performed is pending"
+        );
         Some(at)
     }
 

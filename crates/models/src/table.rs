@@ -71,15 +71,7 @@ impl Table {
     ) -> Option<Result<Loc, Fault>> {
         let pc = window.pc(entry);
         let address = shape.stmt(t, pc).op.address().expect("only accesses have a location");
-        if let Some(loc) = address.as_fixed() {
-            return Some(Ok(loc));
-        }
-        let operands = window.operands(shape, t, entry);
-        let uses = &shape.thread(t).uses[pc.index()];
-        if !address_exprs(address).all(|e| is_known(e, uses, operands)) {
-            return None;
-        }
-        Some(locate(shape, address, &|reg| value_of(uses, operands, *reg)))
+        location_of(shape, t, pc, address, window.operands(shape, t, entry))
     }
 
     /// Performs one entry whose operands are known and which nothing blocks.
@@ -109,7 +101,8 @@ impl Table {
             Op::Load { from, .. } => {
                 let loc = locate(shape, from, &read)?;
                 check_allocated(shape, memory, loc)?;
-                let (value, source) = match self.forward(shape, t, window, entry, loc) {
+                let survey = order::survey(shape, t, window);
+                let (value, source) = match order::forward(shape, t, window, &survey, entry, loc) {
                     Forward::Memory => (memory.values[loc.index()], Source::Memory),
                     Forward::Value(value) => (value, Source::Forwarded),
                     Forward::Wait => unreachable!("only a load that need not wait is performed"),
@@ -217,6 +210,26 @@ impl Table {
         }
         Ok(())
     }
+}
+
+/// The location of an access with these operands; none when they are not known.
+#[inline]
+fn location_of(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    pc: Pc,
+    address: &Address,
+    operands: &[Operand],
+) -> Option<Result<Loc, Fault>> {
+    if let Some(loc) = address.as_fixed() {
+        return Some(Ok(loc));
+    }
+    let uses = &shape.thread(t).uses[pc.index()];
+    let ready = operands.iter().all(|operand| matches!(operand, Operand::Value(_)));
+    if !ready && !address_exprs(address).all(|e| is_known(e, uses, operands)) {
+        return None;
+    }
+    Some(locate(shape, address, &|reg| value_of(uses, operands, *reg)))
 }
 
 fn address_exprs(address: &Address) -> impl Iterator<Item = &Expr<Reg>> {
@@ -355,8 +368,9 @@ impl MemoryModel for Table {
         out: &mut Vec<u32>,
     ) {
         let window = &state.pending[t.index()];
+        let survey = order::survey(shape, t, window);
         for entry in 0..window.len() {
-            if self.may_perform(shape, t, window, entry) {
+            if self.may_perform(shape, t, window, &survey, entry) {
                 out.push(entry as u32);
             }
         }

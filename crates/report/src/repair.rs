@@ -385,6 +385,9 @@ pub fn alternatives(subject: &Subject<'_>, repair: &Repair) -> String {
     for placement in others {
         writeln!(text, "  {}", subject.briefly(placement)).expect("strings take text");
     }
+    if repair.more {
+        text.push_str("  ... and more\n");
+    }
     text
 }
 

@@ -44,6 +44,8 @@ pub struct InferReport {
     pub cost: u32,
     /// The placements; the first is recommended, and justified.
     pub placements: Vec<PlacementRecord>,
+    /// Whether there are more placements of this cost than are listed, if all were asked for.
+    pub more_placements: bool,
     /// The orderings that the papers' method enforces.
     pub constraints: Option<ConstraintsRecord>,
     /// The author's fences that the recommended placement does without, or has with other kinds.
@@ -258,6 +260,7 @@ impl InferReport {
             bound: None,
             cost: 0,
             placements: Vec::new(),
+            more_placements: false,
             constraints: None,
             redundant: Vec::new(),
             diff: String::new(),
@@ -301,6 +304,7 @@ impl InferReport {
                 report.bound = open.iter().filter_map(|(_, why)| why.clean_up_to).min();
                 report.cost = repair.price;
                 report.placements = placements(subject, repair, beside);
+                report.more_placements = repair.more;
                 report.constraints =
                     repair.constraints.as_ref().map(|c| ConstraintsRecord::new(subject, c));
                 report.redundant = redundant(subject, first);

@@ -1,11 +1,11 @@
 //! Which entry of a window may be performed before which: the bypass table, same-location order,
 //! fences, and forwarding.
 
-use super::window::Window;
-use super::{Table, is_known, value_of};
+use super::window::{Operand, Window};
+use super::{Table, is_known, location_of, value_of};
 use crate::address::check_limits;
 use crate::shape::Shape;
-use fencepost_ir::{FenceKinds, Loc, Op, ThreadId, Value};
+use fencepost_ir::{FenceKinds, Loc, Op, Pc, ThreadId, Value};
 
 /// What an access does to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +21,11 @@ pub(super) fn kinds(
     window: &Window,
     entry: usize,
 ) -> Option<Kinds> {
-    match shape.stmt(t, window.pc(entry)).op {
+    kinds_of(&shape.stmt(t, window.pc(entry)).op)
+}
+
+fn kinds_of(op: &Op) -> Option<Kinds> {
+    match op {
         Op::Load { .. } => Some(Kinds { loads: true, stores: false }),
         Op::Store { .. } => Some(Kinds { loads: false, stores: true }),
         Op::Update { .. } => Some(Kinds { loads: true, stores: true }),
@@ -30,7 +34,12 @@ pub(super) fn kinds(
 }
 
 /// How many accesses of a window come before an entry.
-pub(super) fn accesses_before(shape: &Shape<'_>, t: ThreadId, window: &Window, entry: usize) -> u32 {
+pub(super) fn accesses_before(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    entry: usize,
+) -> u32 {
     (0..entry).filter(|e| kinds(shape, t, window, *e).is_some()).count() as u32
 }
 
@@ -44,6 +53,81 @@ pub(super) enum Forward {
     Wait,
 }
 
+/// What is to be known of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    kinds: Option<Kinds>,
+    fences: FenceKinds,
+    /// The location of its access, an error where its address is faulty; none when it is not known yet.
+    spot: Option<Result<Loc, ()>>,
+    ready: bool,
+    pc: Pc,
+}
+
+/// What is to be known of the entries of a window, so that each is looked at once.
+pub(super) fn survey(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<Entry> {
+    let look = |(pc, operands): (Pc, &[Operand])| {
+        let op = &shape.stmt(t, pc).op;
+        let kinds = kinds_of(op);
+        let spot = match op.address() {
+            Some(address) if kinds.is_some() => {
+                location_of(shape, t, pc, address, operands).map(|loc| loc.map_err(|_| ()))
+            }
+            _ => None,
+        };
+        let fences = if let Op::Fence(kinds) = op { *kinds } else { FenceKinds::default() };
+        let ready = operands.iter().all(|operand| matches!(operand, Operand::Value(_)));
+        Entry { kinds, fences, spot, ready, pc }
+    };
+    let mut survey = Vec::with_capacity(window.len());
+    survey.extend(window.entries(shape, t).map(look));
+    survey
+}
+
+impl Entry {
+    /// Whether its access may be to a location.
+    fn may_be_at(&self, shape: &Shape<'_>, t: ThreadId, loc: Loc) -> bool {
+        match self.spot {
+            Some(Ok(other)) => other == loc,
+            Some(Err(())) => false,
+            None => shape.thread(t).footprints[self.pc.index()].contains(&loc),
+        }
+    }
+}
+
+/// Where a load of `loc` gets its value: the youngest earlier store that may be there decides.
+pub(super) fn forward(
+    shape: &Shape<'_>,
+    t: ThreadId,
+    window: &Window,
+    survey: &[Entry],
+    entry: usize,
+    loc: Loc,
+) -> Forward {
+    for earlier in (0..entry).rev() {
+        let Op::Store { value, .. } = &shape.stmt(t, survey[earlier].pc).op else {
+            continue;
+        };
+        if !survey[earlier].may_be_at(shape, t, loc) {
+            continue;
+        }
+        let uses = &shape.thread(t).uses[survey[earlier].pc.index()];
+        let operands = window.operands(shape, t, earlier);
+        if survey[earlier].spot.is_none() || !is_known(value, uses, operands) {
+            return Forward::Wait;
+        }
+        // A value that faults, or does not fit the location, faults when the store is performed;
+        // the load waits for that.
+        let limits = shape.location_limits[loc.index()];
+        let value = value.eval(&|reg| value_of(uses, operands, *reg));
+        return match value.and_then(|value| check_limits(limits, value)) {
+            Ok(value) => Forward::Value(value),
+            Err(_) => Forward::Wait,
+        };
+    }
+    Forward::Memory
+}
+
 impl Table {
     /// Whether an entry may be performed now.
     pub(super) fn may_perform(
@@ -51,36 +135,32 @@ impl Table {
         shape: &Shape<'_>,
         t: ThreadId,
         window: &Window,
+        survey: &[Entry],
         entry: usize,
     ) -> bool {
-        let Some(mine) = kinds(shape, t, window, entry) else {
+        let Entry { kinds: Some(mine), ready: true, spot, .. } = survey[entry] else {
             return false;
         };
-        if !window.is_ready(shape, t, entry) {
-            return false;
-        }
         // A faulty address is no reason to wait: performing it reports the fault.
-        let loc = self.location(shape, t, window, entry).and_then(Result::ok);
+        let loc = spot.and_then(Result::ok);
         let mut fences = FenceKinds::default();
-        for earlier in (0..entry).rev() {
-            if let Op::Fence(more) = shape.stmt(t, window.pc(earlier)).op {
-                fences = fences.union(more);
-            }
-            let Some(theirs) = kinds(shape, t, window, earlier) else {
+        for earlier in survey[..entry].iter().rev() {
+            fences = fences.union(earlier.fences);
+            let Some(theirs) = earlier.kinds else {
                 continue;
             };
             if self.is_ordered(theirs, mine) || is_fenced(fences, theirs, mine) {
                 return false;
             }
             let forwards = mine.loads && !mine.stores && theirs.stores && !theirs.loads;
-            let same = loc.is_some_and(|loc| self.may_be_at(shape, t, window, earlier, loc));
+            let same = loc.is_some_and(|loc| earlier.may_be_at(shape, t, loc));
             if same && !(forwards && self.bypass.read_own_early) {
                 return false;
             }
         }
         match (mine.stores, loc) {
             (false, Some(loc)) => {
-                !matches!(self.forward(shape, t, window, entry, loc), Forward::Wait)
+                !matches!(forward(shape, t, window, survey, entry, loc), Forward::Wait)
             }
             _ => true,
         }
@@ -109,41 +189,6 @@ impl Table {
             Some(Err(_)) => false,
             None => shape.thread(t).footprints[window.pc(entry).index()].contains(&loc),
         }
-    }
-
-    /// Where a load of `loc` gets its value: the youngest earlier store that may be there decides.
-    pub(super) fn forward(
-        &self,
-        shape: &Shape<'_>,
-        t: ThreadId,
-        window: &Window,
-        entry: usize,
-        loc: Loc,
-    ) -> Forward {
-        for earlier in (0..entry).rev() {
-            let pc = window.pc(earlier);
-            let Op::Store { value, .. } = &shape.stmt(t, pc).op else {
-                continue;
-            };
-            if !self.may_be_at(shape, t, window, earlier, loc) {
-                continue;
-            }
-            let uses = &shape.thread(t).uses[pc.index()];
-            let operands = window.operands(shape, t, earlier);
-            let sure = self.location(shape, t, window, earlier).is_some();
-            if !sure || !is_known(value, uses, operands) {
-                return Forward::Wait;
-            }
-            // A value that faults, or does not fit the location, faults when the store is performed;
-            // the load waits for that.
-            let limits = shape.location_limits[loc.index()];
-            let value = value.eval(&|reg| value_of(uses, operands, *reg));
-            return match value.and_then(|value| check_limits(limits, value)) {
-                Ok(value) => Forward::Value(value),
-                Err(_) => Forward::Wait,
-            };
-        }
-        Forward::Memory
     }
 
     /// Whether a fence entry still orders something that is pending before it.

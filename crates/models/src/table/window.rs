@@ -81,6 +81,21 @@ impl Window {
         &self.operands[start..start + self.width(shape, t, entry)]
     }
 
+    /// The statements with their operands, oldest first.
+    pub(super) fn entries<'a>(
+        &'a self,
+        shape: &'a Shape<'_>,
+        t: ThreadId,
+    ) -> impl Iterator<Item = (Pc, &'a [Operand])> {
+        let uses = &shape.thread(t).uses;
+        let mut start = 0;
+        self.pcs.iter().map(move |pc| {
+            let from = start;
+            start += uses[pc.index()].len();
+            (*pc, &self.operands[from..start])
+        })
+    }
+
     /// Whether all operands are values.
     pub(super) fn is_ready(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> bool {
         self.operands(shape, t, entry).iter().all(|o| matches!(o, Operand::Value(_)))

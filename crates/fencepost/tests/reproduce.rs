@@ -1,0 +1,121 @@
+//! `reproduce` through the real binary: the form of its answer, and that fast rows come out as they should.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::process::{Command, Output};
+
+const SCHEMA: &str = include_str!("../../../book/src/reproduce.schema.json");
+
+fn reproduce(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+    command.args(["reproduce", "fender"]).args(args).env("NO_COLOR", "1");
+    command.output().expect("the binary runs")
+}
+
+fn json(args: &[&str]) -> (Value, Option<i32>) {
+    let output = reproduce(&[args, &["--format", "json"]].concat());
+    let value = serde_json::from_slice(&output.stdout).expect("JSON");
+    (value, output.status.code())
+}
+
+fn rows(value: &Value) -> &[Value] {
+    value["rows"].as_array().expect("a list of rows")
+}
+
+fn keys(value: &Value) -> BTreeSet<&str> {
+    value.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+fn required(schema: &Value) -> BTreeSet<&str> {
+    let required = schema["required"].as_array().expect("a list of keys").iter();
+    required.map(|key| key.as_str().expect("a key")).collect()
+}
+
+/// The row with this name under this model.
+fn row<'v>(value: &'v Value, name: &str, column: &str) -> &'v Value {
+    let found = rows(value).iter().find(|row| row["row"] == name && row["column"] == column);
+    found.unwrap_or_else(|| panic!("there is a row {name} {column}"))
+}
+
+#[test]
+fn treiber_comes_out_as_it_should() {
+    let (value, code) = json(&["--only", "treiber"]);
+    assert_eq!(code, Some(0));
+    assert_eq!(value["table"], "fender");
+    assert_eq!(rows(&value).len(), 3 * 4 + 3);
+    for row in rows(&value) {
+        let name = row["row"].as_str().expect("a name");
+        assert!(name.starts_with("Treiber "), "{name}");
+        assert_eq!(row["ran"], true, "{row}");
+        assert!(row["ours"]["seconds"].is_number(), "{row}");
+        let note = row["note"].as_str().expect("a note");
+        let explained = !note.is_empty() && !note.contains("not known");
+        assert!(row["agrees"] == true || explained, "{row}");
+    }
+    let pairs = row(&value, "Treiber pp|tt", "RMO");
+    assert_eq!(pairs["paper"]["constraints"], 2);
+    assert_eq!(pairs["ours"]["constraints"], 2);
+    assert_eq!(pairs["agrees"], true);
+    // With fewer constraints than the paper's.
+    let single = row(&value, "Treiber p|t", "PSO");
+    assert_eq!((&single["ours"]["constraints"], &single["agrees"]), (&1.into(), &false.into()));
+    for (column, fences, constraints) in [("RMO", 1, 2), ("PSO", 1, 2), ("TSO", 0, 0)] {
+        let ours = &row(&value, "Treiber all clients", column)["ours"];
+        assert_eq!(ours["fences"], fences, "{column}");
+        assert_eq!(ours["constraints"], constraints, "{column}");
+        assert_eq!(ours["verified"], true, "{column}");
+    }
+}
+
+#[test]
+fn dekker_agrees_with_the_paper() {
+    let (value, code) = json(&["--only", "Dekker"]);
+    assert_eq!(code, Some(0));
+    assert_eq!(rows(&value).len(), 4 * 4 + 3);
+    for row in rows(&value) {
+        assert_eq!(row["agrees"], true, "{row}");
+    }
+    let bounds = [1, 10, 20, 50];
+    for bound in bounds {
+        row(&value, &format!("Dekker buffer {bound}"), "TSO");
+    }
+}
+
+#[test]
+fn the_schema_describes_what_is_printed() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let (value, _) = json(&["--only", "Treiber"]);
+    assert_eq!(keys(&value), required(&schema));
+    assert_eq!(keys(&schema["properties"]), required(&schema));
+    let of_row = &schema["$defs"]["row"];
+    assert_eq!(keys(&of_row["properties"]), required(of_row));
+    for row in rows(&value) {
+        assert_eq!(keys(row), required(of_row));
+        for figure in [&row["paper"], &row["ours"]].iter().flat_map(|f| f.as_object()).flatten() {
+            let (name, figure) = figure;
+            let texts = figure.as_array().map(|list| list.iter().all(Value::is_string));
+            let known = figure.is_number() || figure.is_boolean() || texts == Some(true);
+            assert!(known, "{name}: {figure}");
+        }
+    }
+}
+
+#[test]
+fn a_row_that_meets_a_limit_says_so() {
+    let (value, code) = json(&["--only", "Treiber", "--max-states", "5"]);
+    assert_eq!(code, Some(5));
+    let stopped = row(&value, "Treiber pt|tp", "RMO");
+    assert_eq!((&stopped["ran"], &stopped["agrees"]), (&false.into(), &false.into()));
+    assert_eq!(stopped["ours"], serde_json::json!({}));
+    assert!(stopped["note"].as_str().expect("a note").contains("limit"), "{stopped}");
+    let text = reproduce(&["--only", "Treiber", "--max-states", "5"]);
+    assert_eq!(text.status.code(), Some(5));
+    assert!(String::from_utf8_lossy(&text.stdout).contains("met a limit"));
+}
+
+#[test]
+fn a_name_that_is_not_there_is_an_error() {
+    let output = reproduce(&["--only", "Vitanyi"]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no row has such a name"));
+}
