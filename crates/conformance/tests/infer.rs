@@ -296,6 +296,118 @@ fn libraries_are_repaired_for_both_properties() {
     }
 }
 
+/// Infers fences for a text.
+fn answer(source: &str, name: &str, menu: &Menu) -> (Inference, Vec<Problem>, Candidates) {
+    let problems = lowered(source);
+    let model = model(name);
+    let candidates = Candidates::new(&problems, menu, &Restrictions::default(), Written::Kept);
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    let budget = Budget { cancel: &cancel, progress: &progress };
+    let question = Question {
+        problems: &problems,
+        model: &model,
+        candidates: &candidates,
+        engine: &Explicit,
+        settings: settings(1),
+        all: false,
+    };
+    (infer(question, budget), problems, candidates)
+}
+
+const FREED: &str = "record Node { int v; } pool Node[2]; shared int x; shared Node first;
+    init { a = new Node; first = a; }
+    thread q { f = first; m = new Node; if (m == f) { r = x; assert(r == 1); } }";
+
+#[test]
+fn a_drain_adds_no_fault() {
+    // Between the commit that a drain waits for and the drain, the record may be gone.
+    let source = "record Node { int v; } pool Node[1]; shared Node first; shared int x;
+        init { a = new Node; first = a; }
+        thread p { n = first; n.v = 1; r = x; }
+        thread q { x = 1; fence; f = first; s = f.v; if (s == 1) { free(f); } }
+        final forall !(p.r == 0 && q.s == 0);";
+    let full = Dish::Fence(FenceKinds::FULL);
+    let (said, ..) = answer(source, "tso", &Menu::only(&[full, Dish::Drain]));
+    let Inference::Repaired(repair) = &said else { panic!("{said:?}") };
+    assert_eq!((repair.price, repair.sufficiency.clone()), (5, Sufficiency::Verified));
+}
+
+#[test]
+fn a_drain_stands_where_its_address_has_a_name() {
+    let source = "shared int a[2], flag;
+        proc void put(int v) { a[v] = 1; }
+        thread p { put(1); flag = 1; }
+        thread q { f = flag; d = a[1]; assert(f == 0 || d == 1); }";
+    let (_, problems, candidates) = answer(source, "pso", &Menu::only(&[Dish::Drain]));
+    let program = &problems[0].program;
+    let function = |label| program.label(label).function.as_str();
+    let places: Vec<&str> =
+        candidates.atoms.iter().map(|atom| function(program.place(atom.place).label)).collect();
+    assert!(places.contains(&"put") && places.contains(&"p"), "{places:?}");
+    for atom in &candidates.atoms {
+        let fencepost_ir::Barrier::Drain(store) = atom.barrier else { panic!("{atom:?}") };
+        assert_eq!(function(store), function(program.place(atom.place).label));
+    }
+}
+
+#[test]
+fn four_kinds_at_one_place_are_a_full_fence() {
+    // Only a full fence makes `free` wait.
+    let singles = FenceKinds::SINGLE.map(|(kind, _)| Dish::Fence(kind));
+    let source = format!("{FREED} thread p {{ n = first; x = 1; free(n); }}");
+    let (said, ..) = answer(&source, "tso", &Menu::only(&singles));
+    let Inference::Repaired(repair) = &said else { panic!("{said:?}") };
+    assert_eq!((repair.price, repair.sufficiency.clone()), (10, Sufficiency::Verified));
+    let some = "fence store_store, load_load, load_store;";
+    let source = format!("{FREED} thread p {{ n = first; x = 1; {some} free(n); }}");
+    let (said, ..) = answer(&source, "tso", &Menu::of(&model("tso")));
+    let Inference::Repaired(repair) = &said else { panic!("{said:?}") };
+    assert_eq!((repair.price, repair.sufficiency.clone()), (4, Sufficiency::Verified));
+}
+
+#[test]
+fn a_run_is_replayed_with_the_room_it_was_found_with() {
+    // With more room, a step fetches further and meets another assertion first.
+    let loads: String = (0..12).map(|at| format!("a{at} = z; ")).collect();
+    let source = format!(
+        "shared int x, y, z;
+         thread p {{ x = 1; y = 1; }}
+         thread q {{
+           s = y; t = x; bad = 0;
+           if (s == 1 && t == 0) {{ bad = 1; }}
+           {loads} assert(bad == 0);
+         }}
+         thread w {{ u = y; v = x; if (u == 1 && v == 0) {{ assert(false); }} }}"
+    );
+    let (said, ..) = answer(&source, "rmo", &Menu::of(&model("rmo")));
+    let Inference::Repaired(repair) = &said else { panic!("{said:?}") };
+    assert_eq!((repair.price, repair.sufficiency.clone()), (6, Sufficiency::Verified));
+}
+
+#[test]
+fn fences_may_take_away_what_a_final_exists_asks_for() {
+    let source = "shared int x, y;
+        thread p { x = 1; r = y; } thread q { y = 1; s = x; }
+        final exists p.r == 0 && q.s == 0;
+        final forall p.r == 1 || q.s == 1 || x + y == 3;";
+    let (said, ..) = answer(source, "tso", &Menu::of(&model("tso")));
+    assert!(
+        matches!(said, Inference::Unrepairable(Unrepairable::NoWitness { problem: 0 })),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn many_equal_choices_are_no_burden() {
+    let mut clauses = fencepost_infer::hitting::Clauses::over(80);
+    for at in 0..16 {
+        clauses.add(Set::of(80, at * 5..at * 5 + 5));
+    }
+    let costs = vec![1; 80];
+    assert_eq!(clauses.cheapest(&costs).map(|set| set.len()), Some(16));
+    assert_eq!(clauses.all_cheapest(&costs, 100).len(), 100);
+}
+
 #[test]
 fn the_cheapest_fences_are_those_of_brute_force_under_tso() {
     run("tso", &menus("tso"), 0..25, 10);

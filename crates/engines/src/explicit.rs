@@ -247,7 +247,7 @@ fn evidence<M: MemoryModel>(
 fn trace<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration, target: Target) -> Trace {
     let path = if target.detail == INITIAL { Vec::new() } else { found.path(target.state) };
     let mut writer = fencepost_models::bits::Writer::default();
-    let mut trace = Trace::default();
+    let mut trace = Trace { bound: machine.model.bound(), ..Trace::default() };
     let mut state = machine.blank();
     let mut choices = Choices::default();
     loop {

@@ -105,7 +105,7 @@ fn earlier_difference(
     divergence: &Divergence,
 ) -> Option<Difference> {
     let steps = divergence.step?;
-    let beginning = Trace { init: trace.init.clone(), steps: trace.steps[..steps].to_vec() };
+    let beginning = Trace { steps: trace.steps[..steps].to_vec(), ..trace.clone() };
     let story = tell(problem, model, file.reductions(), &beginning).ok()?;
     file.compare_events(&story, steps).err()
 }

@@ -53,8 +53,15 @@ impl Candidates {
         let allowed = |place: &PlaceId| restrictions.allow(&first.program, *place);
         for place in representatives(problems, allowed) {
             let label = first.program.place(place).label;
+            let there = first.program.place(place).written.filter(|_| written == Written::Kept);
+            let there = there.map(|(kinds, _)| kinds).unwrap_or_default();
+            if let Some(price) = price_of_full(menu, there) {
+                offered.insert(Atom { place, barrier: Barrier::Fence(FenceKinds::FULL) }, price);
+            }
             for (dish, price) in &menu.dishes {
                 match dish {
+                    Dish::Fence(FenceKinds::FULL) => {}
+                    Dish::Fence(kinds) if there.contains(*kinds) => {}
                     Dish::Fence(kinds) => {
                         offered.insert(Atom { place, barrier: Barrier::Fence(*kinds) }, *price);
                     }
@@ -116,6 +123,19 @@ impl Candidates {
     }
 }
 
+/// What a full fence costs at a place where the author's fence has some kinds already. All four single
+/// kinds in one statement are a full fence, and may be the cheaper way to get one.
+fn price_of_full(menu: &Menu, there: FenceKinds) -> Option<u32> {
+    if there == FenceKinds::FULL {
+        return None;
+    }
+    let price = |dish| menu.dishes.iter().find(|(other, _)| *other == dish).map(|(_, p)| *p);
+    let missing = FenceKinds::SINGLE.iter().filter(|(kind, _)| !there.contains(*kind));
+    let singles: Option<u32> = missing.map(|(kind, _)| price(Dish::Fence(*kind))).sum();
+    let full = price(Dish::Fence(FenceKinds::FULL));
+    full.into_iter().chain(singles).min()
+}
+
 impl Restrictions {
     fn allow(&self, program: &Program, place: PlaceId) -> bool {
         let info = program.label(program.place(place).label);
@@ -127,6 +147,9 @@ impl Restrictions {
 /// The stores after which every thread that passes a place can drain what it has just written.
 fn drainable(problems: &[Problem], place: Label) -> BTreeSet<Label> {
     let function = |label: Label| &problems[0].program.label(label).function;
+    // A drain asks whether its record is still there: where records are freed, it adds a fault.
+    let code = problems.iter().flat_map(|p| &p.program.threads).flat_map(|t| &t.code);
+    let frees = code.into_iter().any(|stmt| matches!(stmt.op, Op::Free { .. }));
     let mut found: Option<BTreeSet<Label>> = None;
     for thread in problems.iter().flat_map(|p| &p.program.threads) {
         for (at, stmt) in thread.code.iter().enumerate().filter(|(_, s)| s.label == place) {
@@ -138,7 +161,7 @@ fn drainable(problems: &[Problem], place: Label) -> BTreeSet<Label> {
                 .filter(|store| {
                     let address = placement::drained(thread, Pc::from_index(at), *store);
                     address.is_some_and(|address| {
-                        let mut writable = true;
+                        let mut writable = address.cell.is_none() || !frees;
                         let exprs = address.cell.iter().map(|(_, e)| e);
                         exprs.chain(address.index.iter().map(|(_, e)| e)).for_each(|e| {
                             e.for_each_var(&mut |reg| {

@@ -60,7 +60,8 @@ pub struct Avoidance {
     pub acyclic: bool,
     /// How often the states of one component were gone through at most.
     pub passes: u32,
-    /// Whether something goes wrong although nothing is reordered: no fences help.
+    /// Whether something goes wrong although no access overtakes another. The program may be wrong under SC;
+    /// or an allocation, which is no access, came too early.
     pub unavoidable: bool,
 }
 

@@ -59,19 +59,24 @@ impl Clauses {
         self.clauses.iter().all(|clause| clause.meets(set))
     }
 
-    /// A cheapest set that hits every clause; of several, the first in order of their smallest
-    /// members. None when a clause is empty.
+    /// A cheapest set that hits every clause, always the same. None when a clause is empty.
     pub fn cheapest(&self, costs: &[Cost]) -> Option<Set> {
-        let mut all = self.all_cheapest(costs, 1);
-        all.pop()
+        self.search(costs, 1).pop()
     }
 
     /// All cheapest sets that hit every clause, in order of their smallest members, but not more
     /// than `limit`, and never more than ten thousand. Empty when a clause is.
     pub fn all_cheapest(&self, costs: &[Cost], limit: usize) -> Vec<Set> {
+        let mut found = self.search(costs, limit.min(MOST));
+        found.sort_by(|a, b| a.iter().cmp(b.iter()));
+        found
+    }
+
+    fn search(&self, costs: &[Cost], limit: usize) -> Vec<Set> {
         assert!(costs.iter().all(|cost| *cost > 0), "every member costs something");
         let mut search = Search {
             costs,
+            limit,
             best: Cost::MAX,
             found: Vec::new(),
             chosen: Set::below(self.members),
@@ -79,8 +84,6 @@ impl Clauses {
         };
         let clauses: Vec<&Set> = self.clauses.iter().collect();
         search.branch(&clauses, 0);
-        search.found.sort_by(|a, b| a.iter().cmp(b.iter()));
-        search.found.truncate(limit);
         search.found
     }
 
@@ -102,6 +105,8 @@ impl Clauses {
 
 struct Search<'a> {
     costs: &'a [Cost],
+    /// How many sets of the same cost to find.
+    limit: usize,
     best: Cost,
     found: Vec<Set>,
     chosen: Set,
@@ -111,7 +116,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Goes through the sets that contain `chosen`, avoid `forbidden` and hit the `unhit` clauses.
     fn branch(&mut self, unhit: &[&Set], cost: Cost) {
-        if cost > self.best {
+        if self.is_beyond(cost) {
             return;
         }
         if unhit.is_empty() {
@@ -119,13 +124,11 @@ impl Search<'_> {
                 self.best = cost;
                 self.found.clear();
             }
-            if self.found.len() < MOST {
-                self.found.push(self.chosen.clone());
-            }
+            self.found.push(self.chosen.clone());
             return;
         }
         let Some(bound) = self.bound(unhit) else { return };
-        if cost + bound > self.best {
+        if self.is_beyond(cost + bound) {
             return;
         }
         let left = |clause: &Set| {
@@ -145,6 +148,11 @@ impl Search<'_> {
             self.forbidden.insert(*member);
         }
         members.iter().for_each(|member| self.forbidden.remove(*member));
+    }
+
+    /// Whether sets of this cost are of no interest: dearer than the best, or enough are known.
+    fn is_beyond(&self, cost: Cost) -> bool {
+        cost > self.best || (cost == self.best && self.found.len() >= self.limit)
     }
 
     /// What hitting the clauses costs at least; none when it is impossible.
@@ -257,7 +265,9 @@ mod tests {
                 all.into_iter().filter(|s| Some(Clauses::cost(s, &costs)) == best).collect();
             expected.sort_by(|a, b| a.iter().cmp(b.iter()));
             assert_eq!(clauses.all_cheapest(&costs, usize::MAX), expected, "seed {seed}");
-            assert_eq!(clauses.cheapest(&costs), expected.first().cloned(), "seed {seed}");
+            let one = clauses.cheapest(&costs);
+            assert!(one.is_some_and(|one| expected.contains(&one)), "seed {seed}");
+            assert_eq!(clauses.all_cheapest(&costs, 2).len(), expected.len().min(2), "seed {seed}");
         }
     }
 

@@ -40,8 +40,6 @@ const ALTERNATIVES: usize = 16;
 const ALL: usize = 256;
 /// States a search may take that only makes a clause smaller.
 const SHARPENING: u64 = 50_000;
-/// No run of a trace is longer, so no bound on pending accesses is in the way of a replay.
-const ROOM: u32 = 1 << 12;
 
 /// What to infer.
 #[derive(Clone, Copy)]
@@ -141,6 +139,7 @@ impl Inferring<'_> {
                 }));
             }
             let Some((placements, open)) = self.alternatives(&best, open)? else { continue };
+            self.check_witnesses(&placements[0])?;
             return Ok(Inference::Repaired(self.repaired(placements, open)));
         }
     }
@@ -161,6 +160,25 @@ impl Inferring<'_> {
                     let wrong = Unrepairable::WrongUnderSc { problem, evidence };
                     return Err(Box::new(Inference::Unrepairable(wrong)));
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what a `final exists` asks for is still there with a placement: fences take runs away.
+    pub(crate) fn check_witnesses(&self, placement: &Placement) -> Early<()> {
+        let asks = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
+        for (problem, asked) in self.question.problems.iter().enumerate() {
+            if !asked.properties.iter().any(asks) {
+                continue;
+            }
+            let fenced =
+                Problem { properties: asked.properties.clone(), ..self.fenced(problem, placement) };
+            let task = Task { problem: &fenced, model: self.question.model };
+            let answer = self.question.engine.run(task, self.question.settings, self.budget);
+            if let Verdict::Violated(_) = answer.verdict {
+                let wrong = Unrepairable::NoWitness { problem };
+                return Err(Box::new(Inference::Unrepairable(wrong)));
             }
         }
         Ok(())
@@ -274,7 +292,7 @@ impl Inferring<'_> {
             return Err(Box::new(Inference::Unrepairable(wrong)));
         };
         let telling = Retelling { problem: fenced, settings: self.question.settings, trace };
-        let run = self.question.model.visit(ROOM, telling);
+        let run = self.question.model.visit(trace.room(), telling);
         let clause = clause(fenced, &run, self.question.candidates);
         let numbers = placement.atoms.iter().filter_map(|a| self.question.candidates.number(*a));
         let used = Set::of(self.question.candidates.len(), numbers);
@@ -334,6 +352,10 @@ impl Inferring<'_> {
         let limit = if self.question.all { ALL } else { ALTERNATIVES };
         let prices: Vec<Cost> = candidates.prices().collect();
         let mut sets = self.clauses.all_cheapest(&prices, usize::MAX);
+        // Where there are too many to find all, the best is still one of them.
+        if !sets.contains(best) {
+            sets.push(best.clone());
+        }
         sets.sort_by_key(|set| (set != best, Clauses::cost(set, &candidates.costs)));
         self.more = sets.len() > limit;
         sets.truncate(limit);

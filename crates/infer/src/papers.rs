@@ -56,6 +56,7 @@ impl Inferring<'_> {
         if open.iter().any(|(_, why)| why.why != Why::Buffers) {
             return Err(self.gave_up(&enforced.placements[0], open, None));
         }
+        self.check_witnesses(&enforced.placements[0])?;
         let repair = self.repaired(enforced.placements, open);
         let constraints = Some(constraints(&avoidance));
         Ok(Inference::Repaired(Repair { optimal: false, constraints, ..repair }))

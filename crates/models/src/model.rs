@@ -50,6 +50,12 @@ pub trait MemoryModel: Sync {
     /// Which way it errs.
     const FIDELITY: Fidelity;
 
+    /// The bound on what may be pending, where it decides how far a step goes: a window is filled in
+    /// the same step, as far as there is room.
+    fn bound(&self) -> Option<u32> {
+        None
+    }
+
     /// Nothing pending.
     fn nothing(&self, shape: &Shape<'_>) -> Self::Pending;
 

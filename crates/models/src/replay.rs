@@ -19,6 +19,15 @@ pub struct Trace {
     pub init: Vec<u32>,
     /// The steps.
     pub steps: Vec<Step>,
+    /// The bound on pending accesses it was found with, where that decides how far a step goes.
+    pub bound: Option<u32>,
+}
+
+impl Trace {
+    /// A bound to replay it with: its own, or one that is not in the way.
+    pub fn room(&self) -> u32 {
+        self.bound.unwrap_or(1 << 20)
+    }
 }
 
 /// An access that was issued and has not taken effect.

@@ -263,6 +263,10 @@ impl MemoryModel for Table {
 
     const FIDELITY: Fidelity = Fidelity::Exact;
 
+    fn bound(&self) -> Option<u32> {
+        Some(self.bound)
+    }
+
     fn nothing(&self, shape: &Shape<'_>) -> Vec<Window> {
         shape.threads.iter().map(|t| Window::new(t.register_fields.len())).collect()
     }

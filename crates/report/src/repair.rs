@@ -225,7 +225,7 @@ pub fn headline(subject: &Subject<'_>, inference: &Inference, paint: Paint) -> S
                     "no fence that may be placed prevents the run below"
                 }
                 Unrepairable::NoWitness { .. } => {
-                    "no fence brings about what a `final exists` asks for"
+                    "no run that a `final exists` asks for is left, or there is none"
                 }
             };
             format!("{word}: {why}")

@@ -319,9 +319,11 @@ impl InferReport {
                     Unrepairable::OutOfReach { problem, .. } => {
                         (problem, "out-of-reach", "no fence that may be placed prevents the run")
                     }
-                    Unrepairable::NoWitness { problem } => {
-                        (problem, "no-witness", "no fence brings about a `final exists`")
-                    }
+                    Unrepairable::NoWitness { problem } => (
+                        problem,
+                        "no-witness",
+                        "no run that a `final exists` asks for is left, or there is none",
+                    ),
                 };
                 report.result = Some("unrepairable");
                 report.reason = Some(word);

@@ -9,9 +9,6 @@ use fencepost_ir::{Label, Op, Problem, Program, ThreadId, Value};
 use fencepost_models::replay::{Divergence, End, Run, Trace, replay};
 use fencepost_models::{EventKind, Machine, MemoryModel, ModelSpec, Reductions, Visitor};
 
-/// More than any run a search can find has pending: replaying is never bounded.
-const ROOM: u32 = 1 << 20;
-
 /// A run, told.
 #[derive(Clone, Debug)]
 pub struct Story<'p> {
@@ -48,7 +45,7 @@ pub fn tell<'p>(
     reductions: Reductions,
     trace: &Trace,
 ) -> Result<Story<'p>, Divergence> {
-    let run = model.visit(ROOM, Replaying { problem, reductions, trace })?;
+    let run = model.visit(trace.room(), Replaying { problem, reductions, trace })?;
     let rows = rows(&problem.program, &run);
     Ok(Story { problem, run, rows })
 }

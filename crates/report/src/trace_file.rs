@@ -30,6 +30,9 @@ pub struct TraceFile {
     pub reductions: ReductionsRecord,
     /// What went wrong, in one sentence.
     pub violation: String,
+    /// The bound on pending accesses, for models with a window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<u32>,
     /// The alternatives `choose` took in `init`.
     pub init: Vec<u32>,
     /// The steps.
@@ -151,6 +154,7 @@ impl TraceFile {
                 clear_dead: reductions.clear_dead,
             },
             violation,
+            bound: trace.bound,
             init: trace.init.clone(),
             steps: trace.steps.iter().map(|step| StepRecord::new(program, step)).collect(),
             events: events(story),
@@ -189,7 +193,7 @@ impl TraceFile {
             let step = record.step(program).map_err(|what| Difference { step: Some(at), what })?;
             steps.push(step);
         }
-        Ok(Trace { init: self.init.clone(), steps })
+        Ok(Trace { init: self.init.clone(), steps, bound: self.bound })
     }
 
     /// The reductions it was found with.

@@ -44,11 +44,9 @@ pub(super) fn prepare<'a>(
     let texts = Some(&clients[..]).filter(|clients| !clients.is_empty());
     let request = Request { clients: texts, places: true };
     let lowered = source.lower_for(&request, output).map_err(|Unusable(errors)| errors);
-    let (text, mut problems) = lowered?;
-    // No fence adds a behaviour: what asks for one is left aside.
+    let (text, problems) = lowered?;
     let asks = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
     let asking = problems.iter().any(|p| p.properties.iter().any(asks));
-    problems.iter_mut().for_each(|p| p.properties.retain(|p| !asks(p)));
     let (menu, restrictions) = allowed(options, &model, &problems)
         .map_err(|(about, message)| vec![complaint(about, message, output)])?;
     let written = if options.from_scratch { Written::Dropped } else { Written::Kept };

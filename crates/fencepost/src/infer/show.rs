@@ -6,7 +6,7 @@ use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::clause;
 use fencepost_infer::menu::Menu;
 use fencepost_infer::repair::{Inference, Repair, Round, Sufficiency, Unrepairable};
-use fencepost_ir::Atom;
+use fencepost_ir::{Atom, Property, Quantifier};
 use fencepost_models::ModelSpec;
 use fencepost_report::diff;
 use fencepost_report::repair::{self, Shown, Subject};
@@ -70,9 +70,10 @@ impl Inferring<'_> {
             text.push('\n');
         };
         if self.asking {
-            note("`final exists` is left aside: no fence makes more runs possible");
+            note("no fence makes more runs possible: a `final exists` is looked at in the end");
         }
-        if self.problems.iter().all(|p| p.properties.is_empty()) {
+        let asks = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
+        if self.problems.iter().all(|p| p.properties.iter().all(asks)) {
             note("the file states nothing else that must hold; only faults are looked for");
         }
         text

@@ -199,7 +199,6 @@ fn fences_row(
     constraints: Option<usize>,
 ) -> Result<(), Broken> {
     let model = model(at);
-    // The constraints of the tables are about a fence between any two accesses; so are these.
     let candidates =
         Candidates::new(problems, &Menu::of(&model), &Restrictions::default(), Written::Kept);
     let row = format!("{} all clients", fences.algorithm);
