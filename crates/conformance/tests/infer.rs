@@ -12,6 +12,7 @@ use fencepost_frontends::Request;
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::lazy::{Question, infer};
 use fencepost_infer::menu::{Dish, Menu};
+use fencepost_infer::papers;
 use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
 use fencepost_infer::set::Set;
 use fencepost_ir::{
@@ -64,13 +65,18 @@ fn problem(source: &str) -> Option<Problem> {
     right.then_some(problem)
 }
 
-fn ask(problem: &Problem, model: &ModelSpec, candidates: &Candidates) -> Inference {
+fn ask(
+    problem: &Problem,
+    model: &ModelSpec,
+    candidates: &Candidates,
+    method: fn(Question<'_>, Budget<'_>) -> Inference,
+) -> Inference {
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
     let problems = std::slice::from_ref(problem);
     let settings = small();
     let engine = &Explicit;
-    infer(Question { problems, model, candidates, engine, settings, all: true }, budget)
+    method(Question { problems, model, candidates, engine, settings, all: true }, budget)
 }
 
 /// Whether a placement is enough; none when that was not decided.
@@ -136,7 +142,7 @@ fn compare(source: &str, name: &str, menu: &Menu, seed: u64) -> Option<bool> {
         return None;
     }
     let (price, placements) = by_force(&problem, &model, &candidates)?;
-    let said = ask(&problem, &model, &candidates);
+    let said = ask(&problem, &model, &candidates, infer);
     let about = || format!("{name}, {menu:?}, seed {seed}\n{source}\n{said:?}");
     match &said {
         Inference::Repaired(repair) => {
@@ -147,6 +153,11 @@ fn compare(source: &str, name: &str, menu: &Menu, seed: u64) -> Option<bool> {
             assert_eq!(all, placements, "{}", about());
             for need in &repair.needed_for {
                 assert!(need.violation.is_some(), "{need:?} {}", about());
+            }
+            // What enforces orderings on all paths is enough, too, and never cheaper.
+            let papers = ask(&problem, &model, &candidates, papers::infer);
+            if let Inference::Repaired(papers) = &papers {
+                assert!(papers.price >= price, "{papers:?} {}", about());
             }
             Some(price > 0)
         }
@@ -296,8 +307,49 @@ fn libraries_are_repaired_for_both_properties() {
     }
 }
 
+#[test]
+fn the_papers_method_is_never_cheaper_on_the_corpus() {
+    let mut compared = 0;
+    for file in [
+        "papers/fender-fig2.fp",
+        "mutex/peterson0-once.fp",
+        "mutex/dekker0-once.fp",
+        "mutex/bakery0-once.fp",
+        "mutex/szymanski0-once.fp",
+        "litmus/IRIW.fp",
+        "litmus/W+RWC.fp",
+        "structures/treiber.fp",
+        "structures/vyset.fp",
+        "structures/msn-queue.fp",
+    ] {
+        let source = std::fs::read_to_string(common::corpus().join(file)).expect("of the corpus");
+        for name in ["tso", "pso"] {
+            let menu = Menu::of(&model(name));
+            let price = |method| match answer_by(&source, name, &menu, method).0 {
+                Inference::Repaired(repair) => Some(repair.price),
+                Inference::Unrepairable(_) | Inference::GaveUp(_) => None,
+            };
+            if let (Some(lazy), Some(papers)) = (price(infer), price(papers::infer)) {
+                assert!(lazy <= papers, "{file} {name}: {lazy} {papers}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 12, "only {compared} programs were repaired both ways");
+}
+
 /// Infers fences for a text.
 fn answer(source: &str, name: &str, menu: &Menu) -> (Inference, Vec<Problem>, Candidates) {
+    answer_by(source, name, menu, infer)
+}
+
+/// The same, by some method.
+fn answer_by(
+    source: &str,
+    name: &str,
+    menu: &Menu,
+    method: fn(Question<'_>, Budget<'_>) -> Inference,
+) -> (Inference, Vec<Problem>, Candidates) {
     let problems = lowered(source);
     let model = model(name);
     let candidates = Candidates::new(&problems, menu, &Restrictions::default(), Written::Kept);
@@ -308,10 +360,13 @@ fn answer(source: &str, name: &str, menu: &Menu) -> (Inference, Vec<Problem>, Ca
         model: &model,
         candidates: &candidates,
         engine: &Explicit,
-        settings: settings(1),
+        settings: Settings {
+            limits: Limits { states: 200_000, ..Limits::default() },
+            ..settings(2)
+        },
         all: false,
     };
-    (infer(question, budget), problems, candidates)
+    (method(question, budget), problems, candidates)
 }
 
 const FREED: &str = "record Node { int v; } pool Node[2]; shared int x; shared Node first;

@@ -46,7 +46,7 @@ macro_rules! structure {
     };
 }
 
-const DEKKER_ONCE: &str = include_str!("fender/dekker-data0-once.fp");
+const DEKKER_ONCE: &str = include_str!("../../../../corpus/mutex/dekker-data0-once.fp");
 const DEKKER: &str = include_str!("../../../../corpus/mutex/dekker-data0.fp");
 
 /// The programs, in the order of the tables.
