@@ -285,7 +285,7 @@ pub(crate) struct Clients {
 #[derive(clap::Args, Debug)]
 #[command(after_help = reproduce::HELP, mut_arg("time", |time| time.default_value("600")))]
 pub(crate) struct Reproduce {
-    /// Which table; `fender` is fence inference, Tables II and III of [KVY10]
+    /// Which table; `fender` is fence inference, Tables II and III
     #[arg(value_parser = PossibleValuesParser::new(reproduce::names()))]
     pub(crate) table: String,
 

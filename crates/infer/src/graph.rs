@@ -17,7 +17,7 @@
 
 use crate::enforce::access;
 use fencepost_ir::{Op, Pc, Thread, ThreadId};
-use fencepost_models::bits::{Field, Reader, Writer};
+use fencepost_models::bits::Writer;
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::state::State;
 use fencepost_models::table::Table;
@@ -128,9 +128,7 @@ impl<'m, 'p> Windows<'m, 'p> {
     /// Hands out each step of a state.
     fn each(&self, bytes: &[u8], scratch: &mut Scratch, out: &mut impl Out) {
         let machine = self.machine;
-        unpack(machine, bytes, &mut scratch.base);
-        let packed = machine.encode(&scratch.base, &mut scratch.writer);
-        assert!(packed == bytes, "a state is unpacked as it was packed");
+        machine.unpack(bytes, &mut scratch.base, |_| {});
         if machine.wrong(&scratch.base).is_some() {
             out.error(&[]);
             return;
@@ -261,29 +259,6 @@ fn tell(
 /// Whether the statement may stand for several steps.
 fn chooses(thread: &Thread, pc: Pc) -> bool {
     matches!(thread.stmt(pc).op, Op::Choose { .. } | Op::AtomicBegin)
-}
-
-/// Unpacks a state; the other way round is [`Machine::encode`].
-fn unpack(machine: &Machine<'_, Table>, bytes: &[u8], state: &mut State<Pending>) {
-    let Machine { shape, model, .. } = machine;
-    let mut reader = Reader::new(bytes);
-    for (field, value) in shape.location_fields.iter().zip(&mut state.memory.values) {
-        *value = reader.get(*field);
-    }
-    for allocated in &mut state.memory.allocated {
-        *allocated = reader.get(Field::for_count(2)) != 0;
-    }
-    reader.align();
-    for t in shape.program().thread_ids() {
-        let thread = shape.thread(t);
-        state.pcs[t.index()] = Pc(reader.get(thread.pc) as u32);
-        let registers = &mut state.registers[thread.registers..];
-        for (field, value) in thread.register_fields.iter().zip(registers) {
-            *value = reader.get(*field);
-        }
-        model.decode(shape, &mut reader, &mut state.pending, t);
-        reader.align();
-    }
 }
 
 /// Takes the initial states of the machine.

@@ -225,6 +225,12 @@ impl TraceRecord {
     }
 }
 
+/// Whether an event only tells that a thread passes a place where a fence could be.
+fn is_mark(program: &Program, told: &Told) -> bool {
+    let is_place = |label| program.places.iter().any(|place| place.label == label);
+    told.event.kind == EventKind::Skip && told.event.label.is_some_and(is_place)
+}
+
 /// Every event of a told run.
 pub fn events(story: &Story<'_>) -> Vec<EventRecord> {
     let program = &story.problem.program;
@@ -232,6 +238,7 @@ pub fn events(story: &Story<'_>) -> Vec<EventRecord> {
     let moments = story.run.moments.iter().enumerate();
     moments
         .flat_map(|(step, moment)| moment.events.iter().map(move |told| (step, told)))
+        .filter(|(_, told)| !is_mark(program, told))
         .map(|(step, told)| {
             let mut record = EventRecord::new(program, step, told);
             if wording::matters(program, &told.event) {

@@ -86,6 +86,12 @@ impl<M: MemoryModel> Machine<'_, M> {
         segments.bytes.clear();
         segments.bytes.extend_from_slice(bytes);
         segments.ends.clear();
+        self.unpack(bytes, state, |end| segments.ends.push(end));
+    }
+
+    /// Unpacks a state; the other way round is [`Machine::encode`]. `end` is told where each segment ends.
+    #[inline]
+    pub fn unpack(&self, bytes: &[u8], state: &mut State<M::Pending>, mut end: impl FnMut(usize)) {
         let mut reader = Reader::new(bytes);
         for (field, value) in self.shape.location_fields.iter().zip(&mut state.memory.values) {
             *value = reader.get(*field);
@@ -93,7 +99,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         for allocated in &mut state.memory.allocated {
             *allocated = reader.get(Field::for_count(2)) != 0;
         }
-        segments.ends.push(reader.align());
+        end(reader.align());
         for t in self.shape.program().thread_ids() {
             let thread = self.shape.thread(t);
             state.pcs[t.index()] = Pc(reader.get(thread.pc) as u32);
@@ -102,7 +108,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 *value = reader.get(*field);
             }
             self.model.decode(&self.shape, &mut reader, &mut state.pending, t);
-            segments.ends.push(reader.align());
+            end(reader.align());
         }
     }
 
