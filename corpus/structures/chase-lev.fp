@@ -8,23 +8,23 @@
 // loads them again: only the owner writes them.
 // The first array has size 2 and so room for one task, the least that can hold any; the second push
 // in a row makes it grow to 4: in the initial part of pppt(...), beside the thief in tttt(tpp|sss).
-// All arrays have four slots; a slot that was never written holds 0, which is no task.
-// Pools and ranges are as large as these clients need; longer ones need larger ones.
+// All arrays have sixteen slots; a slot that was never written holds 0, which is no task.
+// Pools and ranges are large enough for clients with ten operations.
 // Expected: SC verified. TSO violated in the pppt(...) clients: take and steal return the same
 // task. PSO and RMO violated in all clients.
 // Fences, as in the figure: under TSO store-load before take 5; under PSO also store-store before
 // push 9 and before expand 10; under RMO also load-load before steal 3 and before steal 4, and
 // load-store before steal 8. Each is needed by at least one client.
 
-record Items { int(0..8) slot[4]; }
-record Array { int(0..8) size; Items ap; }
-pool Items[2];
-pool Array[2];
+record Items { int(0..=10) slot[16]; }
+record Array { int(0..=16) size; Items ap; }
+pool Items[4];
+pool Array[4];
 const EMPTY = -1;
 const ABORT = -2;
 
-shared int(-2..6) top;
-shared int(-2..6) bottom;
+shared int(-1..=11) top;
+shared int(-1..=11) bottom;
 shared Array wsq;
 
 init {

@@ -3,9 +3,9 @@
 // [KVY10] (Tables II and III) with their clients. The comments number the steps. A task may be
 // extracted more than once, but not lost. The anchor, a pair of tail and tag in one word, is the
 // number tag * TAG + tail.
-// Left out: arrays have room for four tasks whatever their capacity; a slot beyond it holds 0,
+// Left out: arrays have sixteen slots whatever their capacity; a slot beyond it holds 0,
 // which is no task, where the original would read out of bounds. Arrays are not freed.
-// Pools and ranges are as large as these clients need; longer ones need larger ones.
+// Pools and ranges are large enough for clients with ten operations.
 // Initial states: the table's 2/2 is capacity 2 with 2 tasks, its 1/1 capacity 1 with 1 task. The
 // first array has capacity 1, so that pp( and p( lead there: the second put doubles it.
 // Expected: SC and TSO verified. PSO violated: the anchor overtakes the task, or the array
@@ -15,13 +15,13 @@
 // They stand for the paper's four constraints: put 3 < put 4, expand 3 < put 4, expand 2 < expand
 // 3, steal 4 < steal 5. That steal 1 comes before steal 3 follows from the branch between them.
 
-record Array { int(0..=4) slot[4]; }
-pool Array[3];
+record Array { int(0..=10) slot[16]; }
+pool Array[5];
 const EMPTY = -1;
-const TAG = 8;                          // anchor = tag * TAG + tail
+const TAG = 16;                         // anchor = tag * TAG + tail
 
-shared int(0..64) anchor;
-shared int(0..=4) capacity = 1;
+shared int(0..256) anchor;
+shared int(0..=16) capacity = 1;
 shared Array tasks;
 
 init { tasks = new Array; }

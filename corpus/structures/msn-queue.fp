@@ -11,8 +11,8 @@
 // dequeue between Head and Tail (only ed|de asks for it) and between Tail and h.next. Elsewhere an
 // address or a branch orders the accesses.
 
-record Node { int(0..=3) value; Node next; }
-pool Node[4];
+record Node { int(0..=10) value; Node next; }
+pool Node[11];
 const EMPTY = -1;
 
 shared Node Head;

@@ -10,8 +10,8 @@
 // Fences: one, store-store, in push before the compare-and-swap; it stands for the paper's two
 // constraints, value and link before publication. What pop loads depends on what it loaded before.
 
-record Node { int(0..=3) value; Node next; }
-pool Node[3];
+record Node { int(0..=10) value; Node next; }
+pool Node[10];
 const EMPTY = -1;
 
 shared Node Top;
