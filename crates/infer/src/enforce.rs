@@ -22,7 +22,7 @@ use crate::fixpoint::Avoidance;
 use crate::hitting::Clauses;
 use crate::set::Set;
 use fencepost_ir::{
-    Barrier, FenceKinds, Label, Op, Pc, Placement, Problem, Program, Thread, Written, flow,
+    Access, Barrier, FenceKinds, Label, Op, Pc, Placement, Problem, Program, Thread, Written, flow,
     placement,
 };
 use std::cmp::Reverse;
@@ -109,46 +109,6 @@ fn missing(
     Some(missing)
 }
 
-/// What an access does to memory.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Access {
-    loads: bool,
-    stores: bool,
-}
-
-/// What an operation does to memory, if it is an access.
-pub(crate) fn access(op: &Op) -> Option<Access> {
-    match op {
-        Op::Load { .. } => Some(Access { loads: true, stores: false }),
-        Op::Store { .. } => Some(Access { loads: false, stores: true }),
-        Op::Update { .. } => Some(Access { loads: true, stores: true }),
-        Op::Skip
-        | Op::Assign { .. }
-        | Op::Choose { .. }
-        | Op::Branch { .. }
-        | Op::Assume(_)
-        | Op::Assert(_)
-        | Op::Fence(_)
-        | Op::Drain(_)
-        | Op::New { .. }
-        | Op::Free { .. }
-        | Op::Leave
-        | Op::AtomicBegin
-        | Op::AtomicEnd
-        | Op::Invoke { .. }
-        | Op::Return { .. }
-        | Op::Halt => None,
-    }
-}
-
-/// Whether a fence orders two accesses: one pair of what they do is enough.
-fn orders(fence: FenceKinds, before: Access, after: Access) -> bool {
-    (before.stores && after.stores && fence.contains(FenceKinds::STORE_STORE))
-        || (before.stores && after.loads && fence.contains(FenceKinds::STORE_LOAD))
-        || (before.loads && after.loads && fence.contains(FenceKinds::LOAD_LOAD))
-        || (before.loads && after.stores && fence.contains(FenceKinds::LOAD_STORE))
-}
-
 /// One thread's code with what matters for paths.
 #[derive(Debug)]
 struct Code<'a> {
@@ -205,7 +165,7 @@ impl<'a> Code<'a> {
     fn gap(&self, constraint: Constraint, candidates: &Candidates, set: &Set) -> Option<Set> {
         let accesses = |label: Label| {
             self.thread.code.iter().enumerate().filter_map(move |(at, stmt)| {
-                let access = access(&stmt.op).filter(|_| stmt.label == label)?;
+                let access = stmt.op.access().filter(|_| stmt.label == label)?;
                 Some((Pc::from_index(at), access))
             })
         };
@@ -218,7 +178,7 @@ impl<'a> Code<'a> {
             for after in &kinds {
                 let ends = |pc: Pc| {
                     let stmt = self.thread.stmt(pc);
-                    stmt.label == constraint.after && access(&stmt.op) == Some(*after)
+                    stmt.label == constraint.after && stmt.op.access() == Some(*after)
                 };
                 let pair = Pair { from, before, after: *after };
                 let gap = self.path(pair, ends, candidates, set);
@@ -250,7 +210,7 @@ impl<'a> Code<'a> {
         let mut visit = |from: Pc, distance: usize, heap: &mut BinaryHeap<_>, first: bool| {
             for next in flow::successors(self.thread.stmt(from)) {
                 let stmt = self.thread.stmt(next);
-                let fenced = orders(self.fences[next.index()], pair.before, pair.after)
+                let fenced = self.fences[next.index()].orders(pair.before, pair.after)
                     || matches!(stmt.op, Op::AtomicBegin)
                     || fitting(next).any(|number| set.contains(number));
                 let distance = distance + fitting(next).count();
@@ -275,7 +235,7 @@ impl<'a> Code<'a> {
     /// Whether a barrier at a place orders two accesses.
     fn fits(&self, pair: Pair, place: Pc, barrier: Barrier) -> bool {
         match barrier {
-            Barrier::Fence(kinds) => orders(kinds, pair.before, pair.after),
+            Barrier::Fence(kinds) => kinds.orders(pair.before, pair.after),
             // Nothing but one store leads to such a place; it has to be this one.
             Barrier::Drain(store) => {
                 self.thread.stmt(pair.from).label == store

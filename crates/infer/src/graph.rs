@@ -15,7 +15,6 @@
 //! prevent it; its clause contains that of the run which performs it at once. The step must not loop back, so
 //! that nothing is put off for ever.
 
-use crate::enforce::access;
 use fencepost_ir::{Op, Pc, Thread, ThreadId};
 use fencepost_models::bits::Writer;
 use fencepost_models::machine::system::VIOLATION;
@@ -184,7 +183,7 @@ impl<'m, 'p> Windows<'m, 'p> {
     fn prevent(&self, t: ThreadId, which: u32, scratch: &mut Scratch) {
         let Machine { shape, model, .. } = self.machine;
         let entries = model.window(&scratch.base.pending, t).take(which as usize + 1);
-        let accesses = entries.map(|pc| shape.stmt(t, pc)).filter(|s| access(&s.op).is_some());
+        let accesses = entries.map(|pc| shape.stmt(t, pc)).filter(|s| s.op.access().is_some());
         scratch.label.clear();
         scratch.label.extend(accesses.map(|stmt| stmt.label.0));
         let own = scratch.label.pop().expect("an internal step performs an access");
@@ -221,7 +220,7 @@ impl<'m, 'p> Windows<'m, 'p> {
     /// The oldest access in a thread's window.
     fn oldest(&self, state: &State<Pending>, t: ThreadId) -> Option<(usize, Pc)> {
         let Machine { shape, model, .. } = self.machine;
-        let is_access = |pc: Pc| access(&shape.stmt(t, pc).op).is_some();
+        let is_access = |pc: Pc| shape.stmt(t, pc).op.access().is_some();
         model.window(&state.pending, t).enumerate().find(|(_, pc)| is_access(*pc))
     }
 

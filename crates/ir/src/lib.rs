@@ -40,7 +40,7 @@ pub mod value;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use expr::{BinOp, Expr, Fault, UnOp};
 pub use ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
-pub use op::{Address, FenceKinds, MemoryOp, Op, Update};
+pub use op::{Access, Address, FenceKinds, MemoryOp, Op, Update};
 pub use operations::{Consistency, Operation, Operations};
 pub use place::Place;
 pub use placement::{Atom, Barrier, Placement, Written};

@@ -98,6 +98,15 @@ impl FenceKinds {
         self.0 & other.0 == other.0
     }
 
+    /// Whether a fence of these kinds keeps two accesses in order: one pair of what they do is enough.
+    #[inline]
+    pub fn orders(self, earlier: Access, later: Access) -> bool {
+        (earlier.stores && later.stores && self.contains(Self::STORE_STORE))
+            || (earlier.stores && later.loads && self.contains(Self::STORE_LOAD))
+            || (earlier.loads && later.loads && self.contains(Self::LOAD_LOAD))
+            || (earlier.loads && later.stores && self.contains(Self::LOAD_STORE))
+    }
+
     /// The name in the language; several kinds are joined with ` + `.
     pub fn name(self) -> String {
         if self == Self::FULL {
@@ -107,6 +116,15 @@ impl FenceKinds {
             Self::SINGLE.iter().filter(|(k, _)| self.contains(*k)).map(|(_, n)| *n).collect();
         names.join(" + ")
     }
+}
+
+/// What an access does to memory; an update does both.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Access {
+    /// It reads.
+    pub loads: bool,
+    /// It writes, or may.
+    pub stores: bool,
 }
 
 /// What a statement does.
@@ -269,6 +287,17 @@ impl Op {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Halt => None,
+        }
+    }
+
+    /// What the operation does to memory, if it is an access.
+    #[inline]
+    pub fn access(&self) -> Option<Access> {
+        match self.memory()? {
+            MemoryOp::Load { .. } => Some(Access { loads: true, stores: false }),
+            MemoryOp::Store { .. } => Some(Access { loads: false, stores: true }),
+            MemoryOp::Update { .. } => Some(Access { loads: true, stores: true }),
+            MemoryOp::Fence(_) | MemoryOp::Drain(_) => None,
         }
     }
 

@@ -81,7 +81,7 @@ fn random(draw: &mut impl FnMut(usize) -> usize) -> Problem {
 fn formula(problem: &Problem, draw: &mut impl FnMut(usize) -> usize) -> Avoidance {
     let code = &problem.program.threads[0].code;
     let accesses: Vec<Label> =
-        code.iter().filter(|s| access(&s.op).is_some()).map(|s| s.label).collect();
+        code.iter().filter(|s| s.op.access().is_some()).map(|s| s.label).collect();
     let mut constraints = BTreeSet::new();
     for _ in 0..if accesses.is_empty() { 0 } else { 1 + draw(4) } {
         let before = accesses[draw(accesses.len())];
@@ -118,13 +118,13 @@ fn has_no_way(program: &Program, constraint: Constraint) -> bool {
         seen.contains(&at)
     };
     for (from, first) in code.iter().enumerate().filter(|(_, s)| s.label == constraint.before) {
-        let Some(before) = access(&first.op).filter(|_| alive(from)) else { continue };
+        let Some(before) = first.op.access().filter(|_| alive(from)) else { continue };
         let mut seen = BTreeSet::new();
         let mut stack: Vec<Pc> = flow::successors(first).collect();
         while let Some(pc) = stack.pop() {
             let stmt = &code[pc.index()];
-            let after = access(&code[constraint.after.index()].op).expect("an access");
-            if matches!(stmt.op, Op::Fence(kinds) if orders(kinds, before, after))
+            let after = code[constraint.after.index()].op.access().expect("an access");
+            if matches!(stmt.op, Op::Fence(kinds) if kinds.orders(before, after))
                 || !seen.insert(pc)
             {
                 continue;

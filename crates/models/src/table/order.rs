@@ -5,14 +5,7 @@ use super::window::{Operand, Window};
 use super::{Table, is_known, location_of, value_of};
 use crate::address::check_limits;
 use crate::shape::Shape;
-use fencepost_ir::{FenceKinds, Loc, Op, Pc, ThreadId, Value};
-
-/// What an access does to memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Kinds {
-    pub(super) loads: bool,
-    pub(super) stores: bool,
-}
+use fencepost_ir::{Access, FenceKinds, Loc, Op, Pc, ThreadId, Value};
 
 /// What an entry does to memory; none for assignments, assertions and fences.
 pub(super) fn kinds(
@@ -20,17 +13,8 @@ pub(super) fn kinds(
     t: ThreadId,
     window: &Window,
     entry: usize,
-) -> Option<Kinds> {
-    kinds_of(&shape.stmt(t, window.pc(entry)).op)
-}
-
-fn kinds_of(op: &Op) -> Option<Kinds> {
-    match op {
-        Op::Load { .. } => Some(Kinds { loads: true, stores: false }),
-        Op::Store { .. } => Some(Kinds { loads: false, stores: true }),
-        Op::Update { .. } => Some(Kinds { loads: true, stores: true }),
-        _ => None,
-    }
+) -> Option<Access> {
+    shape.stmt(t, window.pc(entry)).op.access()
 }
 
 /// How many accesses of a window come before an entry.
@@ -56,7 +40,7 @@ pub(super) enum Forward {
 /// What is to be known of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    kinds: Option<Kinds>,
+    kinds: Option<Access>,
     fences: FenceKinds,
     /// The location of its access, an error where its address is faulty; none when it is not known yet.
     spot: Option<Result<Loc, ()>>,
@@ -68,7 +52,7 @@ pub(super) struct Entry {
 pub(super) fn survey(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<Entry> {
     let look = |(pc, operands): (Pc, &[Operand])| {
         let op = &shape.stmt(t, pc).op;
-        let kinds = kinds_of(op);
+        let kinds = op.access();
         let spot = match op.address() {
             Some(address) if kinds.is_some() => {
                 location_of(shape, t, pc, address, operands).map(|loc| loc.map_err(|_| ()))
@@ -149,7 +133,7 @@ impl Table {
             let Some(theirs) = earlier.kinds else {
                 continue;
             };
-            if self.is_ordered(theirs, mine) || is_fenced(fences, theirs, mine) {
+            if self.is_ordered(theirs, mine) || fences.orders(theirs, mine) {
                 return false;
             }
             let forwards = mine.loads && !mine.stores && theirs.stores && !theirs.loads;
@@ -167,7 +151,7 @@ impl Table {
     }
 
     /// Whether the bypass table keeps the two accesses in order.
-    fn is_ordered(&self, earlier: Kinds, later: Kinds) -> bool {
+    fn is_ordered(&self, earlier: Access, later: Access) -> bool {
         let Table { bypass, .. } = self;
         (earlier.stores && later.loads && !bypass.store_load)
             || (earlier.stores && later.stores && !bypass.store_store)
@@ -198,18 +182,11 @@ impl Table {
         t: ThreadId,
         window: &Window,
         fence: usize,
-        orders: FenceKinds,
+        kinds_of_fence: FenceKinds,
     ) -> bool {
         (0..fence).filter_map(|earlier| kinds(shape, t, window, earlier)).any(|earlier| {
-            let any = Kinds { loads: true, stores: true };
-            is_fenced(orders, earlier, any)
+            let any = Access { loads: true, stores: true };
+            kinds_of_fence.orders(earlier, any)
         })
     }
-}
-
-fn is_fenced(fences: FenceKinds, earlier: Kinds, later: Kinds) -> bool {
-    (earlier.stores && later.stores && fences.contains(FenceKinds::STORE_STORE))
-        || (earlier.stores && later.loads && fences.contains(FenceKinds::STORE_LOAD))
-        || (earlier.loads && later.loads && fences.contains(FenceKinds::LOAD_LOAD))
-        || (earlier.loads && later.stores && fences.contains(FenceKinds::LOAD_STORE))
 }
