@@ -39,12 +39,15 @@ pub enum Profile {
     Records,
     /// Everything, with `atomic`, critical sections, `init`, invariants.
     Kitchen,
+    /// Two threads that store and store: many stores to few locations, fences of every kind between
+    /// them, loops that never stop storing.
+    Buffers,
 }
 
 impl Profile {
     /// All of them.
-    pub const ALL: [Profile; 4] =
-        [Profile::Straight, Profile::Loops, Profile::Records, Profile::Kitchen];
+    pub const ALL: [Profile; 5] =
+        [Profile::Straight, Profile::Loops, Profile::Records, Profile::Kitchen, Profile::Buffers];
 }
 
 /// A random program. Displays as the source text.

@@ -76,7 +76,9 @@ fn ask(
     let problems = std::slice::from_ref(problem);
     let settings = small();
     let engine = &Explicit;
-    method(Question { problems, model, candidates, engine, settings, all: true }, budget)
+    let (all, abstraction) = (true, None);
+    let question = Question { problems, model, candidates, engine, settings, all, abstraction };
+    method(question, budget)
 }
 
 /// Whether a placement is enough; none when that was not decided.
@@ -210,9 +212,8 @@ fn full_fences(file: &str, name: &str) -> usize {
     let budget = Budget { cancel: &cancel, progress: &progress };
     let model = &model(name);
     let (engine, settings) = (&Explicit, Settings { max_buffer: Some(8), ..settings(2) });
-    let problems = &problems;
-    let question =
-        Question { problems, model, candidates: &candidates, engine, settings, all: false };
+    let (problems, candidates, all, abstraction) = (&problems, &candidates, false, None);
+    let question = Question { problems, model, candidates, engine, settings, all, abstraction };
     match infer(question, budget) {
         Inference::Repaired(repair) => {
             // Where a thread stores and spins before its fence, explicit search proves nothing.
@@ -286,6 +287,7 @@ fn libraries_are_repaired_for_both_properties() {
             engine: &Explicit,
             settings: settings(1),
             all: false,
+            abstraction: None,
         };
         let said = infer(question, budget);
         let Inference::Repaired(repair) = &said else { panic!("{property} {name}: {said:?}") };
@@ -365,6 +367,7 @@ fn answer_by(
             ..settings(2)
         },
         all: false,
+        abstraction: None,
     };
     (method(question, budget), problems, candidates)
 }

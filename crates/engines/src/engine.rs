@@ -1,10 +1,14 @@
 //! What an engine is: a task in, an answer out.
 
+use crate::concretise::Suspect;
+use crate::growing::Growing;
 use crate::verdict::{Evidence, Verdict};
 use fencepost_ir::{Problem, Value};
+use fencepost_models::coherence::Domain;
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::{Cancel, Limits, Progress};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::num::NonZeroUsize;
 
 /// A question: does this program keep its properties under this model?
@@ -73,6 +77,25 @@ pub struct Statistics {
     pub bound: Option<u32>,
 }
 
+/// Which way of looking made the verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decider {
+    /// A search of the exact model.
+    Explicit,
+    /// A search of an abstract model.
+    Abstraction(Domain, u32),
+}
+
+impl fmt::Display for Decider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Decider::Explicit => f.write_str("explicit"),
+            Decider::Abstraction(Domain::Set, _) => f.write_str("set"),
+            Decider::Abstraction(domain, k) => write!(f, "{} k={k}", domain.name()),
+        }
+    }
+}
+
 /// What an engine found out.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -82,11 +105,17 @@ pub struct Answer {
     pub others: Vec<Evidence>,
     /// Figures.
     pub statistics: Statistics,
-    /// The observed values of every final state reached. All of them if the verdict is `Verified`
-    /// or if `outcomes_complete`.
+    /// The observed values of every final state reached. Those of an abstract model may be more than
+    /// there are.
     pub outcomes: BTreeSet<Vec<Value>>,
-    /// Whether every final state was reached.
+    /// Whether these are all, and no more, that there are.
     pub outcomes_complete: bool,
+    /// Who made the verdict.
+    pub by: Decider,
+    /// A run of an abstract model to a violation that no run of the exact one was found for.
+    pub suspect: Option<Box<Suspect>>,
+    /// A variable that took more and more values until the search was cut short.
+    pub growing: Option<Growing>,
 }
 
 /// A way to answer.

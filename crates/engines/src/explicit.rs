@@ -7,14 +7,13 @@
 //! Traces are shortest: when a search with partial-order reduction finds a violation, a second one
 //! without it, no deeper than the first, looks for a shorter run.
 
-use crate::engine::{Answer, Budget, Engine, Settings, Statistics, Task};
+use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
+use crate::evidence::{evidence, exists, missing_witness, options, outcomes};
+use crate::growing::growing;
 use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, Violation, Why, judge};
-use fencepost_ir::{Property, Quantifier, Value};
-use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::system::{INITIAL, ITSELF, VIOLATION, WITNESS};
-use fencepost_models::replay::{End, Trace, replay};
-use fencepost_models::{Machine, MemoryModel, Reductions, Taken, Visitor, Wrong};
-use fencepost_search::{Coverage, Exploration, Limits, Options, Target, explore};
+use fencepost_models::machine::system::VIOLATION;
+use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
+use fencepost_search::{Coverage, Exploration, Limits, explore};
 use std::collections::BTreeSet;
 
 /// Above this no bound is tried, whatever the settings say.
@@ -48,7 +47,7 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<
     let mut clean_up_to = None;
     let mut outcomes = BTreeSet::new();
     loop {
-        let search = Search { task, settings, budget, stop_at, bound };
+        let search = Search { task, settings, budget, stop_at };
         let mut answer = task.model.visit(bound, search);
         // What a smaller bound allows, a larger one does; a search that is cut short may not show it.
         outcomes.append(&mut answer.outcomes);
@@ -77,16 +76,15 @@ struct Search<'a> {
     settings: Settings,
     budget: Budget<'a>,
     stop_at: Option<u32>,
-    bound: u32,
 }
 
 impl Visitor for Search<'_> {
     type Output = Answer;
 
     fn visit<M: MemoryModel>(self, model: M) -> Answer {
-        let Search { task, settings, budget, stop_at, .. } = self;
+        let Search { task, settings, budget, stop_at } = self;
         let machine = Machine::new(task.problem, model, settings.reductions);
-        let found = self.explore(&machine, settings.limits);
+        let found = explore(&machine, options(settings, budget, settings.limits, stop_at));
         let statistics = Statistics {
             states: found.states,
             transitions: found.transitions,
@@ -103,11 +101,9 @@ impl Visitor for Search<'_> {
                 let target = violation.expect("judged by it");
                 let mut evidence = evidence(&machine, &found, target);
                 evidence.shortest = !settings.reductions.partial_order;
-                let longest = evidence.trace.as_ref().map_or(0, |t| t.steps.len());
                 if !evidence.shortest && settings.shortest && stop_at.is_some() {
-                    let patience = found.states.saturating_mul(PATIENCE).saturating_add(100_000);
-                    let finder = Shorten { task, settings, budget, longest, patience };
-                    evidence = task.model.visit(self.roomy(longest), finder).unwrap_or(evidence);
+                    let shorter = shorter(task, settings, budget, &evidence, found.states);
+                    evidence = shorter.unwrap_or(evidence);
                 }
                 Verdict::Violated(evidence)
             }
@@ -119,37 +115,35 @@ impl Visitor for Search<'_> {
             }
             Judgement::Verified => witnesses(&machine, &found),
         };
-        let outcomes: BTreeSet<Vec<Value>> = found.facts.iter().map(|f| values(f)).collect();
         Answer {
             verdict,
             others,
             statistics,
-            outcomes,
+            outcomes: outcomes(&found),
             outcomes_complete: found.coverage == Coverage::Exhaustive,
+            by: Decider::Explicit,
+            suspect: None,
+            growing: growing(&machine, &found),
         }
     }
 }
 
-impl Search<'_> {
-    fn explore<M: MemoryModel>(&self, machine: &Machine<'_, M>, limits: Limits) -> Exploration {
-        explore(machine, options(self.settings, self.budget, limits, self.stop_at))
-    }
-
-    /// A bound that does not get in the way of runs of at most this many steps, unless the user fixed one.
-    fn roomy(&self, steps: usize) -> u32 {
-        let roomy = self.bound.max(steps as u32 + 1).min(LARGEST_BOUND);
-        self.settings.fixed_buffer.unwrap_or(roomy)
-    }
-}
-
-fn options(
+/// A shortest run to a violation, if one is found that is not longer than a given one. The search for it
+/// may take some times the states that the violation took.
+pub(crate) fn shorter(
+    task: Task<'_>,
     settings: Settings,
     budget: Budget<'_>,
-    limits: Limits,
-    stop_at: Option<u32>,
-) -> Options<'_> {
-    let Budget { cancel, progress } = budget;
-    Options { limits, cancel, progress, threads: settings.threads, stop_at }
+    evidence: &Evidence,
+    states: u64,
+) -> Option<Evidence> {
+    let trace = evidence.trace.as_ref()?;
+    let longest = trace.steps.len();
+    let patience = states.saturating_mul(PATIENCE).saturating_add(100_000);
+    // A bound that does not get in the way of runs of at most this many steps, unless the user fixed one.
+    let roomy = (longest as u32 + 1).max(trace.bound.unwrap_or(0)).min(LARGEST_BOUND);
+    let bound = settings.fixed_buffer.unwrap_or(roomy);
+    task.model.visit(bound, Shorten { task, settings, budget, longest, patience })
 }
 
 /// A second search, without partial-order reduction and no deeper than the first.
@@ -180,30 +174,10 @@ impl Visitor for Shorten<'_> {
     }
 }
 
-/// An outcome as the machine packs it into a fact.
-fn values(fact: &[u8]) -> Vec<Value> {
-    let (chunks, _) = fact.as_chunks::<4>();
-    chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
-}
-
-/// Where the `final exists` properties are among the properties, with the classes of their witnesses.
-fn exists<M: MemoryModel>(machine: &Machine<'_, M>) -> impl Iterator<Item = (usize, u32)> {
-    (machine.shape.problem.properties.iter().enumerate())
-        .filter(|(_, p)| matches!(p, Property::Final(Quantifier::Exists, _)))
-        .map(|(at, _)| at)
-        .zip(WITNESS..)
-}
-
-/// The first `final exists` that no state found satisfies.
-fn missing_witness<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> Option<usize> {
-    exists(machine).find(|(_, class)| found.target(*class).is_none()).map(|(at, _)| at)
-}
-
 /// With nothing violated and everything seen: whether every `final exists` has its witness.
 fn witnesses<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> Verdict {
     if let Some(at) = missing_witness(machine, found) {
-        let violation = Violation::NoWitness(at);
-        return Verdict::Violated(Evidence { violation, trace: None, shortest: true });
+        return Verdict::Violated(Evidence::no_witness(at));
     }
     let first = exists(machine).next().and_then(|(at, class)| Some((at, found.target(class)?)));
     Verdict::Verified(first.map(|(at, target)| Evidence {
@@ -211,67 +185,4 @@ fn witnesses<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> V
         shortest: !machine.reductions.partial_order,
         ..evidence(machine, found, target)
     }))
-}
-
-/// Turns a target of a search into a trace, and replays it.
-///
-/// # Panics
-/// When the trace does not replay to a violation: the search and the machine disagree, and no verdict
-/// could be trusted.
-fn evidence<M: MemoryModel>(
-    machine: &Machine<'_, M>,
-    found: &Exploration,
-    target: Target,
-) -> Evidence {
-    let trace = trace(machine, found, target);
-    let run = replay(machine, &trace).expect("what the search found replays");
-    let violation = match run.end {
-        End::Stumbled(thread, stumble) => match stumble.fault {
-            Some(fault) => Violation::Fault(fault, thread, stumble.label),
-            None => Violation::Assertion(thread, stumble.label),
-        },
-        End::Wrong(Wrong::MutualExclusion(a, b)) => Violation::MutualExclusion(a, b),
-        End::Wrong(Wrong::Invariant(at)) => Violation::Invariant(at),
-        End::Wrong(Wrong::Final(at)) => Violation::Final(at),
-        End::Wrong(Wrong::Operations(at)) => Violation::Operations(at),
-        End::Wrong(Wrong::Deadlock) => Violation::Deadlock,
-        End::Fine => {
-            assert!(target.class >= WITNESS, "a violation replays as one");
-            Violation::Witness(0)
-        }
-    };
-    Evidence { violation, trace: Some(trace), shortest: false }
-}
-
-/// The steps between the states of a path, found by taking every step of each.
-fn trace<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration, target: Target) -> Trace {
-    let path = if target.detail == INITIAL { Vec::new() } else { found.path(target.state) };
-    let mut writer = fencepost_models::bits::Writer::default();
-    let mut trace = Trace { bound: machine.model.bound(), ..Trace::default() };
-    let mut state = machine.blank();
-    let mut choices = Choices::default();
-    loop {
-        let started = machine.start(&mut state, &mut choices, &mut ());
-        let right = match path.first() {
-            None => started.is_err() || (started == Ok(true) && machine.wrong(&state).is_some()),
-            Some(first) => started == Ok(true) && machine.encode(&state, &mut writer) == *first,
-        };
-        if right {
-            trace.init = choices.script().to_vec();
-            break;
-        }
-        assert!(choices.advance(), "a path begins at an initial state");
-    }
-    for next in path.iter().skip(1) {
-        let right = machine.steps(&state).into_iter().find(|attempt| {
-            attempt.taken == Ok(Taken::Yes) && machine.encode(&attempt.after, &mut writer) == *next
-        });
-        let right = right.expect("neighbours on a path are a step apart");
-        trace.steps.push(right.step);
-        state = right.after;
-    }
-    if target.detail != INITIAL && target.detail != ITSELF {
-        trace.steps.push(machine.steps(&state).swap_remove(target.detail as usize).step);
-    }
-    trace
 }

@@ -3,11 +3,25 @@
 //! - [`engine`]: what an engine is: a task in, an answer out.
 //! - [`verdict`]: what an answer says, and the one function that decides it.
 //! - [`explicit`]: exhaustive search over packed states.
+//! - [`abstraction`]: proofs for store buffers of any length.
+//! - [`auto`]: both side by side.
+//! - [`evidence`]: from what a search found to a run that shows it.
+//! - [`concretise`]: from a run of an abstract model to one of the exact model.
+//! - [`certificate`]: a proof written down, for someone else to check.
+//! - [`growing`]: which variable takes more and more values.
 
+pub mod abstraction;
+pub mod auto;
+pub mod certificate;
+pub mod concretise;
 pub mod engine;
+pub mod evidence;
 pub mod explicit;
+pub mod growing;
 pub mod verdict;
 
-pub use engine::{Answer, Budget, Engine, Settings, Statistics, Task};
+pub use abstraction::Abstraction;
+pub use auto::Auto;
+pub use engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 pub use explicit::Explicit;
 pub use verdict::{Evidence, Inconclusive, Verdict, Violation, Why};

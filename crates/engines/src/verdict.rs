@@ -63,6 +63,13 @@ pub struct Evidence {
     pub shortest: bool,
 }
 
+impl Evidence {
+    /// That no final state satisfies the `final exists` at this position of the properties.
+    pub fn no_witness(at: usize) -> Self {
+        Evidence { violation: Violation::NoWitness(at), trace: None, shortest: true }
+    }
+}
+
 /// What is wrong, or (for a witness) what was to be shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Violation {

@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use fencepost_infer::menu::Dish;
 use fencepost_models::Reductions;
+use fencepost_models::coherence::Domain;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Clients(Clients),
     Reproduce(Reproduce),
     Replay(Replay),
+    Certify(Certify),
     Models(Models),
     Fmt(Fmt),
     Dump(Dump),
@@ -58,8 +60,60 @@ pub(crate) enum Format {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum EngineName {
+    /// Both of the others side by side: hunts for a violation and tries to prove that there is none
     #[default]
+    Auto,
+    /// Visits every reachable state; where buffers grow without end, up to a bound
     Explicit,
+    /// Proves programs for store buffers of any length (TSO, PSO); what it finds may be spurious
+    Abstraction,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(crate) enum DomainName {
+    /// Values only, not even which was stored last: the papers' baseline
+    Set,
+    /// Fully disjunctive: which values are pending
+    #[default]
+    Fd,
+    /// Partially disjunctive: which values may be pending; fewer states, coarser
+    Pd,
+}
+
+impl DomainName {
+    /// The domain of this name.
+    pub(crate) fn domain(self) -> Domain {
+        match self {
+            DomainName::Set => Domain::Set,
+            DomainName::Fd => Domain::Full,
+            DomainName::Pd => Domain::Partial,
+        }
+    }
+}
+
+/// What an abstraction keeps of a store buffer.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Abstraction")]
+pub(crate) struct Abstract {
+    /// What is kept of a buffer behind its oldest stores
+    #[arg(long, value_enum, value_name = "DOMAIN")]
+    pub(crate) domain: Option<DomainName>,
+
+    /// How many of the oldest stores of a buffer are kept in order [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
+    pub(crate) k: Option<u32>,
+}
+
+impl Abstract {
+    /// Whether any of it was asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.domain.is_some() || self.k.is_some()
+    }
+
+    /// The domain and the number, or the defaults.
+    pub(crate) fn choice(&self) -> (Domain, u32) {
+        (self.domain.unwrap_or_default().domain(), self.k.unwrap_or(1))
+    }
 }
 
 /// Check that programs keep their properties under memory models
@@ -74,9 +128,12 @@ pub(crate) struct Check {
     #[arg(long, value_delimiter = ',', default_value = "sc,tso,pso", value_name = "MODEL,...")]
     pub(crate) model: Vec<String>,
 
-    /// How to look for an answer; `explicit` visits every reachable state
+    /// How to look for an answer
     #[arg(long, value_enum, default_value_t)]
     pub(crate) engine: EngineName,
+
+    #[command(flatten)]
+    pub(crate) abstraction: Abstract,
 
     /// How to print results
     #[arg(long, value_enum, default_value_t)]
@@ -93,6 +150,11 @@ pub(crate) struct Check {
     /// Write the trace of every violation into this directory, for `fencepost replay`
     #[arg(long, value_name = "DIR")]
     pub(crate) trace_dir: Option<PathBuf>,
+
+    /// Write a certificate of the verified program, for `fencepost certify`; takes one program and one
+    /// model
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate: Option<PathBuf>,
 
     /// Show the trace of every violated model, not only of the first
     #[arg(long)]
@@ -185,6 +247,9 @@ pub(crate) struct Infer {
     /// How to find fences
     #[arg(long, value_enum, default_value_t)]
     pub(crate) method: Method,
+
+    #[command(flatten)]
+    pub(crate) abstraction: Abstract,
 
     /// Kinds that may be placed: full, store_store, store_load, load_load, load_store, drain
     /// [default: the fences that make a difference under the model]
@@ -339,6 +404,26 @@ pub(crate) struct Replay {
     /// A trace written by `fencepost check --trace-dir`
     #[arg(value_name = "TRACE")]
     pub(crate) trace: PathBuf,
+
+    /// How to print results
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// Check a certificate: that a program was verified, without trusting the search
+///
+/// The checker is small and separate: it takes every state of the certificate and sees that the initial
+/// states are there, that no step leads out of it, and that none is wrong. Exits with 0 when it proves the
+/// program right under the model it names, with 10 when it does not.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Certify {
+    /// A certificate written by `fencepost check --certificate`
+    #[arg(value_name = "CERTIFICATE")]
+    pub(crate) certificate: PathBuf,
+
+    /// The program
+    #[arg(value_name = "PROGRAM")]
+    pub(crate) program: PathBuf,
 
     /// How to print results
     #[arg(long, value_enum, default_value_t)]

@@ -6,8 +6,9 @@ use crate::guard::guarded_while;
 use crate::input::{self, Source, Unusable};
 use crate::output::Output;
 use crate::session::{Session, settings};
-use crate::store::{TraceNames, replace};
-use fencepost_engines::{Engine, Explicit, Settings, Task};
+use crate::store::{TraceNames, replace, replace_with};
+use fencepost_engines::certificate::write_certificate;
+use fencepost_engines::{Abstraction, Auto, Engine, Explicit, Settings, Task};
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_report::Story;
@@ -25,8 +26,12 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         Ok(models) => (models, Vec::new()),
         Err(wrong) => (Vec::new(), wrong),
     };
+    let (domain, k) = options.abstraction.choice();
+    let abstraction = Abstraction { domain, k };
     let engine: &dyn Engine = match options.engine {
+        EngineName::Auto => &Auto,
         EngineName::Explicit => &Explicit,
+        EngineName::Abstraction => &abstraction,
     };
     let quiet = options.quiet || options.format == Format::Json;
     let mut checking = Checking {
@@ -45,6 +50,11 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         results: Vec::new(),
         errors: Vec::new(),
     };
+    if options.certificate.is_some() && checking.models.len() > 1 {
+        let message = "a certificate is about one model: choose it with --model".into();
+        checking.unusable(Path::new("--certificate"), message);
+        return checking.finish();
+    }
     if !wrong.is_empty() {
         wrong.into_iter().for_each(|message| checking.unusable(Path::new("--model"), message));
         return checking.finish();
@@ -146,14 +156,20 @@ impl Checking<'_> {
             let story = finding.story();
             self.count(&finding);
             let stored = story.as_ref().and_then(|story| self.store(source, &finding, story));
+            let certificate = self.certify(&finding);
             if self.options.format == Format::Json {
                 let mut result = CheckResult::new(&finding, story.as_ref());
                 result.trace_file = stored.as_deref().map(input::shown);
+                result.certificate = certificate.as_deref().map(input::shown);
                 self.results.push(result);
             } else {
                 let paint = self.output.paint;
                 let mut text = row(&finding, story.as_ref(), widest, paint);
                 if let Some(about) = self.remark(&finding) {
+                    text.push_str(&remark(&about, widest, paint));
+                }
+                if let Some(path) = certificate.filter(|_| !self.options.quiet) {
+                    let about = format!("certificate: {}", input::shown(&path));
                     text.push_str(&remark(&about, widest, paint));
                 }
                 self.output.print(&text);
@@ -266,6 +282,35 @@ impl Checking<'_> {
         }
     }
 
+    /// Writes the certificate of a verified program, if asked to.
+    fn certify(&mut self, finding: &Finding<'_>) -> Option<PathBuf> {
+        let path = self.options.certificate.clone()?;
+        if self.tally.programs > 1 {
+            let message = "a certificate is about one program; there are several here".into();
+            self.unusable(&path, message);
+            return None;
+        }
+        let Found::Answer(answer) = &finding.result else { return None };
+        if finding.class() != Class::Verified {
+            self.output.message("no certificate is written: nothing is verified\n");
+            return None;
+        }
+        let task = Task { problem: finding.problem, model: finding.model };
+        let what = format!("{}  certificate", finding.file);
+        let settings = self.settings;
+        let (written, _) = self.session.run(&what, |budget| {
+            replace_with(&path, |file| write_certificate(task, answer, settings, budget, file))
+        });
+        match written {
+            Ok(_) => Some(path),
+            Err(why) => {
+                let shown = input::shown(&path);
+                self.unusable(&path, format!("cannot write the certificate {shown}: {why}"));
+                None
+            }
+        }
+    }
+
     /// The traces that are to be seen.
     fn pictures(
         &mut self,
@@ -280,6 +325,15 @@ impl Checking<'_> {
         let mut text = String::new();
         let mut violated = false;
         for (finding, stored) in findings {
+            if self.options.engine == EngineName::Abstraction
+                && let Some(doubt) = finding.doubt()
+            {
+                text.push('\n');
+                text.push_str(&doubt.heading(title, finding.model, paint));
+                text.push_str(&picture(&doubt.story, Look { width: WIDTH, paint }));
+                let why = paint.strong("Not real:");
+                text.push_str(&format!("  {why} {}\n", doubt.departure()));
+            }
             let (Some(story), Some(evidence)) = (finding.story(), finding.evidence()) else {
                 continue;
             };

@@ -16,7 +16,7 @@ use crate::input::{self, Source};
 use crate::output::Output;
 use crate::session::{Session, settings};
 use crate::store::replace;
-use fencepost_engines::{Engine, Explicit, Settings, Task, Verdict};
+use fencepost_engines::{Auto, Engine, Settings, Task, Verdict};
 use fencepost_frontends::Request;
 use fencepost_frontends::fp::format::format as formatted;
 use fencepost_infer::candidates::Candidates;
@@ -26,6 +26,7 @@ use fencepost_infer::{edit, papers};
 use fencepost_ir::essence::same_code;
 use fencepost_ir::{Diagnostics, Placement, Problem, placement};
 use fencepost_models::ModelSpec;
+use fencepost_models::coherence::Domain;
 use fencepost_report::diff;
 use fencepost_report::json::InputError;
 use fencepost_report::paint::printable;
@@ -45,7 +46,7 @@ pub(crate) fn run(options: &Infer, output: &mut Output) -> Exit {
                 let version = env!("CARGO_PKG_VERSION");
                 let mut report = InferReport::unusable(version, &file, model, errors);
                 report.method = name(options.method).into();
-                report.engine = Explicit.name().into();
+                report.engine = Auto.name().into();
                 print_json(&report, output);
             }
             Exit::Unusable
@@ -82,6 +83,8 @@ struct Inferring<'a> {
     model: ModelSpec,
     problems: Vec<Problem>,
     candidates: Candidates,
+    /// What the papers' method abstracts store buffers to, if it does.
+    abstraction: Option<(Domain, u32)>,
     /// Whether the file has a `final exists`.
     asking: bool,
 }
@@ -105,9 +108,10 @@ impl Inferring<'_> {
             problems: &self.problems,
             model: &self.model,
             candidates: &self.candidates,
-            engine: &Explicit,
+            engine: &Auto,
             settings,
             all: options.all,
+            abstraction: self.abstraction,
         };
         let inferred = guarded_while(doing.clone(), || {
             session.run(&what, |budget| match options.method {
@@ -147,7 +151,7 @@ impl Inferring<'_> {
             file: &self.source.name,
             model: &self.model,
             method: name(self.options.method),
-            engine: Explicit.name(),
+            engine: Auto.name(),
             problems: &self.problems,
             candidates: &self.candidates,
             reductions: settings.reductions,
@@ -204,7 +208,7 @@ impl Inferring<'_> {
             let problem = Problem { properties: before.properties.clone(), ..after };
             let task = Task { problem: &problem, model: &self.model };
             let (answer, _) =
-                session.run("the new text", |budget| Explicit.run(task, settings, budget));
+                session.run("the new text", |budget| Auto.run(task, settings, budget));
             let holds = match answer.verdict {
                 Verdict::Verified(_) => true,
                 Verdict::Violated(_) => false,

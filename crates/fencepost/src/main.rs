@@ -3,13 +3,14 @@
 //! The only crate that touches files, the clock, the environment and terminals.
 //!
 //! - [`args`]: the command line; [`exit`]: what the exit codes mean.
-//! - [`check`], [`infer`], [`clients`], [`reproduce`], [`outcomes`], [`replay`], [`fmt`], [`dump`], [`models`]: the commands.
+//! - [`check`], [`infer`], [`clients`], [`reproduce`], [`outcomes`], [`replay`], [`certify`], [`fmt`], [`dump`], [`models`]: the commands.
 //! - [`input`]: from paths to programs; [`store`]: files written whole or not at all.
 //! - [`session`]: the clock, Ctrl-C and progress around a search.
 //! - [`output`]: what goes to the reader; [`guard`]: bugs of ours, caught.
 //! - [`memory_size`]: how much memory there is.
 
 mod args;
+mod certify;
 mod check;
 mod clients;
 mod dump;
@@ -49,6 +50,7 @@ fn run(args: Args) -> Exit {
         Command::Reproduce(options) => reproduce::run(&options, &mut output),
         Command::Outcomes(options) => outcomes::run(&options, &mut output),
         Command::Replay(options) => replay::run(&options, &mut output),
+        Command::Certify(options) => certify::run(&options, &mut output),
         Command::Models(options) => models::run(&options, &mut output),
         Command::Fmt(options) => fmt::run(&options, &mut output),
         Command::Dump(options) => dump::run(&options, &mut output),

@@ -3,6 +3,7 @@
 //! The programs are part of the binary, so a table can be computed anywhere. A new table is a module
 //! and a line in [`TABLES`].
 
+mod blender;
 mod fender;
 
 use crate::args::{Format, Reproduce};
@@ -11,8 +12,13 @@ use crate::guard::guarded_while;
 use crate::output::Output;
 use crate::session::{Session, settings};
 use fencepost_engines::{Budget, Settings};
-use fencepost_report::reproduction::{Reproduction, Row, table};
-use std::time::Instant;
+use fencepost_frontends::{Request, by_extension};
+use fencepost_infer::menu::Dish;
+use fencepost_ir::{Atom, Barrier, Diagnostics, LabelInfo, Problem};
+use fencepost_models::ModelSpec;
+use fencepost_report::reproduction::{Figure, Reproduction, Row, table};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 /// For `--help`.
 pub(crate) const HELP: &str = "\
@@ -27,15 +33,27 @@ Exit codes:
 struct Table {
     name: &'static str,
     title: &'static str,
+    /// What a reader should know before the first row.
+    about: &'static str,
     run: fn(&mut Runner) -> Result<(), Broken>,
 }
 
 /// All of them.
-static TABLES: [Table; 1] = [Table {
-    name: "fender",
-    title: "Automatic Inference of Memory Fences [KVY10], Tables II and III, and the fences of section V",
-    run: fender::run,
-}];
+static TABLES: [Table; 2] = [
+    Table {
+        name: "fender",
+        title: "Automatic Inference of Memory Fences [KVY10], Tables II and III, and the fences of section V",
+        about: "",
+        run: fender::run,
+    },
+    Table {
+        name: "blender",
+        title: "Partial-Coherence Abstractions for Relaxed Memory Models [KVY11], Tables 1 and 2, Fig. 6 and \
+            section 6.2.1",
+        about: blender::ABOUT,
+        run: blender::run,
+    },
+];
 
 /// Their names on the command line.
 pub(crate) fn names() -> Vec<&'static str> {
@@ -78,6 +96,63 @@ impl Runner {
         self.left_out += usize::from(done.is_none());
         Ok(done)
     }
+
+    /// The same for work that may not take longer than this.
+    fn work_within<T>(
+        &mut self,
+        what: &str,
+        time: Duration,
+        work: impl FnOnce(Budget<'_>) -> T,
+    ) -> Result<Option<(T, f64)>, Broken> {
+        self.work(what, |budget| {
+            let cancel = budget.cancel.below();
+            std::thread::scope(|scope| {
+                // The clock stops when `done` is dropped, also by a panic.
+                let (done, finished) = channel::<()>();
+                let alarm = &cancel;
+                scope.spawn(move || match finished.recv_timeout(time) {
+                    Err(RecvTimeoutError::Timeout) => alarm.time_is_over(),
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => {}
+                });
+                let result = work(Budget { cancel: &cancel, ..budget });
+                drop(done);
+                result
+            })
+        })
+    }
+}
+
+/// The problems of a program of ours, with places.
+fn lowered(source: &str) -> Vec<Problem> {
+    let frontend = by_extension("fp").expect("our own language");
+    let request = Request { places: true, ..Request::default() };
+    let problems = frontend.lower_for(source, &request, &mut Diagnostics::new());
+    problems.expect("the programs of the corpus are right")
+}
+
+/// A model by its name.
+fn model(name: &str) -> ModelSpec {
+    ModelSpec::by_name(name).expect("a built-in model")
+}
+
+fn number(count: usize) -> Figure {
+    Figure::Number(count as u64)
+}
+
+/// Where a barrier is put, and the name of its kind.
+fn placed<'p>(problem: &'p Problem, atom: &Atom) -> (&'p LabelInfo, String) {
+    let info = problem.program.label(problem.program.place(atom.place).label);
+    let kind = match atom.barrier {
+        Barrier::Fence(kinds) => kinds.name(),
+        Barrier::Drain(_) => Dish::Drain.name(),
+    };
+    (info, kind)
+}
+
+/// Function, line and kind of a barrier: `take:17 full`.
+fn place_name(problem: &Problem, atom: &Atom) -> String {
+    let (info, kind) = placed(problem, atom);
+    format!("{}:{} {kind}", info.function, info.span.line)
 }
 
 /// Computes a table and shows it.
@@ -103,7 +178,7 @@ pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
         seconds: started.elapsed().as_secs_f64(),
     };
     match options.format {
-        Format::Text => output.print(&table(&reproduction, asked.title, output.paint)),
+        Format::Text => output.print(&table(&reproduction, asked.title, asked.about, output.paint)),
         Format::Json => {
             let text = serde_json::to_string_pretty(&reproduction);
             output.print(&format!("{}\n", text.expect("plain data becomes JSON")));

@@ -2,32 +2,46 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Replaces a file: a new one is written beside it and takes its name, so that nobody ever sees half
 /// of it and a full disk leaves the old one alone.
 pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    replace_with(path, |file| file.write_all(text))
+}
+
+/// The same for a text that is made piece by piece.
+pub(crate) fn replace_with<T, E: From<io::Error>>(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<fs::File>) -> Result<T, E>,
+) -> Result<T, E> {
     // Through a link, the file it leads to.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = write(&beside, text)
-        .and_then(|()| match fs::metadata(&path) {
-            Ok(old) => fs::set_permissions(&beside, old.permissions()),
-            Err(_) => Ok(()),
-        })
-        .and_then(|()| fs::rename(&beside, &path));
+    let written = written(&beside, fill).and_then(|made| {
+        if let Ok(old) = fs::metadata(&path) {
+            fs::set_permissions(&beside, old.permissions())?;
+        }
+        fs::rename(&beside, &path)?;
+        Ok(made)
+    });
     if written.is_err() {
         let _ = fs::remove_file(&beside);
     }
     written
 }
 
-fn write(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = fs::File::create(path)?;
-    file.write_all(text)?;
-    file.sync_all()
+fn written<T, E: From<io::Error>>(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<fs::File>) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut file = BufWriter::new(fs::File::create(path)?);
+    let made = fill(&mut file)?;
+    file.flush()?;
+    file.get_ref().sync_all()?;
+    Ok(made)
 }
 
 /// Names for the trace files of one run: `peterson0-pso.trace.json`, each given once.

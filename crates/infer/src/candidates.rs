@@ -91,6 +91,19 @@ impl Candidates {
         }
     }
 
+    /// Those of them that are wanted.
+    pub fn only(&self, wanted: impl Fn(&Atom) -> bool) -> Candidates {
+        let kept: Vec<usize> = (0..self.len()).filter(|at| wanted(&self.atoms[*at])).collect();
+        let atoms: Vec<Atom> = kept.iter().map(|at| self.atoms[*at]).collect();
+        Candidates {
+            costs: kept.iter().map(|at| self.costs[*at]).collect(),
+            numbers: atoms.iter().enumerate().map(|(at, atom)| (*atom, at)).collect(),
+            prices: kept.iter().map(|at| self.prices[*at]).collect(),
+            atoms,
+            written: self.written,
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.atoms.len()

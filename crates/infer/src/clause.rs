@@ -249,6 +249,7 @@ impl<'p> Telling<'p> {
                 let at = event.ahead.map_or_else(|| self.oldest_to(t, loc), |at| at as usize);
                 self.perform(t, at, loc);
             }
+            EventKind::Stay { .. } => unreachable!("clauses are made from runs of exact models"),
             EventKind::New(_) | EventKind::Free(_) | EventKind::AtomicBegin => {
                 self.threads[t].push(Item::Deed { effect: now, what: Deed::Other });
             }

@@ -4,7 +4,8 @@
 //! from it: for each step into it, those that prevent the step or avoid its source. The greatest
 //! solution, conjoined over the error states, is the most permissive formula: a set of constraints
 //! satisfies it exactly when no run that keeps them goes wrong. Direction: exact for the
-//! table-driven reading of the model, up to the bound on windows.
+//! table-driven reading of the model, up to the bound on windows ([`avoidance`]). Under an abstraction, \[KVY11\] 5.3, there is
+//! no bound, and the formula may ask for more than is needed, never for less ([`abstract_avoidance`]).
 //!
 //! Spelled out, a clause of `avoid(state)` is the union of what prevents the steps of one path there, and
 //! only the smallest count. So much can be left out beforehand:
@@ -20,17 +21,23 @@
 //! A `final exists` is not a matter of avoiding states and is not looked at.
 
 use crate::avoid::{Bits, Clause, Formula, Formulas};
+use crate::coherent::Coherent;
 use crate::constraint::Constraint;
-use crate::graph::Windows;
+use crate::graph::LabelledMachine;
 use crate::hitting::Clauses;
 use crate::set::Set;
+use crate::windows::Windows;
 use fencepost_engines::explicit::LARGEST_BOUND;
 use fencepost_engines::{Budget, Settings, Task};
 use fencepost_ir::Label;
+use fencepost_models::buffered::Buffered;
 use fencepost_models::catalog::Kind;
+use fencepost_models::coherence::Coherence;
 use fencepost_models::table::Table;
 use fencepost_models::{Machine, ModelSpec, Reductions};
-use fencepost_search::{Coverage, Graph, Options, Stop, explore, graph};
+use fencepost_search::{
+    Coverage, Graph, Options, Stop, explore, explore_ordered, graph, graph_ordered,
+};
 use std::collections::BTreeSet;
 
 /// How many constraints a formula may be about.
@@ -39,6 +46,9 @@ pub const MOST_CONSTRAINTS: usize = 1024;
 /// The bound on windows that is tried first. Small: where windows can grow for ever, states become many
 /// soon, and a formula for short windows is better than none.
 const FIRST_BOUND: u32 = 4;
+
+/// Bytes for a step of a graph while it is made and worked through, roughly.
+const STEP: u64 = 32;
 
 /// How often the limits are looked at, in states.
 const LOOK: u32 = 1 << 10;
@@ -116,6 +126,9 @@ pub fn avoidance(
     }
 }
 
+/// The reductions that leave no labels out.
+const REDUCTIONS: Reductions = Reductions { fuse: true, clear_dead: true, partial_order: false };
+
 /// Computes the formula with one bound.
 fn with_bound(
     task: Task<'_>,
@@ -125,31 +138,74 @@ fn with_bound(
 ) -> Result<Avoidance, GaveUp> {
     let Settings { limits, threads, .. } = settings;
     let Budget { cancel, progress } = budget;
-    let reductions = Reductions { fuse: true, clear_dead: true, partial_order: false };
-    let machine = Machine::new(task.problem, table, reductions);
+    let machine = Machine::new(task.problem, table, REDUCTIONS);
     let options = Options { limits, cancel, progress, threads, stop_at: None };
     let windows = Windows::new(&machine, settings.reductions.partial_order);
-    let found = explore(&windows, options);
+    let system = LabelledMachine::new(&machine, windows);
+    let found = explore(&system, options);
     let bound = match found.coverage {
         Coverage::Exhaustive => None,
         Coverage::Bounded => Some(table.bound),
         Coverage::Cut(stop) => return Err(GaveUp::Stopped(stop)),
         Coverage::Found => unreachable!("there is nothing to stop at"),
     };
-    let graph = graph(&found, &windows, threads, cancel);
+    let graph = graph(&found, &system, threads, cancel);
     let graph = graph.ok_or(GaveUp::Stopped(cancel.raised().unwrap_or(Stop::Interrupted)))?;
     let states = found.states;
     drop(found);
     let watch = Watch { bytes: limits.bytes, cancel };
-    let solution = solve(&graph, watch)?;
+    Ok(Avoidance { states, bound, ..of_graph(&graph, watch)? })
+}
+
+/// Computes the formula for a task under an abstract model whose entries are labelled. It is about store buffers of
+/// any length.
+///
+/// # Panics
+/// When the model's entries carry no labels.
+pub fn abstract_avoidance(
+    task: Task<'_>,
+    model: Buffered<Coherence>,
+    settings: Settings,
+    budget: Budget<'_>,
+) -> Result<Avoidance, GaveUp> {
+    assert!(model.0.labelled, "constraints are about labels");
+    let Settings { limits, threads, .. } = settings;
+    let Budget { cancel, progress } = budget;
+    let machine = Machine::new(task.problem, model, REDUCTIONS);
+    let options = Options { limits, cancel, progress, threads, stop_at: None };
+    let system = LabelledMachine::new(&machine, Coherent);
+    let found = explore_ordered(&system, options);
+    match found.coverage {
+        Coverage::Exhaustive => {}
+        Coverage::Cut(stop) => return Err(GaveUp::Stopped(stop)),
+        Coverage::Bounded => unreachable!("abstract buffers have no bound"),
+        Coverage::Found => unreachable!("there is nothing to stop at"),
+    }
+    // States that were replaced told their steps, too, but are no nodes.
+    let edges = system.told() as f64 * found.states as f64 / found.stored.max(1) as f64;
+    let room = limits.bytes.saturating_sub(found.bytes).min(u64::from(u32::MAX) * STEP);
+    if edges * STEP as f64 > room as f64 {
+        return Err(GaveUp::Stopped(Stop::Memory));
+    }
+    let graph = graph_ordered(&found, &system, threads, cancel);
+    let graph = graph.ok_or(GaveUp::Stopped(cancel.raised().unwrap_or(Stop::Interrupted)))?;
+    let states = found.states;
+    drop(found);
+    let watch = Watch { bytes: limits.bytes, cancel };
+    Ok(Avoidance { states, ..of_graph(&graph, watch)? })
+}
+
+/// The formula of a graph, with what it says of itself.
+fn of_graph(graph: &Graph, watch: Watch<'_>) -> Result<Avoidance, GaveUp> {
+    let solution = solve(graph, watch)?;
     let unavoidable = solution.formula.iter().any(Set::is_empty);
     Ok(Avoidance {
         unavoidable,
         constraints: solution.constraints,
         formula: solution.formula,
-        states,
+        states: graph.nodes() as u64 - 1,
         edges: graph.edges() as u64,
-        bound,
+        bound: None,
         acyclic: solution.acyclic,
         passes: solution.passes,
     })

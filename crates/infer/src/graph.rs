@@ -1,145 +1,262 @@
-//! The labelled transition system of a program under a table-driven model.
+//! The labelled transition system of a program: its states, and what prevents each step.
 //!
-//! Source: \[KVY10\] IV-A. Every model is read as its bypass table, because a window's entries carry their
-//! statements; SC is the table that relaxes nothing. A step that performs an access is labelled with the
-//! accesses of its window that are older, then with its own: \[KVY10\]'s `prevent` is the set of constraints
-//! between the former and the latter. This holds for a forwarded load, too: a fence would make it wait
-//! for the store. No other step can be prevented. The paper's error states lead to the goal, and so does a step
-//! that stumbles; what comes after an error is left out, because whatever avoids the error avoids
-//! it, too.
+//! Source: \[KVY10\] IV-A, \[KVY11\] 5. The machine takes the steps; a [`Prevention`] says what labels them.
+//! A label is a list of statements: those that are overtaken, and last the one that overtakes. Keeping any
+//! one of the constraints between the former and the latter prevents the step: the label is a
+//! disjunction. A step may have several labels, of which each alone must be dealt with, a conjunction: it is told
+//! as several steps. A step without a label cannot be prevented.
 //!
-//! *Reduction.* The machine's own partial-order reduction would leave formulas out. This one does not: the oldest
-//! access of a window goes first, alone, if nobody else can notice when it happens, because no
-//! other thread writes its location, nor reads it if it is written. A run that performs it
-//! later does the same in the end, with an older access in the window for longer, so that more constraints
-//! prevent it; its clause contains that of the run which performs it at once. The step must not loop back, so
-//! that nothing is put off for ever.
+//! The papers' error states lead to the goal, and so does a step that stumbles; what comes after an error
+//! is left out, because whatever avoids the error avoids it, too.
+//!
+//! - [`windows`](crate::windows): a table-driven model, exact up to a bound.
+//! - [`coherent`](crate::coherent): an abstract model, for store buffers of any length.
 
-use fencepost_ir::{Op, Pc, Thread, ThreadId};
+use fencepost_ir::{Op, ThreadId};
 use fencepost_models::bits::Writer;
+use fencepost_models::machine::ordered::Work;
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::state::State;
-use fencepost_models::table::Table;
-use fencepost_models::{Action, Machine, MemoryModel, Step, Stumble, Taken};
-use fencepost_search::{Labelled, Sink, Steps, TransitionSystem};
+use fencepost_models::{Action, Covering, Machine, MemoryModel, Step, Stumble, Taken};
+use fencepost_search::{Labelled, Ordered, Relation, Sink, Steps, TransitionSystem};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-type Pending = <Table as MemoryModel>::Pending;
+/// What prevents the steps of a model.
+pub(crate) trait Prevention<M: MemoryModel>: Sync {
+    /// Labels the step that executes the next statement of a thread.
+    fn statement(
+        &self,
+        machine: &Machine<'_, M>,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        labels: &mut Labels,
+    );
 
-/// A machine whose steps are labelled with what prevents them.
+    /// Labels an internal step.
+    fn internal(
+        &self,
+        machine: &Machine<'_, M>,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        which: u32,
+        labels: &mut Labels,
+    );
+
+    /// Takes one step that cannot be prevented, from `base` to `work`, if it is enough to look at that one
+    /// alone.
+    fn alone(&self, _: &Machine<'_, M>, _: &mut Scratch<M::Pending>) -> bool {
+        false
+    }
+}
+
+/// The labels of one step.
+#[derive(Debug, Default)]
+pub(crate) struct Labels {
+    statements: Vec<u32>,
+    /// By label: where it ends.
+    ends: Vec<usize>,
+}
+
+impl Labels {
+    fn clear(&mut self) {
+        self.statements.clear();
+        self.ends.clear();
+    }
+
+    /// Adds a label: what is overtaken, in any order, and what overtakes. If nothing is overtaken, there is
+    /// no label.
+    pub(crate) fn add(&mut self, overtaken: impl Iterator<Item = u32>, own: u32) {
+        let begin = self.statements.len();
+        self.statements.extend(overtaken);
+        if self.statements.len() == begin {
+            return;
+        }
+        self.statements[begin..].sort_unstable();
+        let mut kept = begin + 1;
+        for at in begin + 1..self.statements.len() {
+            if self.statements[at] != self.statements[kept - 1] {
+                self.statements[kept] = self.statements[at];
+                kept += 1;
+            }
+        }
+        self.statements.truncate(kept);
+        self.statements.push(own);
+        self.ends.push(self.statements.len());
+    }
+
+    /// Adds a label for each statement that is overtaken, once.
+    pub(crate) fn add_each(&mut self, overtaken: impl Iterator<Item = u32>, own: u32) {
+        for statement in overtaken {
+            if !self.iter().any(|label| label[0] == statement) {
+                self.add([statement].into_iter(), own);
+            }
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let begins = [0].into_iter().chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(begin, end)| &self.statements[begin..*end])
+    }
+}
+
+/// A machine whose steps are labelled with what prevents them. The machine has no partial-order reduction of
+/// its own, which would leave labels out.
 #[derive(Debug)]
-pub(crate) struct Windows<'m, 'p> {
-    machine: &'m Machine<'p, Table>,
-    /// Whether steps that nobody notices go first.
-    reduce: bool,
+pub(crate) struct LabelledMachine<'m, 'p, M: MemoryModel, P> {
+    machine: &'m Machine<'p, M>,
+    prevention: P,
+    /// How many steps were told to searches: what a graph would need room for.
+    told: AtomicU64,
 }
 
 /// Working memory of one thread.
 #[derive(Debug)]
-pub(crate) struct Scratch {
-    base: State<Pending>,
-    work: State<Pending>,
+pub(crate) struct Scratch<Q> {
+    pub(crate) base: State<Q>,
+    pub(crate) work: State<Q>,
     writer: Writer,
     internal: Vec<u32>,
-    label: Vec<u32>,
+    labels: Labels,
 }
 
 /// Where the steps of a state go.
 trait Out {
-    fn step(&mut self, to: &[u8], label: &[u32]);
-    fn error(&mut self, label: &[u32]);
+    fn step(&mut self, to: &[u8], labels: &Labels);
+    fn error(&mut self, labels: &Labels);
     fn bounded(&mut self);
 }
 
 impl Out for Steps<'_> {
-    fn step(&mut self, to: &[u8], label: &[u32]) {
-        self.to(to, label);
+    fn step(&mut self, to: &[u8], labels: &Labels) {
+        if labels.ends.is_empty() {
+            self.to(to, &[]);
+        }
+        labels.iter().for_each(|label| self.to(to, label));
     }
 
-    fn error(&mut self, label: &[u32]) {
-        self.to_goal(label);
+    fn error(&mut self, labels: &Labels) {
+        if labels.ends.is_empty() {
+            self.to_goal(&[]);
+        }
+        labels.iter().for_each(|label| self.to_goal(label));
     }
 
     fn bounded(&mut self) {}
 }
 
 /// A search needs states only.
-struct Seen<'s, S>(&'s mut S);
+struct Seen<'s, S> {
+    sink: &'s mut S,
+    told: u64,
+}
 
 impl<S: Sink> Out for Seen<'_, S> {
-    fn step(&mut self, to: &[u8], _: &[u32]) {
-        self.0.successor(to);
+    fn step(&mut self, to: &[u8], labels: &Labels) {
+        self.sink.successor(to);
+        self.told += labels.ends.len().max(1) as u64;
     }
 
-    fn error(&mut self, _: &[u32]) {}
+    fn error(&mut self, labels: &Labels) {
+        self.told += labels.ends.len().max(1) as u64;
+    }
 
     fn bounded(&mut self) {
-        self.0.bounded();
+        self.sink.bounded();
     }
 }
 
-impl TransitionSystem for Windows<'_, '_> {
-    type Scratch = Scratch;
+impl<M: MemoryModel, P: Prevention<M>> TransitionSystem for LabelledMachine<'_, '_, M, P> {
+    type Scratch = Scratch<M::Pending>;
 
-    fn scratch(&self) -> Scratch {
+    fn scratch(&self) -> Self::Scratch {
         Scratch {
             base: self.machine.blank(),
             work: self.machine.blank(),
             writer: Writer::default(),
             internal: Vec::new(),
-            label: Vec::new(),
+            labels: Labels::default(),
         }
     }
 
-    fn initial<S: Sink>(&self, _: &mut Scratch, sink: &mut S) {
+    fn initial<S: Sink>(&self, _: &mut Self::Scratch, sink: &mut S) {
         self.machine.initial(&mut self.machine.scratch(), sink);
     }
 
-    fn expand<S: Sink>(&self, state: &[u8], scratch: &mut Scratch, sink: &mut S) {
-        self.each(state, scratch, &mut Seen(sink));
+    fn expand<S: Sink>(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut S) {
+        let mut seen = Seen { sink, told: 0 };
+        self.each(state, scratch, &mut seen);
+        self.told.fetch_add(seen.told, Ordering::Relaxed);
     }
 }
 
-impl Labelled for Windows<'_, '_> {
-    type Scratch = Scratch;
+impl<M: Covering, P: Prevention<M>> Ordered for LabelledMachine<'_, '_, M, P> {
+    type Work = Work<M::Pending>;
 
-    fn scratch(&self) -> Scratch {
+    fn work(&self) -> Self::Work {
+        self.machine.work()
+    }
+
+    fn key(&self, state: &[u8], work: &mut Self::Work, key: &mut Vec<u8>) {
+        self.machine.key(state, work, key);
+    }
+
+    fn relate(
+        &self,
+        kept: &[u8],
+        new: &[u8],
+        work: &mut Self::Work,
+        joined: &mut Vec<u8>,
+    ) -> Relation {
+        self.machine.relate(kept, new, work, joined)
+    }
+}
+
+impl<M: MemoryModel, P: Prevention<M>> Labelled for LabelledMachine<'_, '_, M, P> {
+    type Scratch = Scratch<M::Pending>;
+
+    fn scratch(&self) -> Self::Scratch {
         TransitionSystem::scratch(self)
     }
 
-    fn initial(&self, _: &mut Scratch, steps: &mut Steps<'_>) {
+    fn initial(&self, _: &mut Self::Scratch, steps: &mut Steps<'_>) {
         self.machine.initial(&mut self.machine.scratch(), &mut First(steps));
     }
 
-    fn steps(&self, state: &[u8], scratch: &mut Scratch, steps: &mut Steps<'_>) {
+    fn steps(&self, state: &[u8], scratch: &mut Self::Scratch, steps: &mut Steps<'_>) {
         self.each(state, scratch, steps);
     }
 }
 
-impl<'m, 'p> Windows<'m, 'p> {
-    /// The system of a machine that has no partial-order reduction of its own.
-    pub(crate) fn new(machine: &'m Machine<'p, Table>, reduce: bool) -> Self {
-        // Where operations are invoked, others notice when a result becomes known.
-        let code = machine.shape.program().threads.iter().flat_map(|thread| &thread.code);
-        let invokes = code.into_iter().any(|stmt| matches!(stmt.op, Op::Invoke { .. }));
-        Windows { machine, reduce: reduce && !invokes }
+impl<'m, 'p, M: MemoryModel, P: Prevention<M>> LabelledMachine<'m, 'p, M, P> {
+    /// The system of a machine.
+    pub(crate) fn new(machine: &'m Machine<'p, M>, prevention: P) -> Self {
+        debug_assert!(!machine.reductions.partial_order, "it would leave labels out");
+        LabelledMachine { machine, prevention, told: AtomicU64::new(0) }
+    }
+
+    /// How many steps were told to searches so far.
+    pub(crate) fn told(&self) -> u64 {
+        self.told.load(Ordering::Relaxed)
     }
 
     /// Hands out each step of a state.
-    fn each(&self, bytes: &[u8], scratch: &mut Scratch, out: &mut impl Out) {
+    fn each(&self, bytes: &[u8], scratch: &mut Scratch<M::Pending>, out: &mut impl Out) {
         let machine = self.machine;
         machine.unpack(bytes, &mut scratch.base, |_| {});
+        scratch.labels.clear();
         if machine.wrong(&scratch.base).is_some() {
-            out.error(&[]);
+            out.error(&scratch.labels);
             return;
         }
-        if self.reduce && self.unnoticed(scratch, out) {
+        if self.prevention.alone(machine, scratch) {
+            out.step(machine.encode(&scratch.work, &mut scratch.writer), &scratch.labels);
             return;
         }
         let mut at_rest = true;
         for thread in machine.shape.program().thread_ids() {
-            let pc = scratch.base.pcs[thread.index()];
-            scratch.label.clear();
-            if chooses(machine.shape.program().thread(thread), pc) {
+            scratch.labels.clear();
+            self.prevention.statement(machine, &scratch.base, thread, &mut scratch.labels);
+            if chooses(machine, &scratch.base, thread) {
                 for attempt in machine.steps(&scratch.base) {
                     if attempt.step.thread == thread
                         && matches!(attempt.step.action, Action::Run(_))
@@ -149,115 +266,66 @@ impl<'m, 'p> Windows<'m, 'p> {
                     }
                 }
             } else {
-                let taken = self.take(thread, Action::Run(Vec::new()), scratch);
+                let taken = take(machine, thread, Action::Run(Vec::new()), scratch);
                 at_rest &= !tell(machine, taken, scratch, out);
             }
             let mut internal = std::mem::take(&mut scratch.internal);
             internal.clear();
             machine.model.internal(&machine.shape, &scratch.base, thread, &mut internal);
             for which in &internal {
-                self.prevent(thread, *which, scratch);
-                let taken = self.take(thread, Action::Internal(*which), scratch);
+                let Scratch { base, labels, .. } = scratch;
+                labels.clear();
+                self.prevention.internal(machine, base, thread, *which, labels);
+                let taken = take(machine, thread, Action::Internal(*which), scratch);
                 at_rest &= !tell(machine, taken, scratch, out);
             }
             scratch.internal = internal;
         }
         if at_rest && machine.wrong_at_rest(&scratch.base).is_some() {
-            out.error(&[]);
+            scratch.labels.clear();
+            out.error(&scratch.labels);
         }
-    }
-
-    /// Takes a step from `base` to `work`.
-    fn take(
-        &self,
-        thread: ThreadId,
-        action: Action,
-        scratch: &mut Scratch,
-    ) -> Result<Taken, Stumble> {
-        scratch.work.clone_from(&scratch.base);
-        self.machine.take(&mut scratch.work, &Step { thread, action }, &mut ())
-    }
-
-    /// Puts the label of an internal step into `scratch`: what it overtakes, sorted, then what it
-    /// performs; nothing if it overtakes nothing.
-    fn prevent(&self, t: ThreadId, which: u32, scratch: &mut Scratch) {
-        let Machine { shape, model, .. } = self.machine;
-        let entries = model.window(&scratch.base.pending, t).take(which as usize + 1);
-        let accesses = entries.map(|pc| shape.stmt(t, pc)).filter(|s| s.op.access().is_some());
-        scratch.label.clear();
-        scratch.label.extend(accesses.map(|stmt| stmt.label.0));
-        let own = scratch.label.pop().expect("an internal step performs an access");
-        scratch.label.sort_unstable();
-        scratch.label.dedup();
-        if !scratch.label.is_empty() {
-            scratch.label.push(own);
-        }
-    }
-
-    /// Hands out one step that nobody else notices, if there is one.
-    fn unnoticed(&self, scratch: &mut Scratch, out: &mut impl Out) -> bool {
-        let Machine { shape, model, .. } = self.machine;
-        for t in shape.program().thread_ids() {
-            let Some((entry, pc)) = self.oldest(&scratch.base, t) else { continue };
-            if !self.is_private(t, pc) {
-                continue;
-            }
-            let which = entry as u32;
-            let Ok(Taken::Yes) = self.take(t, Action::Internal(which), scratch) else { continue };
-            let Scratch { base, work, writer, .. } = scratch;
-            let machine = self.machine;
-            let (from, to) = (base.pcs[t.index()], work.pcs[t.index()]);
-            let fewer = model.window(&work.pending, t).len() < model.window(&base.pending, t).len();
-            let goes_on = to > from || (to == from && fewer);
-            if goes_on && machine.is_critical(base, t) == machine.is_critical(work, t) {
-                out.step(machine.encode(work, writer), &[]);
-                return true;
-            }
-        }
-        false
-    }
-
-    /// The oldest access in a thread's window.
-    fn oldest(&self, state: &State<Pending>, t: ThreadId) -> Option<(usize, Pc)> {
-        let Machine { shape, model, .. } = self.machine;
-        let is_access = |pc: Pc| shape.stmt(t, pc).op.access().is_some();
-        model.window(&state.pending, t).enumerate().find(|(_, pc)| is_access(*pc))
-    }
-
-    /// Whether other threads cannot tell when an access happens, and no invariant can.
-    fn is_private(&self, t: ThreadId, pc: Pc) -> bool {
-        let shape = &self.machine.shape;
-        let others = !(1_u64 << t.index());
-        let loads = matches!(shape.stmt(t, pc).op, Op::Load { .. });
-        shape.thread(t).footprints[pc.index()].iter().map(|loc| loc.index()).all(|loc| {
-            shape.writers[loc] & others == 0
-                && (loads || (shape.readers[loc] & others == 0 && !shape.watched[loc]))
-                && !(shape.has_free && shape.cell[loc].is_some())
-        })
     }
 }
 
+/// Takes a step from `base` to `work`.
+pub(crate) fn take<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    thread: ThreadId,
+    action: Action,
+    scratch: &mut Scratch<M::Pending>,
+) -> Result<Taken, Stumble> {
+    scratch.work.clone_from(&scratch.base);
+    machine.take(&mut scratch.work, &Step { thread, action }, &mut ())
+}
+
 /// Tells a step that led to `work`. Whether it is enabled at all.
-fn tell(
-    machine: &Machine<'_, Table>,
+fn tell<M: MemoryModel>(
+    machine: &Machine<'_, M>,
     taken: Result<Taken, Stumble>,
-    scratch: &mut Scratch,
+    scratch: &mut Scratch<M::Pending>,
     out: &mut impl Out,
 ) -> bool {
     match taken {
         Ok(Taken::Blocked) => return false,
         Ok(Taken::Bounded) => out.bounded(),
         Ok(Taken::Yes) => {
-            out.step(machine.encode(&scratch.work, &mut scratch.writer), &scratch.label);
+            out.step(machine.encode(&scratch.work, &mut scratch.writer), &scratch.labels);
         }
-        Err(_) => out.error(&scratch.label),
+        Err(_) => out.error(&scratch.labels),
     }
     true
 }
 
-/// Whether the statement may stand for several steps.
-fn chooses(thread: &Thread, pc: Pc) -> bool {
-    matches!(thread.stmt(pc).op, Op::Choose { .. } | Op::AtomicBegin)
+/// Whether the thread's next statement may stand for several steps.
+fn chooses<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    state: &State<M::Pending>,
+    t: ThreadId,
+) -> bool {
+    let pc = state.pcs[t.index()];
+    matches!(machine.shape.stmt(t, pc).op, Op::Choose { .. } | Op::AtomicBegin)
+        || machine.model.ways(&machine.shape, state, t, pc) > 1
 }
 
 /// Takes the initial states of the machine.

@@ -23,6 +23,7 @@ use fencepost_engines::{
     Answer, Budget, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict, Why,
 };
 use fencepost_ir::{Placement, Problem, Property, Quantifier, placement};
+use fencepost_models::coherence::Domain;
 use fencepost_models::replay::{Run, replay};
 use fencepost_models::{Machine, MemoryModel, ModelSpec, Visitor};
 use fencepost_search::{Limits, Stop};
@@ -56,6 +57,9 @@ pub struct Question<'a> {
     pub settings: Settings,
     /// List every cheapest placement, not only one.
     pub all: bool,
+    /// For the papers' method: the abstraction whose error states are avoided, and the length of its heads. None:
+    /// the table-driven reading of the model, up to a bound.
+    pub abstraction: Option<(Domain, u32)>,
 }
 
 /// Finds the cheapest fences.

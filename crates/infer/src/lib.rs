@@ -4,13 +4,15 @@
 //! - [`set`], [`hitting`]: the cheapest set that hits every clause.
 //! - [`lazy`]: the cheapest fences, learnt from violations; [`clause`]: what a violation teaches.
 //! - [`papers`]: the papers' way; [`constraint`]: `L1 < L2`; [`fixpoint`]: the formula over constraints, with
-//!   `graph` (the labelled transition system) and `avoid` (formulas of states); [`enforce`]: the cheapest
-//!   placement that keeps a formula.
+//!   `graph` (the labelled transition system), `windows` and `coherent` (what prevents its steps, for exact and
+//!   for abstract models) and `avoid` (formulas of states); [`enforce`]: the cheapest placement that keeps
+//!   a formula.
 //! - [`repair`]: what inference answers; [`edit`]: a placement as text.
 
 mod avoid;
 pub mod candidates;
 pub mod clause;
+mod coherent;
 pub mod constraint;
 pub mod edit;
 pub mod enforce;
@@ -22,3 +24,4 @@ pub mod menu;
 pub mod papers;
 pub mod repair;
 pub mod set;
+mod windows;

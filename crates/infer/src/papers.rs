@@ -4,14 +4,23 @@
 //! ([`crate::enforce`]) instead of right after `l1` or right before `l2`, and the fenced program is verified.
 //! The placement is the cheapest that enforces the formula, not the cheapest that is enough: an
 //! ordering that matters on some paths is enforced on all.
+//!
+//! Under an abstraction, \[KVY11\] 5.3, a constraint `L1 < L2` is kept when `L2` is not executed while the store `L1` is
+//! pending. A full fence, a drain and, where `L2` loads, a store-load fence see to that. DIVERGENCE from
+//! \[KVY11\] 5.4: a store-store fence does not count. It keeps two stores in order but lets the thread go on with both
+//! pending, so that a later load may still overtake the first, which keeping the constraint rules out.
 
 use crate::enforce::enforce;
-use crate::fixpoint::{Avoidance, GaveUp as NoFormula, MOST_CONSTRAINTS, avoidance, conjoin};
+use crate::fixpoint::{
+    Avoidance, GaveUp as NoFormula, MOST_CONSTRAINTS, abstract_avoidance, avoidance, conjoin,
+};
 use crate::lazy::{Early, Found, Inferring, Question};
 use crate::repair::{Constraints, GaveUp, Inference, Repair, Unrepairable};
 use crate::set::Set;
 use fencepost_engines::{Budget, Inconclusive, Task, Why};
-use fencepost_ir::{Placement, Problem};
+use fencepost_ir::{Atom, Barrier, FenceKinds, Op, Placement, Problem};
+use fencepost_models::buffered::Buffered;
+use fencepost_models::coherence::Coherence;
 
 /// How many minimal models of the formula are listed.
 const MODELS: usize = 20;
@@ -32,12 +41,24 @@ impl Inferring<'_> {
         }
         let avoidance = conjoin(&formulas);
         if avoidance.unavoidable {
-            let why =
-                "the formula is false: an error is reached by steps that no ordering prevents";
+            let why = match self.abstraction() {
+                None => "the formula is false: an error is reached by steps that no ordering prevents",
+                Some(_) => {
+                    "the formula is false: the abstraction reaches an error by steps that no ordering \
+                     prevents; a finer one may not"
+                }
+            };
             return Err(self.out_of_reach(why.into()));
         }
         let limit = if self.question.all { ALL } else { 1 };
-        let enforced = enforce(self.problems, &avoidance, self.question.candidates, limit);
+        let enforced = match self.abstraction() {
+            None => enforce(self.problems, &avoidance, self.question.candidates, limit),
+            Some(_) => {
+                let problems: Vec<Problem> = self.problems.iter().map(without_store_store).collect();
+                let candidates = self.question.candidates.only(holds_up);
+                enforce(&problems, &avoidance, &candidates, limit)
+            }
+        };
         self.more = self.question.all && enforced.as_ref().is_ok_and(|e| e.placements.len() == ALL);
         let enforced = enforced.map_err(|wrong| {
             let count = wrong.constraints.len();
@@ -47,9 +68,12 @@ impl Inferring<'_> {
         let open = match self.ask(&enforced.placements[0])? {
             Found::Clean(open) => open,
             Found::Lessons => {
-                let bound = avoidance.bound.unwrap_or_default();
-                let because =
-                    format!("orderings for at most {bound} pending accesses are not enough");
+                let because = match avoidance.bound {
+                    None => "the orderings are not enough".into(),
+                    Some(bound) => {
+                        format!("orderings for at most {bound} pending accesses are not enough")
+                    }
+                };
                 return Err(self.gave_up(&enforced.placements[0], Vec::new(), Some(because)));
             }
         };
@@ -66,7 +90,12 @@ impl Inferring<'_> {
     fn formula(&self, problem: usize) -> Early<Avoidance> {
         let fenced: Problem = self.fenced(problem, &Placement::default());
         let task = Task { problem: &fenced, model: self.question.model };
-        avoidance(task, self.question.settings, self.budget).map_err(|why| {
+        let settings = self.question.settings;
+        let formula = match self.abstraction() {
+            None => avoidance(task, settings, self.budget),
+            Some(model) => abstract_avoidance(task, model, settings, self.budget),
+        };
+        formula.map_err(|why| {
             let none = Placement::default();
             match why {
                 NoFormula::Stopped(stop) => {
@@ -79,6 +108,12 @@ impl Inferring<'_> {
                 }
             }
         })
+    }
+
+    /// The abstract model that is asked for, if the model has one.
+    fn abstraction(&self) -> Option<Buffered<Coherence>> {
+        let (domain, k) = self.question.abstraction?;
+        self.question.model.abstracted(domain, k, true)
     }
 
     /// Whether no fence helps at all, or only this method finds none.
@@ -115,6 +150,29 @@ impl Inferring<'_> {
             rounds: Vec::new(),
         }))
     }
+}
+
+/// Whether a barrier makes a later access wait for a pending store, which a store-store fence does not.
+fn holds_up(atom: &Atom) -> bool {
+    match atom.barrier {
+        Barrier::Fence(kinds) => kinds != FenceKinds::STORE_STORE,
+        Barrier::Drain(_) => true,
+    }
+}
+
+/// The problem with no fences that keep stores in order but hold nothing up.
+fn without_store_store(problem: &Problem) -> Problem {
+    let mut problem = problem.clone();
+    for stmt in problem.program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+        if let Op::Fence(kinds) = &mut stmt.op
+            && *kinds != FenceKinds::FULL
+        {
+            let others = FenceKinds::SINGLE.iter().map(|(kind, _)| *kind);
+            let others = others.filter(|k| kinds.contains(*k) && *k != FenceKinds::STORE_STORE);
+            *kinds = others.fold(FenceKinds::default(), FenceKinds::union);
+        }
+    }
+    problem
 }
 
 /// The formula as far as it is shown.

@@ -17,7 +17,11 @@ pub struct Field {
 impl Field {
     /// A field for the values of a range, both ends included.
     pub fn for_range((min, max): Range) -> Field {
-        let span = max.wrapping_sub(min) as u32;
+        Field::new(min, max.wrapping_sub(min) as u32)
+    }
+
+    /// A field for the values from `min` to `min + span`.
+    pub const fn new(min: Value, span: u32) -> Field {
         Field { min, span, bits: u32::BITS - span.leading_zeros() }
     }
 

@@ -11,7 +11,7 @@ use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
 use crate::shape::Shape;
 use crate::state::State;
 use fencepost_ir::{
-    Address, Expr, Fault, FenceKinds, Label, Loc, MemoryOp, Pc, Reg, ThreadId, Update, Value,
+    Address, Expr, Fault, FenceKinds, Label, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Update, Value,
 };
 use std::fmt::Debug;
 
@@ -23,6 +23,12 @@ pub trait Discipline: Sync {
     /// Whether stores go to memory at once, so that there is never anything pending.
     const DIRECT: bool = false;
 
+    /// Which way it errs.
+    const FIDELITY: Fidelity = Fidelity::Exact;
+
+    /// Whether it may not know which of several pending stores is the youngest.
+    const GUESSES: bool = false;
+
     /// All queues empty.
     fn empty(&self, shape: &Shape<'_>) -> Self::Queues;
 
@@ -32,13 +38,25 @@ pub trait Discipline: Sync {
         shape: &Shape<'_>,
         q: &mut Self::Queues,
         t: ThreadId,
-        loc: Loc,
-        v: Value,
+        store: Store,
     ) -> bool;
 
-    /// The thread's youngest pending store to the location.
-    fn youngest(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, loc: Loc)
-    -> Option<Value>;
+    /// The thread's youngest pending store to the location. Where the discipline does not know which
+    /// one that is, `way` tells (see [`Self::ways`]).
+    fn youngest(
+        &self,
+        shape: &Shape<'_>,
+        q: &Self::Queues,
+        t: ThreadId,
+        loc: Loc,
+        way: u32,
+    ) -> Option<Value>;
+
+    /// How many values the thread's youngest pending store to the location may have.
+    #[inline]
+    fn ways(&self, _: &Shape<'_>, _: &Self::Queues, _: ThreadId, _: Loc) -> u32 {
+        1
+    }
 
     /// Whether no fence makes the thread's loads wait.
     fn may_load(&self, q: &Self::Queues, t: ThreadId) -> bool;
@@ -77,7 +95,19 @@ pub trait Discipline: Sync {
         q: &mut Self::Queues,
         t: ThreadId,
         which: u32,
-    ) -> (Loc, Value);
+    ) -> Committed;
+
+    /// Whether a store to the location enters the queues in the same way now and after any commits.
+    #[inline]
+    fn push_commutes(&self, _: &Shape<'_>, _: &Self::Queues, _: ThreadId, _: Loc) -> bool {
+        true
+    }
+
+    /// Whether a commit takes the only store that can be committed to its location next.
+    #[inline]
+    fn commit_commutes(&self, _: &Self::Queues, _: ThreadId, _: u32) -> bool {
+        true
+    }
 
     /// Makes the queues of one thread in `to` the same as in `from`.
     fn copy_thread(&self, from: &Self::Queues, to: &mut Self::Queues, t: ThreadId);
@@ -87,6 +117,28 @@ pub trait Discipline: Sync {
 
     /// Unpacks them.
     fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Self::Queues, t: ThreadId);
+}
+
+/// A store on its way to a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Store {
+    /// To where.
+    pub loc: Loc,
+    /// What.
+    pub value: Value,
+    /// By which statement.
+    pub label: Label,
+}
+
+/// A store that becomes visible.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Committed {
+    /// To where.
+    pub loc: Loc,
+    /// What.
+    pub value: Value,
+    /// Whether it may be committed again: an abstraction does not know how often it is pending.
+    pub stays: bool,
 }
 
 /// A store-buffer model with this discipline.
@@ -100,6 +152,8 @@ struct Access<'a, 'p, D: Discipline> {
     t: ThreadId,
     pc: Pc,
     label: Label,
+    /// Which way the discipline goes where it does not know.
+    way: u32,
 }
 
 impl<D: Discipline> Access<'_, '_, D> {
@@ -136,7 +190,7 @@ impl<D: Discipline> Access<'_, '_, D> {
             return Ok(Issue::Blocked);
         }
         check_allocated(self.shape, &state.memory, loc)?;
-        let own = self.discipline.youngest(self.shape, &state.pending, self.t, loc);
+        let own = self.discipline.youngest(self.shape, &state.pending, self.t, loc, self.way);
         let value = own.unwrap_or(state.memory.values[loc.index()]);
         let source = if own.is_some() { Source::Forwarded } else { Source::Memory };
         record.event(|| self.event(EventKind::Load { loc, value, source }));
@@ -161,7 +215,8 @@ impl<D: Discipline> Access<'_, '_, D> {
             record.event(|| self.event(EventKind::Write { loc, value }));
             return Ok(Issue::Done);
         }
-        if !self.discipline.push(self.shape, &mut state.pending, self.t, loc, value) {
+        let store = Store { loc, value, label: self.label };
+        if !self.discipline.push(self.shape, &mut state.pending, self.t, store) {
             return Ok(Issue::Bounded);
         }
         record.event(|| self.event(EventKind::Store { loc, value }));
@@ -234,10 +289,20 @@ impl<D: Discipline> Access<'_, '_, D> {
 impl<D: Discipline> MemoryModel for Buffered<D> {
     type Pending = D::Queues;
 
-    const FIDELITY: Fidelity = Fidelity::Exact;
+    const FIDELITY: Fidelity = D::FIDELITY;
 
     fn nothing(&self, shape: &Shape<'_>) -> D::Queues {
         self.0.empty(shape)
+    }
+
+    #[inline]
+    fn ways(&self, shape: &Shape<'_>, state: &State<D::Queues>, t: ThreadId, pc: Pc) -> u32 {
+        let Op::Load { from, .. } = &shape.stmt(t, pc).op else { return 1 };
+        if !D::GUESSES {
+            return 1;
+        }
+        let loc = locate(shape, from, &|r| state.register(shape, t, *r));
+        loc.map_or(1, |loc| self.0.ways(shape, &state.pending, t, loc))
     }
 
     #[inline]
@@ -247,10 +312,11 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         state: &mut State<D::Queues>,
         t: ThreadId,
         pc: Pc,
+        way: u32,
         record: &mut R,
     ) -> Result<Issue, Stumble> {
         let stmt = shape.stmt(t, pc);
-        let access = Access { discipline: &self.0, shape, t, pc, label: stmt.label };
+        let access = Access { discipline: &self.0, shape, t, pc, label: stmt.label, way };
         access
             .execute(state, stmt.op.memory().expect("only memory operations are issued"), record)
             .map_err(|fault| Stumble { fault: Some(fault), label: Some(stmt.label) })
@@ -269,8 +335,9 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         step: u32,
         record: &mut R,
     ) -> Result<(), Stumble> {
-        let (loc, value) = self.0.commit(shape, &mut state.pending, t, step);
-        let kind = EventKind::Commit { loc, value };
+        let Committed { loc, value, stays } = self.0.commit(shape, &mut state.pending, t, step);
+        let kind =
+            if stays { EventKind::Stay { loc, value } } else { EventKind::Commit { loc, value } };
         record.event(|| Event { thread: t, label: None, pc: None, ahead: None, kind });
         check_allocated(shape, &state.memory, loc)
             .map_err(|fault| Stumble { fault: Some(fault), label: None })?;
@@ -309,11 +376,17 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         let Some(op) = shape.stmt(t, pc).op.memory() else { return false };
         match op {
             MemoryOp::Store { to, .. } => {
-                let waits = |loc| !D::DIRECT && !shape.is_freeable(loc);
-                location(to).is_some_and(|loc| waits(loc) || shape.is_private(t, loc))
+                let waits = |loc| {
+                    let commutes = || self.0.push_commutes(shape, &state.pending, t, loc);
+                    !D::DIRECT && !shape.is_freeable(loc) && commutes()
+                };
+                let private = |loc| D::DIRECT && shape.is_private(t, loc);
+                location(to).is_some_and(|loc| waits(loc) || private(loc))
             }
             MemoryOp::Load { from, .. } => {
-                location(from).is_some_and(|loc| !shape.is_written_by_others(t, loc))
+                let known = |loc| self.0.ways(shape, &state.pending, t, loc) == 1;
+                let alone = |loc| !shape.is_written_by_others(t, loc);
+                location(from).is_some_and(|loc| alone(loc) && known(loc))
             }
             MemoryOp::Update { at, .. } => location(at).is_some_and(|loc| shape.is_private(t, loc)),
             MemoryOp::Fence(kinds) => self.0.may_fence(&state.pending, t, kinds),
@@ -329,6 +402,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         step: u32,
     ) -> bool {
         shape.is_private(t, self.0.commit_location(shape, &state.pending, t, step))
+            && self.0.commit_commutes(&state.pending, t, step)
     }
 
     #[inline]

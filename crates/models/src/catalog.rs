@@ -9,6 +9,7 @@
 //! ```
 
 use crate::buffered::Buffered;
+use crate::coherence::{Coherence, Domain, Grouping};
 use crate::model::MemoryModel;
 use crate::mutation::Mutated;
 use crate::pso::Pso;
@@ -169,6 +170,18 @@ impl ModelSpec {
             Kind::Tso | Kind::Pso => 32,
             Kind::Table(_) => 128,
         }
+    }
+
+    /// The abstract model that stands for this one: none for models that are not made of store buffers.
+    pub fn abstracted(&self, domain: Domain, k: u32, labelled: bool) -> Option<Buffered<Coherence>> {
+        let grouping = match self.kind {
+            Kind::Tso => Grouping::Thread,
+            Kind::Pso => Grouping::Location,
+            Kind::Sc | Kind::Table(_) => return None,
+        };
+        let k = if domain == Domain::Set { 0 } else { k };
+        let mutated = Mutated::default();
+        Some(Buffered(Coherence { grouping, domain, k, labelled, mutated }))
     }
 
     /// Builds the model with a bound on what may be pending and hands it to the visitor.

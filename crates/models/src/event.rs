@@ -54,6 +54,14 @@ pub enum EventKind {
         /// What.
         value: Value,
     },
+    /// A pending store becomes visible to all, and may do so again: only in an abstraction, which
+    /// does not know how often it is pending.
+    Stay {
+        /// To where.
+        loc: Loc,
+        /// What.
+        value: Value,
+    },
     /// An update reads and writes.
     Update {
         /// Where.

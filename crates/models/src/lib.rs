@@ -3,6 +3,7 @@
 //! - [`machine`]: the only code that executes operations; its steps; the machine as a system to search.
 //! - [`model`]: what a memory model is to the machine.
 //! - [`buffered`]: what store-buffer models share; [`sc`], [`tso`], [`pso`] are its disciplines.
+//! - [`coherence`]: abstract store buffers of any length, for TSO and PSO.
 //! - [`table`]: table-driven models with a window of unperformed accesses: RMO, IBM 370, your own.
 //! - [`catalog`]: the models by name.
 //! - [`shape`], [`state`], [`bits`]: what is known of a program, a state, and its packed form.
@@ -14,6 +15,7 @@ mod address;
 pub mod bits;
 pub mod buffered;
 pub mod catalog;
+pub mod coherence;
 pub mod event;
 pub mod machine;
 pub mod model;
@@ -30,4 +32,4 @@ pub mod tso;
 pub use catalog::{ModelSpec, Visitor};
 pub use event::{Event, EventKind, Source};
 pub use machine::{Action, Attempt, Machine, Reductions, Step, Taken, Wrong};
-pub use model::{Fidelity, MemoryModel, Stumble};
+pub use model::{Covering, Fidelity, MemoryModel, Stumble};

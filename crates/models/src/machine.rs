@@ -5,12 +5,14 @@
 //! memory model. [`Machine::steps`] lists the steps of a state in a fixed order; [`Machine::take`] takes
 //! one. Everything else (search, replay, traces) is built from these.
 //!
+//! - [`ordered`]: which states stand for others, under an abstract model.
 //! - `packed`: a state as a byte string.
 //! - [`choice`]: which way `choose` goes inside a step.
 //! - `run`: executing statements.
 //! - [`system`]: the machine as a transition system to search.
 
 pub mod choice;
+pub mod ordered;
 mod packed;
 mod run;
 pub mod system;

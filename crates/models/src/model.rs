@@ -78,14 +78,22 @@ pub trait MemoryModel: Sync {
         false
     }
 
+    /// In how many ways the operation at `pc` can go: more than one only where an abstraction does not
+    /// know the value that a load reads.
+    #[inline]
+    fn ways(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: Pc) -> u32 {
+        1
+    }
+
     /// Executes the memory operation at `pc`, or (for a model that defers) an assignment or assertion
-    /// whose registers are not known yet.
+    /// whose registers are not known yet; in this of its [ways](Self::ways).
     fn issue<R: Record>(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Self::Pending>,
         t: ThreadId,
         pc: Pc,
+        way: u32,
         record: &mut R,
     ) -> Result<Issue, Stumble>;
 
@@ -159,4 +167,24 @@ pub trait MemoryModel: Sync {
         pending: &mut Self::Pending,
         t: ThreadId,
     );
+}
+
+/// An abstract model, whose pending accesses may stand for others.
+pub trait Covering: MemoryModel {
+    /// Packs what must be the same for one thread when states are compared: what a thread sees of its own
+    /// accesses.
+    fn encode_key(
+        &self,
+        shape: &Shape<'_>,
+        pending: &Self::Pending,
+        t: ThreadId,
+        writer: &mut Writer,
+    );
+
+    /// Whether `big` stands for all that `small` stands for. Their keys are the same.
+    fn covers(&self, big: &Self::Pending, small: &Self::Pending) -> bool;
+
+    /// Makes `into` stand for all that `from` stands for, too, if the domain joins such states. Their
+    /// keys are the same.
+    fn join(&self, into: &mut Self::Pending, from: &Self::Pending) -> bool;
 }

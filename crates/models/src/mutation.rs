@@ -13,6 +13,21 @@ pub enum Mutation {
     IgnoredFence,
     /// Updates do not wait for pending stores.
     UpdateWithoutDrain,
+    /// Abstract: what is committed from a set is never pending again.
+    NoStay,
+    /// Abstract: what is committed from a set is always pending again.
+    NoLeave,
+    /// Abstract: the last value may leave before the others (`fd`), another one may be the last to
+    /// leave (`pd`).
+    LastLeaves,
+    /// Abstract: the first value in a set counts as the last.
+    StaleLast,
+    /// Abstract: what is behind the head is committed before it.
+    SetBeforeHead,
+    /// Abstract: stores enter the head although older ones are in the set.
+    HeadReopened,
+    /// Abstract: states that differ in what is pending are confused.
+    CoversTooMuch,
 }
 
 /// The mutation in force, if any.

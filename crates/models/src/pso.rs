@@ -7,7 +7,7 @@
 //! An update waits for the queue of its own location only (see the book, "What a program means").
 
 use crate::bits::{Field, Reader, Writer};
-use crate::buffered::Discipline;
+use crate::buffered::{Committed, Discipline, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
@@ -102,9 +102,9 @@ impl Discipline for Pso {
         shape: &Shape<'_>,
         q: &mut Vec<Queues>,
         t: ThreadId,
-        loc: Loc,
-        value: Value,
+        store: Store,
     ) -> bool {
+        let Store { loc, value, .. } = store;
         let slot = shape.thread(t).store_slot[loc.index()].expect("a thread stores where it may");
         let queues = &mut q[t.index()];
         if queues.entries.iter().filter(|e| e.slot == slot).count() >= self.bound as usize {
@@ -117,7 +117,14 @@ impl Discipline for Pso {
     }
 
     #[inline]
-    fn youngest(&self, shape: &Shape<'_>, q: &Vec<Queues>, t: ThreadId, loc: Loc) -> Option<Value> {
+    fn youngest(
+        &self,
+        shape: &Shape<'_>,
+        q: &Vec<Queues>,
+        t: ThreadId,
+        loc: Loc,
+        _: u32,
+    ) -> Option<Value> {
         if self.mutated.is(Mutation::NoForwarding) {
             return None;
         }
@@ -210,7 +217,7 @@ impl Discipline for Pso {
         q: &mut Vec<Queues>,
         t: ThreadId,
         which: u32,
-    ) -> (Loc, Value) {
+    ) -> Committed {
         let queues = &mut q[t.index()];
         let at = if self.mutated.is(Mutation::OutOfOrderCommit) {
             queues.entries.iter().rposition(|e| u32::from(e.slot) == which)
@@ -221,7 +228,8 @@ impl Discipline for Pso {
         if shape.thread(t).has_store_store {
             queues.renumber();
         }
-        (shape.thread(t).stores[which as usize], entry.value)
+        let loc = shape.thread(t).stores[which as usize];
+        Committed { loc, value: entry.value, stays: false }
     }
 
     #[inline]

@@ -135,6 +135,16 @@ pub struct Divergence {
 
 /// Runs a trace and tells it. The machine's bound must not be in the way.
 pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result<Run, Divergence> {
+    replay_along(machine, trace, &[])
+}
+
+/// The same for a run of an abstract model, where each step begins at a state that stands for the one
+/// that the step before it led to: these, packed.
+pub fn replay_along<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    trace: &Trace,
+    states: &[Vec<u8>],
+) -> Result<Run, Divergence> {
     let mut state = machine.blank();
     let mut events: Vec<Event> = Vec::new();
     let mut choices = Choices::scripted(&trace.init);
@@ -165,6 +175,9 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
         if step.thread.index() >= machine.shape.threads.len() {
             return diverge(Some(at), "there is no such thread");
         }
+        if let Some(packed) = states.get(at) {
+            machine.unpack(packed, &mut state, |_| {});
+        }
         let taken = machine.take(&mut state, step, &mut events);
         let stumbled = match taken {
             Ok(Taken::Yes) => None,
@@ -174,6 +187,9 @@ pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result
         };
         let events: Vec<Told> =
             events.drain(..).map(|event| told.tell(&machine.shape, event)).collect();
+        if machine.model.is_idle(&state.pending, step.thread) {
+            told.pending[step.thread.index()].clear(); // an abstraction may have lost count
+        }
         run.moments.push(Moment {
             step: step.clone(),
             events,
@@ -272,14 +288,15 @@ impl Telling {
                 self.take_off(t, at);
             }
             EventKind::Write { loc, .. } => self.written(event.thread, event.label, loc),
-            EventKind::Commit { loc, .. } => {
-                let oldest = || self.pending[t].iter().position(|p| p.loc == Some(loc));
-                let at = self.own(&event).or_else(oldest);
+            EventKind::Commit { loc, value } | EventKind::Stay { loc, value } => {
+                let at = self.own(&event).or_else(|| self.committed(t, loc, value));
                 if let Some(at) = at {
                     event.label = Some(self.pending[t][at].label);
                     overtaken = self.pending[t][..at].iter().map(|p| p.label).collect();
                 }
-                self.take_off(t, at);
+                if let EventKind::Commit { .. } = event.kind {
+                    self.take_off(t, at);
+                }
                 self.written(event.thread, event.label, loc);
             }
             EventKind::Update { loc, new, .. } => {
@@ -318,6 +335,13 @@ impl Telling {
             "what is performed is pending"
         );
         Some(at)
+    }
+
+    /// The pending store that a commit writes: the oldest to its location that has its value. In
+    /// the exact models that is the oldest to its location.
+    fn committed(&self, t: usize, loc: Loc, value: Value) -> Option<usize> {
+        let (loc, value) = (Some(loc), Some(value));
+        self.pending[t].iter().position(|p| p.loc == loc && p.value == value)
     }
 
     fn take_off(&mut self, t: usize, at: Option<usize>) {

@@ -1,7 +1,7 @@
 //! Sequential consistency: a store is visible to all at once. Direction: exact.
 
 use crate::bits::{Reader, Writer};
-use crate::buffered::Discipline;
+use crate::buffered::{Committed, Discipline, Store};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
 
@@ -16,12 +16,12 @@ impl Discipline for Sc {
 
     fn empty(&self, _: &Shape<'_>) {}
 
-    fn push(&self, _: &Shape<'_>, (): &mut (), _: ThreadId, _: Loc, _: Value) -> bool {
+    fn push(&self, _: &Shape<'_>, (): &mut (), _: ThreadId, _: Store) -> bool {
         unreachable!("stores go to memory at once")
     }
 
     #[inline]
-    fn youngest(&self, _: &Shape<'_>, (): &(), _: ThreadId, _: Loc) -> Option<Value> {
+    fn youngest(&self, _: &Shape<'_>, (): &(), _: ThreadId, _: Loc, _: u32) -> Option<Value> {
         None
     }
 
@@ -54,7 +54,7 @@ impl Discipline for Sc {
         unreachable!("nothing is ever pending")
     }
 
-    fn commit(&self, _: &Shape<'_>, (): &mut (), _: ThreadId, _: u32) -> (Loc, Value) {
+    fn commit(&self, _: &Shape<'_>, (): &mut (), _: ThreadId, _: u32) -> Committed {
         unreachable!("nothing is ever pending")
     }
 

@@ -205,6 +205,11 @@ impl<'p> Shape<'p> {
         self.problem.program.thread(thread).stmt(pc)
     }
 
+    /// Whether some thread has a fence of stores that is not a full one.
+    pub fn has_partial_fences(&self) -> bool {
+        self.threads.iter().any(|thread| thread.has_store_load || thread.has_store_store)
+    }
+
     /// Where a register is among all registers.
     #[inline]
     pub fn register(&self, thread: ThreadId, reg: Reg) -> usize {

@@ -300,6 +300,7 @@ impl MemoryModel for Table {
         state: &mut State<Vec<Window>>,
         t: ThreadId,
         pc: Pc,
+        _: u32,
         record: &mut R,
     ) -> Result<Issue, Stumble> {
         let stmt = shape.stmt(t, pc);

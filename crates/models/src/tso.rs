@@ -5,7 +5,7 @@
 //! the stores before it (`barrier` counts those still pending).
 
 use crate::bits::{Field, Reader, Writer};
-use crate::buffered::Discipline;
+use crate::buffered::{Committed, Discipline, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
@@ -54,17 +54,24 @@ impl Discipline for Tso {
     }
 
     #[inline]
-    fn push(&self, _: &Shape<'_>, q: &mut Vec<Queue>, t: ThreadId, loc: Loc, value: Value) -> bool {
+    fn push(&self, _: &Shape<'_>, q: &mut Vec<Queue>, t: ThreadId, store: Store) -> bool {
         let queue = &mut q[t.index()];
         if queue.entries.len() >= self.bound as usize {
             return false;
         }
-        queue.entries.push((loc, value));
+        queue.entries.push((store.loc, store.value));
         true
     }
 
     #[inline]
-    fn youngest(&self, _: &Shape<'_>, q: &Vec<Queue>, t: ThreadId, loc: Loc) -> Option<Value> {
+    fn youngest(
+        &self,
+        _: &Shape<'_>,
+        q: &Vec<Queue>,
+        t: ThreadId,
+        loc: Loc,
+        _: u32,
+    ) -> Option<Value> {
         if self.mutated.is(Mutation::NoForwarding) {
             return None;
         }
@@ -123,10 +130,11 @@ impl Discipline for Tso {
     }
 
     #[inline]
-    fn commit(&self, _: &Shape<'_>, q: &mut Vec<Queue>, t: ThreadId, which: u32) -> (Loc, Value) {
+    fn commit(&self, _: &Shape<'_>, q: &mut Vec<Queue>, t: ThreadId, which: u32) -> Committed {
         let queue = &mut q[t.index()];
         queue.barrier = queue.barrier.saturating_sub(1);
-        queue.entries.remove(which as usize)
+        let (loc, value) = queue.entries.remove(which as usize);
+        Committed { loc, value, stays: false }
     }
 
     #[inline]

@@ -1,8 +1,9 @@
 //! The results of a check for programs. The form is described by `check.schema.json` in the book;
 //! within one major version keys are added, never renamed or dropped.
 
+use crate::suspect::SuspectRecord;
 use crate::trace::Story;
-use crate::verdict_line::{Class, Finding, Found};
+use crate::verdict_line::{Class, Finding, Found, variable};
 use crate::violation;
 use crate::why::reasons;
 use crate::wording;
@@ -38,6 +39,9 @@ pub struct CheckResult {
     pub model: String,
     /// The engine's name.
     pub engine: String,
+    /// Which way of looking made the verdict: `explicit`, or an abstract domain as in `fd k=1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
     /// `verified`, `violated` or `inconclusive`.
     pub verdict: &'static str,
     /// A stable word: what was violated, or what ended an inconclusive search.
@@ -59,6 +63,12 @@ pub struct CheckResult {
     /// The largest bound within which everything was explored, when inconclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clean_up_to: Option<u32>,
+    /// The variable that took more and more values until the search was cut short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growing: Option<String>,
+    /// Where the certificate was written, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<String>,
     /// Where the run was stored, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_file: Option<String>,
@@ -68,6 +78,9 @@ pub struct CheckResult {
     /// The run that shows what a `final exists` asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<TraceRecord>,
+    /// A run of an abstract model to a violation that the exact model does not follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspect: Option<SuspectRecord>,
 }
 
 /// A run.
@@ -170,13 +183,15 @@ impl CheckReport {
 impl CheckResult {
     /// A finding for programs; `story` is its run, told.
     pub fn new(finding: &Finding<'_>, story: Option<&Story<'_>>) -> Self {
-        let (statistics, clean_up_to) = match &finding.result {
+        let (answer, clean_up_to) = match &finding.result {
             Found::Answer(answer) => match &answer.verdict {
-                Verdict::Inconclusive(reason) => (answer.statistics, reason.clean_up_to),
-                Verdict::Verified(_) | Verdict::Violated(_) => (answer.statistics, None),
+                Verdict::Inconclusive(reason) => (Some(answer), reason.clean_up_to),
+                Verdict::Verified(_) | Verdict::Violated(_) => (Some(answer), None),
             },
-            Found::NotRun | Found::Crashed(_) => (Statistics::default(), None),
+            Found::NotRun | Found::Crashed(_) => (None, None),
         };
+        let statistics = answer.map_or(Statistics::default(), |answer| answer.statistics);
+        let growing = answer.and_then(|answer| answer.growing);
         let evidence = finding.evidence();
         let record = || {
             let evidence = evidence?;
@@ -194,6 +209,7 @@ impl CheckResult {
             client: (!client.is_empty()).then(|| client.clone()),
             model: finding.model.name.clone(),
             engine: finding.engine.into(),
+            decided_by: answer.map(|answer| answer.by.to_string()),
             verdict,
             reason: finding.reason(),
             property: evidence.map(|e| violation::property(finding.problem, e.violation)),
@@ -204,9 +220,12 @@ impl CheckResult {
             peak_bytes: statistics.bytes,
             bound: statistics.bound,
             clean_up_to,
+            growing: growing.map(|growing| variable(finding.problem, growing.what)),
+            certificate: None,
             trace_file: None,
             trace,
             witness,
+            suspect: finding.doubt().map(|doubt| doubt.record()),
         }
     }
 }
@@ -258,7 +277,8 @@ impl EventRecord {
             EventKind::Load { loc, value, .. }
             | EventKind::Store { loc, value }
             | EventKind::Write { loc, value }
-            | EventKind::Commit { loc, value } => (Some(loc), Some(value)),
+            | EventKind::Commit { loc, value }
+            | EventKind::Stay { loc, value } => (Some(loc), Some(value)),
             EventKind::Update { loc, old, new } => (Some(loc), Some(new.unwrap_or(old))),
             EventKind::Fetch { loc, value, .. } => (loc, value),
             EventKind::Drain(loc) => (Some(loc), None),
@@ -285,6 +305,7 @@ impl EventRecord {
             | EventKind::Store { .. }
             | EventKind::Write { .. }
             | EventKind::Commit { .. }
+            | EventKind::Stay { .. }
             | EventKind::Update { .. }
             | EventKind::Fetch { .. }
             | EventKind::Drain(_)

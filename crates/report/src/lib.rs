@@ -28,6 +28,7 @@ pub mod picture;
 pub mod repair;
 pub mod repair_json;
 pub mod reproduction;
+pub mod suspect;
 pub mod trace;
 pub mod trace_file;
 pub mod verdict_line;

@@ -375,6 +375,7 @@ fn touched(story: &Story<'_>) -> Vec<bool> {
             | EventKind::Store { loc, .. }
             | EventKind::Write { loc, .. }
             | EventKind::Commit { loc, .. }
+            | EventKind::Stay { loc, .. }
             | EventKind::Update { loc, .. }
             | EventKind::Drain(loc) => touch(loc),
             EventKind::Fetch { loc, .. } => loc.into_iter().for_each(&mut touch),

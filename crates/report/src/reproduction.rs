@@ -20,6 +20,8 @@ pub enum Figure {
     Seconds(f64),
     /// Whether it is so.
     Flag(bool),
+    /// A word: `proved`.
+    Word(&'static str),
     /// Several texts, in order.
     List(Vec<String>),
 }
@@ -52,6 +54,7 @@ impl Serialize for Figure {
             Figure::Number(number) => number.serialize(serializer),
             Figure::Seconds(seconds) => ((seconds * 1000.0).round() / 1000.0).serialize(serializer),
             Figure::Flag(flag) => flag.serialize(serializer),
+            Figure::Word(word) => word.serialize(serializer),
             Figure::List(texts) => texts.serialize(serializer),
         }
     }
@@ -78,7 +81,7 @@ pub struct Row {
     pub part: &'static str,
     /// The row, with its group in front.
     pub row: String,
-    /// The column: the memory model.
+    /// The column: the memory model, and by which abstraction or method it was looked at.
     pub column: String,
     /// What the paper says.
     pub paper: Figures,
@@ -114,10 +117,10 @@ impl Reproduction {
     }
 }
 
-/// The table for a reader.
-pub fn table(reproduction: &Reproduction, title: &str, paint: Paint) -> String {
+/// The table for a reader, below what it is about.
+pub fn table(reproduction: &Reproduction, title: &str, about: &str, paint: Paint) -> String {
     let mut out = format!("{}\n", paint.strong(title));
-    out.push_str("Ours first, the paper's in parentheses.\n");
+    out.push_str(&wrapped("", &format!("Ours first, the paper's in parentheses. {about}")));
     let mut notes = Vec::new();
     for rows in reproduction.rows.chunk_by(|a, b| a.group == b.group) {
         writeln!(out, "\n{}", paint.strong(&rows[0].group)).expect("strings take text");
@@ -241,6 +244,7 @@ fn shown(figure: &Figure) -> String {
         Figure::Seconds(seconds) => format!("{seconds:.2}"),
         Figure::Flag(true) => "yes".into(),
         Figure::Flag(false) => "no".into(),
+        Figure::Word(word) => (*word).into(),
         Figure::List(texts) => texts.join(", "),
     }
 }
@@ -287,7 +291,10 @@ mod tests {
     fn sample() -> Reproduction {
         let found = |states, place: &str| {
             let list = Figure::List(vec![place.into()]);
-            Figures::new().with("states", Figure::Number(states)).with("places", list)
+            Figures::new()
+                .with("result", Figure::Word("proved"))
+                .with("states", Figure::Number(states))
+                .with("places", list)
         };
         let rows = vec![
             row("p|t", found(7, "a:1"), true, ""),
@@ -303,17 +310,17 @@ mod tests {
     fn the_table_reads_well() {
         let expected = "\
 Sieves of 1970
-Ours first, the paper's in parentheses.
+Ours first, the paper's in parentheses. Primes only.
 
 Sieve
-  client  model  states
-  p|t     PSO         7 (1,200)  agrees
+  client  model  result   states
+  p|t     PSO    proved        7 (1,200)  agrees
     places: a:1
-  pp|t    PSO    12,345 (1,200)  differs [1]
+  pp|t    PSO    proved   12,345 (1,200)  differs [1]
     places: b:2
     places in the paper: a:1
-  ppp|t   PSO           (1,200)  limit [2]
-  pt|t    PSO         8 (1,200)  differs [1]
+  ppp|t   PSO                    (1,200)  limit [2]
+  pt|t    PSO    proved        8 (1,200)  differs [1]
     places: b:2
     places in the paper: a:1
 
@@ -323,7 +330,7 @@ Notes
 
 3 rows run, 1 met a limit, 2 left out: 1 agree, 2 differ (1.2 s)
 ";
-        assert_eq!(table(&sample(), "Sieves of 1970", Paint::Plain), expected);
+        assert_eq!(table(&sample(), "Sieves of 1970", "Primes only.", Paint::Plain), expected);
         assert!(!sample().is_complete());
     }
 
@@ -334,7 +341,7 @@ Notes
         let row = serde_json::json!({
             "row": "Sieve pp|t", "column": "PSO", "ran": true, "agrees": false,
             "paper": {"states": 1200, "places": ["a:1"]},
-            "ours": {"states": 12345, "places": ["b:2"]},
+            "ours": {"result": "proved", "states": 12345, "places": ["b:2"]},
             "note": "Other places.",
         });
         assert_eq!(json["rows"][1], row);

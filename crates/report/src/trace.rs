@@ -2,11 +2,14 @@
 //!
 //! Every row is an event a reader counts (a shared access, a commit, a fence, ...), or an unnumbered
 //! remark about the one above it (a critical section is entered, a fault). Local bookkeeping is left
-//! out. The run is replayed on the exact machine, so a story is never about a run that does not exist.
+//! out. The run is replayed on the exact machine, so a story is never about a run that does not exist; only
+//! [`tell_suspect`] tells one of an abstract model, and says so.
 
 use crate::wording;
+use fencepost_engines::concretise::Suspect;
+use fencepost_engines::evidence::Path;
 use fencepost_ir::{Label, Op, Problem, Program, ThreadId, Value};
-use fencepost_models::replay::{Divergence, End, Run, Trace, replay};
+use fencepost_models::replay::{Divergence, End, Run, Trace, replay, replay_along};
 use fencepost_models::{EventKind, Machine, MemoryModel, ModelSpec, Reductions, Visitor};
 
 /// A run, told.
@@ -50,7 +53,31 @@ pub fn tell<'p>(
     Ok(Story { problem, run, rows })
 }
 
+/// Tells a run of an abstract model.
+///
+/// # Panics
+/// When it does not replay there, or the model has no abstraction: no engine reports such a run.
+pub fn tell_suspect<'p>(
+    problem: &'p Problem,
+    model: &ModelSpec,
+    reductions: Reductions,
+    suspect: &Suspect,
+) -> Story<'p> {
+    let abstracted = model.abstracted(suspect.domain, suspect.k, false);
+    let machine = Machine::new(problem, abstracted.expect("it has an abstraction"), reductions);
+    let Path { trace, states } = &suspect.path;
+    let run = replay_along(&machine, trace, states).expect("a run of the abstract model replays");
+    let rows = rows(&problem.program, &run);
+    Story { problem, run, rows }
+}
+
 impl Story<'_> {
+    /// The number of the last event of a step, or the first one after it.
+    pub fn number_at(&self, step: usize) -> usize {
+        let mut numbered = self.rows.iter().filter(|row| row.moment >= step);
+        numbered.find_map(|row| row.number).unwrap_or_else(|| self.events())
+    }
+
     /// How many events it has.
     pub fn events(&self) -> usize {
         self.rows.iter().filter_map(|row| row.number).max().unwrap_or(0)

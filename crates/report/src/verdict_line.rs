@@ -1,12 +1,14 @@
 //! The row for each model, the heading of a picture, and what ended an inconclusive search.
 
 use crate::paint::{Paint, counted};
+use crate::suspect::Doubt;
 use crate::trace::Story;
 use crate::violation::sentence;
 use fencepost_engines::explicit::LARGEST_BOUND;
+use fencepost_engines::growing::Growing;
 use fencepost_engines::verdict::Why;
-use fencepost_engines::{Answer, Evidence, Inconclusive, Verdict, Violation};
-use fencepost_ir::{Problem, Property, Quantifier};
+use fencepost_engines::{Answer, Decider, Evidence, Inconclusive, Verdict, Violation};
+use fencepost_ir::{Observable, Problem, Property, Quantifier};
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::Stop;
 
@@ -91,6 +93,13 @@ impl Finding<'_> {
         Some(story.expect("an engine reports only runs that replay"))
     }
 
+    /// The run of an abstract model that leaves it open whether there is a violation, told.
+    pub fn doubt(&self) -> Option<Doubt<'_>> {
+        let Found::Answer(answer) = &self.result else { return None };
+        let suspect = answer.suspect.as_deref()?;
+        Some(Doubt::new(self.problem, self.model, self.reductions, suspect))
+    }
+
     /// What is wrong, or why there is no answer, or why a verification says little, in one sentence;
     /// none when all is well.
     pub fn message(&self, story: Option<&Story<'_>>) -> Option<String> {
@@ -100,7 +109,18 @@ impl Finding<'_> {
                 Verdict::Verified(Some(evidence)) | Verdict::Violated(evidence) => {
                     Some(sentence(self.problem, evidence.violation, story))
                 }
-                Verdict::Inconclusive(inconclusive) => Some(explain(*inconclusive)),
+                Verdict::Inconclusive(inconclusive) => {
+                    let mut text = match self.doubt() {
+                        Some(doubt) if inconclusive.why == Why::Spurious => {
+                            format!("possibly spurious: {}", doubt.sentence())
+                        }
+                        Some(_) | None => explain(*inconclusive),
+                    };
+                    if let Some(growing) = answer.growing {
+                        text.push_str(&format!("; {}", grows(self.problem, growing)));
+                    }
+                    Some(text)
+                }
             },
             Found::NotRun => Some("interrupted before it was this one's turn".into()),
             Found::Crashed(what) => Some(format!("internal error: {what}")),
@@ -119,6 +139,25 @@ impl Finding<'_> {
             Found::Crashed(_) => Some("internal-error"),
         }
     }
+}
+
+/// The name of a variable; a register's begins with its thread's.
+pub fn variable(problem: &Problem, what: Observable) -> String {
+    let program = &problem.program;
+    match what {
+        Observable::Loc(loc) => program.location(loc).name.clone(),
+        Observable::Reg(t, reg) => {
+            let thread = program.thread(t);
+            format!("{}.{}", thread.name, thread.registers[reg.index()].name)
+        }
+    }
+}
+
+/// Which variable keeps a search from ending.
+fn grows(problem: &Problem, growing: Growing) -> String {
+    let name = variable(problem, growing.what);
+    let seen = counted(growing.values as u64, "value");
+    format!("`{name}` keeps growing ({seen} so far)")
 }
 
 /// Why a program that is verified keeps its properties for want of anything to keep them.
@@ -189,6 +228,9 @@ pub fn ended_by(why: Why) -> &'static str {
 pub fn advice(finding: &Finding<'_>, fixed: bool) -> Option<&'static str> {
     let Found::Answer(answer) = &finding.result else { return None };
     let Verdict::Inconclusive(inconclusive) = &answer.verdict else { return None };
+    if answer.growing.is_some() {
+        return Some("give the variable a range, as in `0..7`, or bound the loop that makes it grow");
+    }
     advice_on(*inconclusive, fixed)
 }
 
@@ -212,9 +254,8 @@ pub fn advice_on(inconclusive: Inconclusive, fixed: bool) -> Option<&'static str
         }
         Why::NoWitness => Some("raise --max-buffer"),
         Why::Buffers => Some("raise --max-buffer, or settle for this with --accept-bounded"),
-        Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::Spurious | Why::UnderApproximated => {
-            None
-        }
+        Why::Spurious => Some("a larger --k keeps more order; --engine auto finds out by itself"),
+        Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::UnderApproximated => None,
     }
 }
 
@@ -232,7 +273,11 @@ pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint
     let figures = match &finding.result {
         Found::Answer(answer) => {
             let states = counted(answer.statistics.states, "state");
-            paint.faint(&format!("({states}, {})", seconds(finding.seconds)))
+            let by = match answer.by {
+                Decider::Explicit => String::new(),
+                Decider::Abstraction(..) => format!("{}: ", answer.by),
+            };
+            paint.faint(&format!("({by}{states}, {})", seconds(finding.seconds)))
         }
         Found::NotRun | Found::Crashed(_) => String::new(),
     };

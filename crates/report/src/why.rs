@@ -240,9 +240,9 @@ fn accesses(run: &Run) -> (Vec<Access>, Vec<Overtaking>) {
             // Nobody else has to do with what a thread reads from its own buffer.
             EventKind::Load { source: Source::Forwarded, .. } => blank,
             EventKind::Load { loc, value, source: Source::Memory } => load(Some(loc), Some(value)),
-            EventKind::Write { loc, value } | EventKind::Commit { loc, value } => {
-                store(Some(loc), Some(value))
-            }
+            EventKind::Write { loc, value }
+            | EventKind::Commit { loc, value }
+            | EventKind::Stay { loc, value } => store(Some(loc), Some(value)),
             EventKind::Update { loc, old, new } => {
                 Access { writes: new.is_some(), wrote: new, ..load(Some(loc), Some(old)) }
             }

@@ -35,6 +35,7 @@ pub fn kind(program: &Program, event: &Event) -> &'static str {
         EventKind::Store { .. } => "store",
         EventKind::Write { .. } => "write",
         EventKind::Commit { .. } => "commit",
+        EventKind::Stay { .. } => "commit-stay",
         EventKind::Update { .. } => "update",
         EventKind::Fence(_) => "fence",
         EventKind::Drain(_) => "drain",
@@ -66,6 +67,7 @@ pub fn matters(program: &Program, event: &Event) -> bool {
         | EventKind::Store { .. }
         | EventKind::Write { .. }
         | EventKind::Commit { .. }
+        | EventKind::Stay { .. }
         | EventKind::Update { .. }
         | EventKind::Fence(_)
         | EventKind::Drain(_)
@@ -175,6 +177,9 @@ pub fn event(program: &Program, told: &Told) -> String {
             cell(program, loc, " := ", value)
         }
         EventKind::Commit { loc, value } => format!("commit {}", cell(program, loc, "=", value)),
+        EventKind::Stay { loc, value } => {
+            format!("commit {}, still pending", cell(program, loc, "=", value))
+        }
         EventKind::Update { loc, old, new } => {
             let location = program.location(loc);
             let name = match (op(program, event), event.label) {

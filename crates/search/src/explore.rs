@@ -9,10 +9,15 @@
 //!
 //! No phase shares anything it writes, so there are no locks to wait for, and the order of states in
 //! every shard depends on the system alone. Small rounds run on the calling thread, in the same order.
+//!
+//! [`explore()`] keeps every state. [`explore_ordered`] does the same with an [`Antichain`]: a state that
+//! another one has replaced by the beginning of its round is not expanded.
 
+use crate::antichain::Antichain;
 use crate::limits::{Cancel, Coverage, Limits, Progress, Stop};
-use crate::system::{Sink, TransitionSystem};
-use crate::visited::{SHARDS, Shard, StateId, hash, shard_of};
+use crate::system::{Ordered, Sink, TransitionSystem};
+use crate::visited::{Arena, SHARDS, Shard, StateId, Visited, shard_of};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -58,9 +63,9 @@ pub struct Target {
     pub detail: u32,
 }
 
-/// What a search has found.
+/// What a search has found. `V` is how it kept the states: all of them, or an [`Antichain`].
 #[derive(Debug)]
-pub struct Exploration {
+pub struct Exploration<V = Shard> {
     /// How much was seen.
     pub coverage: Coverage,
     /// The first target of each class, at the smallest depth at which that class occurs. Of the class
@@ -70,34 +75,57 @@ pub struct Exploration {
     pub facts: BTreeSet<Vec<u8>>,
     /// Whether the system left out steps because of a bound of its own.
     pub bounded: bool,
-    /// States stored.
+    /// States visited; of an ordered system, the members of the antichain.
     pub states: u64,
+    /// States stored: those of `states`, and those that were replaced.
+    pub stored: u64,
     /// Successors computed.
     pub transitions: u64,
-    /// The length of the longest shortest path.
+    /// The length of the longest shortest path; of an ordered system, the length of the longest path that
+    /// was extended.
     pub depth: u32,
     /// Bytes held at the end, which is when most are held.
     pub bytes: u64,
-    pub(crate) shards: Vec<Shard>,
+    pub(crate) shards: Vec<V>,
 }
 
-impl Exploration {
+impl<V: AsRef<Arena>> Exploration<V> {
     /// The states on a shortest path from an initial state to `state`, both included.
+    ///
+    /// Of an ordered system: states of which the first covers an initial one, and each other one covers a
+    /// successor of the one before. It need not be that successor, because of joins, nor need
+    /// the path be a shortest one.
     pub fn path(&self, state: StateId) -> Vec<&[u8]> {
         let mut path = Vec::new();
         let mut at = state;
         while at != StateId::NONE {
-            let shard = &self.shards[at.shard()];
-            path.push(shard.state(at.index()));
-            at = shard.parent(at.index());
+            let arena = self.shards[at.shard()].as_ref();
+            path.push(arena.state(at.index()));
+            at = arena.parent(at.index());
         }
         path.reverse();
         path
     }
 
+    /// About so many of the states that were stored last.
+    pub fn latest(&self, many: usize) -> impl Iterator<Item = &[u8]> {
+        let share = many.div_ceil(SHARDS);
+        self.shards.iter().map(AsRef::as_ref).flat_map(move |shard: &Arena| {
+            (shard.len().saturating_sub(share)..shard.len()).map(move |at| shard.state(at))
+        })
+    }
+
     /// The first target of a class.
     pub fn target(&self, class: u32) -> Option<Target> {
         self.targets.iter().copied().find(|t| t.class == class)
+    }
+}
+
+impl Exploration<Antichain> {
+    /// The members of the antichain, always in the same order. When the search was not cut short, they cover
+    /// all reachable states.
+    pub fn members(&self) -> impl Iterator<Item = &[u8]> {
+        self.shards.iter().flat_map(Antichain::states)
     }
 }
 
@@ -126,18 +154,20 @@ impl Chunk {
     }
 }
 
-struct ChunkSink<'a> {
-    shards: &'a [Shard],
+struct ChunkSink<'a, T, V: Visited<T>> {
+    system: &'a T,
+    shards: &'a [V],
     /// By shard: one past the last state of the depth being expanded.
     ends: &'a [usize; SHARDS],
     chunk: &'a mut Chunk,
     state: StateId,
+    work: RefCell<&'a mut V::Work>,
 }
 
-impl Sink for ChunkSink<'_> {
+impl<T, V: Visited<T>> Sink for ChunkSink<'_, T, V> {
     #[inline]
     fn successor(&mut self, state: &[u8]) {
-        let hash = hash(state);
+        let hash = V::hash(self.system, state, self.work.get_mut());
         let outbox = &mut self.chunk.outboxes[shard_of(hash)];
         let mut header = [0; HEADER];
         header[..8].copy_from_slice(&hash.to_le_bytes());
@@ -150,9 +180,11 @@ impl Sink for ChunkSink<'_> {
 
     #[inline]
     fn is_farther(&self, state: &[u8]) -> bool {
-        let hash = hash(state);
+        let work = &mut **self.work.borrow_mut();
+        let hash = V::hash(self.system, state, work);
         let shard = shard_of(hash);
-        self.shards[shard].find(hash, state).map_or(true, |index| index >= self.ends[shard])
+        let end = self.ends[shard];
+        self.shards[shard].standing_for(self.system, hash, state, end, work).is_none()
     }
 
     fn target(&mut self, class: u32, detail: u32) {
@@ -192,12 +224,23 @@ impl<'a> Iterator for Records<'a> {
 
 /// Visits every reachable state of `system`, breadth first, within the limits.
 pub fn explore<T: TransitionSystem>(system: &T, options: Options<'_>) -> Exploration {
+    run(system, options)
+}
+
+/// Visits states of `system`, breadth first, until the kept ones cover every reachable one, within the
+/// limits. The limit on states is for those that are stored.
+pub fn explore_ordered<T: Ordered>(system: &T, options: Options<'_>) -> Exploration<Antichain> {
+    run(system, options)
+}
+
+fn run<T: TransitionSystem, V: Visited<T>>(system: &T, options: Options<'_>) -> Exploration<V> {
     let mut search = Search {
         system,
         options,
-        shards: (0..SHARDS).map(|_| Shard::new()).collect(),
+        shards: (0..SHARDS).map(|_| V::new()).collect(),
         chunks: Vec::new(),
         scratch: system.scratch(),
+        work: V::work(system),
         found: Vec::new(),
         facts: BTreeSet::new(),
         transitions: 0,
@@ -209,7 +252,8 @@ pub fn explore<T: TransitionSystem>(system: &T, options: Options<'_>) -> Explora
         targets: search.found.clone(),
         facts: std::mem::take(&mut search.facts),
         bounded: search.bounded,
-        states: search.states(),
+        states: search.shards.iter().map(|s| s.count() as u64).sum(),
+        stored: search.stored(),
         transitions: search.transitions,
         depth,
         bytes: search.bytes(),
@@ -217,25 +261,26 @@ pub fn explore<T: TransitionSystem>(system: &T, options: Options<'_>) -> Explora
     }
 }
 
-struct Search<'a, T: TransitionSystem> {
+struct Search<'a, T: TransitionSystem, V: Visited<T>> {
     system: &'a T,
     options: Options<'a>,
-    shards: Vec<Shard>,
+    shards: Vec<V>,
     chunks: Vec<Mutex<Chunk>>,
     scratch: T::Scratch,
+    work: V::Work,
     found: Vec<Target>,
     facts: BTreeSet<Vec<u8>>,
     transitions: u64,
     bounded: bool,
 }
 
-impl<T: TransitionSystem> Search<'_, T> {
-    fn states(&self) -> u64 {
-        self.shards.iter().map(|s| s.len() as u64).sum()
+impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
+    fn stored(&self) -> u64 {
+        self.shards.iter().map(|s| s.as_ref().len() as u64).sum()
     }
 
     fn bytes(&self) -> u64 {
-        let stored: u64 = self.shards.iter().map(Shard::bytes).sum();
+        let stored: u64 = self.shards.iter().map(V::bytes).sum();
         let flying: usize = self
             .chunks
             .iter()
@@ -249,8 +294,10 @@ impl<T: TransitionSystem> Search<'_, T> {
         self.chunks.push(Mutex::default());
         {
             let chunk = self.chunks[0].get_mut().unwrap_or_else(|e| e.into_inner());
-            let (shards, state) = (&self.shards, StateId::NONE);
-            let mut sink = ChunkSink { shards, ends: &[0; SHARDS], chunk, state };
+            let (system, shards, state) = (self.system, &self.shards, StateId::NONE);
+            let work = RefCell::new(&mut self.work);
+            let ends = &[0; SHARDS];
+            let mut sink = ChunkSink { system, shards, ends, chunk, state, work };
             self.system.initial(&mut self.scratch, &mut sink);
         }
         self.merge(1);
@@ -261,8 +308,9 @@ impl<T: TransitionSystem> Search<'_, T> {
         }
         let mut done = [0; SHARDS];
         for depth in 0.. {
+            let lens = self.shards.iter().map(|shard| shard.as_ref().len());
             let level: Vec<Range<usize>> =
-                done.iter().zip(&self.shards).map(|(from, shard)| *from..shard.len()).collect();
+                done.iter().zip(lens).map(|(from, len)| *from..len).collect();
             if level.iter().all(|range| range.is_empty()) {
                 let whole = if self.bounded { Coverage::Bounded } else { Coverage::Exhaustive };
                 return (whole, depth.max(1) - 1);
@@ -282,16 +330,16 @@ impl<T: TransitionSystem> Search<'_, T> {
                 }
                 self.merge(round.len());
                 self.insert(round.len(), is_large(round));
-                self.options.progress.states.store(self.states(), Ordering::Relaxed);
+                self.options.progress.states.store(self.stored(), Ordering::Relaxed);
                 self.options.progress.depth.store(u64::from(depth), Ordering::Relaxed);
                 if self.must_stop() {
                     return (Coverage::Found, depth);
                 }
-                if self.states() >= self.options.limits.states {
+                if self.stored() >= self.options.limits.states {
                     return (Coverage::Cut(Stop::States), depth);
                 }
                 if self.bytes() >= self.options.limits.bytes
-                    || self.shards.iter().any(Shard::is_full)
+                    || self.shards.iter().any(|shard| shard.as_ref().is_full())
                 {
                     return (Coverage::Cut(Stop::Memory), depth);
                 }
@@ -313,7 +361,7 @@ impl<T: TransitionSystem> Search<'_, T> {
         let (system, shards, chunks) = (self.system, &self.shards, &self.chunks);
         let cancel = self.options.cancel;
         let next = AtomicUsize::new(0);
-        let work = |scratch: &mut T::Scratch| {
+        let work = |scratch: &mut T::Scratch, work: &mut V::Work| {
             while cancel.raised().is_none() {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some((shard, range)) = round.get(at) else {
@@ -321,22 +369,24 @@ impl<T: TransitionSystem> Search<'_, T> {
                 };
                 let mut chunk = chunks[at].lock().unwrap_or_else(|e| e.into_inner());
                 chunk.clear();
-                for index in range.clone() {
-                    let state = StateId::new(*shard, index);
-                    let mut sink = ChunkSink { shards, ends, chunk: &mut chunk, state };
-                    system.expand(shards[*shard].state(index), scratch, &mut sink);
+                let members = range.clone().filter(|index| shards[*shard].is_member(*index));
+                for index in members {
+                    let (state, chunk) = (StateId::new(*shard, index), &mut *chunk);
+                    let work = RefCell::new(&mut *work);
+                    let mut sink = ChunkSink { system, shards, ends, chunk, state, work };
+                    system.expand(shards[*shard].as_ref().state(index), scratch, &mut sink);
                 }
             }
             false
         };
         if !is_large(round) || self.options.threads.get() == 1 {
-            return work(&mut self.scratch);
+            return work(&mut self.scratch, &mut self.work);
         }
         thread::scope(|scope| {
             let others: Vec<_> = (1..self.options.threads.get())
-                .map(|_| scope.spawn(|| work(&mut system.scratch())))
+                .map(|_| scope.spawn(|| work(&mut system.scratch(), &mut V::work(system))))
                 .collect();
-            let mine = work(&mut self.scratch);
+            let mine = work(&mut self.scratch, &mut self.work);
             others.into_iter().fold(mine, |all, other| match other.join() {
                 Ok(done) => all && done,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -367,7 +417,8 @@ impl<T: TransitionSystem> Search<'_, T> {
             .iter_mut()
             .map(|c| &*c.get_mut().unwrap_or_else(|e| e.into_inner()))
             .collect();
-        let fill = |id: usize, shard: &mut Shard| {
+        let system = self.system;
+        let fill = |id: usize, shard: &mut V, work: &mut V::Work| {
             for chunk in &outboxes {
                 let mut ahead = Records(&chunk.outboxes[id]);
                 let mut touched = 0;
@@ -376,7 +427,7 @@ impl<T: TransitionSystem> Search<'_, T> {
                 }
                 for (hash, parent, state) in Records(&chunk.outboxes[id]) {
                     touched ^= ahead.next().map_or(0, |(hash, ..)| shard.touch(hash));
-                    shard.insert(hash, state, parent);
+                    shard.insert(system, hash, state, parent, work);
                 }
                 std::hint::black_box(touched);
             }
@@ -384,24 +435,24 @@ impl<T: TransitionSystem> Search<'_, T> {
         let threads = self.options.threads.get();
         if !large || threads == 1 {
             for (id, shard) in self.shards.iter_mut().enumerate() {
-                fill(id, shard);
+                fill(id, shard, &mut self.work);
             }
             return;
         }
-        let shards: Vec<Mutex<&mut Shard>> = self.shards.iter_mut().map(Mutex::new).collect();
+        let shards: Vec<Mutex<&mut V>> = self.shards.iter_mut().map(Mutex::new).collect();
         let next = AtomicUsize::new(0);
-        let work = || {
+        let work = |work: &mut V::Work| {
             loop {
                 let id = next.fetch_add(1, Ordering::Relaxed);
                 let Some(shard) = shards.get(id) else { return };
-                fill(id, &mut shard.lock().unwrap_or_else(|e| e.into_inner()));
+                fill(id, &mut shard.lock().unwrap_or_else(|e| e.into_inner()), work);
             }
         };
         thread::scope(|scope| {
             for _ in 1..threads {
-                scope.spawn(work);
+                scope.spawn(|| work(&mut V::work(system)));
             }
-            work();
+            work(&mut self.work);
         });
     }
 }

@@ -6,11 +6,17 @@
 //! once. Beside the states there is one more node, the *goal*, for whatever the system wants to lead there.
 //! Threads share the states in chunks, and chunks are put together in their order, so that the
 //! result does not depend on the number of threads.
+//!
+//! Of an ordered system ([`graph_ordered`]) the nodes are the members of the antichain, and a step leads to the first
+//! one that covers its state: the graph has all paths of the system, and more.
 
+use crate::antichain::Antichain;
 use crate::explore::Exploration;
 use crate::limits::Cancel;
-use crate::visited::{SHARDS, Shard, hash, shard_of};
+use crate::system::Ordered;
+use crate::visited::{SHARDS, Visited, shard_of};
 use rustc_hash::FxHashMap;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,9 +41,10 @@ pub trait Labelled: Sync {
 }
 
 /// Where a system tells its steps.
-#[derive(Debug)]
 pub struct Steps<'a> {
-    states: &'a Numbering<'a>,
+    /// Knows the number of a state that the search has seen.
+    number: &'a mut dyn FnMut(&[u8]) -> Option<u32>,
+    goal: u32,
     part: &'a mut Part,
 }
 
@@ -48,48 +55,72 @@ impl Steps<'_> {
     /// When the search has not seen that state.
     #[inline]
     pub fn to(&mut self, state: &[u8], label: &[u32]) {
-        let to = self.states.number(state).expect("a search is complete before its graph is made");
+        let to = (self.number)(state).expect("a search is complete before its graph is made");
         self.part.add(to, label);
     }
 
     /// A step to the goal.
     pub fn to_goal(&mut self, label: &[u32]) {
-        self.part.add(self.states.len(), label);
+        self.part.add(self.goal, label);
     }
 }
 
-/// The states of a search, numbered from 0.
-#[derive(Debug)]
-struct Numbering<'a> {
-    shards: &'a [Shard],
-    /// By shard: the number of its first state; then the number of states.
-    firsts: [u32; SHARDS + 1],
+impl fmt::Debug for Steps<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Steps").field("part", &self.part).finish_non_exhaustive()
+    }
 }
 
-impl<'a> Numbering<'a> {
-    fn new(shards: &'a [Shard]) -> Self {
+/// The members of a visited set, numbered from 0.
+#[derive(Debug)]
+struct Numbering<'a, V> {
+    shards: &'a [V],
+    /// By shard: the number of its first member; then the number of members.
+    firsts: [u32; SHARDS + 1],
+    /// By shard: the indices of its members, unless every state is one.
+    members: Vec<Option<Vec<u32>>>,
+}
+
+impl<'a, V> Numbering<'a, V> {
+    fn new<T>(shards: &'a [V]) -> Self
+    where
+        V: Visited<T>,
+    {
         let mut firsts = [0; SHARDS + 1];
         for (at, shard) in shards.iter().enumerate() {
-            firsts[at + 1] = firsts[at] + shard.len() as u32;
+            firsts[at + 1] = firsts[at] + shard.count() as u32;
         }
-        Numbering { shards, firsts }
+        Numbering { shards, firsts, members: shards.iter().map(V::members).collect() }
     }
 
     fn len(&self) -> u32 {
         self.firsts[SHARDS]
     }
 
-    fn state(&self, number: u32) -> &'a [u8] {
+    fn state<T>(&self, number: u32) -> &'a [u8]
+    where
+        V: Visited<T>,
+    {
         let shard = self.firsts.partition_point(|first| *first <= number) - 1;
-        self.shards[shard].state((number - self.firsts[shard]) as usize)
+        let rank = (number - self.firsts[shard]) as usize;
+        let index = self.members[shard].as_ref().map_or(rank, |members| members[rank] as usize);
+        self.shards[shard].as_ref().state(index)
     }
 
+    /// The number of the first member that stands for a state.
     #[inline]
-    fn number(&self, state: &[u8]) -> Option<u32> {
-        let hash = hash(state);
+    fn number<T>(&self, system: &T, state: &[u8], work: &mut V::Work) -> Option<u32>
+    where
+        V: Visited<T>,
+    {
+        let hash = V::hash(system, state, work);
         let shard = shard_of(hash);
-        let index = self.shards[shard].find(hash, state).ok()?;
-        Some(self.firsts[shard] + index as u32)
+        let index = self.shards[shard].standing_for(system, hash, state, usize::MAX, work)?;
+        let rank = match &self.members[shard] {
+            None => index,
+            Some(members) => members.binary_search(&(index as u32)).ok()?,
+        };
+        Some(self.firsts[shard] + rank as u32)
     }
 }
 
@@ -217,20 +248,43 @@ pub fn graph<L: Labelled>(
     threads: NonZeroUsize,
     cancel: &Cancel,
 ) -> Option<Graph> {
+    build(found, system, threads, cancel)
+}
+
+/// The graph of what a search of an ordered system has kept; none when it was cancelled. The search must
+/// not have been cut short. A step leads to the first member that equals or covers its state; nodes are numbered
+/// in the order of [`Exploration::members`].
+pub fn graph_ordered<L: Labelled + Ordered>(
+    found: &Exploration<Antichain>,
+    system: &L,
+    threads: NonZeroUsize,
+    cancel: &Cancel,
+) -> Option<Graph> {
+    build(found, system, threads, cancel)
+}
+
+fn build<L: Labelled, V: Visited<L>>(
+    found: &Exploration<V>,
+    system: &L,
+    threads: NonZeroUsize,
+    cancel: &Cancel,
+) -> Option<Graph> {
     let states = Numbering::new(&found.shards);
+    let goal = states.len();
     let chunks = (states.len() as usize).div_ceil(CHUNK);
     let parts: Vec<Mutex<Part>> = (0..chunks).map(|_| Mutex::default()).collect();
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut scratch = system.scratch();
+        let (mut scratch, mut compare) = (system.scratch(), V::work(system));
+        let mut number = |state: &[u8]| states.number(system, state, &mut compare);
         while cancel.raised().is_none() {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(part) = parts.get(at) else { return };
             let mut part = part.lock().unwrap_or_else(|e| e.into_inner());
             let from = (at * CHUNK) as u32;
-            for number in from..(from + CHUNK as u32).min(states.len()) {
-                let mut steps = Steps { states: &states, part: &mut part };
-                system.steps(states.state(number), &mut scratch, &mut steps);
+            for node in from..(from + CHUNK as u32).min(goal) {
+                let mut steps = Steps { number: &mut number, goal, part: &mut part };
+                system.steps(states.state(node), &mut scratch, &mut steps);
                 let end = part.targets.len() as u32;
                 part.ends.push(end);
             }
@@ -247,7 +301,7 @@ pub fn graph<L: Labelled>(
     }
     let mut graph = Graph::empty();
     let mut known = FxHashMap::from_iter([(Box::from([]), Graph::EMPTY)]);
-    graph.starts.reserve_exact(states.len() as usize + 1);
+    graph.starts.reserve_exact(goal as usize + 1);
     for part in parts {
         let part = part.into_inner().unwrap_or_else(|e| e.into_inner());
         let names: Vec<u32> =
@@ -259,7 +313,10 @@ pub fn graph<L: Labelled>(
     }
     graph.starts.push(graph.targets.len() as u32);
     let mut first = Part::default();
-    system.initial(&mut system.scratch(), &mut Steps { states: &states, part: &mut first });
+    let mut compare = V::work(system);
+    let mut number = |state: &[u8]| states.number(system, state, &mut compare);
+    let mut steps = Steps { number: &mut number, goal, part: &mut first };
+    system.initial(&mut system.scratch(), &mut steps);
     graph.initial = first.targets;
     graph.initial.sort_unstable();
     graph.initial.dedup();
@@ -331,23 +388,26 @@ mod tests {
         let options = Options { limits, cancel: &cancel, progress: &progress, threads, stop_at };
         let found = explore(&system, options);
         assert_eq!(found.coverage, Coverage::Exhaustive);
-        let numbers = Numbering::new(&found.shards);
+        let numbers = Numbering::new::<Circle>(&found.shards);
+        let number = |state: u32| {
+            numbers.number(&system, &state.to_le_bytes(), &mut ()).expect("it is known")
+        };
         let one = graph(&found, &system, threads, &cancel).expect("not cancelled");
         assert_eq!((one.nodes(), one.edges()), (20_001, 40_020));
-        assert_eq!(one.initial(), [numbers.number(&0u32.to_le_bytes()).expect("it is known")]);
+        assert_eq!(one.initial(), [number(0)]);
         let mut seen = BTreeSet::new();
-        for number in 0..numbers.len() {
-            let state = read(numbers.state(number));
+        for node in 0..numbers.len() {
+            let state = read(numbers.state::<Circle>(node));
             seen.insert(state);
             let mut expected: Vec<(u32, Vec<u32>)> = Vec::new();
             for (next, label) in system.successors(state) {
-                let to = numbers.number(&next.to_le_bytes()).expect("it is known");
+                let to = number(next);
                 expected.push((to, if label == 0 { Vec::new() } else { vec![state, label] }));
             }
             if state.is_multiple_of(1000) {
                 expected.push((one.goal(), vec![state]));
             }
-            let steps = one.steps(number);
+            let steps = one.steps(node);
             let steps = steps.map(|(to, label)| (to, one.labels()[label as usize].to_vec()));
             assert_eq!(steps.collect::<Vec<_>>(), expected);
         }

@@ -2,6 +2,7 @@
 //!
 //! A search never looks at a clock: whoever owns the clock raises the [`Cancel`] flag.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Why a search ended before it had seen everything.
@@ -53,31 +54,39 @@ impl Default for Limits {
 
 /// A flag that ends a search from outside. The first reason given stays.
 #[derive(Debug, Default)]
-pub struct Cancel(AtomicU8);
+pub struct Cancel {
+    own: Arc<AtomicU8>,
+    /// Flags that end it, too.
+    above: Vec<Arc<AtomicU8>>,
+}
 
 impl Cancel {
+    /// A flag for a part of a job: raised when this one is, but not the other way round.
+    pub fn below(&self) -> Cancel {
+        let above = self.above.iter().chain([&self.own]).map(Arc::clone).collect();
+        Cancel { own: Arc::default(), above }
+    }
+
     /// Asks the search to stop because its time is over.
     pub fn time_is_over(&self) {
-        let _ = self.0.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.own.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Asks the search to stop because someone wants it to.
     pub fn interrupt(&self) {
-        let _ = self.0.compare_exchange(0, 2, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.own.compare_exchange(0, 2, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Makes the flag usable for another search, unless it was an interruption.
     pub fn reset_time(&self) {
-        let _ = self.0.compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.own.compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// The reason, if it was raised.
     pub fn raised(&self) -> Option<Stop> {
-        match self.0.load(Ordering::Relaxed) {
-            0 => None,
-            1 => Some(Stop::Time),
-            _ => Some(Stop::Interrupted),
-        }
+        let flags = [&self.own].into_iter().chain(&self.above);
+        let reason = flags.map(|flag| flag.load(Ordering::Relaxed)).find(|reason| *reason != 0)?;
+        Some(if reason == 1 { Stop::Time } else { Stop::Interrupted })
     }
 }
 
@@ -92,4 +101,24 @@ pub struct Progress {
     pub done: AtomicU64,
     /// See `done`.
     pub parts: AtomicU64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_stops_with_the_whole_but_not_the_other_way_round() {
+        let whole = Cancel::default();
+        let (one, other) = (whole.below(), whole.below());
+        one.interrupt();
+        assert_eq!(
+            (whole.raised(), one.raised(), other.raised()),
+            (None, Some(Stop::Interrupted), None)
+        );
+        whole.time_is_over();
+        assert_eq!(other.below().raised(), Some(Stop::Time));
+        whole.reset_time();
+        assert_eq!(other.raised(), None);
+    }
 }

@@ -16,6 +16,47 @@ pub trait TransitionSystem: Sync {
     fn expand<S: Sink>(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut S);
 }
 
+/// How a new state relates to a kept one with the same key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relation {
+    /// Neither covers the other, and both are kept.
+    Unrelated,
+    /// The kept one covers the new one.
+    Covered,
+    /// The new one covers the kept one.
+    Covers,
+    /// Both are replaced by their join.
+    Joined,
+}
+
+/// A transition system whose states are ordered: one may *cover* others, that is, stand for all that they
+/// stand for. Whatever a covered state can do, the covering one can, too: for each of its successors
+/// the other has one that covers it.
+///
+/// Covering is a partial order within the states of one key, and states of different keys are not
+/// related.
+pub trait Ordered: TransitionSystem {
+    /// Working memory for comparing.
+    type Work;
+
+    /// Makes the working memory.
+    fn work(&self) -> Self::Work;
+
+    /// Appends to `key` what two states must agree on to be compared at all.
+    fn key(&self, state: &[u8], work: &mut Self::Work, key: &mut Vec<u8>);
+
+    /// Compares a kept state with a new one of the same key; their bytes differ. Puts the join into
+    /// `joined`, which is given empty, when it says [`Relation::Joined`]. The join covers both and has
+    /// the same key; a join that is one of the two counts as that one covering the other.
+    fn relate(
+        &self,
+        kept: &[u8],
+        new: &[u8],
+        work: &mut Self::Work,
+        joined: &mut Vec<u8>,
+    ) -> Relation;
+}
+
 /// Where a system puts what it finds while it expands one state.
 pub trait Sink {
     /// A successor of the state.
@@ -23,7 +64,8 @@ pub trait Sink {
 
     /// Whether a state is farther from the initial states than the one being expanded, as far as the
     /// search knows. Depths grow along such steps, so a partial-order reduction that keeps only them
-    /// puts no other step off around a whole cycle.
+    /// puts no other step off around a whole cycle. In an [`Ordered`] system: whether no state kept at
+    /// the depth being expanded or before covers it.
     fn is_farther(&self, state: &[u8]) -> bool;
 
     /// The state, or a step from it, is what someone is looking for. `class` says what it is, `detail`

@@ -1,5 +1,7 @@
 //! The search compared with a naive one on random graphs, on one and on several threads.
 
+mod ordered;
+
 use super::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;

@@ -1,6 +1,6 @@
 //! The set of visited states: one shard of it.
 //!
-//! Bytes of all states lie one after another in an arena; an open-addressing table finds them by
+//! Bytes of all states lie one after another in an [`Arena`]; an open-addressing table finds them by
 //! hash. A table entry is 32 bits of the hash and the state's index, so that most comparisons touch
 //! the table only. Beside it there are four bytes of offset and four of parent for each state: a state of `n`
 //! bytes costs `n + 8` bytes and 9 to 18 bytes of table.
@@ -9,6 +9,10 @@
 //! within each shard, and so everything that is reported, does not depend on how many threads
 //! search. Rejected: one shared table with compare-and-swap, which is as fast but orders states by
 //! the accidents of timing.
+//!
+//! There are two kinds of set, both made of these parts: [`Shard`] keeps every state, and
+//! [`Antichain`](crate::Antichain) those that no other one covers. The trait `Visited` is what a search
+//! needs of either.
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -36,11 +40,11 @@ impl StateId {
     }
 }
 
-/// The hash of an encoded state.
+/// The hash of an encoded state, or of a key.
 #[inline]
-pub(crate) fn hash(state: &[u8]) -> u64 {
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
-    hasher.write(state);
+    hasher.write(bytes);
     hasher.finish()
 }
 
@@ -50,43 +54,83 @@ pub(crate) fn shard_of(hash: u64) -> usize {
     (hash >> 60) as usize % SHARDS
 }
 
-/// One shard of the visited set.
-#[derive(Debug)]
-pub(crate) struct Shard {
-    /// Hash bits 28..60 in the upper half, index + 1 in the lower; 0 is empty. A power of two long.
-    table: Vec<u64>,
-    arena: Vec<u8>,
-    /// `ends[i]` is one past the last byte of state `i` in the arena.
+/// One shard of a visited set of the system `T`. A *member* is a state that the set stands for; a state that
+/// is stored may have stopped being one.
+pub(crate) trait Visited<T>: AsRef<Arena> + Send + Sync {
+    /// Working memory of one thread.
+    type Work;
+
+    fn new() -> Self;
+
+    fn work(system: &T) -> Self::Work;
+
+    /// The hash that says where a state belongs.
+    fn hash(system: &T, state: &[u8], work: &mut Self::Work) -> u64;
+
+    /// Brings the table slot of a hash into the cache. Inserting many states is bound by memory
+    /// latency; touching the slots of a few states ahead overlaps the waits.
+    fn touch(&self, hash: u64) -> u64;
+
+    /// Adds a state if the set does not stand for it yet.
+    fn insert(
+        &mut self,
+        system: &T,
+        hash: u64,
+        state: &[u8],
+        parent: StateId,
+        work: &mut Self::Work,
+    );
+
+    /// The first member that stands for a state, among those whose index is below `end`.
+    fn standing_for(
+        &self,
+        system: &T,
+        hash: u64,
+        state: &[u8],
+        end: usize,
+        work: &mut Self::Work,
+    ) -> Option<usize>;
+
+    fn is_member(&self, index: usize) -> bool;
+
+    /// The indices of the members in ascending order; none when everything stored is one.
+    fn members(&self) -> Option<Vec<u32>>;
+
+    /// How many members there are.
+    fn count(&self) -> usize;
+
+    /// Bytes held, counting what is reserved.
+    fn bytes(&self) -> u64;
+}
+
+/// States one after another, each with its parent.
+#[derive(Debug, Default)]
+pub struct Arena {
+    bytes: Vec<u8>,
+    /// `ends[i]` is one past the last byte of state `i`.
     ends: Vec<u32>,
     parents: Vec<StateId>,
 }
 
-impl Shard {
-    pub(crate) fn new() -> Self {
-        Shard { table: vec![0; 32], arena: Vec::new(), ends: Vec::new(), parents: Vec::new() }
-    }
-
+impl Arena {
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Bytes held, counting what is reserved.
     pub(crate) fn bytes(&self) -> u64 {
-        (self.table.capacity() * 8
-            + self.arena.capacity()
-            + self.ends.capacity() * 4
-            + self.parents.capacity() * 4) as u64
+        (self.bytes.capacity() + self.ends.capacity() * 4 + self.parents.capacity() * 4) as u64
     }
 
-    /// Whether another state of this size could not be addressed.
+    /// Whether another state could not be addressed.
     pub(crate) fn is_full(&self) -> bool {
-        self.len() >= (u32::MAX as usize / SHARDS) - 2 || self.arena.len() > 0xf000_0000
+        self.len() >= (u32::MAX as usize / SHARDS) - 2 || self.bytes.len() > 0xf000_0000
     }
 
     #[inline]
     pub(crate) fn state(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        &self.arena[start..self.ends[index] as usize]
+        &self.bytes[start..self.ends[index] as usize]
     }
 
     pub(crate) fn parent(&self, index: usize) -> StateId {
@@ -94,8 +138,35 @@ impl Shard {
     }
 
     #[inline]
+    pub(crate) fn push(&mut self, state: &[u8], parent: StateId) {
+        grow(&mut self.bytes, state.len());
+        self.bytes.extend_from_slice(state);
+        grow(&mut self.ends, 1);
+        self.ends.push(self.bytes.len() as u32);
+        grow(&mut self.parents, 1);
+        self.parents.push(parent);
+    }
+}
+
+/// Finds indices by hash.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// Hash bits 28..60 in the upper half, index + 1 in the lower; 0 is empty. A power of two long.
+    slots: Vec<u64>,
+}
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        Table { slots: vec![0; 32] }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.slots.capacity() * 8) as u64
+    }
+
+    #[inline]
     fn slot(&self, hash: u64) -> usize {
-        hash as usize & (self.table.len() - 1)
+        hash as usize & (self.slots.len() - 1)
     }
 
     #[inline]
@@ -103,73 +174,153 @@ impl Shard {
         (hash >> 28) << 32
     }
 
-    /// Brings the table slot of a hash into the cache. Inserting many states is bound by memory
-    /// latency; touching the slots of a few states ahead overlaps the waits.
     #[inline]
     pub(crate) fn touch(&self, hash: u64) -> u64 {
-        self.table[self.slot(hash)]
+        self.slots[self.slot(hash)]
     }
 
-    /// The index of a state, or the empty slot where it belongs.
+    /// The slot of the first index with this hash that is the right one, or the empty slot where
+    /// it belongs.
     #[inline]
-    pub(crate) fn find(&self, hash: u64, state: &[u8]) -> Result<usize, usize> {
-        let mask = self.table.len() - 1;
+    pub(crate) fn find(
+        &self,
+        hash: u64,
+        mut is_right: impl FnMut(usize) -> bool,
+    ) -> Result<usize, usize> {
+        let mask = self.slots.len() - 1;
         let tag = Self::tag(hash);
         let mut slot = self.slot(hash);
         loop {
-            let entry = self.table[slot];
+            let entry = self.slots[slot];
             if entry == 0 {
                 return Err(slot);
             }
-            if entry & 0xffff_ffff_0000_0000 == tag {
-                let index = (entry as u32 - 1) as usize;
-                if self.state(index) == state {
-                    return Ok(index);
-                }
+            if entry & 0xffff_ffff_0000_0000 == tag && is_right((entry as u32 - 1) as usize) {
+                return Ok(slot);
             }
             slot = (slot + 1) & mask;
         }
     }
 
-    /// Adds a state unless it is known. Returns whether it was added.
+    /// The index in a slot that is not empty.
     #[inline]
-    pub(crate) fn insert(&mut self, hash: u64, state: &[u8], parent: StateId) -> bool {
-        let Err(slot) = self.find(hash, state) else {
-            return false;
+    pub(crate) fn index(&self, slot: usize) -> usize {
+        (self.slots[slot] as u32 - 1) as usize
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, slot: usize, hash: u64, index: usize) {
+        self.slots[slot] = Self::tag(hash) | (index as u64 + 1);
+    }
+
+    /// Whether a table with so many entries should grow.
+    #[inline]
+    pub(crate) fn is_crowded(&self, entries: usize) -> bool {
+        entries * 8 > self.slots.len() * 7
+    }
+
+    /// Doubles the table. `entries` are all the hashes and indices that are in it, each once.
+    pub(crate) fn grow(&mut self, entries: impl Iterator<Item = (u64, usize)>) {
+        let len = self.slots.len() * 2;
+        let mask = len - 1;
+        self.slots = Vec::new(); // first, so that both do not exist at once
+        self.slots = vec![0; len];
+        for (hash, index) in entries {
+            let mut slot = hash as usize & mask;
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            self.set(slot, hash, index);
+        }
+    }
+}
+
+/// One shard of a visited set that keeps every state.
+#[derive(Debug)]
+pub struct Shard {
+    table: Table,
+    arena: Arena,
+}
+
+impl AsRef<Arena> for Shard {
+    fn as_ref(&self) -> &Arena {
+        &self.arena
+    }
+}
+
+impl<T> Visited<T> for Shard {
+    type Work = ();
+
+    fn new() -> Self {
+        Shard { table: Table::new(), arena: Arena::default() }
+    }
+
+    fn work(_: &T) {}
+
+    #[inline]
+    fn hash(_: &T, state: &[u8], (): &mut ()) -> u64 {
+        hash(state)
+    }
+
+    #[inline]
+    fn touch(&self, hash: u64) -> u64 {
+        self.table.touch(hash)
+    }
+
+    #[inline]
+    fn insert(&mut self, _: &T, hash: u64, state: &[u8], parent: StateId, (): &mut ()) {
+        let arena = &self.arena;
+        let Err(slot) = self.table.find(hash, |index| arena.state(index) == state) else {
+            return;
         };
-        let index = self.ends.len();
-        self.table[slot] = Self::tag(hash) | (index as u64 + 1);
-        grow(&mut self.arena, state.len());
-        self.arena.extend_from_slice(state);
-        grow(&mut self.ends, 1);
-        self.ends.push(self.arena.len() as u32);
-        grow(&mut self.parents, 1);
-        self.parents.push(parent);
-        if (index + 1) * 8 > self.table.len() * 7 {
+        self.table.set(slot, hash, self.arena.len());
+        self.arena.push(state, parent);
+        if self.table.is_crowded(self.arena.len()) {
             self.rehash();
         }
+    }
+
+    #[inline]
+    fn standing_for(
+        &self,
+        _: &T,
+        hash: u64,
+        state: &[u8],
+        end: usize,
+        (): &mut (),
+    ) -> Option<usize> {
+        let slot = self.table.find(hash, |index| self.arena.state(index) == state).ok()?;
+        Some(self.table.index(slot)).filter(|index| *index < end)
+    }
+
+    #[inline]
+    fn is_member(&self, _: usize) -> bool {
         true
     }
 
+    fn members(&self) -> Option<Vec<u32>> {
+        None
+    }
+
+    fn count(&self) -> usize {
+        self.arena.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.table.bytes() + self.arena.bytes()
+    }
+}
+
+impl Shard {
     fn rehash(&mut self) {
-        let len = self.table.len() * 2;
-        let mask = len - 1;
-        self.table = Vec::new(); // first, so that both do not exist at once
-        self.table = vec![0; len];
-        for index in 0..self.ends.len() {
-            let hash = hash(self.state(index));
-            let mut slot = hash as usize & mask;
-            while self.table[slot] != 0 {
-                slot = (slot + 1) & mask;
-            }
-            self.table[slot] = Self::tag(hash) | (index as u64 + 1);
-        }
+        let arena = &self.arena;
+        self.table.grow((0..arena.len()).map(|index| (hash(arena.state(index)), index)));
     }
 }
 
 /// Reserves in steps of a quarter: doubling would leave up to half of the memory unused.
 #[inline]
-fn grow<T>(vec: &mut Vec<T>, more: usize) {
+pub(crate) fn grow<T>(vec: &mut Vec<T>, more: usize) {
     if vec.capacity() - vec.len() < more {
         vec.reserve_exact(more + vec.len() / 4 + 64);
     }
@@ -179,29 +330,44 @@ fn grow<T>(vec: &mut Vec<T>, more: usize) {
 mod tests {
     use super::*;
 
+    fn new() -> Shard {
+        Visited::<()>::new()
+    }
+
+    fn insert(shard: &mut Shard, hash: u64, state: &[u8], parent: StateId) -> bool {
+        let before = shard.arena.len();
+        shard.insert(&(), hash, state, parent, &mut ());
+        shard.arena.len() > before
+    }
+
+    fn find(shard: &Shard, hash: u64, state: &[u8]) -> Option<usize> {
+        shard.standing_for(&(), hash, state, usize::MAX, &mut ())
+    }
+
     #[test]
     fn every_state_is_kept_once_and_in_order() {
-        let mut shard = Shard::new();
+        let mut shard = new();
         let state = |n: u32| n.to_le_bytes().repeat(1 + n as usize % 3);
         for n in 0..5_000 {
             let bytes = state(n);
-            assert!(shard.insert(hash(&bytes), &bytes, StateId(n)));
-            assert!(!shard.insert(hash(&bytes), &bytes, StateId(0)));
+            assert!(insert(&mut shard, hash(&bytes), &bytes, StateId(n)));
+            assert!(!insert(&mut shard, hash(&bytes), &bytes, StateId(0)));
         }
-        assert_eq!(shard.len(), 5_000);
+        assert_eq!(shard.arena.len(), 5_000);
         for n in 0..5_000 {
-            assert_eq!(shard.state(n as usize), state(n));
-            assert_eq!(shard.parent(n as usize), StateId(n));
+            assert_eq!(shard.arena.state(n as usize), state(n));
+            assert_eq!(shard.arena.parent(n as usize), StateId(n));
         }
-        assert!(shard.find(hash(&state(5_000)), &state(5_000)).is_err());
+        assert_eq!(find(&shard, hash(&state(5_000)), &state(5_000)), None);
     }
 
     #[test]
     fn equal_hashes_do_not_merge_states() {
-        let mut shard = Shard::new();
-        assert!(shard.insert(7, b"one", StateId::NONE));
-        assert!(shard.insert(7, b"two", StateId::NONE));
-        assert_eq!((shard.find(7, b"one"), shard.find(7, b"two")), (Ok(0), Ok(1)));
-        assert!(shard.find(7, b"six").is_err());
+        let mut shard = new();
+        assert!(insert(&mut shard, 7, b"one", StateId::NONE));
+        assert!(insert(&mut shard, 7, b"two", StateId::NONE));
+        assert_eq!((find(&shard, 7, b"one"), find(&shard, 7, b"two")), (Some(0), Some(1)));
+        assert_eq!(find(&shard, 7, b"six"), None);
+        assert_eq!(shard.standing_for(&(), 7, b"two", 1, &mut ()), None);
     }
 }

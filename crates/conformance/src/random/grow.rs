@@ -97,12 +97,16 @@ impl Grower {
             Profile::Records if self.random.percent(40) => {
                 vec![line("head = new Node;"), line("head.v = 1;")]
             }
-            Profile::Straight | Profile::Loops | Profile::Records | Profile::Kitchen => Vec::new(),
+            Profile::Straight
+            | Profile::Loops
+            | Profile::Records
+            | Profile::Kitchen
+            | Profile::Buffers => Vec::new(),
         };
         let threads = match self.profile {
             Profile::Straight => self.random.within(2, 3),
             Profile::Kitchen if self.random.percent(15) => 3,
-            Profile::Loops | Profile::Records | Profile::Kitchen => 2,
+            Profile::Loops | Profile::Records | Profile::Kitchen | Profile::Buffers => 2,
         };
         let cycle = self.ints.len() > 1 && self.random.percent(70);
         let threads =
@@ -156,6 +160,7 @@ impl Grower {
             Profile::Kitchen if threads == 3 => 2,
             Profile::Loops => self.random.within(2, 4),
             Profile::Records | Profile::Kitchen => self.random.within(2, 5),
+            Profile::Buffers => self.random.within(3, 6),
         };
         let mut body = Vec::new();
         if self.profile == Profile::Records && self.random.percent(70) {
@@ -204,7 +209,7 @@ impl Grower {
         let records = match self.profile {
             Profile::Records => 60,
             Profile::Kitchen => 8,
-            Profile::Straight | Profile::Loops => 0,
+            Profile::Straight | Profile::Loops | Profile::Buffers => 0,
         };
         if place != Place::Endless && self.random.percent(records) {
             self.record(body);
@@ -231,7 +236,23 @@ impl Grower {
                 body.push(block("critical", inner));
                 return 2;
             }
-            Profile::Straight | Profile::Loops | Profile::Records | Profile::Kitchen => {}
+            Profile::Buffers if place == Place::Open && roll < 12 => {
+                let mut inner = vec![self.storing()];
+                if self.random.percent(60) {
+                    inner.push(self.storing());
+                }
+                body.push(block("while (choose(0..=1) == 1)", inner));
+                return 2;
+            }
+            Profile::Buffers if roll < 80 => {
+                body.push(self.storing());
+                return 1;
+            }
+            Profile::Straight
+            | Profile::Loops
+            | Profile::Records
+            | Profile::Kitchen
+            | Profile::Buffers => {}
         }
         match self.random.below(100) {
             0..68 => body.push(self.access(place)),
@@ -339,6 +360,17 @@ impl Grower {
             93..95 if place != Place::Endless => line(format!("{at}++;")),
             95..98 => line(format!("{reg} = {at} == {} ? 1 : 2;", self.int())),
             _ => line(format!("{at} = {};", self.int())),
+        }
+    }
+
+    /// A store, or a fence that one of its kinds has something to do with.
+    fn storing(&mut self) -> Tree {
+        match self.random.below(100) {
+            0..64 => self.store_constant(),
+            64..76 => line("fence store_store;"),
+            76..86 => line("fence store_load;"),
+            86..92 => line("fence store_store, store_load;"),
+            _ => self.fence(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! From the command line to a question for inference; complaints about options that make no sense.
 
 use super::{Inferring, complaint};
-use crate::args::Infer;
+use crate::args::{Infer, Method};
 use crate::input::{self, Source, Unusable};
 use crate::output::Output;
 use fencepost_frontends::Request;
@@ -9,6 +9,7 @@ use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::menu::{Dish, Menu};
 use fencepost_ir::{Problem, Property, Quantifier, Written};
 use fencepost_models::ModelSpec;
+use fencepost_models::coherence::Domain;
 use fencepost_report::json::InputError;
 use fencepost_report::paint::printable;
 use std::collections::BTreeSet;
@@ -38,9 +39,8 @@ pub(super) fn prepare<'a>(
     let (Some(model), Some(clients), Ok(source)) = (model, clients, source) else {
         return Err(wrong);
     };
-    if !wrong.is_empty() {
-        return Err(wrong);
-    }
+    let abstraction = abstraction(options, &model).map_err(|m| complain("--domain", m)).ok();
+    let (Some(abstraction), []) = (abstraction, &wrong[..]) else { return Err(wrong) };
     let texts = Some(&clients[..]).filter(|clients| !clients.is_empty());
     let request = Request { clients: texts, places: true };
     let lowered = source.lower_for(&request, output).map_err(|Unusable(errors)| errors);
@@ -51,7 +51,32 @@ pub(super) fn prepare<'a>(
         .map_err(|(about, message)| vec![complaint(about, message, output)])?;
     let written = if options.from_scratch { Written::Dropped } else { Written::Kept };
     let candidates = Candidates::new(&problems, &menu, &restrictions, written);
-    Ok(Inferring { options, source, text, clients, model, problems, candidates, asking })
+    Ok(Inferring {
+        options,
+        source,
+        text,
+        clients,
+        model,
+        problems,
+        candidates,
+        abstraction,
+        asking,
+    })
+}
+
+/// The abstraction asked for, if any.
+fn abstraction(options: &Infer, model: &ModelSpec) -> Result<Option<(Domain, u32)>, String> {
+    if !options.abstraction.is_given() {
+        return Ok(None);
+    }
+    let (domain, k) = options.abstraction.choice();
+    match options.method {
+        Method::Lazy => Err("--domain and --k need --method fixpoint".into()),
+        Method::Fixpoint if model.abstracted(domain, k, true).is_none() => {
+            Err("--domain needs tso or pso".into())
+        }
+        Method::Fixpoint => Ok(Some((domain, k))),
+    }
 }
 
 /// The clients asked for; none stands for those of the file.

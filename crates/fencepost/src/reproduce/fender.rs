@@ -16,16 +16,14 @@
 mod notes;
 mod paper;
 
-use super::{Broken, Runner};
+use super::{Broken, Runner, lowered, model, number, place_name, placed};
 use fencepost_engines::{Explicit, Settings, Task, Why};
-use fencepost_frontends::{Request, by_extension};
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::fixpoint::{self, Avoidance, avoidance, conjoin};
 use fencepost_infer::lazy::{self, Question};
-use fencepost_infer::menu::{Dish, Menu};
+use fencepost_infer::menu::Menu;
 use fencepost_infer::repair::{Inference, Repair, Sufficiency};
-use fencepost_ir::{Atom, Barrier, Diagnostics, Problem, Written};
-use fencepost_models::ModelSpec;
+use fencepost_ir::{Problem, Written};
 use fencepost_report::reproduction::{Figure, Figures, Row};
 use fencepost_report::verdict_line::{ended_by, shown};
 use paper::{CLIENTS, Client, FENCES, Fences, MODELS, Place};
@@ -85,22 +83,6 @@ pub(super) fn run(runner: &mut Runner) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The problems of a program of ours, with places.
-fn lowered(source: &str) -> Vec<Problem> {
-    let frontend = by_extension("fp").expect("our own language");
-    let request = Request { places: true, ..Request::default() };
-    let problems = frontend.lower_for(source, &request, &mut Diagnostics::new());
-    problems.expect("the programs of the corpus are right")
-}
-
-fn model(at: usize) -> ModelSpec {
-    ModelSpec::by_name(MODELS[at]).expect("a built-in model")
-}
-
-fn number(count: usize) -> Figure {
-    Figure::Number(count as u64)
-}
-
 /// A bound on windows that no client without loops that spin reaches.
 const ROOMY: u32 = 32;
 
@@ -134,7 +116,7 @@ fn client_row(
     let name = client_name(client);
     let problem = problems.iter().find(|problem| problem.name == name);
     let problem = problem.expect("the programs have the clients of the tables");
-    let model = model(at);
+    let model = model(MODELS[at]);
     let row = format!("{} {}", client.algorithm, row_name(client));
     // Where the paper needs no bound, one search with a roomy one is faster than several that grow.
     let own = runner.settings.fixed_buffer.unwrap_or(ROOMY);
@@ -198,15 +180,16 @@ fn fences_row(
     at: usize,
     constraints: Option<usize>,
 ) -> Result<(), Broken> {
-    let model = model(at);
+    let model = model(MODELS[at]);
     let candidates =
         Candidates::new(problems, &Menu::of(&model), &Restrictions::default(), Written::Kept);
     let row = format!("{} all clients", fences.algorithm);
     let what = format!("{row}  {}", shown(&model));
     let settings = runner.settings;
     let (all, engine) = (false, &Explicit);
+    let (candidates, abstraction) = (&candidates, None);
     let question =
-        Question { problems, model: &model, candidates: &candidates, engine, settings, all };
+        Question { problems, model: &model, candidates, engine, settings, all, abstraction };
     let done = runner.work(&what, |budget| lazy::infer(question, budget))?;
     let Some((inference, seconds)) = done else { return Ok(()) };
     let (repair, met) = match &inference {
@@ -276,15 +259,11 @@ impl Found {
     fn new(source: &str, problem: &Problem, repair: &Repair) -> Self {
         let lines: Vec<&str> = source.lines().collect();
         let mut found = Found { places: Vec::new(), figure: BTreeSet::new() };
-        for Atom { place, barrier } in &repair.placements[0].atoms {
-            let info = problem.program.label(problem.program.place(*place).label);
-            let kind = match barrier {
-                Barrier::Fence(kinds) => kinds.name(),
-                Barrier::Drain(_) => Dish::Drain.name(),
-            };
+        for atom in &repair.placements[0].atoms {
+            let (info, kind) = placed(problem, atom);
             let line = lines.get(info.span.line as usize - 1).copied().unwrap_or_default();
             let comment = line.split_once("//").map_or("", |(_, comment)| comment.trim());
-            found.places.push(format!("{}:{} {kind}", info.function, info.span.line));
+            found.places.push(place_name(problem, atom));
             found.figure.insert((comment.into(), kind));
         }
         found

@@ -53,7 +53,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     #[inline]
-    fn encode_memory(&self, memory: &Memory, writer: &mut Writer) {
+    pub(super) fn encode_memory(&self, memory: &Memory, writer: &mut Writer) {
         for (field, value) in self.shape.location_fields.iter().zip(&memory.values) {
             writer.put(*field, *value);
         }
@@ -65,14 +65,25 @@ impl<M: MemoryModel> Machine<'_, M> {
 
     #[inline]
     fn encode_thread(&self, state: &State<M::Pending>, t: ThreadId, writer: &mut Writer) {
+        self.encode_control(state, t, writer);
+        self.model.encode(&self.shape, &state.pending, t, writer);
+        writer.align();
+    }
+
+    /// Packs a thread's program counter and registers.
+    #[inline]
+    pub(super) fn encode_control(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        writer: &mut Writer,
+    ) {
         let thread = self.shape.thread(t);
         writer.put(thread.pc, state.pcs[t.index()].0 as i32);
         let registers = &state.registers[thread.registers..];
         for (field, value) in thread.register_fields.iter().zip(registers) {
             writer.put(*field, *value);
         }
-        self.model.encode(&self.shape, &state.pending, t, writer);
-        writer.align();
     }
 
     /// Unpacks a state and notes where its segments end.

@@ -46,11 +46,15 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::Store { .. }
             | Op::Update { .. }
             | Op::Drain(_)
-            | Op::Fence(_) => match self.model.issue(&self.shape, state, t, pc, record)? {
-                Issue::Done => stmt.next,
-                Issue::Blocked => return Ok(Taken::Blocked),
-                Issue::Bounded => return Ok(Taken::Bounded),
-            },
+            | Op::Fence(_) => {
+                let ways = self.model.ways(&self.shape, state, t, pc);
+                let way = if ways > 1 { choices.choose(ways) } else { 0 };
+                match self.model.issue(&self.shape, state, t, pc, way, record)? {
+                    Issue::Done => stmt.next,
+                    Issue::Blocked => return Ok(Taken::Blocked),
+                    Issue::Bounded => return Ok(Taken::Bounded),
+                }
+            }
             Op::Choose { reg, lo, hi } => {
                 let value = chosen(choices, *lo, *hi);
                 self.assign(state, t, *reg, value).map_err(stumble)?;
@@ -152,7 +156,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                         },
                     }
                 } else if self.model.fetches(&stmt.op) {
-                    match self.model.issue(&self.shape, state, t, pc, record)? {
+                    match self.model.issue(&self.shape, state, t, pc, 0, record)? {
                         Issue::Done => stmt.next,
                         Issue::Blocked | Issue::Bounded => break,
                     }
@@ -189,7 +193,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     ) -> Result<Issue, Stumble> {
         match self.shape.stmt(t, pc).op {
             Op::Assign { .. } | Op::Assert(_) => {
-                self.model.issue(&self.shape, state, t, pc, record)
+                self.model.issue(&self.shape, state, t, pc, 0, record)
             }
             // Control waits for its registers: nothing is speculated.
             _ => Ok(Issue::Blocked),

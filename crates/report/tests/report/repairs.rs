@@ -67,6 +67,7 @@ fn ask(source: &str, name: &str, written: Written, settings: Settings) -> Asked 
         engine: &Explicit,
         settings,
         all: true,
+        abstraction: None,
     };
     let budget = Budget { cancel: &Cancel::default(), progress: &Progress::default() };
     let inference = lazy::infer(question, budget);

@@ -1,0 +1,128 @@
+//! Everything that really happens is in the abstract models: on the corpus and on random programs.
+
+use crate::common::{corpus, lower, model, outcomes, settings};
+use crate::examine::{Exact, MODELS, Tally, examine, examine_source, seeds};
+use fencepost_conformance::random::{Profile, program, shrink};
+use fencepost_engines::{Settings, Verdict};
+use fencepost_ir::Problem;
+use fencepost_models::mutation::Mutated;
+use fencepost_models::{ModelSpec, Reductions};
+use fencepost_search::Limits;
+use std::fs;
+
+/// Random programs of each profile.
+const PROGRAMS: u64 = 120;
+/// Pending stores on the exact side where they can pile up.
+const BOUND: u32 = 3;
+/// States on the exact side. What a search that is cut short has found is still real.
+const STATES: u64 = 20_000;
+
+/// What really happens, by the explicit engine.
+fn by_explicit(problem: &Problem, model: &ModelSpec) -> Exact {
+    let limits = Limits { states: STATES, ..Limits::default() };
+    let mut real = Exact::default();
+    for bound in 1..=BOUND {
+        // Partial-order reduction may commit early and so hide how long queues can get.
+        let reductions = Reductions { partial_order: false, ..Reductions::ALL };
+        let fixed_buffer = Some(bound);
+        let settings = Settings { limits, fixed_buffer, reductions, ..settings(1) };
+        let answer = outcomes(problem, model, settings);
+        real.wrong |= match &answer.verdict {
+            // No run shows that there is no witness: an abstract model may have one.
+            Verdict::Violated(evidence) => evidence.trace.is_some(),
+            Verdict::Verified(_) | Verdict::Inconclusive(_) => false,
+        };
+        real.outcomes.extend(answer.outcomes);
+        if answer.outcomes_complete {
+            real.longest = Some(bound);
+            break;
+        }
+    }
+    real
+}
+
+fn folder(name: &str) {
+    let mut wrong = Vec::new();
+    let mut tally = Tally::default();
+    let files = fs::read_dir(corpus().join(name)).expect("the corpus is there");
+    let mut paths: Vec<_> = files.filter_map(|file| Some(file.ok()?.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "fp"));
+    paths.sort();
+    for path in paths {
+        let source = fs::read_to_string(&path).expect("a file of the corpus");
+        for problem in lower(&source).expect("the corpus compiles") {
+            for (name, grouping, _) in MODELS {
+                let exact = by_explicit(&problem, &model(name));
+                let found = examine(&problem, grouping, &exact, Mutated::default(), &mut tally);
+                wrong.extend(found.iter().map(|d| format!("{}: {d}", path.display())));
+            }
+        }
+    }
+    println!("{name}: {tally:?}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tally.complete > 2 * tally.cut, "most searches are small enough: {tally:?}");
+}
+
+#[test]
+fn litmus() {
+    folder("litmus");
+}
+
+#[test]
+fn mutex() {
+    folder("mutex");
+}
+
+#[test]
+fn papers() {
+    folder("papers");
+}
+
+#[test]
+fn regress() {
+    folder("regress");
+}
+
+fn random(profile: Profile) {
+    let mut tally = Tally::default();
+    for seed in seeds(PROGRAMS) {
+        let drawn = program(profile, seed);
+        let mut differences = |source: &str| {
+            examine_source(source, Mutated::default(), &mut tally).unwrap_or_default()
+        };
+        let found = differences(&drawn.to_string());
+        let Some(first) = found.first() else { continue };
+        let broken = first.broken;
+        let same = |source: &str| differences(source).iter().any(|d| d.broken == broken);
+        let small = shrink(&drawn, same).to_string();
+        let texts: Vec<String> = differences(&small).iter().map(ToString::to_string).collect();
+        panic!("{profile:?} seed {seed}:\n{}\n{small}", texts.join("\n"));
+    }
+    println!("{profile:?}: {tally:?}");
+    assert!(tally.complete > 4 * tally.cut, "most searches are small enough: {tally:?}");
+}
+
+#[test]
+fn straight_line_programs() {
+    random(Profile::Straight);
+}
+
+#[test]
+fn loops() {
+    random(Profile::Loops);
+}
+
+#[test]
+fn records() {
+    random(Profile::Records);
+}
+
+#[test]
+fn everything() {
+    random(Profile::Kitchen);
+}
+
+#[test]
+fn full_buffers() {
+    random(Profile::Buffers);
+}

@@ -1,0 +1,113 @@
+//! Would any check notice an error in an abstract rule? Each deliberate error must show on these programs, under
+//! TSO and under PSO.
+//!
+//! An error that takes behaviours away shows as exact outcomes that are missing; one that adds some, as claims
+//! that are not proved any more, or as outcomes that are added where nothing is forgotten.
+
+use crate::examine::{Broken, Exact, MODELS, Tally, examine};
+use crate::precision::{CLAIMS, lost};
+use fencepost_conformance::random::{Profile, program};
+use fencepost_models::mutation::{Mutated, Mutation};
+use std::collections::BTreeMap;
+use std::panic::catch_unwind;
+
+/// Programs for rules that random ones seldom meet: the first three are about repeated stores and about which store
+/// is the last, the others about marks.
+const PROGRAMS: [&str; 8] = [
+    "shared int x; thread p { x = 1; x = 2; x = 1; } thread q { r0 = x; r1 = x; r2 = x; }
+     observe q.r0, q.r1, q.r2;",
+    "shared int x; thread p { x = 1; x = 2; x = 1; r = x; x = 3; s = x; } thread q { r = x; }
+     observe x, p.r, p.s, q.r;",
+    "shared int x, y; thread p { x = 1; y = 1; x = 2; y = 2; x = 1; } thread q { r = y; s = x; }
+     observe x, y, q.r, q.s;",
+    "shared int x, y; thread p { x = 1; fence store_store; x = 2; y = 1; fence store_store; y = 2; x = 1; }
+     thread q { r = y; s = x; } observe x, y, q.r, q.s;",
+    "shared int x, y; thread p { x = 1; fence store_load; x = 2; y = 1; r = y; }
+     thread q { y = 2; fence store_load; s = x; } observe x, y, p.r, q.s;",
+    "shared int x, y, z, w; thread p { x = 1; fence store_store; y = 1; fence store_store; z = 1;
+     fence store_store; w = 1; fence store_store; x = 2; fence store_store; y = 2; }
+     thread q { r = y; s = x; t = w; } observe q.r, q.s, q.t;",
+    "shared int x, y; thread p { while (choose(0..=1) == 1) { x = 1; fence store_store; x = 2; } y = 1; r = x; }
+     thread q { r = y; s = x; } observe p.r, q.r, q.s, x;",
+    "shared int x, y; thread p { x = 1; r = swap(y, 1); x = 2; s = fetch_add(x, 1); }
+     thread q { y = 2; fence store_load, store_store; x = 0; t = x; } observe p.r, p.s, q.t, x, y;",
+];
+
+/// How many programs notice, by what was noticed.
+type Noticed = BTreeMap<&'static str, usize>;
+
+/// What the checks say with this mutation, under TSO and PSO.
+fn noticed(mutated: Mutated) -> [Noticed; 2] {
+    let mut all = [Noticed::new(), Noticed::new()];
+    let random = (0..10).flat_map(|seed| {
+        [Profile::Buffers, Profile::Straight, Profile::Loops].map(|p| program(p, seed).to_string())
+    });
+    let fixed = PROGRAMS.into_iter().map(String::from);
+    for source in fixed.chain(random) {
+        let problems = crate::common::lower(&source).expect("the programs compile");
+        for (at, (_, grouping, model)) in MODELS.into_iter().enumerate() {
+            let exact = Exact::by_reference(&problems[0], model);
+            let examined = catch_unwind(|| {
+                examine(&problems[0], grouping, &exact, mutated, &mut Tally::default())
+            });
+            let mut broken: Vec<&str> = match examined {
+                Ok(differences) => differences.iter().map(|d| name(d.broken)).collect(),
+                Err(_) => vec!["invariant"],
+            };
+            broken.sort_unstable();
+            broken.dedup();
+            for broken in broken {
+                *all[at].entry(broken).or_default() += 1;
+            }
+        }
+    }
+    let claims = catch_unwind(|| lost(mutated)).unwrap_or_default();
+    for (at, (model, ..)) in MODELS.into_iter().enumerate() {
+        let of_model = |claim: &&str| claims.iter().any(|(c, m, ..)| c == *claim && *m == model);
+        let lost = CLAIMS.iter().map(|claim| claim.0).filter(of_model).count();
+        if lost > 0 {
+            all[at].insert("precision", lost);
+        }
+    }
+    all
+}
+
+fn name(broken: Broken) -> &'static str {
+    match broken {
+        Broken::Inclusion => "inclusion",
+        Broken::Hierarchy => "hierarchy",
+        Broken::Exactness => "exactness",
+    }
+}
+
+#[test]
+fn the_rules_themselves_show_no_difference() {
+    assert_eq!(noticed(Mutated::default()), [Noticed::new(), Noticed::new()]);
+}
+
+#[test]
+fn every_mutation_is_noticed() {
+    // By what it must be noticed at least: too little is missing outcomes, too much is lost precision.
+    let mutations = [
+        (Mutation::NoStay, "inclusion"),
+        (Mutation::NoLeave, "inclusion"),
+        (Mutation::LastLeaves, "precision"),
+        (Mutation::StaleLast, "inclusion"),
+        (Mutation::SetBeforeHead, "precision"),
+        (Mutation::HeadReopened, "inclusion"),
+        (Mutation::CoversTooMuch, "inclusion"),
+        (Mutation::NoForwarding, "inclusion"),
+        (Mutation::IgnoredFence, "precision"),
+        (Mutation::UpdateWithoutDrain, "precision"),
+    ];
+    let mut unnoticed = Vec::new();
+    for (mutation, least) in mutations {
+        for ((model, ..), noticed) in MODELS.into_iter().zip(noticed(Mutated::by(mutation))) {
+            println!("{mutation:?} {model}: {noticed:?}");
+            if !noticed.contains_key(least) {
+                unnoticed.push(format!("{mutation:?} {model}: {noticed:?}, but not {least}"));
+            }
+        }
+    }
+    assert!(unnoticed.is_empty(), "{}", unnoticed.join("\n"));
+}

@@ -1,0 +1,254 @@
+//! The hunt for a violation and the proof, side by side.
+//!
+//! One arm searches the exact model with growing buffers: it finds violations, and decides what is finite. The
+//! other searches abstract models, coarse ones first: it proves what is not. Where a domain leads to a run that
+//! the exact model does not follow, the next one is finer: `fd` with k = 0, 1, 2, ..., and `pd`
+//! where `fd` is too big.
+//!
+//! The arms take turns in *rounds*, each with an allowance of states that grows from round to round, so that
+//! the answer depends on the program alone and never on which arm was faster. In a round both run at
+//! once; when both conclude, the exact one is believed first, and they must not
+//! contradict each other.
+
+use crate::abstraction::Abstraction;
+use crate::concretise::Suspect;
+use crate::engine::{Answer, Budget, Engine, Settings, Task};
+use crate::explicit::{self, Explicit, LARGEST_BOUND};
+use crate::verdict::{Verdict, Why};
+use fencepost_models::coherence::Domain;
+use fencepost_search::{Cancel, Limits, Progress, Stop};
+
+/// States each arm may store in the first round.
+const FIRST: u64 = 20_000;
+/// How many times more in each round after.
+const MORE: u64 = 4;
+/// The bound on pending accesses in the first round; it doubles.
+const FIRST_BOUND: u32 = 4;
+/// The longest heads tried. Beyond this the abstraction is nearly the exact model.
+const LARGEST_K: u32 = 8;
+/// How many longer heads are tried with `pd` than `fd` has shown to be too few.
+const PARTIAL: u32 = 2;
+
+/// Both engines side by side.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Auto;
+
+impl Engine for Auto {
+    fn name(&self) -> &'static str {
+        "auto"
+    }
+
+    fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        // A bound that the user fixed is a question about that bound.
+        let abstractable = task.model.abstracted(Domain::Full, 0, false).is_some();
+        if !abstractable || settings.fixed_buffer.is_some() {
+            return Explicit.run(task, settings, budget);
+        }
+        Portfolio { task, settings, budget }.run()
+    }
+
+    fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        Explicit.outcomes(task, settings, budget)
+    }
+}
+
+struct Portfolio<'a> {
+    task: Task<'a>,
+    settings: Settings,
+    budget: Budget<'a>,
+}
+
+/// How far the abstract arm has come.
+#[derive(Clone, Debug, Default)]
+struct Refining {
+    /// The shortest head that `fd` was not yet shown to be too coarse with.
+    k: u32,
+    /// The same for `pd`.
+    partial_k: u32,
+    /// The finest run that was not followed.
+    suspect: Option<Box<Suspect>>,
+    /// Whether there is nothing finer to try.
+    exhausted: bool,
+}
+
+impl Portfolio<'_> {
+    fn run(&self) -> Answer {
+        let most = self.settings.max_buffer.unwrap_or(self.task.model.last_bound());
+        let most = most.clamp(1, LARGEST_BOUND);
+        let mut refining = Refining::default();
+        let mut allowance = FIRST;
+        let mut bound = FIRST_BOUND;
+        let mut concrete: Option<Answer> = None;
+        let mut clean_up_to = None;
+        loop {
+            let states = allowance.min(self.settings.limits.states);
+            let last = states == self.settings.limits.states;
+            let known = concrete.as_ref().is_some_and(|answer| is_exhausted(answer, most));
+            let (exact, proof) = self.round(states, bound.min(most), known, &mut refining);
+            if let Some(exact) = exact {
+                if let Some(proof) = proof.as_ref().filter(|_| is_conclusive(&exact)) {
+                    let agree = exact.verdict.word() == proof.verdict.word();
+                    assert!(agree, "the exact and the abstract search agree");
+                }
+                if let Verdict::Inconclusive(reason) = &exact.verdict {
+                    clean_up_to = clean_up_to.max(reason.clean_up_to);
+                }
+                concrete = Some(exact);
+            }
+            let exact = concrete.as_ref().expect("the first round searches the exact model");
+            if is_conclusive(exact) {
+                break;
+            }
+            if let Some(proof) = proof {
+                return self.concluded(proof);
+            }
+            let stopped = self.budget.cancel.raised().is_some();
+            let nothing_left = refining.exhausted && is_exhausted(exact, most);
+            if stopped || last || nothing_left {
+                break;
+            }
+            allowance = allowance.saturating_mul(MORE);
+            bound = bound.saturating_mul(2);
+        }
+        let mut answer = concrete.expect("at least one round was run");
+        if let Verdict::Inconclusive(reason) = &mut answer.verdict {
+            // What ended the whole is not what ended the last exact search.
+            if let Some(stop) = self.budget.cancel.raised() {
+                reason.why = Why::Stopped(stop);
+            }
+            reason.clean_up_to = clean_up_to;
+            answer.suspect = refining.suspect;
+        }
+        answer
+    }
+
+    /// An answer of the abstract arm. If it is a violation, a shorter run may show it.
+    fn concluded(&self, mut proof: Answer) -> Answer {
+        if let Verdict::Violated(evidence) = &mut proof.verdict
+            && self.settings.shortest
+        {
+            let states = proof.statistics.states;
+            let shorter = explicit::shorter(self.task, self.settings, self.budget, evidence, states);
+            if let Some(shorter) = shorter {
+                *evidence = shorter;
+            }
+        }
+        proof
+    }
+
+    /// Both arms, each with so many states. The abstract one returns an answer only when it concludes.
+    fn round(
+        &self,
+        states: u64,
+        bound: u32,
+        exact_is_done: bool,
+        refining: &mut Refining,
+    ) -> (Option<Answer>, Option<Answer>) {
+        let arms = u64::from(!exact_is_done) + u64::from(!refining.exhausted);
+        let bytes = self.settings.limits.bytes / arms.max(1);
+        let limits = Limits { states, bytes, ..self.settings.limits };
+        let settings = Settings { limits, max_buffer: Some(bound), ..self.settings };
+        let give_up = self.budget.cancel.below();
+        std::thread::scope(|scope| {
+            let exact = (!exact_is_done).then(|| {
+                let give_up = &give_up;
+                scope.spawn(move || {
+                    let answer = Explicit.run(self.task, settings, self.budget);
+                    if is_conclusive(&answer) {
+                        give_up.interrupt();
+                    }
+                    answer
+                })
+            });
+            let proof = self.refine(settings, refining, &give_up);
+            let exact = exact.map(|exact| match exact.join() {
+                Ok(answer) => answer,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            (exact, proof)
+        })
+    }
+
+    /// The abstract arm: finer and finer until something is concluded or the allowance is used up.
+    fn refine(
+        &self,
+        settings: Settings,
+        refining: &mut Refining,
+        give_up: &Cancel,
+    ) -> Option<Answer> {
+        loop {
+            if refining.exhausted {
+                return None;
+            }
+            let full = Abstraction { domain: Domain::Full, k: refining.k };
+            match self.attempt(full, settings, give_up) {
+                Attempt::Concluded(answer) => return Some(answer),
+                Attempt::TooCoarse(suspect) => {
+                    refining.suspect = suspect.or(refining.suspect.take());
+                    refining.k += 1;
+                    refining.exhausted = refining.k > LARGEST_K;
+                    continue;
+                }
+                Attempt::TooBig => {}
+                Attempt::Stopped => return None,
+            }
+            refining.partial_k = refining.partial_k.max(refining.k);
+            while refining.partial_k <= refining.k + PARTIAL {
+                let partial = Abstraction { domain: Domain::Partial, k: refining.partial_k };
+                match self.attempt(partial, settings, give_up) {
+                    Attempt::Concluded(answer) => return Some(answer),
+                    Attempt::TooCoarse(_) => refining.partial_k += 1,
+                    Attempt::TooBig | Attempt::Stopped => return None,
+                }
+            }
+            return None;
+        }
+    }
+
+    fn attempt(&self, engine: Abstraction, settings: Settings, give_up: &Cancel) -> Attempt {
+        let quiet = Progress::default();
+        let budget = Budget { cancel: give_up, progress: &quiet };
+        let answer = engine.run(self.task, settings, budget);
+        match &answer.verdict {
+            Verdict::Verified(_) | Verdict::Violated(_) => Attempt::Concluded(answer),
+            Verdict::Inconclusive(reason) => match reason.why {
+                Why::Spurious => Attempt::TooCoarse(answer.suspect),
+                Why::Stopped(Stop::States | Stop::Memory | Stop::Depth) => Attempt::TooBig,
+                Why::Stopped(Stop::Time | Stop::Interrupted) => Attempt::Stopped,
+                Why::Buffers | Why::NoWitness | Why::UnderApproximated => {
+                    unreachable!("an abstract model has no bound and errs to the other side")
+                }
+            },
+        }
+    }
+}
+
+/// What came of one abstract search.
+enum Attempt {
+    /// A verdict.
+    Concluded(Answer),
+    /// A run that the exact model does not follow.
+    TooCoarse(Option<Box<Suspect>>),
+    /// More states than allowed.
+    TooBig,
+    /// It was told to stop.
+    Stopped,
+}
+
+fn is_conclusive(answer: &Answer) -> bool {
+    match answer.verdict {
+        Verdict::Verified(_) | Verdict::Violated(_) => true,
+        Verdict::Inconclusive(_) => false,
+    }
+}
+
+/// Whether the exact search has done all it can: everything up to the largest bound was seen.
+fn is_exhausted(answer: &Answer, most: u32) -> bool {
+    match &answer.verdict {
+        Verdict::Verified(_) | Verdict::Violated(_) => true,
+        Verdict::Inconclusive(reason) => match reason.why {
+            Why::Buffers | Why::NoWitness => answer.statistics.bound >= Some(most),
+            Why::Stopped(_) | Why::Spurious | Why::UnderApproximated => false,
+        },
+    }
+}

@@ -1,0 +1,214 @@
+//! From a run of an abstract model to one of the exact model.
+//!
+//! The steps are the same: threads execute the same statements, and a commit from an abstract buffer is the
+//! commit of the oldest pending store to its location. Where the exact model cannot follow, the run *departs*:
+//! the abstraction commits something that is not pending any more, or not the oldest, or passes a
+//! fence although something is pending. Then the run may be spurious; a finer domain will tell.
+
+use crate::engine::Task;
+use crate::evidence::{Path, shown};
+use crate::verdict::{Evidence, Violation};
+use fencepost_ir::{Loc, Op, Property, ThreadId, Value};
+use fencepost_models::buffered::Buffered;
+use fencepost_models::coherence::{Coherence, Domain};
+use fencepost_models::machine::choice::Choices;
+use fencepost_models::replay::{Trace, replay, replay_along};
+use fencepost_models::state::State;
+use fencepost_models::{
+    Action, Event, EventKind, Machine, MemoryModel, Reductions, Step, Taken, Visitor,
+};
+
+/// A run of an abstract model to a violation that the exact model does not follow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Suspect {
+    /// The abstract model.
+    pub domain: Domain,
+    /// The length of its heads.
+    pub k: u32,
+    /// The run.
+    pub path: Path,
+    /// What is wrong at its end.
+    pub violation: Violation,
+    /// Where the exact model departs from it.
+    pub departure: Departure,
+}
+
+/// Where a run of an abstract model cannot be one of the exact model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Departure {
+    /// The step, from 0. One past the last: all steps can be taken, but nothing is wrong then.
+    pub step: usize,
+    /// The thread whose step it is.
+    pub thread: ThreadId,
+    /// Why.
+    pub why: Broken,
+}
+
+/// Which property of store buffers a step breaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Broken {
+    /// The store that is committed is not pending: it was committed before.
+    Again(Loc, Value),
+    /// An older store must be committed before it.
+    Order(Loc, Value),
+    /// The thread must wait for pending stores here.
+    Waits,
+    /// Nothing is wrong at the end.
+    Fine,
+}
+
+/// Follows a run of an abstract model in the exact one, to a violation or to a witness of the `final exists`
+/// at this position of the properties.
+pub(crate) fn concretise(
+    task: Task<'_>,
+    reductions: Reductions,
+    machine: &Machine<'_, Buffered<Coherence>>,
+    path: Path,
+    witness: Option<usize>,
+) -> Result<Evidence, Suspect> {
+    let moves = moves(machine, &path);
+    let room = moves.len() as u32 + 1;
+    let follower = Follower { task, reductions, init: &path.trace.init, moves: &moves, witness };
+    task.model.visit(room, follower).map_err(|departure| {
+        let Coherence { domain, k, .. } = machine.model.0;
+        let run = replay_along(machine, &path.trace, &path.states);
+        let run = run.expect("what the abstract search found replays there");
+        let violation = witness.map(Violation::Witness).or_else(|| shown(&run));
+        let violation = violation.expect("a violation of the abstract model replays as one");
+        Suspect { domain, k, path, violation, departure }
+    })
+}
+
+/// A step of an abstract run, as far as the exact model has its like.
+#[derive(Debug)]
+enum Move {
+    /// A statement.
+    Run(ThreadId, Vec<u32>),
+    /// A commit.
+    Commit(ThreadId, Loc, Value),
+}
+
+fn moves(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> Vec<Move> {
+    let mut state = machine.blank();
+    let steps = path.trace.steps.iter().zip(&path.states);
+    let told = |(step, before): (&Step, &Vec<u8>)| {
+        machine.unpack(before, &mut state, |_| {});
+        match &step.action {
+            Action::Run(script) => {
+                let pc = state.pcs[step.thread.index()];
+                // The only choice at a load is one of the abstraction.
+                let loads = matches!(machine.shape.stmt(step.thread, pc).op, Op::Load { .. });
+                Move::Run(step.thread, if loads { Vec::new() } else { script.clone() })
+            }
+            Action::Internal(_) => {
+                let mut events = Vec::new();
+                // It may stumble; what it commits is told first.
+                let _ = machine.take(&mut state, step, &mut events);
+                let committed = events.iter().find_map(committed);
+                let (loc, value) = committed.expect("an internal step is a commit");
+                Move::Commit(step.thread, loc, value)
+            }
+        }
+    };
+    steps.map(told).collect()
+}
+
+fn committed(event: &Event) -> Option<(Loc, Value)> {
+    match event.kind {
+        EventKind::Commit { loc, value } | EventKind::Stay { loc, value } => Some((loc, value)),
+        _ => None,
+    }
+}
+
+struct Follower<'a> {
+    task: Task<'a>,
+    reductions: Reductions,
+    init: &'a [u32],
+    moves: &'a [Move],
+    /// The `final exists` to show; none: a violation.
+    witness: Option<usize>,
+}
+
+impl Visitor for Follower<'_> {
+    type Output = Result<Evidence, Departure>;
+
+    fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
+        let machine = Machine::new(self.task.problem, model, self.reductions);
+        let mut trace = Trace { init: self.init.to_vec(), ..Trace::default() };
+        let mut state = machine.blank();
+        // An `init` that goes wrong, or is blocked, does so under every model.
+        let _ = machine.start(&mut state, &mut Choices::scripted(self.init), &mut ());
+        for (step, next) in self.moves.iter().enumerate() {
+            let (thread, taken) = match next {
+                Move::Run(thread, script) => {
+                    let step = Step { thread: *thread, action: Action::Run(script.clone()) };
+                    let taken = match machine.take(&mut state, &step, &mut ()) {
+                        Ok(Taken::Yes) | Err(_) => Ok(step),
+                        Ok(Taken::Blocked | Taken::Bounded) => Err(Broken::Waits),
+                    };
+                    (*thread, taken)
+                }
+                Move::Commit(thread, loc, value) => {
+                    (*thread, commit(&machine, &mut state, *thread, *loc, *value))
+                }
+            };
+            match taken {
+                Ok(step) => trace.steps.push(step),
+                Err(why) => return Err(Departure { step, thread, why }),
+            }
+        }
+        let end = |why| {
+            let thread = trace.steps.last().map_or(ThreadId::from_index(0), |step| step.thread);
+            Departure { step: trace.steps.len(), thread, why }
+        };
+        let run = replay(&machine, &trace).map_err(|_| end(Broken::Fine))?;
+        let violation = match self.witness {
+            None => shown(&run),
+            Some(at) => {
+                let asked = &self.task.problem.properties[at];
+                let holds = matches!(asked, Property::Final(_, c) if machine.holds(&state, c));
+                (run.is_final && holds).then_some(Violation::Witness(at))
+            }
+        };
+        let violation = violation.ok_or_else(|| end(Broken::Fine))?;
+        Ok(Evidence { violation, trace: Some(trace), shortest: false })
+    }
+}
+
+/// Commits a value to a location in the exact model.
+fn commit<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    state: &mut State<M::Pending>,
+    thread: ThreadId,
+    loc: Loc,
+    value: Value,
+) -> Result<Step, Broken> {
+    let mut internal = Vec::new();
+    machine.model.internal(&machine.shape, state, thread, &mut internal);
+    for which in internal {
+        let step = Step { thread, action: Action::Internal(which) };
+        let mut events = Vec::new();
+        let mut after = state.clone();
+        let _ = machine.take(&mut after, &step, &mut events);
+        if events.iter().find_map(committed) == Some((loc, value)) {
+            *state = after;
+            return Ok(step);
+        }
+    }
+    // Committed in any order, is it still there?
+    let mut ahead = state.clone();
+    loop {
+        let mut internal = Vec::new();
+        machine.model.internal(&machine.shape, &ahead, thread, &mut internal);
+        let Some(which) = internal.first() else { return Err(Broken::Again(loc, value)) };
+        let step = Step { thread, action: Action::Internal(*which) };
+        let mut events = Vec::new();
+        let taken = machine.take(&mut ahead, &step, &mut events);
+        if events.iter().find_map(committed) == Some((loc, value)) {
+            return Err(Broken::Order(loc, value));
+        }
+        if taken != Ok(Taken::Yes) {
+            return Err(Broken::Again(loc, value));
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! Partial coherence: store buffers of any length in a bounded space.
+//!
+//! Source: \[KVY11\] section 4; the definition is in the book, "Abstract store buffers". Direction: over. Every
+//! run of the exact model has its like here; not the other way round.
+//!
+//! Of each group of entries (under TSO all of a thread, under PSO those to one location) the `k`
+//! oldest are kept in order, the *head*, and behind them only a *set*: no order, no count. Beside it is
+//! known which element was stored last, so that a thread sees its own stores and a fence leaves the last one
+//! in memory.
+//!
+//! DIVERGENCE from \[KVY11\]: fences that are not full do not stop the thread in our models, so entries carry
+//! marks (epoch, before a barrier), and the paper's "S is empty or not" becomes "which *classes* of marks are
+//! pending". With full fences only there is one class for each location, and the rules are the paper's.
+//! Elements may carry the label of their store, for inference (5.3); the last one is then known by its label,
+//! too.
+//!
+//! - [`buffer`](mod@buffer): what is kept of one thread's pending stores.
+//! - [`cover`]: when one state stands for another, and the join of two.
+
+pub mod buffer;
+pub mod cover;
+
+use crate::bits::{Field, Reader, Writer};
+use crate::buffered::{Committed, Discipline, Store};
+use crate::model::Fidelity;
+use crate::mutation::{Mutated, Mutation};
+use crate::shape::{Shape, ThreadShape};
+use buffer::{Buffer, Entry, LAST_EPOCH};
+use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
+
+/// How much is known of what is behind the head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Domain {
+    /// Which values may be pending; not even which was stored last. \[KVY11\]'s baseline.
+    Set,
+    /// Which values are pending, each once or more often.
+    Full,
+    /// Which values may be pending, and which was stored last.
+    Partial,
+}
+
+impl Domain {
+    /// All, coarsest first.
+    pub const ALL: [Domain; 3] = [Domain::Set, Domain::Partial, Domain::Full];
+
+    /// The name on the command line and in certificates.
+    pub fn name(self) -> &'static str {
+        match self {
+            Domain::Set => "set",
+            Domain::Full => "fd",
+            Domain::Partial => "pd",
+        }
+    }
+}
+
+/// Which entries share a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grouping {
+    /// All of a thread: TSO.
+    Thread,
+    /// Those of a thread to the same location: PSO.
+    Location,
+}
+
+/// The discipline of abstract store buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct Coherence {
+    /// Which entries share a queue.
+    pub grouping: Grouping,
+    /// What is known of those behind the head.
+    pub domain: Domain,
+    /// How many entries of a group are kept in order. 0 for [`Domain::Set`].
+    pub k: u32,
+    /// Whether entries carry the labels of their stores.
+    pub labelled: bool,
+    /// Deliberate errors.
+    pub mutated: Mutated,
+}
+
+/// How a commit is numbered: where the entry is, and what becomes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Commit {
+    /// The oldest of a head, at this position.
+    Head(usize),
+    /// An element of the set, at this position, for the last time.
+    Leave(usize),
+    /// An element of the set, at this position, not for the last time.
+    Stay(usize),
+}
+
+impl Commit {
+    fn number(self) -> u32 {
+        match self {
+            Commit::Head(at) => at as u32 * 3,
+            Commit::Leave(at) => at as u32 * 3 + 1,
+            Commit::Stay(at) => at as u32 * 3 + 2,
+        }
+    }
+
+    fn from_number(number: u32) -> Commit {
+        let at = number as usize / 3;
+        match number % 3 {
+            0 => Commit::Head(at),
+            1 => Commit::Leave(at),
+            _ => Commit::Stay(at),
+        }
+    }
+}
+
+impl Coherence {
+    fn head_field(&self, thread: &ThreadShape) -> Field {
+        let groups = match self.grouping {
+            Grouping::Thread => 1,
+            Grouping::Location => thread.stores.len(),
+        };
+        Field::for_count(self.k as usize * groups + 1)
+    }
+
+    fn has_epochs(&self, thread: &ThreadShape) -> bool {
+        self.grouping == Grouping::Location && thread.has_store_store
+    }
+
+    fn label_field(&self, shape: &Shape<'_>) -> Field {
+        let labels = if self.labelled { shape.program().labels.len() } else { 1 };
+        Field::for_count(labels)
+    }
+
+    fn put(&self, shape: &Shape<'_>, thread: &ThreadShape, entry: &Entry, writer: &mut Writer) {
+        writer.put(thread.slot_field, Value::from(entry.slot));
+        let loc = thread.stores[usize::from(entry.slot)];
+        writer.put(shape.location_fields[loc.index()], entry.value);
+        if self.has_epochs(thread) {
+            writer.put(EPOCH, Value::from(entry.epoch));
+        }
+        if thread.has_store_load {
+            writer.put(BIT, Value::from(entry.before));
+        }
+        if self.labelled {
+            writer.put(self.label_field(shape), entry.label as Value);
+        }
+    }
+
+    fn get(&self, shape: &Shape<'_>, thread: &ThreadShape, reader: &mut Reader<'_>) -> Entry {
+        let slot = reader.get(thread.slot_field) as u16;
+        let loc = thread.stores[usize::from(slot)];
+        let value = reader.get(shape.location_fields[loc.index()]);
+        let epoch = if self.has_epochs(thread) { reader.get(EPOCH) as u8 } else { 0 };
+        let before = thread.has_store_load && reader.get(BIT) != 0;
+        let label = if self.labelled { reader.get(self.label_field(shape)) as u32 } else { 0 };
+        Entry { slot, epoch, before, value, label, last: false }
+    }
+
+    /// Whether an element of the set may be committed now, as far as fences go.
+    fn is_due(&self, buffer: &Buffer, entry: &Entry) -> bool {
+        match self.grouping {
+            Grouping::Location => entry.epoch == buffer.oldest_epoch(),
+            Grouping::Thread => entry.before || !buffer.set.iter().any(|e| e.before),
+        }
+    }
+
+    /// The commits of an element of the oldest class of its location.
+    fn set_commits(&self, buffer: &Buffer, at: usize, out: &mut Vec<u32>) {
+        let entry = &buffer.set[at];
+        let youngest = buffer.youngest_class(entry.slot).is_some_and(|e| e.same_class(entry));
+        let alone = !buffer.set.iter().any(|e| e != entry && e.same_class(entry));
+        if !self.mutated.is(Mutation::NoStay) {
+            out.push(Commit::Stay(at).number());
+        }
+        let leaves = match self.domain {
+            Domain::Full => {
+                alone || !youngest || !entry.last || self.mutated.is(Mutation::LastLeaves)
+            }
+            Domain::Partial => !youngest || entry.last || self.mutated.is(Mutation::LastLeaves),
+            Domain::Set => true,
+        };
+        if leaves && !self.mutated.is(Mutation::NoLeave) {
+            out.push(Commit::Leave(at).number());
+        }
+    }
+}
+
+const BIT: Field = Field::new(0, 1);
+const EPOCH: Field = Field::new(0, LAST_EPOCH as u32);
+
+impl Discipline for Coherence {
+    type Queues = Vec<Buffer>;
+
+    const FIDELITY: Fidelity = Fidelity::Over;
+
+    const GUESSES: bool = true;
+
+    fn empty(&self, shape: &Shape<'_>) -> Vec<Buffer> {
+        shape.threads.iter().map(|_| Buffer::default()).collect()
+    }
+
+    fn push(&self, shape: &Shape<'_>, q: &mut Vec<Buffer>, t: ThreadId, store: Store) -> bool {
+        let slot = shape.thread(t).store_slot[store.loc.index()];
+        let slot = slot.expect("a thread stores where it may");
+        let buffer = &mut q[t.index()];
+        let label = if self.labelled { store.label.0 } else { 0 };
+        let (value, epoch, before) = (store.value, buffer.epoch, false);
+        let entry = Entry { slot, epoch, before, value, label, last: false };
+        let reopened = self.mutated.is(Mutation::HeadReopened);
+        if self.has_room(buffer, slot) || (reopened && buffer.head.len() < self.k as usize) {
+            buffer.append(entry, self.grouping);
+        } else if self.domain == Domain::Set {
+            buffer.add(entry);
+        } else {
+            let stale = self.mutated.is(Mutation::StaleLast) && buffer.is_in_set(slot);
+            let last = !stale;
+            if last {
+                buffer.forget_last(slot);
+            }
+            buffer.add(Entry { last, ..entry });
+        }
+        true
+    }
+
+    fn youngest(
+        &self,
+        shape: &Shape<'_>,
+        q: &Vec<Buffer>,
+        t: ThreadId,
+        loc: Loc,
+        way: u32,
+    ) -> Option<Value> {
+        if self.mutated.is(Mutation::NoForwarding) {
+            return None;
+        }
+        let slot = shape.thread(t).store_slot[loc.index()]?;
+        let buffer = &q[t.index()];
+        if buffer.is_in_set(slot) {
+            let entry = match self.domain {
+                Domain::Set => buffer.youngest_elements(slot).nth(way as usize),
+                Domain::Full | Domain::Partial => buffer.last(slot),
+            };
+            return Some(entry.expect("a location in the set has a youngest element").value);
+        }
+        buffer.head.iter().rev().find(|e| e.slot == slot).map(|e| e.value)
+    }
+
+    fn ways(&self, shape: &Shape<'_>, q: &Vec<Buffer>, t: ThreadId, loc: Loc) -> u32 {
+        if self.domain != Domain::Set {
+            return 1;
+        }
+        let Some(slot) = shape.thread(t).store_slot[loc.index()] else { return 1 };
+        (q[t.index()].youngest_elements(slot).count() as u32).max(1)
+    }
+
+    fn may_load(&self, q: &Vec<Buffer>, t: ThreadId) -> bool {
+        !q[t.index()].all().any(|e| e.before)
+    }
+
+    fn may_update(&self, shape: &Shape<'_>, q: &Vec<Buffer>, t: ThreadId, loc: Loc) -> bool {
+        let buffer = &q[t.index()];
+        if self.mutated.is(Mutation::UpdateWithoutDrain) {
+            return true;
+        }
+        match self.grouping {
+            Grouping::Thread => buffer.is_empty(),
+            Grouping::Location => {
+                let own = shape.thread(t).store_slot[loc.index()];
+                !(buffer.all()).any(|e| Some(e.slot) == own || e.before || e.epoch < buffer.epoch)
+            }
+        }
+    }
+
+    fn fence(&self, q: &mut Vec<Buffer>, t: ThreadId, kinds: FenceKinds) -> bool {
+        if !self.may_fence(q, t, kinds) {
+            return false;
+        }
+        if kinds == FenceKinds::FULL || self.mutated.is(Mutation::IgnoredFence) {
+            return true;
+        }
+        let buffer = &mut q[t.index()];
+        if kinds.contains(FenceKinds::STORE_STORE) && self.grouping == Grouping::Location {
+            buffer.next_epoch();
+        }
+        if kinds.contains(FenceKinds::STORE_LOAD) {
+            buffer.raise_barrier();
+        }
+        true
+    }
+
+    fn may_fence(&self, q: &Vec<Buffer>, t: ThreadId, kinds: FenceKinds) -> bool {
+        kinds != FenceKinds::FULL
+            || q[t.index()].is_empty()
+            || self.mutated.is(Mutation::IgnoredFence)
+    }
+
+    fn is_empty(&self, q: &Vec<Buffer>, t: ThreadId) -> bool {
+        q[t.index()].is_empty()
+    }
+
+    fn for_each(
+        &self,
+        shape: &Shape<'_>,
+        q: &Vec<Buffer>,
+        t: ThreadId,
+        visit: &mut dyn FnMut(Loc),
+    ) {
+        for entry in q[t.index()].all() {
+            visit(shape.thread(t).stores[usize::from(entry.slot)]);
+        }
+    }
+
+    fn commits(&self, q: &Vec<Buffer>, t: ThreadId, out: &mut Vec<u32>) {
+        let buffer = &q[t.index()];
+        let oldest = buffer.oldest_epoch();
+        for (at, entry) in buffer.head.iter().enumerate() {
+            let first = match self.grouping {
+                Grouping::Thread => at == 0,
+                Grouping::Location => at == 0 || buffer.head[at - 1].slot != entry.slot,
+            };
+            if first && entry.epoch == oldest {
+                out.push(Commit::Head(at).number());
+            }
+        }
+        let skips = self.mutated.is(Mutation::SetBeforeHead);
+        for (at, entry) in buffer.set.iter().enumerate() {
+            let behind = match self.grouping {
+                Grouping::Thread => !buffer.head.is_empty(),
+                Grouping::Location => buffer.head.iter().any(|e| e.slot == entry.slot),
+            };
+            let oldest = buffer.set.iter().find(|e| e.slot == entry.slot);
+            let is_oldest = oldest.is_some_and(|e| e.same_class(entry));
+            if (!behind || skips) && is_oldest && self.is_due(buffer, entry) {
+                self.set_commits(buffer, at, out);
+            }
+        }
+    }
+
+    fn commit_location(&self, shape: &Shape<'_>, q: &Vec<Buffer>, t: ThreadId, which: u32) -> Loc {
+        let buffer = &q[t.index()];
+        let entry = match Commit::from_number(which) {
+            Commit::Head(at) => &buffer.head[at],
+            Commit::Leave(at) | Commit::Stay(at) => &buffer.set[at],
+        };
+        shape.thread(t).stores[usize::from(entry.slot)]
+    }
+
+    fn commit(
+        &self,
+        shape: &Shape<'_>,
+        q: &mut Vec<Buffer>,
+        t: ThreadId,
+        which: u32,
+    ) -> Committed {
+        let loc = self.commit_location(shape, q, t, which);
+        let buffer = &mut q[t.index()];
+        let (value, stays) = match Commit::from_number(which) {
+            Commit::Head(at) => (buffer.head.remove(at).value, false),
+            Commit::Stay(at) => return Committed { loc, value: buffer.set[at].value, stays: true },
+            Commit::Leave(at) => {
+                let entry = buffer.set[at];
+                match self.domain {
+                    Domain::Full => {
+                        buffer.set.remove(at);
+                    }
+                    Domain::Partial | Domain::Set => buffer.set.retain(|e| !e.same_class(&entry)),
+                }
+                (entry.value, false)
+            }
+        };
+        if shape.thread(t).has_store_store {
+            buffer.renumber();
+        }
+        Committed { loc, value, stays }
+    }
+
+    /// Into the head with room the store goes before and after any commits. With `k` = 0 and
+    /// [`Domain::Full`], whatever a commit before the store leads to, one after it does: an
+    /// element that is stored again and would have left has stayed. With [`Domain::Partial`] that would be coarser.
+    fn push_commutes(&self, shape: &Shape<'_>, q: &Vec<Buffer>, t: ThreadId, loc: Loc) -> bool {
+        let slot = shape.thread(t).store_slot[loc.index()].expect("a thread stores where it may");
+        let into_set = self.k == 0 && self.domain == Domain::Full && !shape.has_partial_fences();
+        self.has_room(&q[t.index()], slot) || into_set
+    }
+
+    fn commit_commutes(&self, _: &Vec<Buffer>, _: ThreadId, which: u32) -> bool {
+        matches!(Commit::from_number(which), Commit::Head(_))
+    }
+
+    #[inline]
+    fn copy_thread(&self, from: &Vec<Buffer>, to: &mut Vec<Buffer>, t: ThreadId) {
+        to[t.index()].clone_from(&from[t.index()]);
+    }
+
+    fn encode(&self, shape: &Shape<'_>, q: &Vec<Buffer>, t: ThreadId, writer: &mut Writer) {
+        let (buffer, thread) = (&q[t.index()], shape.thread(t));
+        if thread.stores.is_empty() {
+            return;
+        }
+        debug_assert!(buffer.is_sound(self.domain), "the invariants of abstract buffers hold");
+        if self.has_epochs(thread) {
+            writer.put(EPOCH, Value::from(buffer.epoch));
+        }
+        writer.put(self.head_field(thread), buffer.head.len() as Value);
+        for entry in &buffer.head {
+            self.put(shape, thread, entry, writer);
+        }
+        for entry in &buffer.set {
+            writer.put(BIT, 1);
+            self.put(shape, thread, entry, writer);
+            writer.put(BIT, Value::from(entry.last));
+        }
+        writer.put(BIT, 0);
+    }
+
+    fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Vec<Buffer>, t: ThreadId) {
+        let (buffer, thread) = (&mut q[t.index()], shape.thread(t));
+        buffer.clear();
+        if thread.stores.is_empty() {
+            return;
+        }
+        if self.has_epochs(thread) {
+            buffer.epoch = reader.get(EPOCH) as u8;
+        }
+        for _ in 0..reader.get(self.head_field(thread)) {
+            let entry = self.get(shape, thread, reader);
+            buffer.head.push(entry);
+        }
+        while reader.get(BIT) != 0 {
+            let entry = self.get(shape, thread, reader);
+            buffer.set.push(Entry { last: reader.get(BIT) != 0, ..entry });
+        }
+    }
+}
+
+impl Coherence {
+    /// Whether a store to the slot goes into the head.
+    fn has_room(&self, buffer: &Buffer, slot: u16) -> bool {
+        let k = self.k as usize;
+        match self.grouping {
+            Grouping::Thread => buffer.set.is_empty() && buffer.head.len() < k,
+            Grouping::Location => {
+                let ahead = buffer.head.iter().filter(|e| e.slot == slot).count();
+                !buffer.is_in_set(slot) && ahead < k
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! When one abstract buffer stands for another, and the join of two.
+//!
+//! Source: \[KVY11\] 4.1 for the domain `fd`, 4.3 for `pd`. The orders here are those of what the buffers
+//! stand for; in `pd` they relate a little more than the paper's, which never lets an empty set be covered by
+//! one that is not. Whatever is covered can be left out of a search: what covers it
+//! has all its steps.
+
+use super::buffer::{Buffer, Entry};
+use super::{Coherence, Domain, Grouping};
+use crate::bits::Writer;
+use crate::buffered::Buffered;
+use crate::model::{Covering, MemoryModel};
+use crate::shape::Shape;
+use fencepost_ir::{ThreadId, Value};
+
+impl Coherence {
+    /// The entries of `small`'s heads that are behind `big`'s; none when `big`'s are not their beginnings.
+    fn beyond<'b>(
+        &self,
+        big: &Buffer,
+        small: &'b Buffer,
+    ) -> Option<impl Iterator<Item = &'b Entry> + Clone + use<'b>> {
+        let mut kept = 0;
+        let mut fits = true;
+        // By position in the small head: whether it is behind. Heads are short.
+        let mut behind = 0_u128;
+        for (at, entry) in small.head.iter().enumerate() {
+            let next = big.head.get(kept);
+            let same_group = |e: &&Entry| match self.grouping {
+                Grouping::Thread => true,
+                Grouping::Location => e.slot == entry.slot,
+            };
+            match next.filter(same_group) {
+                Some(next) if next == entry => kept += 1,
+                Some(_) => fits = false,
+                None => behind |= 1_u128.checked_shl(at as u32).unwrap_or(0),
+            }
+        }
+        fits &= kept == big.head.len() && small.head.len() <= 128;
+        let beyond = move |(at, _): &(usize, &Entry)| behind >> at & 1 == 1;
+        fits.then(|| small.head.iter().enumerate().filter(beyond).map(|(_, entry)| entry))
+    }
+
+    /// Whether one thread's buffer stands for all that another stands for. Their keys are the same.
+    fn covers(&self, big: &Buffer, small: &Buffer) -> bool {
+        let Some(rest) = self.beyond(big, small) else { return false };
+        let all = || small.set.iter().chain(rest.clone());
+        let has = |e: &Entry| big.set.binary_search_by(|other| other.compare(e)).is_ok();
+        all().all(has)
+            && big.set.iter().all(|e| match self.domain {
+                Domain::Full => all().any(|other| other.same_element(e)),
+                Domain::Partial | Domain::Set => all().any(|other| other.same_class(e)),
+            })
+    }
+
+    /// Whether two buffers differ in nothing but the elements of their classes.
+    fn may_join(&self, one: &Buffer, other: &Buffer) -> bool {
+        let within = |a: &Buffer, b: &Buffer| {
+            a.set.iter().all(|e| b.set.iter().any(|other| other.same_class(e)))
+        };
+        self.domain != Domain::Full
+            && one.head == other.head
+            && within(one, other)
+            && within(other, one)
+    }
+}
+
+impl Covering for Buffered<Coherence> {
+    /// The current epoch, and for each location the youngest pending value.
+    fn encode_key(&self, shape: &Shape<'_>, pending: &Vec<Buffer>, t: ThreadId, w: &mut Writer) {
+        let (buffer, thread) = (&pending[t.index()], shape.thread(t));
+        w.put(super::EPOCH, Value::from(buffer.epoch));
+        for (slot, loc) in thread.stores.iter().enumerate() {
+            let slot = slot as u16;
+            let in_head = || buffer.head.iter().rev().find(|e| e.slot == slot);
+            let youngest = match self.0.domain {
+                Domain::Set => buffer.youngest_class(slot),
+                Domain::Full | Domain::Partial => buffer.last(slot).or_else(in_head),
+            };
+            w.put(super::BIT, Value::from(youngest.is_some()));
+            if let (Some(entry), Domain::Full | Domain::Partial) = (youngest, self.0.domain) {
+                w.put(shape.location_fields[loc.index()], entry.value);
+                w.put(self.0.label_field(shape), entry.label as Value);
+            }
+        }
+    }
+
+    fn covers(&self, big: &Vec<Buffer>, small: &Vec<Buffer>) -> bool {
+        if self.0.mutated.is(crate::mutation::Mutation::CoversTooMuch) {
+            return true;
+        }
+        big.iter().zip(small).all(|(big, small)| self.0.covers(big, small))
+    }
+
+    fn join(&self, into: &mut Vec<Buffer>, from: &Vec<Buffer>) -> bool {
+        let mut pairs = into.iter().zip(from);
+        if !pairs.all(|(into, from)| self.0.may_join(into, from)) {
+            return false;
+        }
+        for (into, from) in into.iter_mut().zip(from) {
+            from.set.iter().for_each(|entry| into.add(*entry));
+        }
+        true
+    }
+}
+
+impl Buffered<Coherence> {
+    /// The labels of what is pending for a thread.
+    pub fn pending_labels<'a>(
+        &self,
+        pending: &'a <Self as MemoryModel>::Pending,
+        t: ThreadId,
+    ) -> impl Iterator<Item = u32> + use<'a> {
+        pending[t.index()].all().map(|entry| entry.label)
+    }
+}
