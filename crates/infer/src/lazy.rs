@@ -20,7 +20,7 @@ use crate::hitting::{Clauses, Cost};
 use crate::repair::{GaveUp, Inference, Lesson, Need, Repair, Round, Sufficiency, Unrepairable};
 use crate::set::Set;
 use fencepost_engines::{
-    Answer, Budget, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict, Why,
+    Answer, Budget, Decider, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict, Why,
 };
 use fencepost_ir::{Placement, Problem, Property, Quantifier, placement};
 use fencepost_models::coherence::Domain;
@@ -85,6 +85,8 @@ pub(crate) struct Inferring<'a> {
     /// By problem: placements it is verified with.
     verified: Vec<Vec<Placement>>,
     statistics: Vec<Statistics>,
+    /// By problem: who decided last.
+    deciders: Vec<Decider>,
     /// Whether there are more placements of the same price than were looked at.
     pub(crate) more: bool,
     pub(crate) rounds: Vec<Round>,
@@ -117,6 +119,7 @@ impl Inferring<'_> {
             order: (0..problems.len()).collect(),
             verified: vec![Vec::new(); problems.len()],
             statistics: vec![Statistics::default(); problems.len()],
+            deciders: vec![Decider::Explicit; problems.len()],
             more: false,
             rounds: Vec::new(),
         };
@@ -237,6 +240,7 @@ impl Inferring<'_> {
             let mut lessons = Vec::new();
             for ((problem, fenced), answer) in batch.iter().zip(&fenced).zip(answers) {
                 self.statistics[*problem] = answer.statistics;
+                self.deciders[*problem] = answer.by;
                 match answer.verdict {
                     Verdict::Verified(_) => self.verified[*problem].push(placement.clone()),
                     Verdict::Inconclusive(why) => {
@@ -410,6 +414,7 @@ impl Inferring<'_> {
             placements,
             rounds: std::mem::take(&mut self.rounds),
             statistics: std::mem::take(&mut self.statistics),
+            deciders: std::mem::take(&mut self.deciders),
             more: self.more,
             constraints: None,
         }

@@ -2,7 +2,7 @@
 
 use crate::constraint::Constraint;
 use crate::set::Set;
-use fencepost_engines::{Evidence, Inconclusive, Statistics};
+use fencepost_engines::{Decider, Evidence, Inconclusive, Statistics};
 use fencepost_ir::{Atom, Placement};
 
 /// The answer.
@@ -37,6 +37,8 @@ pub struct Repair {
     pub rounds: Vec<Round>,
     /// By problem: figures of the last search.
     pub statistics: Vec<Statistics>,
+    /// By problem: which way of looking decided it.
+    pub deciders: Vec<Decider>,
 }
 
 /// An avoid formula, as far as it is shown.

@@ -11,7 +11,7 @@ use crate::verdict_line::{advice_on, explain, heading, shown};
 use crate::violation::sentence;
 use crate::why::reasons;
 use crate::wording::statement;
-use fencepost_engines::{Evidence, Inconclusive, Statistics};
+use fencepost_engines::{Decider, Evidence, Inconclusive, Statistics};
 use fencepost_infer::candidates::Candidates;
 use fencepost_infer::clause::atoms;
 use fencepost_infer::edit;
@@ -252,7 +252,11 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
     let placement = &repair.placements[0];
     let number = number(placement);
     let states = counted(repair.statistics.iter().map(|s: &Statistics| s.states).sum(), "state");
-    let search = format!("{} search, {states}", subject.engine);
+    let abstraction = repair.deciders.iter().find(|by| **by != Decider::Explicit);
+    let search = match abstraction {
+        None => format!("explicit search, {states}"),
+        Some(by) => format!("abstraction {by} for buffers of any length, {states}"),
+    };
     let clients = subject.problems.len() as u64;
     let cost = if repair.optimal {
         format!("cost {}; cheapest possible; ", repair.price)

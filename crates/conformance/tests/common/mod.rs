@@ -55,9 +55,19 @@ pub(crate) fn settings(threads: usize) -> Settings {
 
 /// Asks the explicit engine for a verdict.
 pub(crate) fn check(problem: &Problem, model: &ModelSpec, settings: Settings) -> Answer {
+    check_with(&Explicit, problem, model, settings)
+}
+
+/// Asks an engine for a verdict.
+pub(crate) fn check_with(
+    engine: &dyn Engine,
+    problem: &Problem,
+    model: &ModelSpec,
+    settings: Settings,
+) -> Answer {
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
-    Explicit.run(Task { problem, model }, settings, budget)
+    engine.run(Task { problem, model }, settings, budget)
 }
 
 /// Asks it for every outcome.
