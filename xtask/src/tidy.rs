@@ -18,6 +18,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("fencepost-search", 0),
     ("fencepost-frontends", 1),
     ("fencepost-models", 1),
+    ("fencepost-certify", 1),
     ("fencepost-engines", 2),
     ("fencepost-infer", 3),
     ("fencepost-report", 4),

@@ -3,7 +3,7 @@
 //! A certificate is a set of abstract states (\[KVY11\], the book's page "Abstract store buffers") that contains
 //! the initial ones, is closed under steps, and has no error among them. Every behaviour of the
 //! program, with store buffers of any length, stays inside such a set; so nobody has to believe the
-//! search that found it. [`check`] looks at each state once and takes each of its steps: no search,
+//! search that found it. [`check()`] looks at each state once and takes each of its steps: no search,
 //! no reductions, no fused statements, no cleared registers.
 //!
 //! The steps are a second reading of the book, made without looking at the machine the engines use;

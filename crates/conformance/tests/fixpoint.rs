@@ -3,25 +3,34 @@
 mod common;
 
 use common::{check, corpus, model, settings};
-use fencepost_engines::{Budget, Settings, Task, Verdict};
+use fencepost_engines::{Auto, Budget, Settings, Task, Verdict};
 use fencepost_frontends::Request;
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::constraint::Constraint;
 use fencepost_infer::enforce::{Enforced, enforce};
-use fencepost_infer::fixpoint::{Avoidance, GaveUp, avoidance};
-use fencepost_infer::menu::Menu;
-use fencepost_ir::{Barrier, Diagnostics, Problem, Property, Quantifier, Written, placement};
+use fencepost_infer::fixpoint::{Avoidance, GaveUp, abstract_avoidance, avoidance};
+use fencepost_infer::lazy::Question;
+use fencepost_infer::menu::{Dish, Menu};
+use fencepost_infer::papers;
+use fencepost_infer::repair::{Inference, Sufficiency};
+use fencepost_ir::{
+    Barrier, Diagnostics, FenceKinds, Problem, Property, Quantifier, Written, placement,
+};
 use fencepost_models::Reductions;
+use fencepost_models::coherence::Domain;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
 use std::collections::BTreeSet;
 use std::fs;
 
 /// The problems of a file, ready for repair.
 fn problems(path: &str) -> Vec<Problem> {
-    let source = fs::read_to_string(corpus().join(path)).expect("a file of the corpus");
+    lowered(&fs::read_to_string(corpus().join(path)).expect("a file of the corpus"))
+}
+
+fn lowered(source: &str) -> Vec<Problem> {
     let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
     let request = Request { places: true, ..Request::default() };
-    frontend.lower_for(&source, &request, &mut Diagnostics::new()).expect("no errors")
+    frontend.lower_for(source, &request, &mut Diagnostics::new()).expect("no errors")
 }
 
 fn formula(problem: &Problem, name: &str, settings: Settings) -> Result<Avoidance, GaveUp> {
@@ -188,4 +197,127 @@ fn what_is_right_under_sc_is_repaired() {
         }
     }
     assert!(repaired >= 200 && bounded < 20, "{repaired} {bounded}");
+}
+
+/// The formula under an abstraction.
+fn abstract_formula(
+    problem: &Problem,
+    name: &str,
+    (domain, k): (Domain, u32),
+    settings: Settings,
+) -> Result<Avoidance, GaveUp> {
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    let budget = Budget { cancel: &cancel, progress: &progress };
+    let spec = model(name);
+    let labelled = spec.abstracted(domain, k, true).expect("it has store buffers");
+    abstract_avoidance(Task { problem, model: &spec }, labelled, settings, budget)
+}
+
+/// What the papers' method says under an abstraction.
+fn said(problems: &[Problem], name: &str, menu: &Menu, abstraction: (Domain, u32)) -> Inference {
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    let budget = Budget { cancel: &cancel, progress: &progress };
+    let model = &model(name);
+    let candidates = &Candidates::new(problems, menu, &Restrictions::default(), Written::Kept);
+    let (engine, settings, all, abstraction) = (&Auto, settings(2), false, Some(abstraction));
+    let question = Question { problems, model, candidates, engine, settings, all, abstraction };
+    papers::infer(question, budget)
+}
+
+/// How many barriers the method places; they are verified.
+fn placed(problems: &[Problem], name: &str, menu: &Menu, abstraction: (Domain, u32)) -> usize {
+    match said(problems, name, menu, abstraction) {
+        Inference::Repaired(repair) => {
+            assert_eq!(repair.sufficiency, Sufficiency::Verified, "{name} {abstraction:?}");
+            assert!(!repair.optimal, "an abstraction proves no price to be the lowest");
+            repair.placements[0].atoms.len()
+        }
+        other => panic!("{name} {abstraction:?}: {other:?}"),
+    }
+}
+
+fn full() -> Menu {
+    Menu::only(&[Dish::Fence(FenceKinds::FULL)])
+}
+
+#[test]
+fn an_abstraction_without_order_asks_for_a_redundant_fence() {
+    let problems = problems("papers/blender-fig6.fp");
+    let coarse = abstract_formula(&problems[0], "pso", (Domain::Full, 0), settings(1));
+    let coarse = coarse.expect("no limits");
+    assert_eq!(shown(&problems[0], &coarse), ["x = 1 < x = 2"]);
+    assert_eq!(placed(&problems, "pso", &full(), (Domain::Full, 0)), 1);
+    for finer in [(Domain::Full, 1), (Domain::Partial, 1), (Domain::Full, 2)] {
+        let formula = abstract_formula(&problems[0], "pso", finer, settings(1));
+        assert_eq!(formula.expect("no limits").formula.len(), 0, "{finer:?}");
+        assert_eq!(placed(&problems, "pso", &full(), finer), 0, "{finer:?}");
+    }
+    // Joined with what it would be without the first store, nothing prevents the error.
+    let said = said(&problems, "pso", &full(), (Domain::Partial, 0));
+    let Inference::GaveUp(gave_up) = &said else { panic!("{said:?}") };
+    assert!(gave_up.because.as_ref().is_some_and(|why| why.contains("abstraction")), "{said:?}");
+}
+
+#[test]
+fn peterson_is_fenced_for_buffers_of_any_length() {
+    let problems = problems("mutex/peterson0.fp");
+    for (domain, constraints) in [(Domain::Full, 2), (Domain::Partial, 3)] {
+        let formula = abstract_formula(&problems[0], "pso", (domain, 0), settings(2));
+        let formula = formula.expect("no limits");
+        assert_eq!((formula.fewest(), formula.bound), (Some(constraints), None), "{domain:?}");
+        assert_eq!(placed(&problems, "pso", &full(), (domain, 0)), 2, "{domain:?}");
+    }
+    assert_eq!(placed(&problems, "tso", &full(), (Domain::Full, 0)), 1);
+}
+
+#[test]
+fn the_number_of_threads_changes_no_abstract_formula() {
+    let problem = problems("mutex/dekker0-once.fp").remove(0);
+    for abstraction in [(Domain::Full, 1), (Domain::Partial, 0), (Domain::Set, 0)] {
+        let with = |threads| {
+            let formula = abstract_formula(&problem, "pso", abstraction, settings(threads));
+            let formula = formula.expect("no limits");
+            (clauses(&formula), formula.states, formula.edges)
+        };
+        let one = with(1);
+        assert!(!one.0.is_empty(), "{abstraction:?}");
+        assert_eq!(one, with(3), "{abstraction:?}");
+    }
+}
+
+#[test]
+fn under_an_abstraction_a_store_store_fence_holds_nothing_up() {
+    // Only the load must not overtake the first store. The formula offers to hold up the second
+    // one instead, which a full fence does, and one that keeps the two in order does not.
+    let source = |fence: &str| {
+        format!(
+            "shared int a, b, y;
+             thread p {{ a = 1; {fence} b = 1; r = y; }}
+             thread q {{ y = 1; fence; s = a; }}
+             final forall !(p.r == 0 && q.s == 0);"
+        )
+    };
+    let menu = Menu::only(&[Dish::Fence(FenceKinds::STORE_STORE), Dish::Fence(FenceKinds::FULL)]);
+    for fence in ["", "fence store_store;"] {
+        let problems = lowered(&source(fence));
+        for abstraction in [(Domain::Full, 1), (Domain::Partial, 1)] {
+            assert_eq!(placed(&problems, "pso", &menu, abstraction), 1, "{fence} {abstraction:?}");
+        }
+    }
+}
+
+#[test]
+fn limits_hold_for_abstract_formulas() {
+    let problem = problems("mutex/peterson0.fp").remove(0);
+    let whole = abstract_formula(&problem, "pso", (Domain::Full, 0), settings(2));
+    let edges = whole.expect("no limits").edges;
+    let limits = Limits { states: 1_000, ..Limits::default() };
+    let few = Settings { limits, ..settings(2) };
+    let given_up = abstract_formula(&problem, "pso", (Domain::Full, 0), few);
+    assert_eq!(given_up.err(), Some(GaveUp::Stopped(Stop::States)));
+    // Enough for the states, which take less than their steps, but not for the graph.
+    let limits = Limits { bytes: edges * 30, ..Limits::default() };
+    let small = Settings { limits, ..settings(2) };
+    let given_up = abstract_formula(&problem, "pso", (Domain::Full, 0), small);
+    assert_eq!(given_up.err(), Some(GaveUp::Stopped(Stop::Memory)));
 }

@@ -81,6 +81,8 @@ impl Abstraction {
         let verdict = match judge(Fidelity::Over, found.coverage, violation, first.is_some()) {
             Judgement::Violated => Verdict::Violated(first.expect("judged by it")),
             Judgement::Inconclusive(why) => {
+                // The only bound of an abstract model is one on values.
+                let why = if why == Why::Buffers { Why::Values } else { why };
                 Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
             }
             Judgement::Verified => witnesses(task, settings, &machine, &found),

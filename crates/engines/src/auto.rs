@@ -6,8 +6,8 @@
 //! where `fd` is too big.
 //!
 //! The arms take turns in *rounds*, each with an allowance of states that grows from round to round, so that
-//! the answer depends on the program alone and never on which arm was faster. In a round both run at
-//! once; when both conclude, the exact one is believed first, and they must not
+//! the answer depends on the program alone and never on which arm was faster. In a round (but the first, which
+//! is short) both run at once; when both conclude, the exact one is believed first, and they must not
 //! contradict each other.
 
 use crate::abstraction::Abstraction;
@@ -93,6 +93,8 @@ impl Portfolio<'_> {
                 if let Verdict::Inconclusive(reason) = &exact.verdict {
                     clean_up_to = clean_up_to.max(reason.clean_up_to);
                 }
+                // No abstraction of buffers helps against values that grow.
+                refining.exhausted |= exact.growing.is_some();
                 concrete = Some(exact);
             }
             let exact = concrete.as_ref().expect("the first round searches the exact model");
@@ -149,23 +151,31 @@ impl Portfolio<'_> {
         let limits = Limits { states, bytes, ..self.settings.limits };
         let settings = Settings { limits, max_buffer: Some(bound), ..self.settings };
         let give_up = self.budget.cancel.below();
+        let hunt = || {
+            let answer = Explicit.run(self.task, settings, self.budget);
+            if is_conclusive(&answer) {
+                give_up.interrupt();
+            }
+            answer
+        };
+        if exact_is_done {
+            return (None, self.refine(settings, refining, &give_up));
+        }
+        // Most questions are easy for one of the arms: not worth a thread.
+        if self.settings.threads.get() == 1 || states <= FIRST {
+            let exact = hunt();
+            refining.exhausted |= exact.growing.is_some();
+            let proof =
+                if is_conclusive(&exact) { None } else { self.refine(settings, refining, &give_up) };
+            return (Some(exact), proof);
+        }
         std::thread::scope(|scope| {
-            let exact = (!exact_is_done).then(|| {
-                let give_up = &give_up;
-                scope.spawn(move || {
-                    let answer = Explicit.run(self.task, settings, self.budget);
-                    if is_conclusive(&answer) {
-                        give_up.interrupt();
-                    }
-                    answer
-                })
-            });
+            let exact = scope.spawn(hunt);
             let proof = self.refine(settings, refining, &give_up);
-            let exact = exact.map(|exact| match exact.join() {
-                Ok(answer) => answer,
+            match exact.join() {
+                Ok(exact) => (Some(exact), proof),
                 Err(panic) => std::panic::resume_unwind(panic),
-            });
-            (exact, proof)
+            }
         })
     }
 
@@ -190,6 +200,10 @@ impl Portfolio<'_> {
                     continue;
                 }
                 Attempt::TooBig => {}
+                Attempt::Hopeless => {
+                    refining.exhausted = true;
+                    continue;
+                }
                 Attempt::Stopped => return None,
             }
             refining.partial_k = refining.partial_k.max(refining.k);
@@ -198,7 +212,7 @@ impl Portfolio<'_> {
                 match self.attempt(partial, settings, give_up) {
                     Attempt::Concluded(answer) => return Some(answer),
                     Attempt::TooCoarse(_) => refining.partial_k += 1,
-                    Attempt::TooBig | Attempt::Stopped => return None,
+                    Attempt::TooBig | Attempt::Hopeless | Attempt::Stopped => return None,
                 }
             }
             return None;
@@ -215,8 +229,9 @@ impl Portfolio<'_> {
                 Why::Spurious => Attempt::TooCoarse(answer.suspect),
                 Why::Stopped(Stop::States | Stop::Memory | Stop::Depth) => Attempt::TooBig,
                 Why::Stopped(Stop::Time | Stop::Interrupted) => Attempt::Stopped,
+                Why::Values => Attempt::Hopeless,
                 Why::Buffers | Why::NoWitness | Why::UnderApproximated => {
-                    unreachable!("an abstract model has no bound and errs to the other side")
+                    unreachable!("an abstract model has no other bound and errs to the other side")
                 }
             },
         }
@@ -231,6 +246,8 @@ enum Attempt {
     TooCoarse(Option<Box<Suspect>>),
     /// More states than allowed.
     TooBig,
+    /// More values than any abstraction of buffers copes with.
+    Hopeless,
     /// It was told to stop.
     Stopped,
 }
@@ -248,7 +265,7 @@ fn is_exhausted(answer: &Answer, most: u32) -> bool {
         Verdict::Verified(_) | Verdict::Violated(_) => true,
         Verdict::Inconclusive(reason) => match reason.why {
             Why::Buffers | Why::NoWitness => answer.statistics.bound >= Some(most),
-            Why::Stopped(_) | Why::Spurious | Why::UnderApproximated => false,
+            Why::Stopped(_) | Why::Values | Why::Spurious | Why::UnderApproximated => false,
         },
     }
 }

@@ -91,7 +91,7 @@ pub fn write_certificate(
         Decider::Abstraction(domain, k) => (domain, k),
         Decider::Explicit => (Domain::Full, answer.statistics.bound.unwrap_or(0)),
     };
-    let header = Header {
+    let header = |k| Header {
         certificate: fencepost_certify::format::VERSION,
         model,
         domain: match domain {
@@ -103,18 +103,32 @@ pub fn write_certificate(
         client: task.problem.name.clone(),
         states: 0,
     };
-    match task.model.abstracted(domain, k, false) {
-        Some(model) => {
-            let machine = Machine::new(task.problem, model, Reductions::NONE);
-            let options = options(settings, budget, settings.limits, Some(VIOLATION));
-            let found = explore_ordered(&machine, options);
-            complete(found.coverage)?;
-            let buffers = |state: &State<Vec<Buffer>>, t: ThreadId| state.pending[t.index()].clone();
-            put(&machine, header, found.states, found.members(), &buffers, out)
+    let mut finer = k;
+    loop {
+        let Some(model) = task.model.abstracted(domain, finer, false) else {
+            let header = header(k);
+            return task.model.visit(1, Direct { task, settings, budget, header, out });
+        };
+        let machine = Machine::new(task.problem, model, Reductions::NONE);
+        let options = options(settings, budget, settings.limits, Some(VIOLATION));
+        let found = explore_ordered(&machine, options);
+        match complete(found.coverage) {
+            // The reductions have left out what the abstraction is too coarse for.
+            Err(NoCertificate::Spurious) if domain != Domain::Set && finer < k + FINER => {
+                finer += 1;
+            }
+            Err(why) => return Err(why),
+            Ok(()) => {
+                let buffers =
+                    |state: &State<Vec<Buffer>>, t: ThreadId| state.pending[t.index()].clone();
+                return put(&machine, header(finer), found.states, found.members(), &buffers, out);
+            }
         }
-        None => task.model.visit(1, Direct { task, settings, budget, header, out }),
     }
 }
+
+/// How many more entries in order than the proof had are tried.
+const FINER: u32 = 3;
 
 /// A search that met nothing wrong and saw everything, or why there is no certificate.
 fn complete(coverage: Coverage) -> Result<(), NoCertificate> {
@@ -122,7 +136,7 @@ fn complete(coverage: Coverage) -> Result<(), NoCertificate> {
         Coverage::Exhaustive => Ok(()),
         Coverage::Found => Err(NoCertificate::Spurious),
         Coverage::Cut(stop) => Err(NoCertificate::Stopped(stop)),
-        Coverage::Bounded => unreachable!("nothing bounds what is searched for a certificate"),
+        Coverage::Bounded => Err(NoCertificate::Stopped(Stop::States)), // too many values
     }
 }
 

@@ -6,7 +6,7 @@
 
 use fencepost_ir::range::ranges;
 use fencepost_ir::{Loc, Observable, Reg, ThreadId, Value};
-use fencepost_models::{Machine, MemoryModel};
+use fencepost_models::{Fidelity, Machine, MemoryModel};
 use fencepost_search::visited::Arena;
 use fencepost_search::{Coverage, Exploration, Stop};
 use rustc_hash::FxHashSet;
@@ -34,6 +34,8 @@ pub(crate) fn growing<M: MemoryModel, V: AsRef<Arena>>(
 ) -> Option<Growing> {
     match found.coverage {
         Coverage::Cut(Stop::States | Stop::Memory | Stop::Time | Stop::Interrupted) => {}
+        // What bounds an abstract model is values.
+        Coverage::Bounded if M::FIDELITY == Fidelity::Over => {}
         Coverage::Cut(Stop::Depth)
         | Coverage::Exhaustive
         | Coverage::Bounded

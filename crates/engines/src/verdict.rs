@@ -46,6 +46,8 @@ pub enum Why {
     Buffers,
     /// The same, and up to that bound no final state satisfies a `final exists`.
     NoWitness,
+    /// A store buffer of an abstract model can hold too many different values.
+    Values,
     /// The model has more behaviours than it stands for, and what was found does not replay.
     Spurious,
     /// The model has fewer behaviours than it stands for.

@@ -132,9 +132,6 @@ pub(crate) struct Check {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) engine: EngineName,
 
-    #[command(flatten)]
-    pub(crate) abstraction: Abstract,
-
     /// How to print results
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
@@ -167,6 +164,9 @@ pub(crate) struct Check {
     /// Print verdicts only: no traces, advice or progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) abstraction: Abstract,
 
     #[command(flatten)]
     pub(crate) search: Search,
@@ -248,9 +248,6 @@ pub(crate) struct Infer {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) method: Method,
 
-    #[command(flatten)]
-    pub(crate) abstraction: Abstract,
-
     /// Kinds that may be placed: full, store_store, store_load, load_load, load_store, drain
     /// [default: the fences that make a difference under the model]
     #[arg(long, value_delimiter = ',', value_parser = parse_kind, value_name = "KIND,...")]
@@ -311,6 +308,9 @@ pub(crate) struct Infer {
     /// Print the verdict and the change only: no traces, advice or progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) abstraction: Abstract,
 
     #[command(flatten)]
     pub(crate) search: Search,

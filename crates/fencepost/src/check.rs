@@ -50,6 +50,11 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         results: Vec::new(),
         errors: Vec::new(),
     };
+    if options.abstraction.is_given() && options.engine != EngineName::Abstraction {
+        let message = "--domain and --k are for --engine abstraction; the others choose by themselves";
+        checking.unusable(Path::new("--domain"), message.into());
+        return checking.finish();
+    }
     if options.certificate.is_some() && checking.models.len() > 1 {
         let message = "a certificate is about one model: choose it with --model".into();
         checking.unusable(Path::new("--certificate"), message);

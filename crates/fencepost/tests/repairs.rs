@@ -136,7 +136,7 @@ fn nothing_is_written_without_a_repair() {
         ("counting.fp", COUNTING, &[][..], 10),
         ("m.fp", MESSAGE, &["--forbid", "4", "--model", "pso"][..], 10),
         ("m.fp", MESSAGE, &["--max-states", "3"][..], 5),
-        ("growing.fp", GROWING, &["--max-buffer", "3"][..], 5),
+        ("growing.fp", GROWING, &["--buffer", "3"][..], 5),
     ] {
         dir.file(name, source);
         let output = dir.run(&[&["infer", name, "-o", "out.fp"], args].concat());
@@ -145,7 +145,7 @@ fn nothing_is_written_without_a_repair() {
         assert_eq!((code(&output), dir.read(name).as_str()), (expected, source));
         assert!(!dir.0.join("out.fp").exists(), "{name} {args:?}");
     }
-    let accepted = ["--max-buffer", "3", "--accept-bounded", "-o", "out.fp"];
+    let accepted = ["--buffer", "3", "--accept-bounded", "-o", "out.fp"];
     assert_eq!(code(&dir.run(&[&["infer", "growing.fp"], &accepted[..]].concat())), 0);
     assert_eq!(dir.read("out.fp"), GROWING);
 }

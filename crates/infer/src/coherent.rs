@@ -12,13 +12,21 @@
 //! Direction: the formula may ask for more than is needed, never for less. A run of the exact model follows a path of
 //! the graph, and at each of its steps something that is really pending is in the label of one of the path's steps; a
 //! set of constraints that satisfies the formula has one of these, and the run does not happen where it is kept.
+//!
+//! *Which states are one.* A search for errors leaves out what another state covers. Here that would cost formulas: a
+//! store alone in a head is covered by the same store in a set, which may be committed twice, and a path
+//! that nothing prevents would lead there; with k = 1 no program could be sure of a formula that is not false (\[KVY11\] 5.1,
+//! SC-recoverability). So `fd` keeps all states, and `pd` and `set` join those only whose heads are the same. It
+//! is \[KVY11\] 4.3, which lets no empty set be covered by another one, and a little less.
 
-use crate::graph::{Labels, Prevention};
+use crate::graph::{LabelledMachine, Labels, Prevention};
 use fencepost_ir::ThreadId;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::{Coherence, Domain};
+use fencepost_models::machine::ordered::Work;
 use fencepost_models::state::State;
 use fencepost_models::{Machine, MemoryModel};
+use fencepost_search::{Ordered, Relation};
 
 type Abstract = Buffered<Coherence>;
 type Pending = <Abstract as MemoryModel>::Pending;
@@ -55,5 +63,46 @@ impl Prevention<Abstract> for Coherent {
         _: u32,
         _: &mut Labels,
     ) {
+    }
+}
+
+/// Working memory for comparing states.
+#[derive(Debug)]
+pub(crate) struct Compared {
+    work: Work<Pending>,
+    state: State<Pending>,
+}
+
+impl Ordered for LabelledMachine<'_, '_, Abstract, Coherent> {
+    type Work = Compared;
+
+    fn work(&self) -> Compared {
+        Compared { work: self.machine.work(), state: self.machine.blank() }
+    }
+
+    /// As the machine has it, with the heads.
+    fn key(&self, state: &[u8], compared: &mut Compared, key: &mut Vec<u8>) {
+        let Compared { work, state: unpacked } = compared;
+        self.machine.key(state, work, key);
+        self.machine.unpack(state, unpacked, |_| {});
+        for buffer in &unpacked.pending {
+            key.extend_from_slice(&(buffer.head.len() as u32).to_le_bytes());
+            for entry in &buffer.head {
+                key.extend_from_slice(&entry.slot.to_le_bytes());
+                key.extend_from_slice(&[entry.epoch, u8::from(entry.before)]);
+                key.extend_from_slice(&entry.value.to_le_bytes());
+                key.extend_from_slice(&entry.label.to_le_bytes());
+            }
+        }
+    }
+
+    fn relate(
+        &self,
+        kept: &[u8],
+        new: &[u8],
+        compared: &mut Compared,
+        joined: &mut Vec<u8>,
+    ) -> Relation {
+        self.machine.relate(kept, new, &mut compared.work, joined)
     }
 }

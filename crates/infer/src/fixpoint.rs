@@ -32,11 +32,11 @@ use fencepost_engines::{Budget, Settings, Task};
 use fencepost_ir::Label;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::catalog::Kind;
-use fencepost_models::coherence::Coherence;
+use fencepost_models::coherence::{Coherence, Domain};
 use fencepost_models::table::Table;
 use fencepost_models::{Machine, ModelSpec, Reductions};
 use fencepost_search::{
-    Coverage, Graph, Options, Stop, explore, explore_ordered, graph, graph_ordered,
+    Coverage, Exploration, Graph, Options, Stop, explore, explore_ordered, graph, graph_ordered,
 };
 use std::collections::BTreeSet;
 
@@ -49,9 +49,6 @@ const FIRST_BOUND: u32 = 4;
 
 /// Bytes for a step of a graph while it is made and worked through, roughly.
 const STEP: u64 = 32;
-
-/// How often the limits are looked at, in states.
-const LOOK: u32 = 1 << 10;
 
 /// What has to be kept in order so that nothing goes wrong.
 #[derive(Clone, Debug)]
@@ -174,7 +171,25 @@ pub fn abstract_avoidance(
     let machine = Machine::new(task.problem, model, REDUCTIONS);
     let options = Options { limits, cancel, progress, threads, stop_at: None };
     let system = LabelledMachine::new(&machine, Coherent);
-    let found = explore_ordered(&system, options);
+    let (graph, states) = match model.0.domain {
+        Domain::Full => {
+            let found = explore(&system, options);
+            has_room(&found, system.told(), limits.bytes)?;
+            (graph(&found, &system, threads, cancel), found.states)
+        }
+        Domain::Partial | Domain::Set => {
+            let found = explore_ordered(&system, options);
+            has_room(&found, system.told(), limits.bytes)?;
+            (graph_ordered(&found, &system, threads, cancel), found.states)
+        }
+    };
+    let graph = graph.ok_or(GaveUp::Stopped(cancel.raised().unwrap_or(Stop::Interrupted)))?;
+    let watch = Watch { bytes: limits.bytes, cancel };
+    Ok(Avoidance { states, ..of_graph(&graph, watch)? })
+}
+
+/// Whether a search has seen everything, and its graph has room beside it.
+fn has_room<V>(found: &Exploration<V>, told: u64, bytes: u64) -> Result<(), GaveUp> {
     match found.coverage {
         Coverage::Exhaustive => {}
         Coverage::Cut(stop) => return Err(GaveUp::Stopped(stop)),
@@ -182,17 +197,12 @@ pub fn abstract_avoidance(
         Coverage::Found => unreachable!("there is nothing to stop at"),
     }
     // States that were replaced told their steps, too, but are no nodes.
-    let edges = system.told() as f64 * found.states as f64 / found.stored.max(1) as f64;
-    let room = limits.bytes.saturating_sub(found.bytes).min(u64::from(u32::MAX) * STEP);
+    let edges = told as f64 * found.states as f64 / found.stored.max(1) as f64;
+    let room = bytes.saturating_sub(found.bytes).min(u64::from(u32::MAX) * STEP);
     if edges * STEP as f64 > room as f64 {
         return Err(GaveUp::Stopped(Stop::Memory));
     }
-    let graph = graph_ordered(&found, &system, threads, cancel);
-    let graph = graph.ok_or(GaveUp::Stopped(cancel.raised().unwrap_or(Stop::Interrupted)))?;
-    let states = found.states;
-    drop(found);
-    let watch = Watch { bytes: limits.bytes, cancel };
-    Ok(Avoidance { states, ..of_graph(&graph, watch)? })
+    Ok(())
 }
 
 /// The formula of a graph, with what it says of itself.
@@ -466,7 +476,7 @@ fn run<const W: usize>(
         }
     }
     let changed = vec![false; graph.nodes()];
-    let mut pass = Pass { graph, plan, formulas, prevents, avoid, changed, watch, count: 0 };
+    let mut pass = Pass { graph, plan, formulas, prevents, avoid, changed, watch };
     let (acyclic, passes) = pass.all()?;
     let of_goal = pass.avoid[graph.goal() as usize];
     let mut formula = Clauses::over(constraints.len());
@@ -495,7 +505,6 @@ struct Pass<'a, const W: usize> {
     /// By node: whether its formula has changed since it was handed on.
     changed: Vec<bool>,
     watch: Watch<'a>,
-    count: u32,
 }
 
 impl<const W: usize> Pass<'_, W> {
@@ -526,14 +535,12 @@ impl<const W: usize> Pass<'_, W> {
 
     /// Tells the targets of a node's steps what its formula is.
     fn hand_on(&mut self, node: u32) -> Result<(), GaveUp> {
-        self.count += 1;
-        if self.count.is_multiple_of(LOOK) {
-            if let Some(stop) = self.watch.cancel.raised() {
-                return Err(GaveUp::Stopped(stop));
-            }
-            if self.formulas.bytes() + self.graph.bytes() > self.watch.bytes {
-                return Err(GaveUp::Stopped(Stop::Memory));
-            }
+        // Each time, because one node with a large formula can take long.
+        if let Some(stop) = self.watch.cancel.raised() {
+            return Err(GaveUp::Stopped(stop));
+        }
+        if self.formulas.bytes() + self.graph.bytes() > self.watch.bytes {
+            return Err(GaveUp::Stopped(Stop::Memory));
         }
         self.changed[node as usize] = false;
         let so_far = self.avoid[self.graph.goal() as usize];

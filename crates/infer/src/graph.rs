@@ -14,11 +14,10 @@
 
 use fencepost_ir::{Op, ThreadId};
 use fencepost_models::bits::Writer;
-use fencepost_models::machine::ordered::Work;
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::state::State;
-use fencepost_models::{Action, Covering, Machine, MemoryModel, Step, Stumble, Taken};
-use fencepost_search::{Labelled, Ordered, Relation, Sink, Steps, TransitionSystem};
+use fencepost_models::{Action, Machine, MemoryModel, Step, Stumble, Taken};
+use fencepost_search::{Labelled, Sink, Steps, TransitionSystem};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What prevents the steps of a model.
@@ -103,7 +102,7 @@ impl Labels {
 /// its own, which would leave labels out.
 #[derive(Debug)]
 pub(crate) struct LabelledMachine<'m, 'p, M: MemoryModel, P> {
-    machine: &'m Machine<'p, M>,
+    pub(crate) machine: &'m Machine<'p, M>,
     prevention: P,
     /// How many steps were told to searches: what a graph would need room for.
     told: AtomicU64,
@@ -186,28 +185,6 @@ impl<M: MemoryModel, P: Prevention<M>> TransitionSystem for LabelledMachine<'_, 
         let mut seen = Seen { sink, told: 0 };
         self.each(state, scratch, &mut seen);
         self.told.fetch_add(seen.told, Ordering::Relaxed);
-    }
-}
-
-impl<M: Covering, P: Prevention<M>> Ordered for LabelledMachine<'_, '_, M, P> {
-    type Work = Work<M::Pending>;
-
-    fn work(&self) -> Self::Work {
-        self.machine.work()
-    }
-
-    fn key(&self, state: &[u8], work: &mut Self::Work, key: &mut Vec<u8>) {
-        self.machine.key(state, work, key);
-    }
-
-    fn relate(
-        &self,
-        kept: &[u8],
-        new: &[u8],
-        work: &mut Self::Work,
-        joined: &mut Vec<u8>,
-    ) -> Relation {
-        self.machine.relate(kept, new, work, joined)
     }
 }
 

@@ -20,7 +20,8 @@ use crate::hitting::{Clauses, Cost};
 use crate::repair::{GaveUp, Inference, Lesson, Need, Repair, Round, Sufficiency, Unrepairable};
 use crate::set::Set;
 use fencepost_engines::{
-    Answer, Budget, Decider, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict, Why,
+    Answer, Budget, Decider, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict,
+    Why,
 };
 use fencepost_ir::{Placement, Problem, Property, Quantifier, placement};
 use fencepost_models::coherence::Domain;
@@ -493,7 +494,7 @@ impl Inferring<'_> {
 fn is_bounded(why: &Inconclusive) -> bool {
     match why.why {
         Why::Buffers => true,
-        Why::NoWitness | Why::Spurious | Why::UnderApproximated => false,
+        Why::NoWitness | Why::Values | Why::Spurious | Why::UnderApproximated => false,
         Why::Stopped(
             Stop::States | Stop::Memory | Stop::Time | Stop::Interrupted | Stop::Depth,
         ) => false,

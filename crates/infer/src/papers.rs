@@ -42,7 +42,9 @@ impl Inferring<'_> {
         let avoidance = conjoin(&formulas);
         if avoidance.unavoidable {
             let why = match self.abstraction() {
-                None => "the formula is false: an error is reached by steps that no ordering prevents",
+                None => {
+                    "the formula is false: an error is reached by steps that no ordering prevents"
+                }
                 Some(_) => {
                     "the formula is false: the abstraction reaches an error by steps that no ordering \
                      prevents; a finer one may not"
@@ -54,7 +56,8 @@ impl Inferring<'_> {
         let enforced = match self.abstraction() {
             None => enforce(self.problems, &avoidance, self.question.candidates, limit),
             Some(_) => {
-                let problems: Vec<Problem> = self.problems.iter().map(without_store_store).collect();
+                let problems: Vec<Problem> =
+                    self.problems.iter().map(without_store_store).collect();
                 let candidates = self.question.candidates.only(holds_up);
                 enforce(&problems, &avoidance, &candidates, limit)
             }

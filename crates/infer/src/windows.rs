@@ -40,14 +40,7 @@ impl Windows {
 
 impl Prevention<Table> for Windows {
     /// A statement that is fetched overtakes nothing yet.
-    fn statement(
-        &self,
-        _: &Machine<'_, Table>,
-        _: &State<Pending>,
-        _: ThreadId,
-        _: &mut Labels,
-    ) {
-    }
+    fn statement(&self, _: &Machine<'_, Table>, _: &State<Pending>, _: ThreadId, _: &mut Labels) {}
 
     fn internal(
         &self,

@@ -28,6 +28,9 @@ use crate::shape::{Shape, ThreadShape};
 use buffer::{Buffer, Entry, LAST_EPOCH};
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
 
+/// The most elements a thread's set may have: beyond it, values grow, and no search would end.
+pub const MOST_ELEMENTS: usize = 64;
+
 /// How much is known of what is behind the head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Domain {
@@ -203,6 +206,8 @@ impl Discipline for Coherence {
         let reopened = self.mutated.is(Mutation::HeadReopened);
         if self.has_room(buffer, slot) || (reopened && buffer.head.len() < self.k as usize) {
             buffer.append(entry, self.grouping);
+        } else if buffer.set.len() >= MOST_ELEMENTS {
+            return false;
         } else if self.domain == Domain::Set {
             buffer.add(entry);
         } else {

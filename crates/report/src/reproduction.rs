@@ -89,10 +89,17 @@ pub struct Row {
     pub ours: Figures,
     /// Whether it ran to its end.
     pub ran: bool,
-    /// Whether what can be compared is the same.
+    /// Whether what can be compared is the same; so it is where the paper says nothing.
     pub agrees: bool,
     /// Why not, or what else the reader should know.
     pub note: String,
+}
+
+impl Row {
+    /// Whether the paper says nothing about it.
+    pub fn is_new(&self) -> bool {
+        self.paper.0.is_empty()
+    }
 }
 
 /// A table.
@@ -143,7 +150,8 @@ fn summary(reproduction: &Reproduction) -> String {
     let rows = &reproduction.rows;
     let number = |count: usize| count as u64;
     let ran = rows.iter().filter(|row| row.ran).count();
-    let agree = rows.iter().filter(|row| row.agrees).count();
+    let agree = rows.iter().filter(|row| row.agrees && !row.is_new()).count();
+    let new = rows.iter().filter(|row| row.agrees && row.is_new()).count();
     let mut text = format!("{} run", counted(number(ran), "row"));
     if ran < rows.len() {
         write!(text, ", {} met a limit", rows.len() - ran).expect("strings take text");
@@ -151,8 +159,12 @@ fn summary(reproduction: &Reproduction) -> String {
     if reproduction.left_out > 0 {
         write!(text, ", {} left out", reproduction.left_out).expect("strings take text");
     }
-    let differ = ran - agree;
-    format!("{text}: {agree} agree, {differ} differ ({:.1} s)", reproduction.seconds)
+    let differ = ran - agree - new;
+    write!(text, ": {agree} agree, {differ} differ").expect("strings take text");
+    if new > 0 {
+        write!(text, ", {new} not in the paper").expect("strings take text");
+    }
+    format!("{text} ({:.1} s)", reproduction.seconds)
 }
 
 /// The names of the figures of some rows, in the order in which they come; lists are not among them.
@@ -210,6 +222,7 @@ fn part<'r>(out: &mut String, rows: &'r [Row], notes: &mut Vec<&'r str>, paint: 
 fn judgement<'r>(row: &'r Row, notes: &mut Vec<&'r str>, paint: Paint) -> String {
     let word = match (row.ran, row.agrees) {
         (false, _) => paint.unsure("limit"),
+        (true, true) if row.is_new() => paint.faint("not in the paper"),
         (true, true) => paint.good("agrees"),
         (true, false) => paint.bad("differs"),
     };
@@ -301,6 +314,7 @@ mod tests {
             row("pp|t", found(12_345, "b:2"), false, "Other places."),
             row("ppp|t", Figures::new(), false, "The time is over."),
             row("pt|t", found(8, "b:2"), false, "Other places."),
+            Row { paper: Figures::new(), ..row("tt|t", found(9, "b:2"), true, "") },
         ];
         let (table, left_out) = ("sieve".into(), 2);
         Reproduction { fencepost: "1.2.3".into(), table, rows, left_out, seconds: 1.25 }
@@ -323,12 +337,14 @@ Sieve
   pt|t    PSO    proved        8 (1,200)  differs [1]
     places: b:2
     places in the paper: a:1
+  tt|t    PSO    proved        9          not in the paper
+    places: b:2
 
 Notes
  [1]  Other places.
  [2]  The time is over.
 
-3 rows run, 1 met a limit, 2 left out: 1 agree, 2 differ (1.2 s)
+4 rows run, 1 met a limit, 2 left out: 1 agree, 2 differ, 1 not in the paper (1.2 s)
 ";
         assert_eq!(table(&sample(), "Sieves of 1970", "Primes only.", Paint::Plain), expected);
         assert!(!sample().is_complete());

@@ -191,6 +191,7 @@ pub fn reason(why: Why) -> &'static str {
         Why::Stopped(Stop::Depth) => "depth",
         Why::Buffers => "buffers",
         Why::NoWitness => "no-witness",
+        Why::Values => "values",
         Why::Spurious => "spurious",
         Why::UnderApproximated => "under-approximated",
     }
@@ -218,6 +219,7 @@ pub fn ended_by(why: Why) -> &'static str {
         Why::NoWitness => {
             "no final state found satisfies `final exists`, but buffers can grow further"
         }
+        Why::Values => "a store buffer can hold more than 64 different values",
         Why::Spurious => "a violation was found that may not exist",
         Why::UnderApproximated => "not all behaviours were looked at",
     }
@@ -255,6 +257,7 @@ pub fn advice_on(inconclusive: Inconclusive, fixed: bool) -> Option<&'static str
         Why::NoWitness => Some("raise --max-buffer"),
         Why::Buffers => Some("raise --max-buffer, or settle for this with --accept-bounded"),
         Why::Spurious => Some("a larger --k keeps more order; --engine auto finds out by itself"),
+        Why::Values => Some("give variables ranges, as in `int(0..7)`, or use --engine explicit"),
         Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::UnderApproximated => None,
     }
 }

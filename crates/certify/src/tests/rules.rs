@@ -206,6 +206,9 @@ fn covering_reads_heads_as_elements() {
             assert!(!covered(rules, &other_last, &long), "another youngest value");
         }
     }
+    let one_or_more = thread(0, &[], &[(X, 1, 0, false, true)]);
+    let two_or_more = thread(0, &[(X, 1, 0, false)], &[(X, 1, 0, false, true)]);
+    assert!(!covered(rules(Pso, Fd, 2), &two_or_more, &one_or_more));
     let wrong_start = thread(0, &[(X, 2, 0, false)], &[(X, 1, 0, false, false)]);
     assert!(!covered(rules(Pso, Pd, 2), &wrong_start, &long));
     let marked = thread(0, &[], &[(X, 1, 0, true, false), (X, 2, 0, true, true)]);
@@ -226,8 +229,9 @@ fn covering_allows_more_values_only_where_classes_do() {
         own.set.iter_mut().for_each(|e| e.last = false);
         own
     };
-    let (few, more) = (without_last(&few), without_last(&more));
+    let (few, more, other) = (without_last(&few), without_last(&more), without_last(&other));
     assert!(covered(rules(Tso, Domain::Set, 0), &more, &few));
+    assert!(!covered(rules(Tso, Domain::Set, 0), &other, &few), "another class");
     let epoch = CertThread { epoch: 1, ..few.clone() };
     assert!(!covered(rules(Pso, Domain::Set, 0), &epoch, &few), "another epoch");
 }
@@ -238,4 +242,24 @@ fn heads_are_compared_by_location_under_pso() {
     let second = thread(0, &[(Y, 1, 0, false)], &[(X, 1, 0, false, true)]);
     assert!(covered(rules(Pso, Fd, 1), &second, &both));
     assert!(!covered(rules(Tso, Fd, 2), &second, &both), "not the beginning of the queue");
+}
+
+#[test]
+fn covering_compares_memory_and_control() {
+    let own = CertThread { registers: vec![0], ..thread(0, &[], &[]) };
+    let state = CertState { memory: vec![0], allocated: vec![false], threads: vec![own] };
+    let changes: [fn(&mut CertState); 4] = [
+        |s| s.memory[0] = 1,
+        |s| s.allocated[0] = true,
+        |s| s.threads[0].pc = Pc(1),
+        |s| s.threads[0].registers[0] = 1,
+    ];
+    for domain in [Fd, Pd, Set] {
+        assert!(covers(rules(Pso, domain, 0), &state, &state));
+        for change in changes {
+            let mut other = state.clone();
+            change(&mut other);
+            assert!(!covers(rules(Pso, domain, 0), &other, &state), "{other:?}");
+        }
+    }
 }

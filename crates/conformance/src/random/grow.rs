@@ -127,7 +127,12 @@ impl Grower {
     }
 
     fn declarations(&mut self) -> Vec<Shared> {
-        let count = self.random.within(1, 3).max(self.random.within(1, 2));
+        let count = match self.profile {
+            Profile::Straight | Profile::Loops | Profile::Records | Profile::Kitchen => {
+                self.random.within(1, 3).max(self.random.within(1, 2))
+            }
+            Profile::Buffers => self.random.within(1, 2),
+        };
         self.ints = ["x", "y", "z"][..count].to_vec();
         let mut shared = Vec::new();
         for name in self.ints.clone() {
@@ -163,6 +168,16 @@ impl Grower {
             Profile::Buffers => self.random.within(3, 6),
         };
         let mut body = Vec::new();
+        if self.profile == Profile::Buffers && at == 1 && self.random.percent(70) {
+            // Somebody looks, again and again, at what the other one stores.
+            for reg in ["r0", "r1", "r2"] {
+                if self.random.percent(25) {
+                    self.statements(1, Place::Open, &mut body);
+                }
+                body.push(line(format!("{reg} = {};", self.int())));
+            }
+            return body;
+        }
         if self.profile == Profile::Records && self.random.percent(70) {
             body.push(line(self.random.pick(&["r4 = new Node;", "r4 = head;"])));
         }
@@ -236,7 +251,7 @@ impl Grower {
                 body.push(block("critical", inner));
                 return 2;
             }
-            Profile::Buffers if place == Place::Open && roll < 12 => {
+            Profile::Buffers if place == Place::Open && roll < 10 => {
                 let mut inner = vec![self.storing()];
                 if self.random.percent(60) {
                     inner.push(self.storing());

@@ -13,7 +13,7 @@ use fencepost_search::{Cancel, Limits, Progress};
 use std::fs;
 
 /// Random programs of each profile.
-const PROGRAMS: u64 = 60;
+const PROGRAMS: u64 = 40;
 /// What a search may store.
 const STATES: u64 = 100_000;
 
@@ -69,10 +69,12 @@ fn contradiction(problem: &Problem, model: &ModelSpec, truth: &str) -> Option<St
     let settings = Settings { limits, max_buffer: Some(8), ..settings(1) };
     let exact = check(problem, model, settings);
     let auto = ask(&Auto, problem, model, settings);
-    let domains = DOMAINS.map(|(domain, k)| ask(&Abstraction { domain, k }, problem, model, settings));
-    for (answer, by) in [(&exact, "explicit".into()), (&auto, "auto".into())].into_iter().chain(
-        domains.iter().zip(DOMAINS).map(|(answer, domain)| (answer, format!("{domain:?}"))),
-    ) {
+    let domains =
+        DOMAINS.map(|(domain, k)| ask(&Abstraction { domain, k }, problem, model, settings));
+    for (answer, by) in [(&exact, "explicit".into()), (&auto, "auto".into())]
+        .into_iter()
+        .chain(domains.iter().zip(DOMAINS).map(|(answer, domain)| (answer, format!("{domain:?}"))))
+    {
         let word = answer.verdict.word();
         let known = |word: &str| word == "verified" || word == "violated";
         if known(word) && known(truth) && word != truth {
@@ -110,7 +112,8 @@ fn contradictions(source: &str, turn: u64, tally: &mut Tally) -> Option<String> 
     for (name, ..) in MODELS {
         let model = model(name);
         let limits = Limits { states: STATES, ..Limits::default() };
-        let all = outcomes(problem, &model, Settings { limits, max_buffer: Some(4), ..settings(1) });
+        let all =
+            outcomes(problem, &model, Settings { limits, max_buffer: Some(4), ..settings(1) });
         let clean = Problem { properties: vec![Property::Assertions], ..problem.clone() };
         let faulty = match check(&clean, &model, Settings { limits, ..settings(1) }).verdict {
             Verdict::Violated(_) => Some(true),
@@ -178,9 +181,9 @@ fn same(engine: &dyn Engine, problem: &Problem, name: &str, about: &str) -> u64 
         let settings = Settings { limits, ..settings(threads) };
         ask(engine, problem, &model(name), settings)
     });
-    let [one, two] = answers.each_ref().map(|a| {
-        (&a.verdict, &a.outcomes, a.statistics, a.by, &a.suspect, a.outcomes_complete)
-    });
+    let [one, two] = answers
+        .each_ref()
+        .map(|a| (&a.verdict, &a.outcomes, a.statistics, a.by, &a.suspect, a.outcomes_complete));
     assert!(one == two, "{about} {name}: {one:?}\n{two:?}");
     answers[0].statistics.states
 }

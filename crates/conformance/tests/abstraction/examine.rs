@@ -2,8 +2,10 @@
 
 use crate::common::lower;
 use fencepost_conformance::reference::{Model, Report, explore};
-use fencepost_ir::{Problem, Property, Value};
+use fencepost_ir::flow::successors;
+use fencepost_ir::{FenceKinds, Op, Problem, Property, Value};
 use fencepost_models::buffered::Buffered;
+use fencepost_models::coherence::buffer::LAST_EPOCH;
 use fencepost_models::coherence::{Coherence, Domain, Grouping};
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::mutation::Mutated;
@@ -19,8 +21,6 @@ pub(crate) type Outcomes = BTreeSet<Vec<Value>>;
 
 /// The largest number of pending stores on the exact side.
 pub(crate) const BOUND: usize = 3;
-/// Searches with more states than this are cut short: what they did not find says nothing.
-const STATES: u64 = 30_000;
 /// The same for the reference, which is slower.
 const REFERENCE_STATES: usize = 6_000;
 
@@ -71,7 +71,11 @@ impl Exact {
             let whole = report.complete && !report.bound_hit;
             if whole || !report.complete || bound == BOUND {
                 let longest = whole.then_some(bound as u32);
-                return Exact { wrong: is_wrong(problem, &report), outcomes: report.outcomes, longest };
+                return Exact {
+                    wrong: is_wrong(problem, &report),
+                    outcomes: report.outcomes,
+                    longest,
+                };
             }
         }
         unreachable!("the last bound ends it")
@@ -100,11 +104,16 @@ pub(crate) struct Found {
     pub(crate) complete: bool,
 }
 
-/// Searches an abstract model to the end.
-pub(crate) fn search(problem: &Problem, coherence: Coherence, reductions: Reductions) -> Found {
+/// Searches an abstract model to the end, if it has no more than so many states.
+pub(crate) fn search(
+    problem: &Problem,
+    coherence: Coherence,
+    reductions: Reductions,
+    states: u64,
+) -> Found {
     let machine = Machine::new(problem, Buffered(coherence), reductions);
     let (cancel, progress) = (Cancel::default(), Progress::default());
-    let limits = Limits { states: STATES, ..Limits::default() };
+    let limits = Limits { states, ..Limits::default() };
     let (cancel, progress) = (&cancel, &progress);
     let threads = NonZeroUsize::MIN;
     let options = Options { limits, cancel, progress, threads, stop_at: None };
@@ -116,6 +125,21 @@ pub(crate) fn search(problem: &Problem, coherence: Coherence, reductions: Reduct
         wrong: found.target(VIOLATION).is_some(),
         complete: found.coverage == Coverage::Exhaustive,
     }
+}
+
+/// Whether no thread passes more store-store fences than epochs are counted. Beyond that, an abstract
+/// model forgets an order that the exact one knows, however long its heads are.
+fn has_few_epochs(problem: &Problem) -> bool {
+    let counts = |op: &Op| {
+        let Op::Fence(kinds) = op else { return false };
+        *kinds != FenceKinds::FULL && kinds.contains(FenceKinds::STORE_STORE)
+    };
+    problem.program.threads.iter().all(|thread| {
+        let fences = thread.code.iter().filter(|stmt| counts(&stmt.op)).count();
+        let goes_back = |(at, stmt)| successors(stmt).any(|next| next.index() <= at);
+        let has_loop = thread.code.iter().enumerate().any(goes_back);
+        fences == 0 || (fences <= usize::from(LAST_EPOCH) && !has_loop)
+    })
 }
 
 /// What a difference breaks.
@@ -153,23 +177,44 @@ pub(crate) struct Tally {
     pub(crate) exact: usize,
 }
 
+/// How to examine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope {
+    /// Searches with more states than this are cut short: what they did not find says nothing.
+    pub(crate) states: u64,
+    /// Whether to search without reductions, too.
+    pub(crate) unreduced: bool,
+    /// A deliberate error.
+    pub(crate) mutated: Mutated,
+}
+
+impl Scope {
+    /// For small programs.
+    pub(crate) fn whole() -> Self {
+        Scope { states: 30_000, unreduced: true, mutated: Mutated::default() }
+    }
+}
+
 /// Holds the abstract models of one grouping against what really happens, and against each other.
 pub(crate) fn examine(
     problem: &Problem,
     grouping: Grouping,
     exact: &Exact,
-    mutated: Mutated,
+    scope: Scope,
     tally: &mut Tally,
 ) -> Vec<Difference> {
     let mut differences = Vec::new();
     let mut say = |broken, text| differences.push(Difference { broken, text });
-    for (reductions, name) in [(Reductions::NONE, "none"), (Reductions::ALL, "all")] {
+    let Scope { states, unreduced, mutated } = scope;
+    let unreduced = unreduced.then_some((Reductions::NONE, "none"));
+    let longest = exact.longest.filter(|_| grouping == Grouping::Thread || has_few_epochs(problem));
+    for (reductions, name) in [(Reductions::ALL, "all")].into_iter().chain(unreduced) {
         let mut sets: Vec<((Domain, u32), Option<Found>)> = Vec::new();
-        let beyond = exact.longest.filter(|k| !DOMAINS.contains(&(Domain::Full, *k)));
+        let beyond = longest.filter(|k| !DOMAINS.contains(&(Domain::Full, *k)));
         for (domain, k) in DOMAINS.into_iter().chain(beyond.map(|k| (Domain::Full, k))) {
             let about = format!("{grouping:?} {} k={k} reductions {name}", domain.name());
             let coherence = Coherence { grouping, domain, k, labelled: false, mutated };
-            let found = search(problem, coherence, reductions);
+            let found = search(problem, coherence, reductions, states);
             if !found.complete {
                 tally.cut += 1;
                 sets.push(((domain, k), None));
@@ -183,7 +228,7 @@ pub(crate) fn examine(
             if exact.wrong && !found.wrong {
                 say(Broken::Inclusion, format!("{about}: verifies what goes wrong"));
             }
-            if domain == Domain::Full && exact.longest.is_some_and(|longest| k >= longest) {
+            if domain == Domain::Full && longest.is_some_and(|longest| k >= longest) {
                 tally.exact += 1;
                 let extra: Vec<_> = found.outcomes.difference(&exact.outcomes).collect();
                 if !extra.is_empty() {
@@ -214,14 +259,14 @@ pub(crate) fn examine(
 /// Examines a source text under both models, with the reference as the exact side.
 pub(crate) fn examine_source(
     source: &str,
-    mutated: Mutated,
+    scope: Scope,
     tally: &mut Tally,
 ) -> Result<Vec<Difference>, String> {
     let problems = lower(source)?;
     let mut differences = Vec::new();
     for (_, grouping, model) in MODELS {
         let exact = Exact::by_reference(&problems[0], model);
-        differences.extend(examine(&problems[0], grouping, &exact, mutated, tally));
+        differences.extend(examine(&problems[0], grouping, &exact, scope, tally));
     }
     Ok(differences)
 }

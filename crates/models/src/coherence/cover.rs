@@ -7,11 +7,15 @@
 
 use super::buffer::{Buffer, Entry};
 use super::{Coherence, Domain, Grouping};
-use crate::bits::Writer;
+use crate::bits::{Field, Writer};
 use crate::buffered::Buffered;
 use crate::model::{Covering, MemoryModel};
 use crate::shape::Shape;
 use fencepost_ir::{ThreadId, Value};
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+const WORD: Field = Field::new(Value::MIN, u32::MAX);
 
 impl Coherence {
     /// The entries of `small`'s heads that are behind `big`'s; none when `big`'s are not their beginnings.
@@ -53,6 +57,36 @@ impl Coherence {
             })
     }
 
+    /// A number that is the same for buffers of which one may cover the other, and hardly ever for
+    /// others: made from what neither order changes by moving entries from the head to the set, the
+    /// elements in `fd` and the classes in the other domains.
+    fn checksum(&self, buffer: &Buffer) -> u32 {
+        let same = |a: &Entry, b: &Entry| match self.domain {
+            Domain::Full => a.same_element(b),
+            Domain::Partial | Domain::Set => a.same_class(b),
+        };
+        let mixed = |e: &Entry| {
+            let class = u64::from(e.slot) << 8 | u64::from(e.epoch) << 1 | u64::from(e.before);
+            let element = match self.domain {
+                Domain::Full => u64::from(e.value as u32) << 32 | u64::from(e.label),
+                Domain::Partial | Domain::Set => 0,
+            };
+            let mut hasher = FxHasher::default();
+            hasher.write_u64(class);
+            hasher.write_u64(element);
+            (hasher.finish() >> 32) as u32
+        };
+        // Each once; those of a class are neighbours in the set.
+        let Buffer { head, set, .. } = buffer;
+        let in_set = (set.iter().enumerate())
+            .filter(|(at, e)| *at == 0 || !same(e, &set[at - 1]))
+            .map(|(_, e)| e);
+        let in_head = (head.iter().enumerate())
+            .filter(|(at, e)| !head[..*at].iter().chain(set).any(|other| same(e, other)))
+            .map(|(_, e)| e);
+        in_set.chain(in_head).fold(0, |sum, entry| sum.wrapping_add(mixed(entry)))
+    }
+
     /// Whether two buffers differ in nothing but the elements of their classes.
     fn may_join(&self, one: &Buffer, other: &Buffer) -> bool {
         let within = |a: &Buffer, b: &Buffer| {
@@ -66,7 +100,7 @@ impl Coherence {
 }
 
 impl Covering for Buffered<Coherence> {
-    /// The current epoch, and for each location the youngest pending value.
+    /// The current epoch, for each location the youngest pending value, and what is pending at all.
     fn encode_key(&self, shape: &Shape<'_>, pending: &Vec<Buffer>, t: ThreadId, w: &mut Writer) {
         let (buffer, thread) = (&pending[t.index()], shape.thread(t));
         w.put(super::EPOCH, Value::from(buffer.epoch));
@@ -83,6 +117,7 @@ impl Covering for Buffered<Coherence> {
                 w.put(self.0.label_field(shape), entry.label as Value);
             }
         }
+        w.put(WORD, self.0.checksum(buffer) as Value);
     }
 
     fn covers(&self, big: &Vec<Buffer>, small: &Vec<Buffer>) -> bool {

@@ -6,8 +6,8 @@
 //! former. An abstraction under which no fences are enough, because it reaches an error without any
 //! reordering, calls the program *unfixable*.
 //!
-//! DIVERGENCE: the paper puts a fence right behind the first or right before the second of two
-//! statements; ours may stand anywhere between them.
+//! DIVERGENCE: the paper puts a fence for each ordering, next to one of its two statements; ours may stand anywhere
+//! between them, and one may keep several orderings. So ours can be optimal where the paper's are not.
 
 use super::super::{Broken, Runner, lowered, model, number, place_name};
 use super::paper::{Cell, Line, MEMORY, OPTIMAL, SUB_OPTIMAL, UNFIXABLE};
@@ -70,13 +70,13 @@ fn fewest_row(
     let (repair, met) = match inference {
         Inference::Repaired(repair) => match &repair.sufficiency {
             Sufficiency::Verified => (Some(repair), ""),
-            Sufficiency::Bounded(_) => (None, "It was not proved that the fences are enough."),
+            Sufficiency::Bounded(_) => (None, notes::UNPROVED),
         },
         Inference::GaveUp(gave_up) => {
             let why = gave_up.undecided.first().map(|(_, why)| ended_by(why.why));
-            (None, why.unwrap_or("A limit was met."))
+            (None, why.unwrap_or("a limit was met"))
         }
-        Inference::Unrepairable(_) => (None, "No fences help."),
+        Inference::Unrepairable(_) => (None, "no fences help"),
     };
     let fewest = repair.as_ref().map(|repair| repair.placements[0].atoms.len());
     let agrees = fewest.is_some_and(|ours| line.fences.is_none_or(|paper| paper == ours as u64));
@@ -94,7 +94,8 @@ fn fewest_row(
     let note = match fewest {
         None => met,
         Some(_) if agrees => "",
-        Some(_) => notes::reason(line, None, OPTIMAL),
+        Some(ours) if line.fences.is_some_and(|paper| paper > ours as u64) => notes::FEWER,
+        Some(_) => notes::UNKNOWN,
     };
     runner.rows.push(Row {
         group: line.algorithm.into(),
@@ -131,11 +132,12 @@ fn method_row(
         .as_ref()
         .is_ok_and(|found| out_of_memory || cell.word.is_none_or(|word| word == found.word));
     let note = match &found {
-        Err(met) if out_of_memory => format!("{met} The paper's tool ran out of memory."),
+        Err(met) if out_of_memory => format!("{met}; the paper's tool ran out of memory"),
         Err(met) => met.clone(),
-        Ok(_) if out_of_memory => "The paper's tool ran out of memory.".into(),
+        Ok(_) if out_of_memory => "the paper's tool ran out of memory".into(),
         Ok(_) if agrees => String::new(),
-        Ok(found) => notes::reason(line, Some(cell), found.word).into(),
+        Ok(found) if found.shares() => notes::SHARED.into(),
+        Ok(found) => notes::reason(line, cell, found.word).into(),
     };
     let paper = Figures::new()
         .with("result", cell.word.map(Figure::Word))
@@ -145,6 +147,7 @@ fn method_row(
             .with("result", Figure::Word(found.word))
             .with("fences", found.placement.as_ref().map(|p| number(p.atoms.len())))
             .with("proved", found.placement.as_ref().map(|_| Figure::Flag(true)))
+            .with("constraints", found.constraints.map(number))
             .with("states", Figure::Number(found.states))
             .with("seconds", Figure::Seconds(seconds))
     });
@@ -167,7 +170,17 @@ struct Found {
     word: &'static str,
     /// The fences; none if there are none that are enough.
     placement: Option<Placement>,
+    /// The fewest orderings that satisfy the formula.
+    constraints: Option<usize>,
     states: u64,
+}
+
+impl Found {
+    /// Whether the fences are optimal only because one of them keeps several orderings.
+    fn shares(&self) -> bool {
+        let fences = self.placement.as_ref().map(|placement| placement.atoms.len());
+        self.word == OPTIMAL && self.constraints > fences
+    }
 }
 
 /// The paper's method under one abstraction; else what it met.
@@ -179,19 +192,19 @@ fn method(
     budget: Budget<'_>,
 ) -> Result<Found, String> {
     let Subject { model, problems, candidates } = subject;
-    let fewest = fewest.ok_or("The fewest fences are not known.")?;
+    let fewest = fewest.ok_or("the fewest fences are not known")?;
     let task = Task { problem: &problems[0], model };
     let abstracted = model.abstracted(cell.domain, cell.k, true);
     let abstracted = abstracted.expect("the models of the tables have abstractions");
     let avoidance =
         abstract_avoidance(task, abstracted, settings, budget).map_err(|why| match why {
-            GaveUp::Stopped(Stop::Time) => format!("More than {} s.", TIME.as_secs()),
-            GaveUp::Stopped(Stop::Memory) => "More memory than there is, or than 8 GiB.".into(),
-            GaveUp::Stopped(stop) => format!("{}.", ended_by(Why::Stopped(stop))),
-            GaveUp::Constraints(count) => format!("{count} orderings are too many."),
+            GaveUp::Stopped(Stop::Time) => format!("more than {} s", TIME.as_secs()),
+            GaveUp::Stopped(Stop::Memory) => "more than 8 GiB, or than there is".into(),
+            GaveUp::Stopped(stop) => ended_by(Why::Stopped(stop)).into(),
+            GaveUp::Constraints(count) => format!("{count} orderings are too many"),
         })?;
-    let states = avoidance.states;
-    let unfixable = Found { word: UNFIXABLE, placement: None, states };
+    let (states, constraints) = (avoidance.states, avoidance.fewest());
+    let unfixable = Found { word: UNFIXABLE, placement: None, constraints, states };
     if avoidance.unavoidable {
         return Ok(unfixable);
     }
@@ -204,7 +217,7 @@ fn method(
         Verdict::Verified(_) => {}
         Verdict::Violated(_) => unreachable!("a formula that is kept keeps the abstraction right"),
         Verdict::Inconclusive(_) => {
-            return Err("It was not proved that the fences are enough.".into());
+            return Err(notes::UNPROVED.into());
         }
     }
     let word = match placement.atoms.len().cmp(&fewest) {
@@ -212,5 +225,5 @@ fn method(
         Ordering::Greater => SUB_OPTIMAL,
         Ordering::Less => unreachable!("fewer than the fewest fences are not enough"),
     };
-    Ok(Found { word, placement: Some(placement), states })
+    Ok(Found { word, placement: Some(placement), constraints, states })
 }

@@ -51,7 +51,7 @@ pub(super) fn rows(runner: &mut Runner, line: &Line) -> Result<(), Broken> {
         let note = match said {
             Err(met) => met,
             Ok(_) if agrees => "",
-            Ok(said) => notes::reason(line, Some(cell), said),
+            Ok(said) => notes::reason(line, cell, said),
         };
         runner.rows.push(Row {
             group: line.algorithm.into(),

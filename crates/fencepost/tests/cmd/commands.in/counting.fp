@@ -1,0 +1,15 @@
+// It counts, and nobody says how far.
+shared int n = 0;
+
+thread p {
+  loop {
+    n = n + 1;
+  }
+}
+
+thread q {
+  loop {
+    r = n;
+    assert(r >= 0);
+  }
+}
