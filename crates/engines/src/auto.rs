@@ -67,6 +67,8 @@ struct Refining {
     partial_k: u32,
     /// The finest run that was not followed.
     suspect: Option<Box<Suspect>>,
+    /// Whether `fd` needs more memory than there is.
+    full_is_out: bool,
     /// Whether there is nothing finer to try.
     exhausted: bool,
 }
@@ -80,10 +82,16 @@ impl Portfolio<'_> {
         let mut bound = FIRST_BOUND;
         let mut concrete: Option<Answer> = None;
         let mut clean_up_to = None;
+        let mut had_all = false;
         loop {
             let states = allowance.min(self.settings.limits.states);
             let last = states == self.settings.limits.states;
-            let known = concrete.as_ref().is_some_and(|answer| is_exhausted(answer, most));
+            // With half of the memory the exact search may have met its end; with all of it, not yet.
+            let known = concrete.as_ref().is_some_and(|answer| {
+                let out = is_out_of_memory(answer);
+                is_exhausted(answer, most) || out && (!refining.exhausted || had_all)
+            });
+            had_all = refining.exhausted;
             let (exact, proof) = self.round(states, bound.min(most), known, &mut refining);
             if let Some(exact) = exact {
                 if let Some(proof) = proof.as_ref().filter(|_| is_conclusive(&exact)) {
@@ -105,7 +113,8 @@ impl Portfolio<'_> {
                 return self.concluded(proof);
             }
             let stopped = self.budget.cancel.raised().is_some();
-            let nothing_left = refining.exhausted && is_exhausted(exact, most);
+            let done = is_exhausted(exact, most) || had_all && is_out_of_memory(exact);
+            let nothing_left = refining.exhausted && done;
             if stopped || last || nothing_left {
                 break;
             }
@@ -191,7 +200,11 @@ impl Portfolio<'_> {
                 return None;
             }
             let full = Abstraction { domain: Domain::Full, k: refining.k };
-            match self.attempt(full, settings, give_up) {
+            let attempt = match refining.full_is_out {
+                true => Attempt::OutOfMemory,
+                false => self.attempt(full, settings, give_up),
+            };
+            match attempt {
                 Attempt::Concluded(answer) => return Some(answer),
                 Attempt::TooCoarse(suspect) => {
                     refining.suspect = suspect.or(refining.suspect.take());
@@ -200,6 +213,7 @@ impl Portfolio<'_> {
                     continue;
                 }
                 Attempt::TooBig => {}
+                Attempt::OutOfMemory => refining.full_is_out = true,
                 Attempt::Hopeless => {
                     refining.exhausted = true;
                     continue;
@@ -212,9 +226,14 @@ impl Portfolio<'_> {
                 match self.attempt(partial, settings, give_up) {
                     Attempt::Concluded(answer) => return Some(answer),
                     Attempt::TooCoarse(_) => refining.partial_k += 1,
-                    Attempt::TooBig | Attempt::Hopeless | Attempt::Stopped => return None,
+                    Attempt::OutOfMemory | Attempt::Hopeless => {
+                        refining.exhausted = refining.full_is_out;
+                        return None;
+                    }
+                    Attempt::TooBig | Attempt::Stopped => return None,
                 }
             }
+            refining.exhausted = refining.full_is_out;
             return None;
         }
     }
@@ -227,7 +246,8 @@ impl Portfolio<'_> {
             Verdict::Verified(_) | Verdict::Violated(_) => Attempt::Concluded(answer),
             Verdict::Inconclusive(reason) => match reason.why {
                 Why::Spurious => Attempt::TooCoarse(answer.suspect),
-                Why::Stopped(Stop::States | Stop::Memory | Stop::Depth) => Attempt::TooBig,
+                Why::Stopped(Stop::States) => Attempt::TooBig,
+                Why::Stopped(Stop::Memory | Stop::Depth) => Attempt::OutOfMemory,
                 Why::Stopped(Stop::Time | Stop::Interrupted) => Attempt::Stopped,
                 Why::Values => Attempt::Hopeless,
                 Why::Buffers | Why::NoWitness | Why::UnderApproximated => {
@@ -244,8 +264,10 @@ enum Attempt {
     Concluded(Answer),
     /// A run that the exact model does not follow.
     TooCoarse(Option<Box<Suspect>>),
-    /// More states than allowed.
+    /// More states than allowed in this round.
     TooBig,
+    /// More memory than there is: more states would not help.
+    OutOfMemory,
     /// More values than any abstraction of buffers copes with.
     Hopeless,
     /// It was told to stop.
@@ -256,6 +278,15 @@ fn is_conclusive(answer: &Answer) -> bool {
     match answer.verdict {
         Verdict::Verified(_) | Verdict::Violated(_) => true,
         Verdict::Inconclusive(_) => false,
+    }
+}
+
+fn is_out_of_memory(answer: &Answer) -> bool {
+    match &answer.verdict {
+        Verdict::Verified(_) | Verdict::Violated(_) => false,
+        Verdict::Inconclusive(reason) => {
+            matches!(reason.why, Why::Stopped(Stop::Memory | Stop::Depth))
+        }
     }
 }
 
