@@ -3,8 +3,8 @@
 // What must hold: no thread leaves the barrier of a phase before the other has arrived at it, and
 // count stays within 0..N (its declared range: leaving it is a fault). The first is checked on
 // program counters, so that the check has no stores of its own: thread 0 marks its even phases as
-// critical, thread 1 its odd ones, and whoever leaves too early makes the two overlap. The threads
-// are alike, so one parity for each is enough.
+// critical, thread 1 its odd ones, and whoever leaves a phase too early makes the two overlap. The
+// threads are alike, so one parity for each is enough. The check does not see every early exit.
 // Expected: verified everywhere: the count is renewed before anybody is let through.
 
 const N = 2;

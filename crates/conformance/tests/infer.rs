@@ -147,7 +147,16 @@ fn few(problem: &Problem, menu: &Menu, seed: u64) -> Candidates {
     }
 }
 
-fn compare(source: &str, name: &str, menu: &Menu, seed: u64) -> Option<bool> {
+/// What a comparison was about.
+#[derive(Default)]
+struct Compared {
+    /// Fences were needed.
+    needed: bool,
+    /// So many abstractions found some.
+    abstracted: usize,
+}
+
+fn compare(source: &str, name: &str, menu: &Menu, seed: u64) -> Option<Compared> {
     let problem = problem(source)?;
     let model = model(name);
     let candidates = few(&problem, menu, seed);
@@ -172,13 +181,14 @@ fn compare(source: &str, name: &str, menu: &Menu, seed: u64) -> Option<bool> {
             if let Inference::Repaired(papers) = &papers {
                 assert!(papers.price >= price, "{papers:?} {}", about());
             }
-            let abstracted = ABSTRACTIONS.iter().filter(|_| name != "rmo");
-            for abstraction in abstracted {
+            let mut abstracted = 0;
+            for abstraction in ABSTRACTIONS.iter().filter(|_| name != "rmo") {
                 let papers = ask(&problem, &model, &candidates, Some(*abstraction), papers::infer);
                 match &papers {
                     Inference::Repaired(papers) => {
                         let verified = papers.sufficiency == Sufficiency::Verified;
                         assert!(verified && papers.price >= price, "{papers:?} {}", about());
+                        abstracted += usize::from(price > 0);
                     }
                     // It asks for what may not be placed; or it is false, but not where a store
                     // that is committed at once is as under SC.
@@ -192,27 +202,31 @@ fn compare(source: &str, name: &str, menu: &Menu, seed: u64) -> Option<bool> {
                     Inference::Unrepairable(_) => panic!("{papers:?} {}", about()),
                 }
             }
-            Some(price > 0)
+            Some(Compared { needed: price > 0, abstracted })
         }
         Inference::Unrepairable(Unrepairable::OutOfReach { .. }) => {
             assert!(placements.is_empty(), "{placements:?} {}", about());
-            Some(true)
+            Some(Compared { needed: true, abstracted: 0 })
         }
         Inference::Unrepairable(_) | Inference::GaveUp(_) => panic!("{}", about()),
     }
 }
 
 fn run(name: &str, menus: &[Menu], seeds: std::ops::Range<u64>, least: usize) {
-    let mut interesting = 0;
+    let (mut interesting, mut abstracted) = (0, 0);
     for seed in seeds {
         for profile in Profile::ALL {
             let source = program(profile, seed).to_string();
             for menu in menus {
-                interesting += usize::from(compare(&source, name, menu, seed) == Some(true));
+                let compared = compare(&source, name, menu, seed).unwrap_or_default();
+                interesting += usize::from(compared.needed);
+                abstracted += compared.abstracted;
             }
         }
     }
     assert!(interesting >= least, "only {interesting} programs needed fences");
+    let some = abstracted >= 2 * least || name == "rmo";
+    assert!(some, "only {abstracted} were found under abstractions");
 }
 
 fn singles(model: &str) -> Menu {

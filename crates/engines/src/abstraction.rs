@@ -53,8 +53,7 @@ impl Abstraction {
             return crate::Explicit.run(task, settings, budget);
         };
         let machine = Machine::new(task.problem, model, settings.reductions);
-        let found =
-            explore_ordered(&machine, options(settings, budget, settings.limits, stop_at));
+        let found = explore_ordered(&machine, options(settings, budget, settings.limits, stop_at));
         let statistics = Statistics {
             states: found.states,
             transitions: found.transitions,
@@ -95,7 +94,7 @@ impl Abstraction {
             outcomes: outcomes(&found),
             outcomes_complete: false,
             by: Decider::Abstraction(self.domain, self.k),
-            suspect: suspect.map(Box::new),
+            suspect,
             growing: growing(&machine, &found),
         }
     }
@@ -110,7 +109,7 @@ fn tried(
     found: &Exploration<Antichain>,
     target: Target,
     witness: Option<usize>,
-) -> Result<Evidence, Suspect> {
+) -> Result<Evidence, Box<Suspect>> {
     let (mut work, mut joined) = (machine.work(), Vec::new());
     let leads = |after: &[u8], next: &[u8]| {
         joined.clear();
@@ -158,4 +157,3 @@ fn witnesses(
     }
     Verdict::Verified(first)
 }
-

@@ -17,11 +17,12 @@ use crate::explicit::{self, Explicit, LARGEST_BOUND};
 use crate::verdict::{Verdict, Why};
 use fencepost_models::coherence::Domain;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
+use std::num::NonZeroUsize;
 
 /// States each arm may store in the first round.
 const FIRST: u64 = 20_000;
 /// How many times more in each round after.
-const MORE: u64 = 4;
+const MORE: u64 = 8;
 /// The bound on pending accesses in the first round; it doubles.
 const FIRST_BOUND: u32 = 4;
 /// The longest heads tried. Beyond this the abstraction is nearly the exact model.
@@ -139,7 +140,8 @@ impl Portfolio<'_> {
             && self.settings.shortest
         {
             let states = proof.statistics.states;
-            let shorter = explicit::shorter(self.task, self.settings, self.budget, evidence, states);
+            let shorter =
+                explicit::shorter(self.task, self.settings, self.budget, evidence, states);
             if let Some(shorter) = shorter {
                 *evidence = shorter;
             }
@@ -174,13 +176,18 @@ impl Portfolio<'_> {
         if self.settings.threads.get() == 1 || states <= FIRST {
             let exact = hunt();
             refining.exhausted |= exact.growing.is_some();
-            let proof =
-                if is_conclusive(&exact) { None } else { self.refine(settings, refining, &give_up) };
+            let proof = if is_conclusive(&exact) {
+                None
+            } else {
+                self.refine(settings, refining, &give_up)
+            };
             return (Some(exact), proof);
         }
         std::thread::scope(|scope| {
             let exact = scope.spawn(hunt);
-            let proof = self.refine(settings, refining, &give_up);
+            // Where a processor more would help is not known; the exact search is the faster one.
+            let alone = Settings { threads: NonZeroUsize::MIN, ..settings };
+            let proof = self.refine(alone, refining, &give_up);
             match exact.join() {
                 Ok(exact) => (Some(exact), proof),
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -205,7 +212,7 @@ impl Portfolio<'_> {
                 false => self.attempt(full, settings, give_up),
             };
             match attempt {
-                Attempt::Concluded(answer) => return Some(answer),
+                Attempt::Concluded(answer) => return Some(*answer),
                 Attempt::TooCoarse(suspect) => {
                     refining.suspect = suspect.or(refining.suspect.take());
                     refining.k += 1;
@@ -224,7 +231,7 @@ impl Portfolio<'_> {
             while refining.partial_k <= refining.k + PARTIAL {
                 let partial = Abstraction { domain: Domain::Partial, k: refining.partial_k };
                 match self.attempt(partial, settings, give_up) {
-                    Attempt::Concluded(answer) => return Some(answer),
+                    Attempt::Concluded(answer) => return Some(*answer),
                     Attempt::TooCoarse(_) => refining.partial_k += 1,
                     Attempt::OutOfMemory | Attempt::Hopeless => {
                         refining.exhausted = refining.full_is_out;
@@ -243,7 +250,7 @@ impl Portfolio<'_> {
         let budget = Budget { cancel: give_up, progress: &quiet };
         let answer = engine.run(self.task, settings, budget);
         match &answer.verdict {
-            Verdict::Verified(_) | Verdict::Violated(_) => Attempt::Concluded(answer),
+            Verdict::Verified(_) | Verdict::Violated(_) => Attempt::Concluded(Box::new(answer)),
             Verdict::Inconclusive(reason) => match reason.why {
                 Why::Spurious => Attempt::TooCoarse(answer.suspect),
                 Why::Stopped(Stop::States) => Attempt::TooBig,
@@ -261,7 +268,7 @@ impl Portfolio<'_> {
 /// What came of one abstract search.
 enum Attempt {
     /// A verdict.
-    Concluded(Answer),
+    Concluded(Box<Answer>),
     /// A run that the exact model does not follow.
     TooCoarse(Option<Box<Suspect>>),
     /// More states than allowed in this round.

@@ -65,7 +65,7 @@ pub(crate) fn concretise(
     machine: &Machine<'_, Buffered<Coherence>>,
     path: Path,
     witness: Option<usize>,
-) -> Result<Evidence, Suspect> {
+) -> Result<Evidence, Box<Suspect>> {
     let moves = moves(machine, &path);
     let room = moves.len() as u32 + 1;
     let follower = Follower { task, reductions, init: &path.trace.init, moves: &moves, witness };
@@ -75,7 +75,7 @@ pub(crate) fn concretise(
         let run = run.expect("what the abstract search found replays there");
         let violation = witness.map(Violation::Witness).or_else(|| shown(&run));
         let violation = violation.expect("a violation of the abstract model replays as one");
-        Suspect { domain, k, path, violation, departure }
+        Box::new(Suspect { domain, k, path, violation, departure })
     })
 }
 

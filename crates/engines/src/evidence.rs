@@ -39,7 +39,9 @@ fn values(fact: &[u8]) -> Vec<Value> {
 }
 
 /// Where the `final exists` properties are among the properties, with the classes of their witnesses.
-pub(crate) fn exists<M: MemoryModel>(machine: &Machine<'_, M>) -> impl Iterator<Item = (usize, u32)> {
+pub(crate) fn exists<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+) -> impl Iterator<Item = (usize, u32)> {
     (machine.shape.problem.properties.iter().enumerate())
         .filter(|(_, p)| matches!(p, Property::Final(Quantifier::Exists, _)))
         .map(|(at, _)| at)

@@ -36,10 +36,9 @@ pub(crate) fn growing<M: MemoryModel, V: AsRef<Arena>>(
         Coverage::Cut(Stop::States | Stop::Memory | Stop::Time | Stop::Interrupted) => {}
         // What bounds an abstract model is values.
         Coverage::Bounded if M::FIDELITY == Fidelity::Over => {}
-        Coverage::Cut(Stop::Depth)
-        | Coverage::Exhaustive
-        | Coverage::Bounded
-        | Coverage::Found => return None,
+        Coverage::Cut(Stop::Depth) | Coverage::Exhaustive | Coverage::Bounded | Coverage::Found => {
+            return None;
+        }
     }
     let program = machine.shape.program();
     let computed = ranges(program);

@@ -66,7 +66,8 @@ fn told(name: &str, program: &str, checked: &Result<Certified, Rejected>) -> Str
             let Certified { states, model, domain, k, properties } = certified;
             let states = counted(*states as u64, "state");
             let (model, domain) = (model.name().to_uppercase(), domain.name());
-            let proved: String = properties.iter().map(|p| format!("  {}\n", printable(p))).collect();
+            let proved: String =
+                properties.iter().map(|p| format!("  {}\n", printable(p))).collect();
             format!("{program} is verified under {model}: {states}, {domain} k={k}\n{proved}")
         }
         Err(rejected) => {
@@ -77,11 +78,7 @@ fn told(name: &str, program: &str, checked: &Result<Certified, Rejected>) -> Str
     }
 }
 
-fn record(
-    name: &str,
-    program: &str,
-    checked: &Result<Certified, Rejected>,
-) -> serde_json::Value {
+fn record(name: &str, program: &str, checked: &Result<Certified, Rejected>) -> serde_json::Value {
     let mut report = json!({
         "fencepost": env!("CARGO_PKG_VERSION"),
         "command": "certify",

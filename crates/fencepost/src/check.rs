@@ -51,7 +51,8 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         errors: Vec::new(),
     };
     if options.abstraction.is_given() && options.engine != EngineName::Abstraction {
-        let message = "--domain and --k are for --engine abstraction; the others choose by themselves";
+        let message =
+            "--domain and --k are for --engine abstraction; the others choose by themselves";
         checking.unusable(Path::new("--domain"), message.into());
         return checking.finish();
     }

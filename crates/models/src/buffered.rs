@@ -33,13 +33,7 @@ pub trait Discipline: Sync {
     fn empty(&self, shape: &Shape<'_>) -> Self::Queues;
 
     /// Appends a store. False when the bound forbids it.
-    fn push(
-        &self,
-        shape: &Shape<'_>,
-        q: &mut Self::Queues,
-        t: ThreadId,
-        store: Store,
-    ) -> bool;
+    fn push(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, store: Store) -> bool;
 
     /// The thread's youngest pending store to the location. Where the discipline does not know which
     /// one that is, `way` tells (see [`Self::ways`]).
@@ -89,13 +83,8 @@ pub trait Discipline: Sync {
     fn commit_location(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, which: u32) -> Loc;
 
     /// Removes the store a commit writes to memory.
-    fn commit(
-        &self,
-        shape: &Shape<'_>,
-        q: &mut Self::Queues,
-        t: ThreadId,
-        which: u32,
-    ) -> Committed;
+    fn commit(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, which: u32)
+    -> Committed;
 
     /// Whether a store to the location enters the queues in the same way now and after any commits.
     #[inline]

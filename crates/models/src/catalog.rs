@@ -173,7 +173,12 @@ impl ModelSpec {
     }
 
     /// The abstract model that stands for this one: none for models that are not made of store buffers.
-    pub fn abstracted(&self, domain: Domain, k: u32, labelled: bool) -> Option<Buffered<Coherence>> {
+    pub fn abstracted(
+        &self,
+        domain: Domain,
+        k: u32,
+        labelled: bool,
+    ) -> Option<Buffered<Coherence>> {
         let grouping = match self.kind {
             Kind::Tso => Grouping::Thread,
             Kind::Pso => Grouping::Location,

@@ -344,13 +344,7 @@ impl Discipline for Coherence {
         shape.thread(t).stores[usize::from(entry.slot)]
     }
 
-    fn commit(
-        &self,
-        shape: &Shape<'_>,
-        q: &mut Vec<Buffer>,
-        t: ThreadId,
-        which: u32,
-    ) -> Committed {
+    fn commit(&self, shape: &Shape<'_>, q: &mut Vec<Buffer>, t: ThreadId, which: u32) -> Committed {
         let loc = self.commit_location(shape, q, t, which);
         let buffer = &mut q[t.index()];
         let (value, stays) = match Commit::from_number(which) {

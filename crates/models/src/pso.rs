@@ -97,13 +97,7 @@ impl Discipline for Pso {
     }
 
     #[inline]
-    fn push(
-        &self,
-        shape: &Shape<'_>,
-        q: &mut Vec<Queues>,
-        t: ThreadId,
-        store: Store,
-    ) -> bool {
+    fn push(&self, shape: &Shape<'_>, q: &mut Vec<Queues>, t: ThreadId, store: Store) -> bool {
         let Store { loc, value, .. } = store;
         let slot = shape.thread(t).store_slot[loc.index()].expect("a thread stores where it may");
         let queues = &mut q[t.index()];
@@ -211,13 +205,7 @@ impl Discipline for Pso {
     }
 
     #[inline]
-    fn commit(
-        &self,
-        shape: &Shape<'_>,
-        q: &mut Vec<Queues>,
-        t: ThreadId,
-        which: u32,
-    ) -> Committed {
+    fn commit(&self, shape: &Shape<'_>, q: &mut Vec<Queues>, t: ThreadId, which: u32) -> Committed {
         let queues = &mut q[t.index()];
         let at = if self.mutated.is(Mutation::OutOfOrderCommit) {
             queues.entries.iter().rposition(|e| u32::from(e.slot) == which)

@@ -80,7 +80,9 @@ impl<'p> Doubt<'p> {
             Broken::Waits => format!(
                 "in {number}, {thread} goes on although it must wait for a pending store there"
             ),
-            Broken::Fine => "every step is one of the exact model, but nothing is wrong then".into(),
+            Broken::Fine => {
+                "every step is one of the exact model, but nothing is wrong then".into()
+            }
         }
     }
 
@@ -88,14 +90,15 @@ impl<'p> Doubt<'p> {
     fn committed_before(&self, step: usize) -> Option<usize> {
         let departure = self.suspect.departure;
         let Broken::Again(loc, value) = departure.why else { return None };
-        let (at, _) = (self.story.run.moments[..step].iter().enumerate()).rfind(|(_, moment)| {
-            moment.step.thread == departure.thread
-                && moment.events.iter().any(|told| match told.event.kind {
-                    EventKind::Commit { loc: at, value: what }
-                    | EventKind::Stay { loc: at, value: what } => (at, what) == (loc, value),
-                    _ => false,
-                })
-        })?;
+        let (at, _) =
+            (self.story.run.moments[..step].iter().enumerate()).rfind(|(_, moment)| {
+                moment.step.thread == departure.thread
+                    && moment.events.iter().any(|told| match told.event.kind {
+                        EventKind::Commit { loc: at, value: what }
+                        | EventKind::Stay { loc: at, value: what } => (at, what) == (loc, value),
+                        _ => false,
+                    })
+            })?;
         Some(self.story.number_at(at))
     }
 

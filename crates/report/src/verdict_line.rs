@@ -231,7 +231,9 @@ pub fn advice(finding: &Finding<'_>, fixed: bool) -> Option<&'static str> {
     let Found::Answer(answer) = &finding.result else { return None };
     let Verdict::Inconclusive(inconclusive) = &answer.verdict else { return None };
     if answer.growing.is_some() {
-        return Some("give the variable a range, as in `int(0..7)`, or bound the loop that makes it grow");
+        return Some(
+            "give the variable a range, as in `int(0..7)`, or bound the loop that makes it grow",
+        );
     }
     advice_on(*inconclusive, fixed)
 }

@@ -13,9 +13,9 @@ use fencepost_models::mutation::{Mutated, Mutation};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 
-/// Programs for rules that random ones seldom meet: the first three are about repeated stores and about which store
-/// is the last, the others about marks.
-const PROGRAMS: [&str; 9] = [
+/// Programs for rules that random ones seldom meet: repeated stores and which of them is the last, marks, and what may
+/// stand for what.
+const PROGRAMS: [&str; 13] = [
     "shared int x; thread p { x = 1; x = 2; x = 1; } thread q { r0 = x; r1 = x; r2 = x; }
      observe q.r0, q.r1, q.r2;",
     "shared int x; thread p { x = 1; x = 2; x = 1; r = x; x = 3; s = x; } thread q { r = x; }
@@ -35,6 +35,19 @@ const PROGRAMS: [&str; 9] = [
      thread q { y = 2; fence store_load, store_store; x = 0; t = x; } observe p.r, p.s, q.t, x, y;",
     "shared int x, w, z; thread p { x = 1; x = 2; while (z == 0) skip; x = 3; s = x; w = 1; }
      thread q { while (x != 1) skip; z = 1; while (w == 0) skip; t = x; } observe p.s, q.t;",
+    // The way with the fence is shorter; what it leads to must not stand for the other way.
+    "shared int x, y, z; thread p { x = 1; if (choose(0..=1) == 1) { fence store_store; }
+     else { r = z; r = z; r = z; r = 0; } y = 1; r = z; }
+     thread q { a = y; b = x; z = 1; } observe p.r, q.a, q.b;",
+    // The same with heads: 2, 1 is pending early, and must not stand for 1, 2, 1.
+    "shared int x, z, w; thread p { if (choose(0..=1) == 1) { x = 0; }
+     else { r = z; r = z; r = z; r = z; r = 0; x = 1; } x = 2; x = 1; r = w; }
+     thread q { w = 1; fence; a = x; b = x; c = x; d = x; z = 1; } observe p.r, q.a, q.b, q.c, q.d;",
+    // Two heads before the same set: neither may be lost.
+    "shared int x, w; thread p { if (choose(0..=1) == 1) { x = 1; } else { x = 2; } x = 3; r = w; }
+     thread q { w = 1; fence; a = x; b = x; } observe p.r, q.a, q.b;",
+    // A thread that stores for ever must not keep the other one from its steps.
+    "shared int x; thread p { loop { x = 1; } } thread q { r = x; assert(r == 0); } observe x;",
 ];
 
 /// How many programs notice, by what was noticed.

@@ -94,6 +94,17 @@ mod tests {
         assert_eq!(used, there);
     }
 
+    #[test]
+    fn every_reason_is_about_a_cell_of_the_tables() {
+        for reason in notes::REASONS {
+            let lines = PROOFS.iter().chain(&FENCES);
+            let mut lines =
+                lines.filter(|l| (l.program, l.model) == (reason.program, reason.model));
+            let here = |cell: &Cell| (cell.domain, cell.k) == reason.cell;
+            assert!(lines.any(|line| line.cells.iter().any(here)), "{reason:?}");
+        }
+    }
+
     /// The sums of the columns of the tables, and how often each mark is in them.
     #[test]
     fn the_figures_are_those_of_the_paper() {

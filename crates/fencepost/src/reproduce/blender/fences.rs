@@ -28,7 +28,7 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 /// How long the paper's method may take for one cell.
-const TIME: Duration = Duration::from_secs(30);
+const TIME: Duration = Duration::from_secs(20);
 /// How many bytes it may hold.
 const BYTES: u64 = 8 << 30;
 
