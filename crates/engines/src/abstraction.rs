@@ -6,6 +6,7 @@
 use crate::concretise::{Suspect, concretise};
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::{exists, missing_witness, options, outcomes, path};
+use crate::explicit::Explicit;
 use crate::growing::growing;
 use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, Why, judge};
 use fencepost_models::buffered::Buffered;
@@ -50,7 +51,10 @@ impl Abstraction {
         stop_at: Option<u32>,
     ) -> Answer {
         let Some(model) = task.model.abstracted(self.domain, self.k, false) else {
-            return crate::Explicit.run(task, settings, budget);
+            return match stop_at {
+                Some(_) => Explicit.run(task, settings, budget),
+                None => Explicit.outcomes(task, settings, budget),
+            };
         };
         let machine = Machine::new(task.problem, model, settings.reductions);
         let found = explore_ordered(&machine, options(settings, budget, settings.limits, stop_at));
