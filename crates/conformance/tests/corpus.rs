@@ -185,4 +185,14 @@ fn the_number_of_threads_does_not_show() {
             assert_eq!(one.verdict, two.verdict, "{stem} {name}");
         }
     }
+    let unbounded = ["mutex/burns1-tso", "mutex/dijkstra1-tso", "regress/values-stop-growing"];
+    for stem in unbounded {
+        let path = corpus().join(format!("{stem}.fp"));
+        let source = fs::read_to_string(path).expect("a corpus program");
+        let problem = &lower(&source).expect("it compiles")[0];
+        let one = check_with(&Auto, problem, &model("tso"), settings(1));
+        let two = check_with(&Auto, problem, &model("tso"), settings(2));
+        assert_eq!((one.statistics, one.by), (two.statistics, two.by), "{stem}");
+        assert_eq!(one.verdict, two.verdict, "{stem}");
+    }
 }

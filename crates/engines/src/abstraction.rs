@@ -74,7 +74,8 @@ impl Abstraction {
                     suspect.get_or_insert(doubt);
                 }
             }
-            if real.len() >= settings.traces.max(1) {
+            let enough = real.len() >= settings.traces.max(1);
+            if enough || budget.cancel.raised().is_some() {
                 break;
             }
         }

@@ -24,7 +24,7 @@ const FIRST: u64 = 20_000;
 /// How many times more in each round after.
 const MORE: u64 = 8;
 /// The bound on pending accesses in the first round; it doubles.
-const FIRST_BOUND: u32 = 4;
+const FIRST_BOUND: u32 = 8;
 /// The longest heads tried. Beyond this the abstraction is nearly the exact model.
 const LARGEST_K: u32 = 8;
 /// How many longer heads are tried with `pd` than `fd` has shown to be too few.
@@ -93,7 +93,8 @@ impl Portfolio<'_> {
                 is_exhausted(answer, most) || out && (!refining.exhausted || had_all)
             });
             had_all = refining.exhausted;
-            let (exact, proof) = self.round(states, bound.min(most), known, &mut refining);
+            let within = if last { most } else { bound.min(most) };
+            let (exact, proof) = self.round(states, within, known, &mut refining);
             if let Some(exact) = exact {
                 if let Some(proof) = proof.as_ref().filter(|_| is_conclusive(&exact)) {
                     let agree = exact.verdict.word() == proof.verdict.word();
@@ -102,8 +103,6 @@ impl Portfolio<'_> {
                 if let Verdict::Inconclusive(reason) = &exact.verdict {
                     clean_up_to = clean_up_to.max(reason.clean_up_to);
                 }
-                // No abstraction of buffers helps against values that grow.
-                refining.exhausted |= exact.growing.is_some();
                 concrete = Some(exact);
             }
             let exact = concrete.as_ref().expect("the first round searches the exact model");
@@ -175,8 +174,9 @@ impl Portfolio<'_> {
         // Most questions are easy for one of the arms: not worth a thread.
         if self.settings.threads.get() == 1 || states <= FIRST {
             let exact = hunt();
-            refining.exhausted |= exact.growing.is_some();
-            let proof = if is_conclusive(&exact) {
+            // A first round that ends in growing values is no good sign for a proof; later ones try.
+            let hopeless = states <= FIRST && exact.growing.is_some();
+            let proof = if is_conclusive(&exact) || hopeless {
                 None
             } else {
                 self.refine(settings, refining, &give_up)

@@ -5,7 +5,8 @@
 //! that is all there is to check.
 //!
 //! What an exact search has verified with buffers up to a bound is written in the domain `fd` with that many
-//! entries in order: its sets stay empty then, and it is the exact model.
+//! entries in order: its sets stay empty then, and it is the exact model, as long as no thread has passed more
+//! than three store-store fences with stores pending before each.
 
 use crate::engine::{Answer, Budget, Decider, Settings, Task};
 use crate::evidence::options;
@@ -33,8 +34,10 @@ pub enum NoCertificate {
     NotCovered(String),
     /// The search without reductions was cut short.
     Stopped(Stop),
-    /// Without reductions, the abstraction meets a violation that it cannot exclude.
+    /// The abstraction meets a violation that it cannot exclude.
     Spurious,
+    /// A store buffer of the abstraction can hold too many values.
+    Values,
     /// It cannot be written.
     Unwritable(io::Error),
 }
@@ -55,8 +58,9 @@ impl fmt::Display for NoCertificate {
                 write!(f, "the search without reductions that it needs was ended by {limit}")
             }
             NoCertificate::Spurious => f.write_str(
-                "without reductions, which it needs, the abstraction is too coarse; a larger --k may help",
+                "the abstraction that it is written in is too coarse for this program; a larger --k may help",
             ),
+            NoCertificate::Values => f.write_str("store buffers can hold too many different values"),
             NoCertificate::Unwritable(error) => write!(f, "{error}"),
         }
     }
@@ -136,7 +140,7 @@ fn complete(coverage: Coverage) -> Result<(), NoCertificate> {
         Coverage::Exhaustive => Ok(()),
         Coverage::Found => Err(NoCertificate::Spurious),
         Coverage::Cut(stop) => Err(NoCertificate::Stopped(stop)),
-        Coverage::Bounded => Err(NoCertificate::Stopped(Stop::States)), // too many values
+        Coverage::Bounded => Err(NoCertificate::Values),
     }
 }
 

@@ -12,7 +12,7 @@ use fencepost_ir::{Loc, Op, Property, ThreadId, Value};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::{Coherence, Domain};
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::replay::{Trace, replay, replay_along};
+use fencepost_models::replay::{End, Trace, ending, replay};
 use fencepost_models::state::State;
 use fencepost_models::{
     Action, Event, EventKind, Machine, MemoryModel, Reductions, Step, Taken, Visitor,
@@ -71,12 +71,32 @@ pub(crate) fn concretise(
     let follower = Follower { task, reductions, init: &path.trace.init, moves: &moves, witness };
     task.model.visit(room, follower).map_err(|departure| {
         let Coherence { domain, k, .. } = machine.model.0;
-        let run = replay_along(machine, &path.trace, &path.states);
-        let run = run.expect("what the abstract search found replays there");
-        let violation = witness.map(Violation::Witness).or_else(|| shown(&run));
+        let violation = witness.map(Violation::Witness).or_else(|| shown(end(machine, &path)));
         let violation = violation.expect("a violation of the abstract model replays as one");
         Box::new(Suspect { domain, k, path, violation, departure })
     })
+}
+
+/// How a run of an abstract model ends. Telling all of a long run would take much memory.
+fn end(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> End {
+    let Path { trace, states } = path;
+    let mut state = machine.blank();
+    match states.last() {
+        Some(last) => machine.unpack(last, &mut state, |_| {}),
+        None => {
+            let mut choices = Choices::scripted(&trace.init);
+            if let Err((thread, stumble)) = machine.start(&mut state, &mut choices, &mut ()) {
+                return End::Stumbled(thread, stumble);
+            }
+        }
+    }
+    // A step that goes wrong leads to no state of the path.
+    if let Some(step) = trace.steps.get(states.len().saturating_sub(1))
+        && let Err(stumble) = machine.take(&mut state, step, &mut ())
+    {
+        return End::Stumbled(Some(step.thread), stumble);
+    }
+    ending(machine, &state)
 }
 
 /// A step of an abstract run, as far as the exact model has its like.
@@ -163,7 +183,7 @@ impl Visitor for Follower<'_> {
         };
         let run = replay(&machine, &trace).map_err(|_| end(Broken::Fine))?;
         let violation = match self.witness {
-            None => shown(&run),
+            None => shown(run.end),
             Some(at) => {
                 let asked = &self.task.problem.properties[at];
                 let holds = matches!(asked, Property::Final(_, c) if machine.holds(&state, c));

@@ -10,7 +10,7 @@ use fencepost_ir::{Property, Quantifier, Value};
 use fencepost_models::bits::Writer;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::machine::system::{INITIAL, ITSELF, WITNESS};
-use fencepost_models::replay::{End, Run, Trace, replay};
+use fencepost_models::replay::{End, Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Taken, Wrong};
 use fencepost_search::visited::Arena;
 use fencepost_search::{Exploration, Limits, Options, Target};
@@ -69,15 +69,15 @@ pub(crate) fn evidence<M: MemoryModel>(
     let same = |after: &[u8], next: &[u8]| after == next;
     let trace = path(machine, found, target, same).trace;
     let run = replay(machine, &trace).expect("what the search found replays");
-    let violation = shown(&run);
+    let violation = shown(run.end);
     assert!(violation.is_some() || target.class >= WITNESS, "a violation replays as one");
     let violation = violation.unwrap_or(Violation::Witness(0));
     Evidence { violation, trace: Some(trace), shortest: false }
 }
 
-/// What a run shows to be wrong.
-pub(crate) fn shown(run: &Run) -> Option<Violation> {
-    Some(match run.end {
+/// What the end of a run shows to be wrong.
+pub(crate) fn shown(end: End) -> Option<Violation> {
+    Some(match end {
         End::Stumbled(thread, stumble) => match stumble.fault {
             Some(fault) => Violation::Fault(fault, thread, stumble.label),
             None => Violation::Assertion(thread, stumble.label),

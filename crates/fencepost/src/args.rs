@@ -350,7 +350,7 @@ pub(crate) struct Clients {
 #[derive(clap::Args, Debug)]
 #[command(after_help = reproduce::HELP, mut_arg("time", |time| time.default_value("600")))]
 pub(crate) struct Reproduce {
-    /// Which table; `fender` is fence inference, Tables II and III
+    /// Which table: `fender` is fence inference by FENDER, `blender` proofs and inference by BLENDER
     #[arg(value_parser = PossibleValuesParser::new(reproduce::names()))]
     pub(crate) table: String,
 
@@ -424,6 +424,10 @@ pub(crate) struct Certify {
     /// The program
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: PathBuf,
+
+    /// The certificate may be about this client (`ee|dd`), which the file need not have
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) client: Option<String>,
 
     /// How to print results
     #[arg(long, value_enum, default_value_t)]

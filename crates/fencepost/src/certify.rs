@@ -31,17 +31,32 @@ pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
             return Exit::Unusable;
         }
     };
-    let Ok((_, problems)) = source.lower_clients(&client, output) else { return Exit::Unusable };
-    let wanted = client.first().map_or("", String::as_str);
-    let Some(problem) = problems.iter().find(|p| p.name == wanted).or(problems.first()) else {
-        output.error(&format!("{}: there is no program", source.name));
-        return Exit::Unusable;
+    // A certificate does not choose what it is about: other clients than those of the file must be named.
+    let asked: Vec<String> = options.client.iter().cloned().collect();
+    let Ok((_, problems)) = source.lower_clients(&asked, output) else { return Exit::Unusable };
+    let Some(problem) = problems.iter().find(|p| p.name == client) else {
+        let clients: Vec<String> = problems.iter().map(|p| format!("`{}`", p.name)).collect();
+        let (client, clients) = (printable(&client), printable(&clients.join(", ")));
+        let first = problems.first().map_or("", |problem| &problem.name);
+        output.error(&match (client.as_str(), first) {
+            ("", _) => format!("{name} is about no client; {} has {clients}", source.name),
+            (_, "") => format!("{name} is about client `{client}`; {} has none", source.name),
+            _ => format!(
+                "{name} is about client `{client}`; {} has {clients}. Name another with --client",
+                source.name
+            ),
+        });
+        return Exit::Violated;
+    };
+    let program = match problem.name.as_str() {
+        "" => source.name.clone(),
+        client => format!("{}  client {}", source.name, printable(client)),
     };
     let checked = check(problem, &mut file);
     let text = match options.format {
-        Format::Text => told(&name, &source.name, &checked),
+        Format::Text => told(&name, &program, &checked),
         Format::Json => {
-            let report = record(&name, &source.name, &checked);
+            let report = record(&name, (&source.name, &problem.name), &checked);
             let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
             format!("{text}\n")
         }
@@ -50,14 +65,14 @@ pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
     if checked.is_ok() { Exit::Fine } else { Exit::Violated }
 }
 
-/// Opens a certificate; with the client that it says to be about, if any.
-fn open(path: &Path) -> io::Result<(BufReader<File>, Vec<String>)> {
+/// Opens a certificate; with the client that it says to be about: empty for none.
+fn open(path: &Path) -> io::Result<(BufReader<File>, String)> {
     let mut file = BufReader::new(File::open(path)?);
     let mut line = Vec::new();
     io::Read::take(&mut file, HEADER).read_until(b'\n', &mut line)?;
     file.rewind()?;
     let client = serde_json::from_slice::<Header>(&line).map_or(String::new(), |h| h.client);
-    Ok((file, Some(client).filter(|client| !client.is_empty()).into_iter().collect()))
+    Ok((file, client))
 }
 
 fn told(name: &str, program: &str, checked: &Result<Certified, Rejected>) -> String {
@@ -78,12 +93,17 @@ fn told(name: &str, program: &str, checked: &Result<Certified, Rejected>) -> Str
     }
 }
 
-fn record(name: &str, program: &str, checked: &Result<Certified, Rejected>) -> serde_json::Value {
+fn record(
+    name: &str,
+    (program, client): (&str, &str),
+    checked: &Result<Certified, Rejected>,
+) -> serde_json::Value {
     let mut report = json!({
         "fencepost": env!("CARGO_PKG_VERSION"),
         "command": "certify",
         "certificate": name,
         "program": program,
+        "client": client,
         "accepted": checked.is_ok(),
     });
     let more = match checked {

@@ -208,15 +208,20 @@ pub fn replay_along<M: MemoryModel>(
             return Ok(run);
         }
     }
-    run.end = match machine.wrong(&state).or_else(|| wrong_at_rest(machine, &state)) {
-        Some(wrong) => End::Wrong(wrong),
-        None => End::Fine,
-    };
+    run.end = ending(machine, &state);
     run.last = LastState { registers: registers(machine, &state), pcs: state.pcs.clone() };
     run.is_final = machine.is_final(&state);
     let observed = &machine.shape.problem.observed;
     run.outcome = observed.iter().map(|what| machine.observe(&state, *what)).collect();
     Ok(run)
+}
+
+/// What is wrong with the last state of a run.
+pub fn ending<M: MemoryModel>(machine: &Machine<'_, M>, state: &State<M::Pending>) -> End {
+    match machine.wrong(state).or_else(|| wrong_at_rest(machine, state)) {
+        Some(wrong) => End::Wrong(wrong),
+        None => End::Fine,
+    }
 }
 
 fn wrong_at_rest<M: MemoryModel>(

@@ -110,11 +110,10 @@ impl Finding<'_> {
                     Some(sentence(self.problem, evidence.violation, story))
                 }
                 Verdict::Inconclusive(inconclusive) => {
-                    let mut text = match self.doubt() {
-                        Some(doubt) if inconclusive.why == Why::Spurious => {
-                            format!("possibly spurious: {}", doubt.sentence())
-                        }
-                        Some(_) | None => explain(*inconclusive),
+                    let doubt = (inconclusive.why == Why::Spurious).then(|| self.doubt()).flatten();
+                    let mut text = match doubt {
+                        Some(doubt) => format!("possibly spurious: {}", doubt.sentence()),
+                        None => explain(*inconclusive),
                     };
                     if let Some(growing) = answer.growing {
                         text.push_str(&format!("; {}", grows(self.problem, growing)));

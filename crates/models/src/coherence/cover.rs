@@ -14,34 +14,34 @@ use crate::shape::Shape;
 use fencepost_ir::{ThreadId, Value};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
+use std::ops::Range;
 
 const WORD: Field = Field::new(Value::MIN, u32::MAX);
 
 impl Coherence {
+    /// Where the entries of a location's group are in a head.
+    fn group(&self, head: &[Entry], slot: u16) -> Range<usize> {
+        match self.grouping {
+            Grouping::Thread => 0..head.len(),
+            Grouping::Location => {
+                let from = head.partition_point(|e| e.slot < slot);
+                from..head.partition_point(|e| e.slot <= slot)
+            }
+        }
+    }
+
     /// The entries of `small`'s heads that are behind `big`'s; none when `big`'s are not their beginnings.
     fn beyond<'b>(
         &self,
         big: &Buffer,
         small: &'b Buffer,
-    ) -> Option<impl Iterator<Item = &'b Entry> + Clone + use<'b>> {
-        let mut kept = 0;
-        let mut fits = true;
-        // By position in the small head: whether it is behind. Heads are short.
-        let mut behind = 0_u128;
-        for (at, entry) in small.head.iter().enumerate() {
-            let next = big.head.get(kept);
-            let same_group = |e: &&Entry| match self.grouping {
-                Grouping::Thread => true,
-                Grouping::Location => e.slot == entry.slot,
-            };
-            match next.filter(same_group) {
-                Some(next) if next == entry => kept += 1,
-                Some(_) => fits = false,
-                None => behind |= 1_u128.checked_shl(at as u32).unwrap_or(0),
-            }
-        }
-        fits &= kept == big.head.len() && small.head.len() <= 128;
-        let beyond = move |(at, _): &(usize, &Entry)| behind >> at & 1 == 1;
+    ) -> Option<impl Iterator<Item = &'b Entry> + Clone> {
+        let kept = |e: &Entry| &big.head[self.group(&big.head, e.slot)];
+        let whole = |e: &Entry| &small.head[self.group(&small.head, e.slot)];
+        let fits = big.head.iter().all(|e| whole(e).starts_with(kept(e)));
+        let beyond = move |(at, e): &(usize, &Entry)| {
+            at - self.group(&small.head, e.slot).start >= self.group(&big.head, e.slot).len()
+        };
         fits.then(|| small.head.iter().enumerate().filter(beyond).map(|(_, entry)| entry))
     }
 
@@ -147,5 +147,54 @@ impl Buffered<Coherence> {
         t: ThreadId,
     ) -> impl Iterator<Item = u32> + use<'a> {
         pending[t.index()].all().map(|entry| entry.label)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::Mutated;
+
+    fn entry(slot: u16, value: Value) -> Entry {
+        Entry { slot, epoch: 0, before: false, value, label: 0, last: false }
+    }
+
+    fn discipline(grouping: Grouping, domain: Domain) -> Coherence {
+        Coherence { grouping, domain, k: 64, labelled: false, mutated: Mutated::default() }
+    }
+
+    fn buffer(head: Vec<Entry>, set: Vec<Entry>) -> Buffer {
+        Buffer { head, set, epoch: 0 }
+    }
+
+    #[test]
+    fn a_shorter_head_with_the_rest_in_the_set_covers() {
+        let long = buffer(vec![entry(0, 1), entry(0, 2), entry(1, 5)], Vec::new());
+        let last = |e: Entry| Entry { last: true, ..e };
+        let by_location = buffer(vec![entry(0, 1)], vec![last(entry(0, 2)), last(entry(1, 5))]);
+        let fd = |grouping| discipline(grouping, Domain::Full);
+        assert!(fd(Grouping::Location).covers(&by_location, &long));
+        assert!(fd(Grouping::Thread).covers(&by_location, &long));
+        assert!(!fd(Grouping::Location).covers(&long, &by_location));
+        // Not a beginning: another order, another value, a group in between.
+        let other = buffer(vec![entry(0, 2)], vec![last(entry(0, 1)), last(entry(1, 5))]);
+        assert!(!fd(Grouping::Location).covers(&other, &long));
+        let middle = buffer(vec![entry(1, 5)], vec![entry(0, 1), last(entry(0, 2))]);
+        assert!(fd(Grouping::Location).covers(&middle, &long));
+        assert!(!fd(Grouping::Thread).covers(&middle, &long));
+    }
+
+    #[test]
+    fn long_heads_cover_themselves_and_their_joins() {
+        let head: Vec<Entry> =
+            (0..3).flat_map(|slot| (0..64).map(move |value| entry(slot, value))).collect();
+        let (one, other) = (entry(2, 100), entry(2, 101));
+        let last = entry(2, 102);
+        let last = Entry { last: true, ..last };
+        let small = buffer(head.clone(), vec![one, last]);
+        let more = buffer(head, vec![one, other, last]);
+        let pd = discipline(Grouping::Location, Domain::Partial);
+        assert!(pd.covers(&small, &small) && pd.covers(&more, &small));
+        assert!(!pd.covers(&small, &more) && pd.may_join(&small, &more));
     }
 }
