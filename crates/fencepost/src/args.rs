@@ -348,7 +348,7 @@ pub(crate) struct Clients {
 
 /// Compute a table of a paper again, its figures beside ours
 #[derive(clap::Args, Debug)]
-#[command(after_help = reproduce::HELP, mut_arg("time", |time| time.default_value("600")))]
+#[command(after_help = reproduce::HELP, mut_arg("time", |time| time.help("Seconds for each row; 0 for no limit")))]
 pub(crate) struct Reproduce {
     /// Which table: `fender` is fence inference by FENDER, `blender` proofs and inference by BLENDER
     #[arg(value_parser = PossibleValuesParser::new(reproduce::names()))]

@@ -17,8 +17,7 @@ use fencepost_infer::menu::Dish;
 use fencepost_ir::{Atom, Barrier, Diagnostics, LabelInfo, Problem};
 use fencepost_models::ModelSpec;
 use fencepost_report::reproduction::{Figure, Reproduction, Row, table};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// For `--help`.
 pub(crate) const HELP: &str = "\
@@ -95,30 +94,6 @@ impl Runner {
         let done = done.filter(|_| !session.interrupted());
         self.left_out += usize::from(done.is_none());
         Ok(done)
-    }
-
-    /// The same for work that may not take longer than this.
-    fn work_within<T>(
-        &mut self,
-        what: &str,
-        time: Duration,
-        work: impl FnOnce(Budget<'_>) -> T,
-    ) -> Result<Option<(T, f64)>, Broken> {
-        self.work(what, |budget| {
-            let cancel = budget.cancel.below();
-            std::thread::scope(|scope| {
-                // The clock stops when `done` is dropped, also by a panic.
-                let (done, finished) = channel::<()>();
-                let alarm = &cancel;
-                scope.spawn(move || match finished.recv_timeout(time) {
-                    Err(RecvTimeoutError::Timeout) => alarm.time_is_over(),
-                    Ok(()) | Err(RecvTimeoutError::Disconnected) => {}
-                });
-                let result = work(Budget { cancel: &cancel, ..budget });
-                drop(done);
-                result
-            })
-        })
     }
 }
 
