@@ -5,6 +5,7 @@
 //!
 //! - [`diagnostics`]: what a front end says, with the source line and a caret.
 //! - [`trace`]: a run replayed and told row by row; [`wording`] has the words for one event.
+//! - [`suspect`]: a run of an abstract model that the exact one does not follow.
 //! - [`picture`]: the rows as a picture, a column for each thread; [`memory`] is its last column.
 //! - [`why`]: which reorderings a run owes its end to.
 //! - [`violation`]: one sentence about what went wrong.

@@ -221,6 +221,9 @@ pub struct ClientRecord {
     pub reason: Option<&'static str>,
     /// The same in a sentence, for people.
     pub message: Option<String>,
+    /// Which way of looking made the verdict: `explicit`, or an abstract domain as in `fd k=1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
     /// States stored by the last search.
     pub states: u64,
     /// The bound on pending accesses it used.
@@ -309,6 +312,9 @@ impl InferReport {
                     repair.constraints.as_ref().map(|c| ConstraintsRecord::new(subject, c));
                 report.redundant = redundant(subject, first);
                 report.clients = clients(open, &repair.statistics);
+                for (record, by) in report.clients.iter_mut().zip(&repair.deciders) {
+                    record.decided_by = Some(by.to_string());
+                }
                 report.rounds = repair.rounds.len();
             }
             Inference::Unrepairable(why) => {
@@ -446,6 +452,7 @@ impl ClientRecord {
             verdict: if why.is_some() { "inconclusive" } else { "verified" },
             reason: why.map(|why| reason(why.why)),
             message: why.map(explain),
+            decided_by: None,
             states: figures.states,
             bound: figures.bound,
         }
