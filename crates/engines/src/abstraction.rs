@@ -58,13 +58,7 @@ impl Abstraction {
         };
         let machine = Machine::new(task.problem, model, settings.reductions);
         let found = explore_ordered(&machine, options(settings, budget, settings.limits, stop_at));
-        let statistics = Statistics {
-            states: found.states,
-            transitions: found.transitions,
-            depth: found.depth,
-            bytes: found.bytes,
-            bound: None,
-        };
+        let statistics = Statistics::of(&found);
         let mut real = Vec::new();
         let mut suspect = None;
         for target in found.targets.iter().filter(|t| t.class == VIOLATION) {

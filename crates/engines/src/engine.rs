@@ -6,7 +6,7 @@ use crate::verdict::{Evidence, Verdict};
 use fencepost_ir::{Problem, Value};
 use fencepost_models::coherence::Domain;
 use fencepost_models::{ModelSpec, Reductions};
-use fencepost_search::{Cancel, Limits, Progress};
+use fencepost_search::{Cancel, Exploration, Limits, Progress};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -75,6 +75,19 @@ pub struct Statistics {
     pub bytes: u64,
     /// The bound on pending accesses it used; none when the model has nothing pending.
     pub bound: Option<u32>,
+}
+
+impl Statistics {
+    /// Those of a search.
+    pub(crate) fn of<V>(found: &Exploration<V>) -> Self {
+        Statistics {
+            states: found.states,
+            transitions: found.transitions,
+            depth: found.depth,
+            bytes: found.bytes,
+            bound: None,
+        }
+    }
 }
 
 /// Which way of looking made the verdict.

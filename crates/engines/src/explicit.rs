@@ -85,13 +85,7 @@ impl Visitor for Search<'_> {
         let Search { task, settings, budget, stop_at } = self;
         let machine = Machine::new(task.problem, model, settings.reductions);
         let found = explore(&machine, options(settings, budget, settings.limits, stop_at));
-        let statistics = Statistics {
-            states: found.states,
-            transitions: found.transitions,
-            depth: found.depth,
-            bytes: found.bytes,
-            bound: None,
-        };
+        let statistics = Statistics::of(&found);
         let violation = found.target(VIOLATION);
         let others = found.targets.iter().filter(|t| t.class == VIOLATION).skip(1);
         let others = others.take(settings.traces.saturating_sub(1));

@@ -24,6 +24,7 @@ use crate::specification::{self, Allowed};
 use crate::state::State;
 use choice::Choices;
 use fencepost_ir::{Condition, Fault, Operations, Pc, Problem, Property, Quantifier, ThreadId};
+use std::sync::OnceLock;
 
 /// Which sound reductions are in use. All of them keep verdicts and outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,22 +109,24 @@ pub struct Machine<'p, M: MemoryModel> {
     pub model: M,
     /// Which reductions are on.
     pub reductions: Reductions,
-    /// By position among the properties: what operations may return.
-    allowed: Vec<(usize, Allowed)>,
+    /// By position among the properties: what operations may return, computed when first asked for.
+    allowed: Vec<(usize, OnceLock<Allowed>)>,
 }
 
 impl<'p, M: MemoryModel> Machine<'p, M> {
     /// A machine for a problem.
     pub fn new(problem: &'p Problem, model: M, reductions: Reductions) -> Self {
-        let shape = Shape::new(problem);
-        let mut machine = Machine { shape, model, reductions, allowed: Vec::new() };
-        for (at, property) in problem.properties.iter().enumerate() {
-            if let Property::Operations(operations) = property {
-                let allowed = specification::allowed(&machine, operations);
-                machine.allowed.push((at, allowed));
-            }
-        }
-        machine
+        let of_operations = |(_, property): &(usize, &Property)| match property {
+            Property::Operations(_) => true,
+            Property::Assertions
+            | Property::MutualExclusion
+            | Property::Invariant(_)
+            | Property::Final(..)
+            | Property::DeadlockFree => false,
+        };
+        let properties = problem.properties.iter().enumerate().filter(of_operations);
+        let allowed = properties.map(|(at, _)| (at, OnceLock::new())).collect();
+        Machine { shape: Shape::new(problem), model, reductions, allowed }
     }
 
     /// The state before anything ran; see [`Machine::start`] for one to begin from.
@@ -289,7 +292,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     /// Whether the results in a final state are what the property at this position allows.
     fn is_allowed(&self, state: &State<M::Pending>, at: usize, operations: &Operations) -> bool {
         let allowed = self.allowed.iter().find(|(position, _)| *position == at);
-        let (_, allowed) = allowed.expect("computed for every such property");
+        let (_, allowed) = allowed.expect("there for every such property");
+        let allowed = allowed.get_or_init(|| specification::allowed(self, operations));
         allowed.explains(operations, &|t, reg| state.register(&self.shape, t, reg))
     }
 
