@@ -23,6 +23,8 @@ use std::num::NonZeroUsize;
 const FIRST: u64 = 20_000;
 /// How many times more in each round after.
 const MORE: u64 = 8;
+/// How many times fewer states an abstract search may store than the exact one beside it.
+const SLOWER: u64 = 4;
 /// The bound on pending accesses in the first round; it doubles.
 const FIRST_BOUND: u32 = 8;
 /// The longest heads tried. Beyond this the abstraction is nearly the exact model.
@@ -160,6 +162,13 @@ impl Portfolio<'_> {
         let bytes = self.settings.limits.bytes / arms.max(1);
         let limits = Limits { states, bytes, ..self.settings.limits };
         let settings = Settings { limits, max_buffer: Some(bound), ..self.settings };
+        // An abstract state takes several times as long as an exact one; there is no next round to wait
+        // for when the user's limit is met.
+        let last = states == self.settings.limits.states;
+        let fewer = (states / SLOWER).max(FIRST).min(states);
+        let abstract_states = if last { states } else { fewer };
+        let limits = Limits { states: abstract_states, ..limits };
+        let abstract_settings = Settings { limits, ..settings };
         let give_up = self.budget.cancel.below();
         let hunt = || {
             let answer = Explicit.run(self.task, settings, self.budget);
@@ -179,14 +188,14 @@ impl Portfolio<'_> {
             let proof = if is_conclusive(&exact) || hopeless {
                 None
             } else {
-                self.refine(settings, refining, &give_up)
+                self.refine(abstract_settings, refining, &give_up)
             };
             return (Some(exact), proof);
         }
         std::thread::scope(|scope| {
             let exact = scope.spawn(hunt);
             // Where a processor more would help is not known; the exact search is the faster one.
-            let alone = Settings { threads: NonZeroUsize::MIN, ..settings };
+            let alone = Settings { threads: NonZeroUsize::MIN, ..abstract_settings };
             let proof = self.refine(alone, refining, &give_up);
             match exact.join() {
                 Ok(exact) => (Some(exact), proof),
