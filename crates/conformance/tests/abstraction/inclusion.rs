@@ -40,12 +40,20 @@ fn by_explicit(problem: &Problem, model: &ModelSpec) -> Exact {
     real
 }
 
+/// Programs whose abstract searches are large on purpose.
+const LARGE: [&str; 1] = ["values-stop-growing.fp"];
+
 fn folder(name: &str, scope: Scope) -> Tally {
+    files(name, scope, |file| !LARGE.contains(&file))
+}
+
+fn files(name: &str, scope: Scope, wanted: impl Fn(&str) -> bool) -> Tally {
     let mut wrong = Vec::new();
     let mut tally = Tally::default();
     let files = fs::read_dir(corpus().join(name)).expect("the corpus is there");
     let mut paths: Vec<_> = files.filter_map(|file| Some(file.ok()?.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "fp"));
+    paths.retain(|path| path.file_name().and_then(|f| f.to_str()).is_some_and(&wanted));
     paths.sort();
     for path in paths {
         let source = fs::read_to_string(&path).expect("a file of the corpus");
@@ -84,7 +92,9 @@ fn papers() {
 #[test]
 fn regress() {
     let tally = folder("regress", Scope::whole());
-    assert!(tally.complete > 150, "most searches are small enough: {tally:?}");
+    assert_eq!(tally.cut, 0, "every search is small enough");
+    let tally = files("regress", Scope::whole(), |file| LARGE.contains(&file));
+    assert!(tally.complete > 0, "some searches are small enough: {tally:?}");
 }
 
 fn random(profile: Profile) {
