@@ -16,6 +16,7 @@ const LONGEST: usize = 600;
 const LAYERS: &[(&str, u32)] = &[
     ("fencepost-ir", 0),
     ("fencepost-search", 0),
+    ("fencepost-automata", 0),
     ("fencepost-frontends", 1),
     ("fencepost-models", 1),
     ("fencepost-certify", 1),

@@ -94,6 +94,8 @@ pub fn write_certificate(
     let (domain, k) = match answer.by {
         Decider::Abstraction(domain, k) => (domain, k),
         Decider::Explicit => (Domain::Full, answer.statistics.bound.unwrap_or(0)),
+        // A certificate is written in an abstraction; which one is enough is found by trying.
+        Decider::Automata => (Domain::Full, 0),
     };
     let header = |k| Header {
         certificate: fencepost_certify::format::VERSION,

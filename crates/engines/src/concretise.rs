@@ -67,14 +67,24 @@ pub(crate) fn concretise(
     witness: Option<usize>,
 ) -> Result<Evidence, Box<Suspect>> {
     let moves = moves(machine, &path);
-    let room = moves.len() as u32 + 1;
-    let follower = Follower { task, reductions, init: &path.trace.init, moves: &moves, witness };
-    task.model.visit(room, follower).map_err(|departure| {
+    follow(task, reductions, &path.trace.init, &moves, witness).map_err(|departure| {
         let Coherence { domain, k, .. } = machine.model.0;
         let violation = witness.map(Violation::Witness).or_else(|| shown(end(machine, &path)));
         let violation = violation.expect("a violation of the abstract model replays as one");
         Box::new(Suspect { domain, k, path, violation, departure })
     })
+}
+
+/// Makes these moves in the exact model, from the choices of `init` on, to a violation or a witness.
+pub(crate) fn follow(
+    task: Task<'_>,
+    reductions: Reductions,
+    init: &[u32],
+    moves: &[Move],
+    witness: Option<usize>,
+) -> Result<Evidence, Departure> {
+    let room = moves.len() as u32 + 1;
+    task.model.visit(room, Follower { task, reductions, init, moves, witness })
 }
 
 /// How a run of an abstract model ends. Telling all of a long run would take much memory.
@@ -99,9 +109,9 @@ fn end(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> End {
     ending(machine, &state)
 }
 
-/// A step of an abstract run, as far as the exact model has its like.
-#[derive(Debug)]
-enum Move {
+/// A step of an abstract or symbolic run, as far as the exact model has its like.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Move {
     /// A statement.
     Run(ThreadId, Vec<u32>),
     /// A commit.
@@ -113,24 +123,33 @@ fn moves(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> Vec<Move> {
     let steps = path.trace.steps.iter().zip(&path.states);
     let told = |(step, before): (&Step, &Vec<u8>)| {
         machine.unpack(before, &mut state, |_| {});
-        match &step.action {
-            Action::Run(script) => {
-                let pc = state.pcs[step.thread.index()];
-                // The only choice at a load is one of the abstraction.
-                let loads = matches!(machine.shape.stmt(step.thread, pc).op, Op::Load { .. });
-                Move::Run(step.thread, if loads { Vec::new() } else { script.clone() })
-            }
-            Action::Internal(_) => {
-                let mut events = Vec::new();
-                // It may stumble; what it commits is told first.
-                let _ = machine.take(&mut state, step, &mut events);
-                let committed = events.iter().find_map(committed);
-                let (loc, value) = committed.expect("an internal step is a commit");
-                Move::Commit(step.thread, loc, value)
-            }
-        }
+        moved(machine, &state, step)
     };
     steps.map(told).collect()
+}
+
+/// What a step from a state is to the exact model.
+pub(crate) fn moved<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    before: &State<M::Pending>,
+    step: &Step,
+) -> Move {
+    match &step.action {
+        Action::Run(script) => {
+            let pc = before.pcs[step.thread.index()];
+            // The only choice at a load is one of the model.
+            let loads = matches!(machine.shape.stmt(step.thread, pc).op, Op::Load { .. });
+            Move::Run(step.thread, if loads { Vec::new() } else { script.clone() })
+        }
+        Action::Internal(_) => {
+            let mut events = Vec::new();
+            // It may stumble; what it commits is told first.
+            let _ = machine.take(&mut before.clone(), step, &mut events);
+            let committed = events.iter().find_map(committed);
+            let (loc, value) = committed.expect("an internal step is a commit");
+            Move::Commit(step.thread, loc, value)
+        }
+    }
 }
 
 fn committed(event: &Event) -> Option<(Loc, Value)> {

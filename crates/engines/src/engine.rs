@@ -97,12 +97,15 @@ pub enum Decider {
     Explicit,
     /// A search of an abstract model.
     Abstraction(Domain, u32),
+    /// A search of the exact model with languages for buffers.
+    Automata,
 }
 
 impl fmt::Display for Decider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Decider::Explicit => f.write_str("explicit"),
+            Decider::Automata => f.write_str("automata"),
             Decider::Abstraction(Domain::Set, _) => f.write_str("set"),
             Decider::Abstraction(domain, k) => write!(f, "{} k={k}", domain.name()),
         }

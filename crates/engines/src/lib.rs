@@ -4,7 +4,8 @@
 //! - [`verdict`]: what an answer says, and the one function that decides it.
 //! - [`explicit`]: exhaustive search over packed states.
 //! - [`abstraction`]: proofs for store buffers of any length.
-//! - [`auto`]: both side by side.
+//! - [`automata`]: exact search for store buffers of any length.
+//! - [`auto`]: the others side by side.
 //! - [`evidence`]: from what a search found to a run that shows it.
 //! - [`concretise`]: from a run of an abstract model to one of the exact model.
 //! - [`certificate`]: a proof written down, for someone else to check.
@@ -12,6 +13,7 @@
 
 pub mod abstraction;
 pub mod auto;
+pub mod automata;
 pub mod certificate;
 pub mod concretise;
 pub mod engine;
@@ -22,6 +24,7 @@ pub mod verdict;
 
 pub use abstraction::Abstraction;
 pub use auto::Auto;
+pub use automata::Automata;
 pub use engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 pub use explicit::Explicit;
 pub use verdict::{Evidence, Inconclusive, Verdict, Violation, Why};

@@ -67,6 +67,8 @@ pub(crate) enum EngineName {
     Explicit,
     /// Proves programs for store buffers of any length (TSO, PSO); what it finds may be spurious
     Abstraction,
+    /// Exact for store buffers of any length (TSO, PSO), as regular languages; may not end
+    Automata,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]

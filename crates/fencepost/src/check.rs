@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
 use fencepost_engines::certificate::write_certificate;
-use fencepost_engines::{Abstraction, Auto, Engine, Explicit, Settings, Task};
+use fencepost_engines::{Abstraction, Auto, Automata, Engine, Explicit, Settings, Task};
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_report::Story;
@@ -28,10 +28,12 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
     };
     let (domain, k) = options.abstraction.choice();
     let abstraction = Abstraction { domain, k };
+    let automata = Automata::default();
     let engine: &dyn Engine = match options.engine {
         EngineName::Auto => &Auto,
         EngineName::Explicit => &Explicit,
         EngineName::Abstraction => &abstraction,
+        EngineName::Automata => &automata,
     };
     let quiet = options.quiet || options.format == Format::Json;
     let mut checking = Checking {

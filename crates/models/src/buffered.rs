@@ -16,6 +16,9 @@ use fencepost_ir::{
 use std::fmt::Debug;
 
 /// Which stores share a queue, and what waits for what.
+///
+/// Queues may stand for several contents at once. A question that takes them as `&mut` is then
+/// asked of each content, and those for which the answer is no are left out; the answer is yes if any stays.
 pub trait Discipline: Sync {
     /// The queues of all threads.
     type Queues: Clone + PartialEq + Debug;
@@ -35,28 +38,47 @@ pub trait Discipline: Sync {
     /// Appends a store. False when the bound forbids it.
     fn push(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, store: Store) -> bool;
 
-    /// The thread's youngest pending store to the location. Where the discipline does not know which
-    /// one that is, `way` tells (see [`Self::ways`]).
+    /// What the thread sees at the location before memory does: the value of its youngest pending store.
+    /// Where the discipline does not know which one that is, `way` tells (see
+    /// [`Self::ways`]).
     fn youngest(
         &self,
         shape: &Shape<'_>,
-        q: &Self::Queues,
+        q: &mut Self::Queues,
         t: ThreadId,
-        loc: Loc,
+        place: Place,
         way: u32,
     ) -> Option<Value>;
 
-    /// How many values the thread's youngest pending store to the location may have.
+    /// How many values a load of the place may yield.
     #[inline]
-    fn ways(&self, _: &Shape<'_>, _: &Self::Queues, _: ThreadId, _: Loc) -> u32 {
+    fn ways(&self, _: &Shape<'_>, _: &Self::Queues, _: ThreadId, _: Place) -> u32 {
         1
     }
 
     /// Whether no fence makes the thread's loads wait.
-    fn may_load(&self, q: &Self::Queues, t: ThreadId) -> bool;
+    fn may_load(&self, q: &mut Self::Queues, t: ThreadId) -> bool;
 
     /// Whether the thread may update the location in memory.
-    fn may_update(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, loc: Loc) -> bool;
+    fn may_update(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, loc: Loc) -> bool;
+
+    /// Whether the thread has no pending store to any of these locations.
+    fn is_clear_of(
+        &self,
+        shape: &Shape<'_>,
+        q: &mut Self::Queues,
+        t: ThreadId,
+        these: &dyn Fn(Loc) -> bool,
+    ) -> bool {
+        let mut found = false;
+        self.for_each(shape, q, t, &mut |loc| found |= these(loc));
+        !found
+    }
+
+    /// Whether the thread has nothing pending, as [`Self::is_empty`].
+    fn is_drained(&self, q: &mut Self::Queues, t: ThreadId) -> bool {
+        self.is_empty(q, t)
+    }
 
     /// Passes a fence. False when it must wait.
     fn fence(&self, q: &mut Self::Queues, t: ThreadId, kinds: FenceKinds) -> bool;
@@ -106,6 +128,21 @@ pub trait Discipline: Sync {
 
     /// Unpacks them.
     fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Self::Queues, t: ThreadId);
+}
+
+/// A location with what memory holds there.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Where.
+    pub loc: Loc,
+    /// What.
+    pub memory: Value,
+}
+
+impl Place {
+    fn of<P>(state: &State<P>, loc: Loc) -> Self {
+        Place { loc, memory: state.memory.values[loc.index()] }
+    }
 }
 
 /// A store on its way to a queue.
@@ -175,12 +212,14 @@ impl<D: Discipline> Access<'_, '_, D> {
         record: &mut R,
     ) -> Result<Issue, Fault> {
         let loc = self.locate(state, from)?;
-        if !self.discipline.may_load(&state.pending, self.t) {
+        if !self.discipline.may_load(&mut state.pending, self.t) {
             return Ok(Issue::Blocked);
         }
         check_allocated(self.shape, &state.memory, loc)?;
-        let own = self.discipline.youngest(self.shape, &state.pending, self.t, loc, self.way);
-        let value = own.unwrap_or(state.memory.values[loc.index()]);
+        let place = Place::of(state, loc);
+        let queues = &mut state.pending;
+        let own = self.discipline.youngest(self.shape, queues, self.t, place, self.way);
+        let value = own.unwrap_or(place.memory);
         let source = if own.is_some() { Source::Forwarded } else { Source::Memory };
         record.event(|| self.event(EventKind::Load { loc, value, source }));
         self.set(state, reg, value)?;
@@ -221,7 +260,7 @@ impl<D: Discipline> Access<'_, '_, D> {
         record: &mut R,
     ) -> Result<Issue, Fault> {
         let loc = self.locate(state, at)?;
-        if !self.discipline.may_update(self.shape, &state.pending, self.t, loc) {
+        if !self.discipline.may_update(self.shape, &mut state.pending, self.t, loc) {
             return Ok(Issue::Blocked);
         }
         check_allocated(self.shape, &state.memory, loc)?;
@@ -257,7 +296,8 @@ impl<D: Discipline> Access<'_, '_, D> {
             }
             MemoryOp::Drain(at) => {
                 let loc = self.locate(state, at)?;
-                if self.pending_to(state, loc) {
+                let (queues, here) = (&mut state.pending, |pending| pending == loc);
+                if !self.discipline.is_clear_of(self.shape, queues, self.t, &here) {
                     return Ok(Issue::Blocked);
                 }
                 check_allocated(self.shape, &state.memory, loc)?;
@@ -265,13 +305,6 @@ impl<D: Discipline> Access<'_, '_, D> {
                 Ok(Issue::Done)
             }
         }
-    }
-
-    fn pending_to(&self, state: &State<D::Queues>, loc: Loc) -> bool {
-        let mut found = false;
-        let mut visit = |pending| found |= pending == loc;
-        self.discipline.for_each(self.shape, &state.pending, self.t, &mut visit);
-        found
     }
 }
 
@@ -291,7 +324,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
             return 1;
         }
         let loc = locate(shape, from, &|r| state.register(shape, t, *r));
-        loc.map_or(1, |loc| self.0.ways(shape, &state.pending, t, loc))
+        loc.map_or(1, |loc| self.0.ways(shape, &state.pending, t, Place::of(state, loc)))
     }
 
     #[inline]
@@ -338,17 +371,19 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         self.0.is_empty(pending, t)
     }
 
-    fn touches_cell(
+    fn is_drained(&self, pending: &mut D::Queues, t: ThreadId) -> bool {
+        self.0.is_drained(pending, t)
+    }
+
+    fn lets_go(
         &self,
         shape: &Shape<'_>,
-        pending: &D::Queues,
+        pending: &mut D::Queues,
         t: ThreadId,
         cell: usize,
     ) -> bool {
-        let mut found = false;
-        let mut visit = |loc: Loc| found |= shape.cell[loc.index()] == Some(cell as u32);
-        self.0.for_each(shape, pending, t, &mut visit);
-        found
+        let inside = |loc: Loc| shape.cell[loc.index()] == Some(cell as u32);
+        self.0.is_clear_of(shape, pending, t, &inside)
     }
 
     /// A store enters a queue that nobody else sees, at the end that no commit touches. A load or
@@ -373,7 +408,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
                 location(to).is_some_and(|loc| waits(loc) || private(loc))
             }
             MemoryOp::Load { from, .. } => {
-                let known = |loc| self.0.ways(shape, &state.pending, t, loc) == 1;
+                let known = |loc| self.0.ways(shape, &state.pending, t, Place::of(state, loc)) == 1;
                 let alone = |loc| !shape.is_written_by_others(t, loc);
                 location(from).is_some_and(|loc| alone(loc) && known(loc))
             }

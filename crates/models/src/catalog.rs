@@ -14,6 +14,7 @@ use crate::model::MemoryModel;
 use crate::mutation::Mutated;
 use crate::pso::Pso;
 use crate::sc::Sc;
+use crate::symbolic::Symbolic;
 use crate::table::{Bypass, Table};
 use crate::tso::Tso;
 use serde::Deserialize;
@@ -179,14 +180,25 @@ impl ModelSpec {
         k: u32,
         labelled: bool,
     ) -> Option<Buffered<Coherence>> {
-        let grouping = match self.kind {
-            Kind::Tso => Grouping::Thread,
-            Kind::Pso => Grouping::Location,
-            Kind::Sc | Kind::Table(_) => return None,
-        };
+        let grouping = self.grouping()?;
         let k = if domain == Domain::Set { 0 } else { k };
         let mutated = Mutated::default();
         Some(Buffered(Coherence { grouping, domain, k, labelled, mutated }))
+    }
+
+    /// The model with sets of contents for buffers: none for models that are not made of store buffers.
+    pub fn symbolic(&self) -> Option<Buffered<Symbolic>> {
+        let grouping = self.grouping()?;
+        Some(Buffered(Symbolic::new(grouping, Mutated::default())))
+    }
+
+    /// Which stores share a queue: none for models that are not made of store buffers.
+    fn grouping(&self) -> Option<Grouping> {
+        match self.kind {
+            Kind::Tso => Some(Grouping::Thread),
+            Kind::Pso => Some(Grouping::Location),
+            Kind::Sc | Kind::Table(_) => None,
+        }
     }
 
     /// Builds the model with a bound on what may be pending and hands it to the visitor.

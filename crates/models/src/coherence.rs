@@ -21,7 +21,7 @@ pub mod buffer;
 pub mod cover;
 
 use crate::bits::{Field, Reader, Writer};
-use crate::buffered::{Committed, Discipline, Store};
+use crate::buffered::{Committed, Discipline, Place, Store};
 use crate::model::Fidelity;
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::{Shape, ThreadShape};
@@ -224,15 +224,15 @@ impl Discipline for Coherence {
     fn youngest(
         &self,
         shape: &Shape<'_>,
-        q: &Vec<Buffer>,
+        q: &mut Vec<Buffer>,
         t: ThreadId,
-        loc: Loc,
+        place: Place,
         way: u32,
     ) -> Option<Value> {
         if self.mutated.is(Mutation::NoForwarding) {
             return None;
         }
-        let slot = shape.thread(t).store_slot[loc.index()]?;
+        let slot = shape.thread(t).store_slot[place.loc.index()]?;
         let buffer = &q[t.index()];
         if buffer.is_in_set(slot) {
             let entry = match self.domain {
@@ -244,19 +244,19 @@ impl Discipline for Coherence {
         buffer.head.iter().rev().find(|e| e.slot == slot).map(|e| e.value)
     }
 
-    fn ways(&self, shape: &Shape<'_>, q: &Vec<Buffer>, t: ThreadId, loc: Loc) -> u32 {
+    fn ways(&self, shape: &Shape<'_>, q: &Vec<Buffer>, t: ThreadId, place: Place) -> u32 {
         if self.domain != Domain::Set {
             return 1;
         }
-        let Some(slot) = shape.thread(t).store_slot[loc.index()] else { return 1 };
+        let Some(slot) = shape.thread(t).store_slot[place.loc.index()] else { return 1 };
         (q[t.index()].youngest_elements(slot).count() as u32).max(1)
     }
 
-    fn may_load(&self, q: &Vec<Buffer>, t: ThreadId) -> bool {
+    fn may_load(&self, q: &mut Vec<Buffer>, t: ThreadId) -> bool {
         !q[t.index()].all().any(|e| e.before)
     }
 
-    fn may_update(&self, shape: &Shape<'_>, q: &Vec<Buffer>, t: ThreadId, loc: Loc) -> bool {
+    fn may_update(&self, shape: &Shape<'_>, q: &mut Vec<Buffer>, t: ThreadId, loc: Loc) -> bool {
         let buffer = &q[t.index()];
         if self.mutated.is(Mutation::UpdateWithoutDrain) {
             return true;

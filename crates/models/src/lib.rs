@@ -4,6 +4,7 @@
 //! - [`model`]: what a memory model is to the machine.
 //! - [`buffered`]: what store-buffer models share; [`sc`], [`tso`], [`pso`] are its disciplines.
 //! - [`coherence`]: abstract store buffers of any length, for TSO and PSO.
+//! - [`symbolic`]: sets of store-buffer contents as regular languages, for TSO and PSO.
 //! - [`table`]: table-driven models with a window of unperformed accesses: RMO, IBM 370, your own.
 //! - [`catalog`]: the models by name.
 //! - [`shape`], [`state`], [`bits`]: what is known of a program, a state, and its packed form.
@@ -26,6 +27,7 @@ pub mod sc;
 pub mod shape;
 pub mod specification;
 pub mod state;
+pub mod symbolic;
 pub mod table;
 pub mod tso;
 

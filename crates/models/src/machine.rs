@@ -17,13 +17,16 @@ mod packed;
 mod run;
 pub mod system;
 
+use crate::address::locate;
 use crate::event::Record;
 use crate::model::{MemoryModel, Stumble};
 use crate::shape::Shape;
 use crate::specification::{self, Allowed};
 use crate::state::State;
 use choice::Choices;
-use fencepost_ir::{Condition, Fault, Operations, Pc, Problem, Property, Quantifier, ThreadId};
+use fencepost_ir::{
+    Condition, Fault, Loc, Operations, Pc, Problem, Property, Quantifier, ThreadId,
+};
 use std::sync::OnceLock;
 
 /// Which sound reductions are in use. All of them keep verdicts and outcomes.
@@ -179,29 +182,48 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
 
     /// Every step of a state, tried. Slow; for traces and tests. The order is that of the search.
     pub fn steps(&self, state: &State<M::Pending>) -> Vec<Attempt<M::Pending>> {
+        let threads = self.shape.program().thread_ids();
+        threads
+            .flat_map(|t| self.runs(state, t).into_iter().chain(self.internals(state, t)))
+            .collect()
+    }
+
+    /// The next statement of a thread, tried with every choice it has.
+    pub fn runs(&self, state: &State<M::Pending>, thread: ThreadId) -> Vec<Attempt<M::Pending>> {
         let mut all = Vec::new();
-        for thread in self.shape.program().thread_ids() {
-            let mut choices = Choices::default();
-            loop {
-                choices.rewind();
-                let mut after = state.clone();
-                let taken = self.run(&mut after, thread, &mut choices, &mut ());
-                let action = Action::Run(choices.script().to_vec());
-                all.push(Attempt { step: Step { thread, action }, taken, after });
-                if !choices.advance() {
-                    break;
-                }
-            }
-            let mut internal = Vec::new();
-            self.model.internal(&self.shape, state, thread, &mut internal);
-            for which in internal {
-                let mut after = state.clone();
-                let taken = self.perform(&mut after, thread, which, &mut ()).map(|()| Taken::Yes);
-                let step = Step { thread, action: Action::Internal(which) };
-                all.push(Attempt { step, taken, after });
+        let mut choices = Choices::default();
+        loop {
+            choices.rewind();
+            let mut after = state.clone();
+            let taken = self.run(&mut after, thread, &mut choices, &mut ());
+            let action = Action::Run(choices.script().to_vec());
+            all.push(Attempt { step: Step { thread, action }, taken, after });
+            if !choices.advance() {
+                return all;
             }
         }
-        all
+    }
+
+    /// The internal steps of the model on behalf of a thread, tried.
+    pub fn internals(
+        &self,
+        state: &State<M::Pending>,
+        thread: ThreadId,
+    ) -> Vec<Attempt<M::Pending>> {
+        let mut internal = Vec::new();
+        self.model.internal(&self.shape, state, thread, &mut internal);
+        let tried = |which| {
+            let mut after = state.clone();
+            let taken = self.perform(&mut after, thread, which, &mut ()).map(|()| Taken::Yes);
+            Attempt { step: Step { thread, action: Action::Internal(which) }, taken, after }
+        };
+        internal.into_iter().map(tried).collect()
+    }
+
+    /// The location that a thread's next statement accesses; none when it accesses none, or faults.
+    pub fn accesses(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Loc> {
+        let address = self.shape.stmt(t, state.pcs[t.index()]).op.address()?;
+        locate(&self.shape, address, &|reg| state.register(&self.shape, t, *reg)).ok()
     }
 
     fn perform<R: Record>(

@@ -120,12 +120,18 @@ pub trait MemoryModel: Sync {
     /// Whether nothing is pending for the thread.
     fn is_idle(&self, pending: &Self::Pending, t: ThreadId) -> bool;
 
-    /// Whether the thread has a pending access that may be to this record cell (counted over all
-    /// pools).
-    fn touches_cell(
+    /// The same, asked by a step that waits for it. A model whose states stand for several leaves out
+    /// those that wait.
+    fn is_drained(&self, pending: &mut Self::Pending, t: ThreadId) -> bool {
+        self.is_idle(pending, t)
+    }
+
+    /// Whether the thread has no pending access that may be to this record cell (counted over all
+    /// pools), asked in the same way.
+    fn lets_go(
         &self,
         shape: &Shape<'_>,
-        pending: &Self::Pending,
+        pending: &mut Self::Pending,
         t: ThreadId,
         cell: usize,
     ) -> bool;

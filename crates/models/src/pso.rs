@@ -7,7 +7,7 @@
 //! An update waits for the queue of its own location only (see the book, "What a program means").
 
 use crate::bits::{Field, Reader, Writer};
-use crate::buffered::{Committed, Discipline, Store};
+use crate::buffered::{Committed, Discipline, Place, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
@@ -114,24 +114,24 @@ impl Discipline for Pso {
     fn youngest(
         &self,
         shape: &Shape<'_>,
-        q: &Vec<Queues>,
+        q: &mut Vec<Queues>,
         t: ThreadId,
-        loc: Loc,
+        place: Place,
         _: u32,
     ) -> Option<Value> {
         if self.mutated.is(Mutation::NoForwarding) {
             return None;
         }
-        let slot = shape.thread(t).store_slot[loc.index()]?;
+        let slot = shape.thread(t).store_slot[place.loc.index()]?;
         q[t.index()].entries.iter().rev().find(|e| e.slot == slot).map(|e| e.value)
     }
 
     #[inline]
-    fn may_load(&self, q: &Vec<Queues>, t: ThreadId) -> bool {
+    fn may_load(&self, q: &mut Vec<Queues>, t: ThreadId) -> bool {
         !q[t.index()].entries.iter().any(|e| e.before_barrier)
     }
 
-    fn may_update(&self, shape: &Shape<'_>, q: &Vec<Queues>, t: ThreadId, loc: Loc) -> bool {
+    fn may_update(&self, shape: &Shape<'_>, q: &mut Vec<Queues>, t: ThreadId, loc: Loc) -> bool {
         if self.mutated.is(Mutation::UpdateWithoutDrain) {
             return true;
         }

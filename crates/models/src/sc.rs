@@ -1,7 +1,7 @@
 //! Sequential consistency: a store is visible to all at once. Direction: exact.
 
 use crate::bits::{Reader, Writer};
-use crate::buffered::{Committed, Discipline, Store};
+use crate::buffered::{Committed, Discipline, Place, Store};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
 
@@ -21,16 +21,16 @@ impl Discipline for Sc {
     }
 
     #[inline]
-    fn youngest(&self, _: &Shape<'_>, (): &(), _: ThreadId, _: Loc, _: u32) -> Option<Value> {
+    fn youngest(&self, _: &Shape<'_>, (): &mut (), _: ThreadId, _: Place, _: u32) -> Option<Value> {
         None
     }
 
     #[inline]
-    fn may_load(&self, (): &(), _: ThreadId) -> bool {
+    fn may_load(&self, (): &mut (), _: ThreadId) -> bool {
         true
     }
 
-    fn may_update(&self, _: &Shape<'_>, (): &(), _: ThreadId, _: Loc) -> bool {
+    fn may_update(&self, _: &Shape<'_>, (): &mut (), _: ThreadId, _: Loc) -> bool {
         true
     }
 

@@ -416,16 +416,16 @@ impl MemoryModel for Table {
         pending[t.index()].len() == 0
     }
 
-    fn touches_cell(
+    fn lets_go(
         &self,
         shape: &Shape<'_>,
-        pending: &Vec<Window>,
+        pending: &mut Vec<Window>,
         t: ThreadId,
         cell: usize,
     ) -> bool {
         let window = &pending[t.index()];
         let is_in = |loc: &Loc| shape.cell[loc.index()] == Some(cell as u32);
-        (0..window.len()).any(|entry| {
+        !(0..window.len()).any(|entry| {
             if order::kinds(shape, t, window, entry).is_none() {
                 return false;
             }

@@ -5,7 +5,7 @@
 //! the stores before it (`barrier` counts those still pending).
 
 use crate::bits::{Field, Reader, Writer};
-use crate::buffered::{Committed, Discipline, Store};
+use crate::buffered::{Committed, Discipline, Place, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
@@ -67,23 +67,23 @@ impl Discipline for Tso {
     fn youngest(
         &self,
         _: &Shape<'_>,
-        q: &Vec<Queue>,
+        q: &mut Vec<Queue>,
         t: ThreadId,
-        loc: Loc,
+        place: Place,
         _: u32,
     ) -> Option<Value> {
         if self.mutated.is(Mutation::NoForwarding) {
             return None;
         }
-        q[t.index()].entries.iter().rev().find(|(l, _)| *l == loc).map(|(_, value)| *value)
+        q[t.index()].entries.iter().rev().find(|(l, _)| *l == place.loc).map(|(_, value)| *value)
     }
 
     #[inline]
-    fn may_load(&self, q: &Vec<Queue>, t: ThreadId) -> bool {
+    fn may_load(&self, q: &mut Vec<Queue>, t: ThreadId) -> bool {
         q[t.index()].barrier == 0
     }
 
-    fn may_update(&self, _: &Shape<'_>, q: &Vec<Queue>, t: ThreadId, _: Loc) -> bool {
+    fn may_update(&self, _: &Shape<'_>, q: &mut Vec<Queue>, t: ThreadId, _: Loc) -> bool {
         q[t.index()].entries.is_empty() || self.mutated.is(Mutation::UpdateWithoutDrain)
     }
 

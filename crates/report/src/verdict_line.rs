@@ -279,7 +279,7 @@ pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint
             let states = counted(answer.statistics.states, "state");
             let by = match answer.by {
                 Decider::Explicit => String::new(),
-                Decider::Abstraction(..) => format!("{}: ", answer.by),
+                Decider::Abstraction(..) | Decider::Automata => format!("{}: ", answer.by),
             };
             paint.faint(&format!("({by}{states}, {})", seconds(finding.seconds)))
         }

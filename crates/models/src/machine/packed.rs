@@ -29,6 +29,21 @@ impl<M: MemoryModel> Machine<'_, M> {
         writer.bytes()
     }
 
+    /// Packs a state but for what is pending.
+    pub fn encode_settled<'w>(
+        &self,
+        state: &State<M::Pending>,
+        writer: &'w mut Writer,
+    ) -> &'w [u8] {
+        writer.clear();
+        self.encode_memory(&state.memory, writer);
+        for t in self.shape.program().thread_ids() {
+            self.encode_control(state, t, writer);
+        }
+        writer.align();
+        writer.bytes()
+    }
+
     /// Packs a state that differs from `base` only in thread `t` and perhaps in memory.
     #[inline]
     pub(super) fn encode_after<'w>(

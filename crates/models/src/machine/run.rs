@@ -79,7 +79,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                     return Err(stumble(Fault::NullReference));
                 }
                 let index = self.shape.cell_index(*pool, reference);
-                if self.model.touches_cell(&self.shape, &state.pending, t, index)
+                if !self.model.lets_go(&self.shape, &mut state.pending, t, index)
                     || !self.model.may_allocate(&self.shape, &state.pending, t)
                 {
                     return Ok(Taken::Blocked);
@@ -104,7 +104,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 stmt.next
             }
             Op::AtomicBegin => {
-                if !self.model.is_idle(&state.pending, t) {
+                if !self.model.is_drained(&mut state.pending, t) {
                     return Ok(Taken::Blocked);
                 }
                 record.event(|| event(EventKind::AtomicBegin));

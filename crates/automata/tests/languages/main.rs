@@ -1,0 +1,6 @@
+//! The store of languages against naive definitions, on random and on chosen languages.
+
+mod common;
+mod large;
+mod operations;
+mod shown;

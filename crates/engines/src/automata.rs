@@ -1,0 +1,163 @@
+//! The automata engine: exact search with regular languages for store buffers.
+//!
+//! Source: \[LW10\]; corrections and extensions are named where they are. Direction: exact. A violation is always
+//! real, and what is verified is so for buffers of any length. It need not end: then the verdict is
+//! inconclusive.
+//!
+//! One thread does all the work: a depth-first search with acceleration depends on what is on its stack.
+//!
+//! - [`search`]: the search.
+//! - [`transition`]: what can be done next, and what is independent of what (sleep sets).
+//! - [`visited`]: the states entered, and inclusion.
+//! - [`cycle`]: what can be done again and again, and what it makes of a buffer.
+//! - [`contents`]: from a symbolic run to an exact one.
+//! - [`reached`]: what buffers can hold where control is.
+
+mod contents;
+mod cycle;
+pub mod reached;
+mod search;
+mod transition;
+mod visited;
+
+use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
+use crate::explicit::{self, Explicit};
+use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, judge};
+use fencepost_automata::Language;
+use fencepost_models::buffered::Buffered;
+use fencepost_models::state::State;
+use fencepost_models::{Fidelity, Machine, symbolic};
+use fencepost_search::Coverage;
+use reached::ControlPoint;
+use search::{Aim, Found, Search};
+
+/// The automata engine. Models that are not made of store buffers are left to the explicit one.
+#[derive(Clone, Copy, Debug)]
+pub struct Automata {
+    /// Whether sleep sets are used. Without them the answers are the same.
+    pub sleep: bool,
+}
+
+impl Default for Automata {
+    fn default() -> Self {
+        Automata { sleep: true }
+    }
+}
+
+/// A machine with languages for buffers.
+type Symbolic<'p> = Machine<'p, Buffered<symbolic::Symbolic>>;
+
+/// One of its states.
+type SymbolicState = State<Vec<Language>>;
+
+/// An answer with what only this engine can tell.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    /// The answer.
+    pub answer: Answer,
+    /// States met, those covered by others included.
+    pub visited: u64,
+    /// States kept in which something is wrong, and steps that go wrong.
+    pub errors: u64,
+    /// What buffers can hold where control is, as far as the search came.
+    pub reached: Vec<ControlPoint>,
+}
+
+impl Engine for Automata {
+    fn name(&self) -> &'static str {
+        "automata"
+    }
+
+    fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        match self.look(task, settings, budget, Until::Violation) {
+            Some(looked) => looked.answer,
+            None => Explicit.run(task, settings, budget),
+        }
+    }
+
+    fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        match self.look(task, settings, budget, Until::End) {
+            Some(looked) => looked.answer,
+            None => Explicit.outcomes(task, settings, budget),
+        }
+    }
+}
+
+/// How far a search goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Until {
+    /// To the first violation.
+    Violation,
+    /// To the end.
+    End,
+    /// To the end, noting what buffers can hold where control is.
+    Noted,
+}
+
+impl Automata {
+    /// One search. None for models that are not made of store buffers.
+    pub fn look(
+        &self,
+        task: Task<'_>,
+        settings: Settings,
+        budget: Budget<'_>,
+        until: Until,
+    ) -> Option<Looked> {
+        let model = task.model.symbolic()?;
+        let machine = Machine::new(task.problem, model, settings.reductions);
+        let stop = until == Until::Violation;
+        let aim = Aim { stop, sleep: self.sleep, note: until == Until::Noted };
+        let found = Search::new(&machine, task, settings, budget, aim).run();
+        let (visited, errors) = (found.visited, found.errors);
+        let reached = found.reached.control_points(&machine);
+        let answer = answer(task, settings, budget, found, stop);
+        Some(Looked { answer, visited, errors, reached })
+    }
+}
+
+fn answer(
+    task: Task<'_>,
+    settings: Settings,
+    budget: Budget<'_>,
+    found: Found,
+    stop: bool,
+) -> Answer {
+    let statistics = Statistics {
+        states: found.stored,
+        transitions: found.steps,
+        depth: found.depth as u32,
+        bytes: found.bytes,
+        bound: None,
+    };
+    let mut violations = found.violations.into_iter();
+    let first = violations.next();
+    let verdict = match judge(Fidelity::Exact, found.coverage, first.is_some(), false) {
+        Judgement::Violated => {
+            let evidence = first.expect("judged by it");
+            let shorter = (stop && settings.shortest)
+                .then(|| explicit::shorter(task, settings, budget, &evidence, found.stored))
+                .flatten();
+            Verdict::Violated(shorter.unwrap_or(evidence))
+        }
+        Judgement::Inconclusive(why) => {
+            Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
+        }
+        Judgement::Verified => {
+            let missing = found.witnesses.iter().find(|(_, run)| run.is_none());
+            match missing {
+                Some((at, _)) => Verdict::Violated(Evidence::no_witness(*at)),
+                None => Verdict::Verified(found.witnesses.into_iter().find_map(|(_, run)| run)),
+            }
+        }
+    };
+    Answer {
+        verdict,
+        others: violations.collect(),
+        statistics,
+        outcomes: found.outcomes,
+        outcomes_complete: found.coverage == Coverage::Exhaustive,
+        by: Decider::Automata,
+        suspect: None,
+        growing: None,
+    }
+}
