@@ -29,6 +29,55 @@ impl Languages {
         })
     }
 
+    /// Every word with only its letters of one class.
+    pub fn project(&mut self, l: Language, class: u32) -> Language {
+        self.make(Operation::Project(l, class), |store| {
+            let dfa = store.dfa(l);
+            let mut nfa = Nfa::default();
+            let base = nfa.states_of(dfa);
+            nfa.start(base);
+            for state in dfa.states() {
+                if dfa.accepts(state) {
+                    nfa.accept(base + state);
+                }
+                for (letter, to) in dfa.moves(state) {
+                    if letter.class == class {
+                        nfa.step(base + state, *letter, base + *to);
+                    } else {
+                        nfa.jump(base + state, base + *to);
+                    }
+                }
+            }
+            nfa.finish()
+        })
+    }
+
+    /// The classes of letters that words of the language have, in order.
+    pub fn classes(&self, l: Language) -> Vec<u32> {
+        let dfa = self.dfa(l);
+        let letters = dfa.states().flat_map(|state| dfa.moves(state));
+        let mut classes: Vec<u32> = letters.map(|(letter, _)| letter.class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
+    /// What the language becomes when the letters of each class are chosen on their own: its projections to
+    /// the classes one after another, in order. A language that is its own product is
+    /// known by its projections.
+    pub fn product(&mut self, l: Language) -> Language {
+        if let Some(known) = self.known(Operation::Product(l)) {
+            return known;
+        }
+        let mut product = if l == Language::EMPTY { l } else { Language::EPSILON };
+        for class in self.classes(l) {
+            let factor = self.project(l, class);
+            product = self.concat(product, factor);
+        }
+        self.remember(Operation::Product(l), product);
+        product
+    }
+
     /// `L*`: words of the language one after another, any number of them.
     pub fn star(&mut self, l: Language) -> Language {
         if l == Language::EMPTY || l == Language::EPSILON {

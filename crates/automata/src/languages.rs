@@ -1,8 +1,8 @@
 //! The store: each language once, and what was computed before.
 //!
-//! A language that was met is never forgotten, and neither is the result of an operation with small arguments: a
-//! search asks for the same few again and again, once per state of the rest of the program. Operations whose arguments
-//! are words are computed anew each time.
+//! A language that was met is never forgotten, and neither is the result of an operation with small arguments:
+//! a search asks for the same few again and again, once per state of the rest of the program. Operations whose
+//! arguments are words are computed anew each time.
 
 use crate::dfa::Dfa;
 use crate::{Language, Letter, operations};
@@ -41,6 +41,8 @@ pub(crate) enum Operation {
     Mark(Language, Letter, Option<u32>),
     Sorted(Language, u32),
     Concat(Language, Language),
+    Project(Language, u32),
+    Product(Language),
     Star(Language),
 }
 
@@ -110,6 +112,16 @@ impl Languages {
         let language = self.intern(dfa);
         self.made.insert(operation, language);
         language
+    }
+
+    /// The result of an operation, if it is known.
+    pub(crate) fn known(&self, operation: Operation) -> Option<Language> {
+        self.made.get(&operation).copied()
+    }
+
+    /// Notes the result of an operation.
+    pub(crate) fn remember(&mut self, operation: Operation, result: Language) {
+        self.made.insert(operation, result);
     }
 
     /// The answer to a question: the known one, or what `decide` says.

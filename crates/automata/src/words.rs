@@ -7,6 +7,17 @@ use crate::dfa::Dfa;
 use crate::{Language, Languages, Letter};
 
 impl Languages {
+    /// The state of the language's automaton that a letter leads to from a state; 0 is the start. None when no
+    /// word goes on like that.
+    pub fn step(&self, l: Language, state: u32, letter: Letter) -> Option<u32> {
+        self.dfa(l).step(state, letter)
+    }
+
+    /// Whether a word may end in a state of the language's automaton.
+    pub fn accepts(&self, l: Language, state: u32) -> bool {
+        self.dfa(l).accepts(state)
+    }
+
     /// The letters that words begin with, in order.
     pub fn firsts(&self, l: Language) -> Vec<Letter> {
         self.dfa(l).moves(0).iter().map(|(letter, _)| *letter).collect()

@@ -22,12 +22,12 @@ mod visited;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::explicit::{self, Explicit};
-use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, judge};
+use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, Why, judge};
 use fencepost_automata::Language;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::state::State;
 use fencepost_models::{Fidelity, Machine, symbolic};
-use fencepost_search::Coverage;
+use fencepost_search::{Coverage, Limits, Stop};
 use reached::ControlPoint;
 use search::{Aim, Found, Search};
 
@@ -36,13 +36,36 @@ use search::{Aim, Found, Search};
 pub struct Automata {
     /// Whether sleep sets are used. Without them the answers are the same.
     pub sleep: bool,
+    /// What is explored first; none: several orders take turns.
+    pub order: Option<Order>,
 }
 
 impl Default for Automata {
     fn default() -> Self {
-        Automata { sleep: true }
+        Automata { sleep: true, order: None }
     }
 }
+
+/// What is explored first from a state. A search that ends has the same answer in any order; one that does not
+/// in one order may do so in another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// Statements, then commits: cycles are met before their stores are committed. As in the paper.
+    Statements,
+    /// Statements that store nothing, then stores, then commits.
+    Stores,
+    /// Statements that store nothing, then commits, then stores: buffers stay short as long as possible.
+    Commits,
+}
+
+/// The orders that take turns.
+const ORDERS: [Order; 3] = [Order::Statements, Order::Stores, Order::Commits];
+/// States that a search may store in the first round.
+const FIRST: u64 = 500;
+/// How many times more in each round after.
+const MORE: u64 = 4;
+/// From so many states on, only the first order is tried: what is that large is large in every order.
+const LARGE: u64 = 100_000;
 
 /// A machine with languages for buffers.
 type Symbolic<'p> = Machine<'p, Buffered<symbolic::Symbolic>>;
@@ -95,7 +118,7 @@ pub enum Until {
 }
 
 impl Automata {
-    /// One search. None for models that are not made of store buffers.
+    /// Searches until one ends. None for models that are not made of store buffers.
     pub fn look(
         &self,
         task: Task<'_>,
@@ -103,10 +126,39 @@ impl Automata {
         budget: Budget<'_>,
         until: Until,
     ) -> Option<Looked> {
-        let model = task.model.symbolic()?;
-        let machine = Machine::new(task.problem, model, settings.reductions);
+        let orders = self.order.as_ref().map_or(&ORDERS[..], std::slice::from_ref);
+        let mut allowance = if orders.len() == 1 { settings.limits.states } else { FIRST };
+        loop {
+            let states = allowance.min(settings.limits.states);
+            let limits = Limits { states, ..settings.limits };
+            let round = Settings { limits, ..settings };
+            let orders = if states < LARGE { orders } else { &orders[..1] };
+            for (at, order) in orders.iter().enumerate() {
+                let looked = self.search(task, round, budget, until, *order)?;
+                let last = states == settings.limits.states && at + 1 == orders.len();
+                let Verdict::Inconclusive(reason) = &looked.answer.verdict else {
+                    return Some(looked);
+                };
+                if last || reason.why != Why::Stopped(Stop::States) {
+                    return Some(looked);
+                }
+            }
+            allowance = allowance.saturating_mul(MORE);
+        }
+    }
+
+    /// One search.
+    fn search(
+        &self,
+        task: Task<'_>,
+        settings: Settings,
+        budget: Budget<'_>,
+        until: Until,
+        order: Order,
+    ) -> Option<Looked> {
+        let machine = Machine::new(task.problem, task.model.symbolic()?, settings.reductions);
         let stop = until == Until::Violation;
-        let aim = Aim { stop, sleep: self.sleep, note: until == Until::Noted };
+        let aim = Aim { stop, sleep: self.sleep, order, note: until == Until::Noted };
         let found = Search::new(&machine, task, settings, budget, aim).run();
         let (visited, errors) = (found.visited, found.errors);
         let reached = found.reached.control_points(&machine);

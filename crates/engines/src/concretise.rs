@@ -15,7 +15,7 @@ use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::{End, Trace, ending, replay};
 use fencepost_models::state::State;
 use fencepost_models::{
-    Action, Event, EventKind, Machine, MemoryModel, Reductions, Step, Taken, Visitor,
+    Action, Event, EventKind, Machine, MemoryModel, Reductions, Step, Stumble, Taken, Visitor,
 };
 
 /// A run of an abstract model to a violation that the exact model does not follow.
@@ -175,15 +175,18 @@ impl Visitor for Follower<'_> {
         let machine = Machine::new(self.task.problem, model, self.reductions);
         let mut trace = Trace { init: self.init.to_vec(), ..Trace::default() };
         let mut state = machine.blank();
+        let mut choices = Choices::scripted(self.init);
         // An `init` that goes wrong, or is blocked, does so under every model.
-        let _ = machine.start(&mut state, &mut Choices::scripted(self.init), &mut ());
+        let started = machine.start(&mut state, &mut choices, &mut ());
+        let mut stumbled = started.err().map(|(thread, stumble)| End::Stumbled(thread, stumble));
         for (step, next) in self.moves.iter().enumerate() {
             let (thread, taken) = match next {
                 Move::Run(thread, script) => {
                     let step = Step { thread: *thread, action: Action::Run(script.clone()) };
                     let taken = match machine.take(&mut state, &step, &mut ()) {
-                        Ok(Taken::Yes) | Err(_) => Ok(step),
+                        Ok(Taken::Yes) => Ok((step, None)),
                         Ok(Taken::Blocked | Taken::Bounded) => Err(Broken::Waits),
+                        Err(stumble) => Ok((step, Some(stumble))),
                     };
                     (*thread, taken)
                 }
@@ -192,24 +195,38 @@ impl Visitor for Follower<'_> {
                 }
             };
             match taken {
-                Ok(step) => trace.steps.push(step),
+                // Nothing follows a step that goes wrong.
+                Ok(_) if stumbled.is_some() => {
+                    return Err(Departure { step, thread, why: Broken::Fine });
+                }
+                Ok((step, stumble)) => {
+                    trace.steps.push(step);
+                    stumbled = stumble.map(|stumble| End::Stumbled(Some(thread), stumble));
+                }
                 Err(why) => return Err(Departure { step, thread, why }),
             }
         }
-        let end = |why| {
-            let thread = trace.steps.last().map_or(ThreadId::from_index(0), |step| step.thread);
-            Departure { step: trace.steps.len(), thread, why }
+        // Not told step by step: a run may be long, and shorter ones are still to be looked for.
+        let end = match stumbled {
+            None => ending(&machine, &state),
+            // Only the whole story tells which statement's store a commit that goes wrong is.
+            Some(End::Stumbled(_, Stumble { label: None, .. })) => {
+                replay(&machine, &trace).expect("it was just run").end
+            }
+            Some(end) => end,
         };
-        let run = replay(&machine, &trace).map_err(|_| end(Broken::Fine))?;
         let violation = match self.witness {
-            None => shown(run.end),
+            None => shown(end),
             Some(at) => {
                 let asked = &self.task.problem.properties[at];
                 let holds = matches!(asked, Property::Final(_, c) if machine.holds(&state, c));
-                (run.is_final && holds).then_some(Violation::Witness(at))
+                (machine.is_final(&state) && holds).then_some(Violation::Witness(at))
             }
         };
-        let violation = violation.ok_or_else(|| end(Broken::Fine))?;
+        let violation = violation.ok_or_else(|| {
+            let thread = trace.steps.last().map_or(ThreadId::from_index(0), |step| step.thread);
+            Departure { step: trace.steps.len(), thread, why: Broken::Fine }
+        })?;
         Ok(Evidence { violation, trace: Some(trace), shortest: false })
     }
 }
@@ -221,17 +238,17 @@ fn commit<M: MemoryModel>(
     thread: ThreadId,
     loc: Loc,
     value: Value,
-) -> Result<Step, Broken> {
+) -> Result<(Step, Option<Stumble>), Broken> {
     let mut internal = Vec::new();
     machine.model.internal(&machine.shape, state, thread, &mut internal);
     for which in internal {
         let step = Step { thread, action: Action::Internal(which) };
         let mut events = Vec::new();
         let mut after = state.clone();
-        let _ = machine.take(&mut after, &step, &mut events);
+        let taken = machine.take(&mut after, &step, &mut events);
         if events.iter().find_map(committed) == Some((loc, value)) {
             *state = after;
-            return Ok(step);
+            return Ok((step, taken.err()));
         }
     }
     // Committed in any order, is it still there?

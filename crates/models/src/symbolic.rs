@@ -17,9 +17,9 @@
 //! Fences that are not full leave *markers* in the word: [`STORE_STORE`], which no commit goes past, and
 //! [`STORE_LOAD`], which no load does. A marker with nothing before it is gone.
 //!
-//! - [`rearranged`]: words that differ only in an order that means nothing.
+//! - [`content`]: one content, a word, and what operations do to it.
 
-pub mod rearranged;
+pub mod content;
 
 use crate::bits::{Field, Reader, Writer};
 use crate::buffered::{Committed, Discipline, Place, Store};
@@ -84,23 +84,71 @@ impl Symbolic {
         keep: impl FnOnce(&mut Languages, Language) -> Language,
     ) -> bool {
         let mut languages = self.languages();
-        let kept = keep(&mut languages, q[t.index()]);
-        q[t.index()] = self.normal(&mut languages, kept);
+        let contents = q[t.index()];
+        let kept = keep(&mut languages, contents);
+        q[t.index()] = self.after(&mut languages, contents, kept);
         kept != Language::EMPTY
     }
 
-    /// Whether what one state has pending is among what another has.
+    /// The form in which a language is kept that an operation on one location made of another language: if
+    /// that was a product, it is one.
+    fn after(&self, languages: &mut Languages, before: Language, after: Language) -> Language {
+        match self.is_product(languages, before) && !self.is_marked(languages, after) {
+            true => languages.product(after),
+            false => self.normal(languages, after),
+        }
+    }
+
+    /// What contents become when a word, or any of several, is appended.
+    pub fn appended(
+        &self,
+        languages: &mut Languages,
+        contents: Language,
+        adds: Language,
+    ) -> Language {
+        let longer = languages.concat(contents, adds);
+        let sorted = self.normal(languages, adds);
+        match self.is_product(languages, sorted) {
+            true => self.after(languages, contents, longer),
+            false => self.normal(languages, longer),
+        }
+    }
+
+    /// Whether a language is known to be all combinations of contents for each location (PSO only).
+    pub fn is_product(&self, languages: &mut Languages, language: Language) -> bool {
+        self.grouping == Grouping::Location
+            && !self.is_marked(languages, language)
+            && languages.product(language) == language
+    }
+
+    fn is_marked(&self, languages: &mut Languages, language: Language) -> bool {
+        MARKERS.iter().any(|class| languages.without(language, *class) != language)
+    }
+
+    /// Whether what one state has pending is among what another has. No is always right.
     pub fn covers(&self, big: &[Language], small: &[Language]) -> bool {
         let mut languages = self.languages();
-        big.iter().zip(small).all(|(big, small)| languages.is_included(*small, *big))
+        big.iter().zip(small).all(|(big, small)| {
+            languages.is_included(*small, *big)
+                || self.is_product(&mut languages, *big) && {
+                    let product = languages.product(*small);
+                    languages.is_included(product, *big)
+                }
+        })
     }
 
     /// The form in which a language is kept.
     pub fn normal(&self, languages: &mut Languages, language: Language) -> Language {
-        match self.grouping {
-            Grouping::Thread => language,
-            Grouping::Location => languages.sorted(language, &MARKERS),
+        if self.grouping == Grouping::Thread {
+            return language;
         }
+        let sorted = languages.sorted(language, &MARKERS);
+        if self.is_marked(languages, sorted) {
+            return sorted;
+        }
+        // The projections of a language that has all their combinations say it all.
+        let product = languages.product(sorted);
+        if languages.is_included(product, sorted) { product } else { sorted }
     }
 
     /// The letters that can be committed next.
@@ -234,7 +282,6 @@ impl Discipline for Symbolic {
                 language = languages.mark(language, marker(STORE_STORE), Some(STORE_LOAD));
             }
             if kinds.contains(FenceKinds::STORE_LOAD) {
-                language = languages.erase(language, STORE_LOAD);
                 language = languages.mark(language, marker(STORE_LOAD), None);
             }
             language

@@ -172,7 +172,7 @@ fn the_reader_reads() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn expressions_mean_the_language(tree in tree(), marker in any::<bool>()) {

@@ -23,7 +23,7 @@ pub fn program(profile: Profile, seed: u64) -> RandomProgram {
 }
 
 /// SplitMix64: tiny, and the same everywhere for ever.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -35,20 +35,20 @@ impl Random {
     }
 
     /// A number below `limit`.
-    fn below(&mut self, limit: usize) -> usize {
+    pub(super) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 
     /// A number of a range, ends included.
-    fn within(&mut self, lo: usize, hi: usize) -> usize {
+    pub(super) fn within(&mut self, lo: usize, hi: usize) -> usize {
         lo + self.below(hi - lo + 1)
     }
 
-    fn percent(&mut self, chance: usize) -> bool {
+    pub(super) fn percent(&mut self, chance: usize) -> bool {
         self.below(100) < chance
     }
 
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+    pub(super) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         from[self.below(from.len())]
     }
 }
@@ -78,11 +78,11 @@ struct Grower {
     critical: bool,
 }
 
-fn line(text: impl Into<String>) -> Tree {
+pub(super) fn line(text: impl Into<String>) -> Tree {
     Tree::Line(text.into())
 }
 
-fn block(head: impl Into<String>, body: Vec<Tree>) -> Tree {
+pub(super) fn block(head: impl Into<String>, body: Vec<Tree>) -> Tree {
     Tree::Block { arms: vec![(head.into(), body)], tail: String::new() }
 }
 

@@ -4,15 +4,15 @@
 //! content before it that leads to the one after it. Where cycles were gone round any number of times, the
 //! content tells how often: what they add is taken off, round by round.
 
-use super::cycle::{End, Hop, Piece, Walk, Widening, step_of};
+use super::cycle::{Cycle, End, Hop, Piece, Walk, Widening};
 use super::search::Frame;
 use super::transition::Transitions;
 use super::{Symbolic, SymbolicState};
 use crate::concretise::Move;
-use fencepost_automata::{Language, Letter};
-use fencepost_ir::Op;
-use fencepost_models::symbolic::{MARKERS, STORE_LOAD, STORE_STORE, letter, marker};
-use fencepost_models::{Action, Step, Taken};
+use fencepost_automata::Letter;
+use fencepost_ir::{FenceKinds, Op};
+use fencepost_models::symbolic::{MARKERS, letter, marker};
+use fencepost_search::{Cancel, Stop};
 
 /// A content of each thread's buffer.
 type Contents = Vec<Vec<Letter>>;
@@ -22,79 +22,102 @@ pub(super) struct Back<'a, 'p> {
     machine: &'a Symbolic<'p>,
     /// The last one first.
     moves: Vec<Move>,
+    cancel: &'a Cancel,
 }
 
+/// What is found, unless it is to stop.
+type Going<T> = Result<T, Stop>;
+
 impl<'a, 'p> Back<'a, 'p> {
-    pub(super) fn new(machine: &'a Symbolic<'p>) -> Self {
-        Back { machine, moves: Vec::new() }
+    pub(super) fn new(machine: &'a Symbolic<'p>, cancel: &'a Cancel) -> Self {
+        Back { machine, moves: Vec::new(), cancel }
     }
 
-    /// From contents of the state on top of the stack to the beginning. The moves of the whole run.
-    pub(super) fn stack(mut self, stack: &[Frame], contents: Contents) -> Vec<Move> {
+    /// From contents of the state on top of the stack, or of the state after a last step from there, to the
+    /// beginning. The moves of the whole run.
+    pub(super) fn run(
+        mut self,
+        stack: &[Frame],
+        contents: Contents,
+        last: Option<&Hop>,
+    ) -> Going<Vec<Move>> {
         let mut contents = contents;
+        if let (Some(hop), Some(top)) = (last, stack.last()) {
+            contents = self.hop(&top.state, hop, contents)?;
+        }
         let mut at = stack.len();
         while let Some(frame) = at.checked_sub(1).map(|top| &stack[top]) {
             if let Some((base, widening)) = &frame.widened {
-                contents = self.widen(&stack[*base].state, widening, contents);
+                contents = self.widen(&stack[*base].state, widening, contents)?;
                 at = base + 1;
                 continue;
             }
             let Some(hop) = &frame.hop else { break };
-            contents = self.hop(&stack[at - 2].state, hop, contents);
+            contents = self.hop(&stack[at - 2].state, hop, contents)?;
             at -= 1;
         }
         debug_assert!(contents.iter().all(Vec::is_empty), "in the beginning nothing is pending");
         self.moves.reverse();
-        self.moves
+        Ok(self.moves)
     }
 
     /// Back along a path; `before` holds the state before each piece.
-    fn path(&mut self, path: &[Piece], before: &[SymbolicState], after: Contents) -> Contents {
-        path.iter().zip(before).rev().fold(after, |contents, (piece, before)| match piece {
+    fn path(
+        &mut self,
+        path: &[Piece],
+        before: &[SymbolicState],
+        after: Contents,
+    ) -> Going<Contents> {
+        path.iter().zip(before).rev().try_fold(after, |contents, (piece, before)| match piece {
             Piece::Hop(hop) => self.hop(before, hop, contents),
             Piece::Widen(widening) => self.widen(before, widening, contents),
         })
     }
 
     /// Back to before cycles were gone round.
-    fn widen(&mut self, before: &SymbolicState, widening: &Widening, after: Contents) -> Contents {
+    fn widen(
+        &mut self,
+        before: &SymbolicState,
+        widening: &Widening,
+        after: Contents,
+    ) -> Going<Contents> {
         let mut contents = after;
         loop {
-            let at = widening.thread.index();
+            let at = widening.part.thread.index();
             let found = {
                 let discipline = &self.machine.model.0;
-                let languages = &mut discipline.languages();
-                discipline.find(languages, before.pending[at], &contents[at])
+                discipline.find(&discipline.languages(), before.pending[at], &contents[at])
             };
             if let Some(found) = found {
                 contents[at] = found;
-                return contents;
+                return Ok(contents);
             }
             contents = match widening.end {
-                End::Back => self.round(before, widening, contents),
-                End::Front => self.front_round(before, widening, contents),
+                End::Back => self.round(before, widening, contents)?,
+                End::Front => self.front_round(before, widening, contents)?,
             };
         }
     }
 
     /// Back once round one of the cycles.
-    fn round(&mut self, before: &SymbolicState, widening: &Widening, after: Contents) -> Contents {
-        let thread = widening.thread.index();
+    fn round(
+        &mut self,
+        before: &SymbolicState,
+        widening: &Widening,
+        after: Contents,
+    ) -> Going<Contents> {
+        let thread = widening.part.thread.index();
         let mut walk = Walk::new(self.machine, before.clone(), Transitions::default());
         assert!(walk.widen(widening), "what was widened once can be widened again");
         let wide = walk.state;
-        let cycle = {
-            let mut languages = self.machine.model.0.languages();
-            let goes_before = |cycle: &super::cycle::Cycle| {
-                let once = languages.concat(wide.pending[thread], cycle.adds);
-                languages.contains(once, &after[thread])
-            };
-            let mut cycles = widening.cycles.iter();
-            let mut goes_before = goes_before;
-            cycles
-                .find(|cycle| goes_before(cycle))
-                .expect("a content that is new comes from a cycle")
+        let discipline = &self.machine.model.0;
+        let comes_from = |cycle: &Cycle| {
+            let languages = &mut discipline.languages();
+            let longer = discipline.appended(languages, wide.pending[thread], cycle.adds);
+            discipline.find(languages, longer, &after[thread]).is_some()
         };
+        let cycle = widening.cycles.iter().find(|cycle| comes_from(cycle));
+        let cycle = cycle.expect("a content that is new comes from a cycle");
         let mut walk = Walk::new(self.machine, wide, Transitions::default());
         assert!(walk.along(&cycle.path, None), "a cycle can be gone round");
         self.path(&cycle.path, &walk.before, after)
@@ -106,15 +129,15 @@ impl<'a, 'p> Back<'a, 'p> {
         before: &SymbolicState,
         widening: &Widening,
         after: Contents,
-    ) -> Contents {
-        let thread = widening.thread.index();
+    ) -> Going<Contents> {
+        let thread = widening.part.thread.index();
         let cycle = &widening.cycles[0];
         let mut start = before.clone();
         let discipline = &self.machine.model.0;
         loop {
             let mut languages = discipline.languages();
             let longer = languages.concat(cycle.adds, start.pending[thread]);
-            if discipline.find(&mut languages, longer, &after[thread]).is_some() {
+            if discipline.find(&languages, longer, &after[thread]).is_some() {
                 break;
             }
             start.pending[thread] = longer;
@@ -125,104 +148,98 @@ impl<'a, 'p> Back<'a, 'p> {
     }
 
     /// Back one step.
-    pub(super) fn hop(&mut self, before: &SymbolicState, hop: &Hop, after: Contents) -> Contents {
+    fn hop(&mut self, before: &SymbolicState, hop: &Hop, after: Contents) -> Going<Contents> {
+        if let Some(stop) = self.cancel.raised() {
+            return Err(stop);
+        }
         let thread = hop.step.thread.index();
         let discipline = &self.machine.model.0;
-        for candidate in self.candidates(before, hop, &after[thread]) {
-            let language = before.pending[thread];
-            let found = discipline.find(&mut discipline.languages(), language, &candidate);
-            let Some(found) = found else { continue };
-            let mut contents = after.clone();
-            contents[thread] = found;
-            if self.leads(before, hop, &contents, &after) {
-                self.moves.push(hop.to.clone());
-                return contents;
-            }
-        }
-        unreachable!("every content that a step leads to comes from one that can take it")
+        let language = before.pending[thread];
+        let candidates = || self.candidates(before, hop, &after[thread]);
+        let close = candidates().map(|c| discipline.find(&discipline.languages(), language, &c));
+        let any =
+            candidates().map(|c| discipline.find_any(&mut discipline.languages(), language, &c));
+        let leads = |content: &Vec<Letter>| self.leads(before, hop, content, &after[thread]);
+        let content = close.chain(any).flatten().find(leads);
+        let content =
+            content.expect("every content that a step leads to comes from one that can take it");
+        let mut contents = after;
+        contents[thread] = content;
+        self.moves.push(hop.to.clone());
+        Ok(contents)
     }
 
-    /// Whether the step leads from these contents to those.
+    /// Whether the step leads from one content of its thread's buffer to another. What it reads is not
+    /// looked at: the other is among those for which it reads the right value.
     fn leads(
         &self,
         before: &SymbolicState,
         hop: &Hop,
-        contents: &Contents,
-        after: &Contents,
+        content: &[Letter],
+        after: &[Letter],
     ) -> bool {
         let discipline = &self.machine.model.0;
-        let mut state = before.clone();
-        for (language, word) in state.pending.iter_mut().zip(contents) {
-            *language = self.only(word);
+        if let Move::Commit(_, loc, value) = hop.to {
+            let left = discipline.commit(content, letter(loc, value));
+            return left.is_some_and(|left| discipline.same(&left, after));
         }
-        let step = match &hop.to {
-            Move::Run(thread, script) => {
-                Some(Step { thread: *thread, action: Action::Run(script.clone()) })
+        let stored = hop.appended.as_deref().unwrap_or_default();
+        match *self.op(before, hop) {
+            Op::Store { .. } => discipline.same(&[content, stored].concat(), after),
+            Op::Fence(kinds) if kinds != FenceKinds::FULL => {
+                discipline.same(&discipline.fence(content, kinds), after)
             }
-            Move::Commit(..) => step_of(self.machine, &state, hop),
-        };
-        let Some(step) = step else { return false };
-        let taken = self.machine.take(&mut state, &step, &mut ());
-        let thread = hop.step.thread.index();
-        debug_assert!(discipline.languages().is_finite(state.pending[thread]), "of one word");
-        !matches!(taken, Ok(Taken::Blocked | Taken::Bounded))
-            && state.pending[thread] == self.only(&after[thread])
+            _ => discipline.same(content, after),
+        }
     }
 
-    /// The language of one content.
-    fn only(&self, word: &[Letter]) -> Language {
-        let discipline = &self.machine.model.0;
-        let mut languages = discipline.languages();
-        let language = languages.word(word);
-        discipline.normal(&mut languages, language)
+    /// The statement that the step executes.
+    fn op(&self, before: &SymbolicState, hop: &Hop) -> &'p Op {
+        let thread = hop.step.thread;
+        &self.machine.shape.stmt(thread, before.pcs[thread.index()]).op
     }
 
     /// Contents that the step may have led from to this one.
-    fn candidates(&self, before: &SymbolicState, hop: &Hop, after: &[Letter]) -> Vec<Vec<Letter>> {
+    fn candidates<'c>(
+        &self,
+        before: &SymbolicState,
+        hop: &Hop,
+        after: &'c [Letter],
+    ) -> Box<dyn Iterator<Item = Vec<Letter>> + 'c> {
         if let Move::Commit(_, loc, value) = hop.to {
             // The markers behind what was committed are gone with it.
-            let [one, other] = [marker(STORE_STORE), marker(STORE_LOAD)];
-            let gone = [vec![], vec![one], vec![other], vec![one, other], vec![other, one]];
-            let first = vec![letter(loc, value)];
-            return gone.iter().map(|gone| [&first, gone, after].concat()).collect();
+            let [stores, loads] = MARKERS.map(marker);
+            let gone = [
+                vec![],
+                vec![stores],
+                vec![loads],
+                vec![stores, loads],
+                vec![loads, stores],
+                vec![loads, stores, loads],
+            ];
+            let first = letter(loc, value);
+            let behind = gone.into_iter().map(move |gone| [&[first], &*gone, after].concat());
+            // Under PSO it may have been behind stores to other locations.
+            let others = after.iter().take_while(|letter| letter.class != first.class).count();
+            let between =
+                (1..=others).map(move |at| [&after[..at], &[first], &after[at..]].concat());
+            return Box::new(behind.chain(between));
         }
-        let thread = hop.step.thread;
-        match machine_op(self.machine, before, thread) {
+        match self.op(before, hop) {
             Op::Store { .. } => {
                 let stored = hop.appended.iter().flatten().next();
                 let at = stored.and_then(|stored| {
                     after.iter().rposition(|letter| letter.class == stored.class)
                 });
                 let without = at.map(|at| [&after[..at], &after[at + 1..]].concat());
-                without.into_iter().chain([after.to_vec()]).collect()
+                Box::new(without.into_iter().chain([after.to_vec()]))
             }
-            Op::Fence(_) => unmarked(after),
-            _ => vec![after.to_vec()],
+            Op::Fence(_) => {
+                let is_marker = |letter: &&Letter| MARKERS.contains(&letter.class);
+                let new = after.iter().rev().take_while(is_marker).count();
+                Box::new((0..=new).map(move |new| after[..after.len() - new].to_vec()))
+            }
+            _ => Box::new([after.to_vec()].into_iter()),
         }
     }
-}
-
-/// The statement that a thread executes next.
-fn machine_op<'p>(
-    machine: &Symbolic<'p>,
-    state: &SymbolicState,
-    thread: fencepost_ir::ThreadId,
-) -> &'p Op {
-    &machine.shape.stmt(thread, state.pcs[thread.index()]).op
-}
-
-/// Contents that a fence may have marked to give this one: some markers at its end are new, and an older
-/// store-load marker is gone.
-fn unmarked(after: &[Letter]) -> Vec<Vec<Letter>> {
-    let is_marker = |letter: &Letter| MARKERS.contains(&letter.class);
-    let new = after.iter().rev().take_while(|letter| is_marker(letter)).count();
-    let mut found = Vec::new();
-    for taken in 0..=new {
-        let rest = &after[..after.len() - taken];
-        found.push(rest.to_vec());
-        for at in 0..=rest.len() {
-            found.push([&rest[..at], &[marker(STORE_LOAD)], &rest[at..]].concat());
-        }
-    }
-    found
 }

@@ -14,7 +14,10 @@
 //! cycles are kept with the state in which they were seen, and each is tried again with the others. And
 //! where the paper has one word, V is a language: a path may contain widenings itself (a loop in a loop).
 //!
-//! Under PSO a commit may take a letter from behind others, and commits alone can make a content longer at the
+//! Under PSO, where the contents of a thread are known to be all combinations of contents for each location,
+//! a cycle may make only those of one location longer and put back what it commits to others.
+//!
+//! Under PSO a commit may also take a letter from behind others, and commits alone can make a content longer at the
 //! front: x* y* from (xy)* by committing some. If commits lead from contents K to u K, where u has no letter
 //! of the locations they commit, they lead from u^n K to u^(n+1) K: widened to u* K.
 
@@ -69,12 +72,34 @@ pub(super) struct Cycle {
 /// Cycles to be gone round any number of times.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Widening {
-    /// Whose buffer they make longer.
-    pub(super) thread: ThreadId,
+    /// What they make longer.
+    pub(super) part: Part,
     /// At which end.
     pub(super) end: End,
     /// Which. At the front there is one.
     pub(super) cycles: Rc<[Rc<Cycle>]>,
+}
+
+/// What a cycle makes longer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Part {
+    /// A thread's buffer.
+    pub(super) thread: ThreadId,
+    /// Only what is for this location in it (PSO only).
+    pub(super) loc: Option<Loc>,
+}
+
+impl Part {
+    /// All that a thread has pending.
+    pub(super) fn all(thread: ThreadId) -> Self {
+        Part { thread, loc: None }
+    }
+
+    /// Of letters, those that belong to it.
+    fn of(self, letters: &[Letter]) -> impl Iterator<Item = Letter> {
+        let inside = move |letter: &&Letter| self.loc.is_none_or(|loc| loc.0 == letter.class);
+        letters.iter().filter(inside).copied()
+    }
 }
 
 /// An end of a buffer.
@@ -87,14 +112,10 @@ pub(super) enum End {
 }
 
 impl Widening {
-    /// What the contents become, if all is well.
-    fn widened(&self, languages: &mut Languages, contents: Language) -> Language {
+    /// What going round any number of times adds.
+    fn adds(&self, languages: &mut Languages) -> Language {
         let adds = self.cycles.iter().fold(Language::EMPTY, |l, c| languages.union(l, c.adds));
-        let again = languages.star(adds);
-        match self.end {
-            End::Back => languages.concat(contents, again),
-            End::Front => languages.concat(again, contents),
-        }
+        languages.star(adds)
     }
 }
 
@@ -115,22 +136,18 @@ impl<'a, 'p> Walk<'a, 'p> {
         Walk { machine, state, sleep, before: Vec::new(), left: LONGEST }
     }
 
-    /// Goes along a path. False when it is not possible, or does anything to the buffer of `watched`
-    /// but append.
-    pub(super) fn along(&mut self, path: &[Piece], watched: Option<ThreadId>) -> bool {
+    /// Goes along a path. False when it is not possible, or does anything to what is `watched` but append.
+    pub(super) fn along(&mut self, path: &[Piece], watched: Option<Part>) -> bool {
         path.iter().all(|piece| {
             self.before.push(self.state.clone());
             match piece {
                 Piece::Hop(hop) => self.hop(hop, watched),
-                Piece::Widen(widening) => {
-                    let front = watched == Some(widening.thread) && widening.end == End::Front;
-                    !front && self.widen(widening)
-                }
+                Piece::Widen(widening) => self.widen(widening),
             }
         })
     }
 
-    fn hop(&mut self, hop: &Hop, watched: Option<ThreadId>) -> bool {
+    fn hop(&mut self, hop: &Hop, watched: Option<Part>) -> bool {
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = left;
         let thread = hop.step.thread;
@@ -140,58 +157,69 @@ impl<'a, 'p> Walk<'a, 'p> {
         if self.machine.take(&mut self.state, &step, &mut ()) != Ok(Taken::Yes) {
             return false;
         }
-        if watched != Some(thread) {
-            return true;
-        }
+        let Some(part) = watched.filter(|part| part.thread == thread) else { return true };
         let discipline = &self.machine.model.0;
         let mut languages = discipline.languages();
-        let Some(appended) = &hop.appended else { return false };
-        let mut expected = contents;
-        for letter in appended {
-            let longer = languages.append(expected, *letter);
-            expected = discipline.normal(&mut languages, longer);
+        let after = self.state.pending[thread.index()];
+        let appended = hop.appended.as_deref();
+        match part.loc {
+            None => {
+                let Some(appended) = appended else { return false };
+                let word = languages.word(appended);
+                after == discipline.appended(&mut languages, contents, word)
+            }
+            Some(loc) => {
+                let word: Vec<Letter> = part.of(appended.unwrap_or_default()).collect();
+                let word = languages.word(&word);
+                let [old, new] = [contents, after].map(|l| languages.project(l, loc.0));
+                new == languages.concat(old, word) && discipline.is_product(&mut languages, after)
+            }
         }
-        self.state.pending[thread.index()] == expected
     }
 
     /// Widens the state by these cycles, after trying each.
     pub(super) fn widen(&mut self, widening: &Widening) -> bool {
-        let thread = widening.thread;
+        let Part { thread, loc } = widening.part;
         let contents = self.state.pending[thread.index()];
+        let discipline = &self.machine.model.0;
         match widening.end {
             End::Back => {
-                let discipline = &self.machine.model.0;
-                let wide = widening.widened(&mut discipline.languages(), contents);
-                let wide = discipline.normal(&mut discipline.languages(), wide);
+                let mut languages = discipline.languages();
+                if loc.is_some() && !discipline.is_product(&mut languages, contents) {
+                    return false;
+                }
+                let adds = widening.adds(&mut languages);
+                let wide = discipline.appended(&mut languages, contents, adds);
+                drop(languages);
                 self.state.pending[thread.index()] = wide;
-                widening.cycles.iter().all(|cycle| self.goes_round(thread, cycle))
+                widening.cycles.iter().all(|cycle| self.goes_round(widening.part, cycle))
             }
             End::Front => {
                 let cycle = &widening.cycles[0];
                 if !self.leads_to_longer(thread, cycle) {
                     return false;
                 }
-                let mut languages = self.machine.model.0.languages();
-                self.state.pending[thread.index()] = widening.widened(&mut languages, contents);
+                let mut languages = discipline.languages();
+                let adds = widening.adds(&mut languages);
+                self.state.pending[thread.index()] = languages.concat(adds, contents);
                 true
             }
         }
     }
 
     /// Whether a cycle is possible from every content, and only appends what it says.
-    fn goes_round(&mut self, thread: ThreadId, cycle: &Cycle) -> bool {
+    fn goes_round(&mut self, part: Part, cycle: &Cycle) -> bool {
         let mut walk = Walk::new(self.machine, self.state.clone(), self.sleep);
         walk.left = self.left;
-        let good = walk.along(&cycle.path, Some(thread));
+        let good = walk.along(&cycle.path, Some(part));
         (self.left, self.sleep) = (walk.left, walk.sleep);
         if !good {
             return false;
         }
         let discipline = &self.machine.model.0;
         let mut expected = self.state.clone();
-        let mut languages = discipline.languages();
-        let longer = languages.concat(self.state.pending[thread.index()], cycle.adds);
-        expected.pending[thread.index()] = discipline.normal(&mut languages, longer);
+        let contents = &mut expected.pending[part.thread.index()];
+        *contents = discipline.appended(&mut discipline.languages(), *contents, cycle.adds);
         walk.state == expected
     }
 
@@ -223,25 +251,31 @@ pub(super) fn step_of(machine: &Symbolic<'_>, state: &SymbolicState, hop: &Hop) 
     }
 }
 
-/// What a path that leads back appends to the buffer of a thread; none when it does anything else to it.
-pub(super) fn appended(
-    languages: &mut Languages,
-    path: &[Piece],
-    thread: ThreadId,
-) -> Option<Language> {
+/// What a path that leads back appends to a part of a buffer; none when it does anything else to it.
+pub(super) fn appended(languages: &mut Languages, path: &[Piece], part: Part) -> Option<Language> {
     let mut adds = Language::EPSILON;
     for piece in path {
         match piece {
-            Piece::Hop(hop) if hop.step.thread != thread => {}
-            Piece::Widen(widening) if widening.thread != thread => {}
-            Piece::Hop(hop) => {
-                for letter in hop.appended.as_ref()? {
-                    adds = languages.append(adds, *letter);
+            Piece::Hop(hop) if hop.step.thread != part.thread => {}
+            Piece::Widen(widening) if widening.part.thread != part.thread => {}
+            Piece::Hop(hop) => match (&hop.appended, &hop.to, part.loc) {
+                (Some(letters), ..) => {
+                    for letter in part.of(letters) {
+                        adds = languages.append(adds, letter);
+                    }
                 }
-            }
-            Piece::Widen(widening) => match widening.end {
-                End::Back => adds = widening.widened(languages, adds),
-                End::Front => return None,
+                // Something is taken from the buffer: not what is for this location.
+                (None, Move::Commit(_, committed, _), Some(loc)) if *committed != loc => {}
+                (None, ..) => return None,
+            },
+            Piece::Widen(widening) => match (widening.end, widening.part.loc, part.loc) {
+                (End::Front, ..) => return None,
+                (End::Back, Some(one), Some(other)) if one != other => {}
+                (End::Back, None, Some(_)) => return None,
+                (End::Back, ..) => {
+                    let again = widening.adds(languages);
+                    adds = languages.concat(adds, again);
+                }
             },
         }
     }
@@ -254,7 +288,7 @@ pub(super) fn committed(path: &[Piece], thread: ThreadId) -> Option<Vec<Loc>> {
     for piece in path {
         match piece {
             Piece::Hop(hop) if hop.step.thread != thread => {}
-            Piece::Widen(widening) if widening.thread != thread => {}
+            Piece::Widen(widening) if widening.part.thread != thread => {}
             Piece::Widen(_) => return None,
             Piece::Hop(hop) => match hop.to {
                 Move::Commit(_, loc, _) => found.push(loc),

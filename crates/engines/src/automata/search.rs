@@ -11,11 +11,11 @@
 //! did before them, and that was explored.
 
 use super::contents::Back;
-use super::cycle::{Cycle, End, Hop, Piece, Walk, Widening, appended, committed};
+use super::cycle::{Cycle, End, Hop, Part, Piece, Walk, Widening, appended, committed};
 use super::reached::Reached;
 use super::transition::{Transition, Transitions};
 use super::visited::Visited;
-use super::{Symbolic, SymbolicState};
+use super::{Order, Symbolic, SymbolicState};
 use crate::concretise::{Move, follow, moved};
 use crate::engine::{Budget, Settings, Task};
 use crate::evidence::exists;
@@ -45,6 +45,8 @@ pub(super) struct Aim {
     pub(super) stop: bool,
     /// Whether sleep sets are used.
     pub(super) sleep: bool,
+    /// What is explored first.
+    pub(super) order: Order,
     /// Whether to note what is reached at each control point.
     pub(super) note: bool,
 }
@@ -80,8 +82,8 @@ pub(super) struct Frame {
     pub(super) hop: Option<Rc<Hop>>,
     /// What it was widened by, and from which frame on.
     pub(super) widened: Option<(usize, Widening)>,
-    /// The cycles known here, by thread.
-    cycles: Vec<(ThreadId, Rc<Cycle>)>,
+    /// The cycles known here, and what they make longer.
+    cycles: Vec<(Part, Rc<Cycle>)>,
     /// Not to be explored from here: what sleeps, and what was explored.
     asleep: Transitions,
     todo: Transitions,
@@ -156,7 +158,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 }
                 Ok(false) => {}
                 Err(_) => {
-                    let evidence = self.evidence(Vec::new(), None);
+                    let evidence = self.evidence(Vec::new(), None)?;
                     self.violated(evidence)?;
                 }
             }
@@ -174,7 +176,8 @@ impl<'a, 'p> Search<'a, 'p> {
             let sleep = top.sleep;
             return self.enter(Some(Rc::new(hop)), state, sleep);
         }
-        let Some(transition) = top.todo.first() else {
+        let picked = self.aim.order.pick(self.machine, &top.state, top.todo);
+        let Some(transition) = picked else {
             let room = top.room;
             self.visited.rooms[room].on_stack.pop();
             self.stack.pop();
@@ -216,8 +219,8 @@ impl<'a, 'p> Search<'a, 'p> {
         {
             entering = wider;
         }
-        let Entering { state, sleep, widened, cycles } = entering;
-        let Some((todo, asleep)) = self.visited.enter(self.machine, room, &state, sleep) else {
+        let Entering { mut state, sleep, widened, cycles } = entering;
+        let Some((todo, asleep)) = self.visited.enter(self.machine, room, &mut state, sleep) else {
             return Ok(());
         };
         if self.aim.note {
@@ -243,7 +246,7 @@ impl<'a, 'p> Search<'a, 'p> {
         if self.visited.rooms[room].wrong {
             self.found.errors += 1;
             if is_new {
-                let evidence = self.evidence(self.shortest(), None);
+                let evidence = self.evidence(self.shortest(), None)?;
                 self.violated(evidence)?;
             }
         }
@@ -270,7 +273,7 @@ impl<'a, 'p> Search<'a, 'p> {
         }
         if self.machine.wrong_at_rest(&state).is_some() {
             self.found.errors += 1;
-            let evidence = self.evidence(contents.clone(), None);
+            let evidence = self.evidence(contents.clone(), None)?;
             self.violated(evidence)?;
         }
         if !is_final {
@@ -285,7 +288,7 @@ impl<'a, 'p> Search<'a, 'p> {
             let shows = shown.is_none()
                 && matches!(property, Property::Final(_, c) if self.machine.holds(&state, c));
             if shows {
-                let (position, back) = (*position, self.back(contents.clone()));
+                let (position, back) = (*position, self.back(contents.clone(), None)?);
                 let evidence = self.followed(&back, Some(position));
                 self.found.witnesses[at].1 = Some(evidence);
             }
@@ -303,7 +306,7 @@ impl<'a, 'p> Search<'a, 'p> {
             let shortest = |l: &Language| languages.shortest(*l).expect("a step has contents");
             after.pending.iter().map(shortest).collect()
         };
-        let evidence = self.evidence(contents, Some(&hop));
+        let evidence = self.evidence(contents, Some(&hop))?;
         self.violated(evidence)
     }
 
@@ -315,26 +318,24 @@ impl<'a, 'p> Search<'a, 'p> {
         Ok(())
     }
 
-    /// A run to these contents at the top of the stack, and on by a step if there is one; none if enough
+    /// A run to these contents at the top of the stack, or to after a step from there; none if enough
     /// violations are known.
-    fn evidence(&self, contents: Vec<Vec<Letter>>, last: Option<&Hop>) -> Option<Evidence> {
+    fn evidence(
+        &self,
+        contents: Vec<Vec<Letter>>,
+        last: Option<&Hop>,
+    ) -> Result<Option<Evidence>, Coverage> {
         if self.found.violations.len() >= self.settings.traces.max(1) {
-            return None;
+            return Ok(None);
         }
-        let moves = match last {
-            None => self.back(contents),
-            Some(hop) => {
-                let mut back = Back::new(self.machine);
-                let top = self.stack.last().expect("a step comes from a state");
-                let before = back.hop(&top.state, hop, contents);
-                back.stack(&self.stack, before)
-            }
-        };
-        Some(self.followed(&moves, None))
+        let moves = self.back(contents, last)?;
+        Ok(Some(self.followed(&moves, None)))
     }
 
-    fn back(&self, contents: Vec<Vec<Letter>>) -> Vec<Move> {
-        Back::new(self.machine).stack(&self.stack, contents)
+    /// The moves that lead there. A long run takes time; it may be over meanwhile.
+    fn back(&self, contents: Vec<Vec<Letter>>, last: Option<&Hop>) -> Result<Vec<Move>, Coverage> {
+        let back = Back::new(self.machine, self.budget.cancel);
+        back.run(&self.stack, contents, last).map_err(Coverage::Cut)
     }
 
     /// # Panics
@@ -387,7 +388,7 @@ struct Entering {
     state: SymbolicState,
     sleep: Transitions,
     widened: Option<(usize, Widening)>,
-    cycles: Vec<(ThreadId, Rc<Cycle>)>,
+    cycles: Vec<(Part, Rc<Cycle>)>,
 }
 
 impl Search<'_, '_> {
@@ -398,9 +399,30 @@ impl Search<'_, '_> {
             let below = &self.stack[base];
             let thread = only_difference(&below.state.pending, &new.state.pending)?;
             let path = self.path(base, hop);
-            let back = || self.cycle_at_back(base, thread, &path, new);
-            back().or_else(|| self.cycle_at_front(base, thread, &path, new))
+            let parts = [Some(Part::all(thread)), self.location(base, thread, new)];
+            let mut parts = parts.into_iter().flatten();
+            let back = parts.find_map(|part| self.cycle_at_back(base, part, &path, new));
+            back.or_else(|| self.cycle_at_front(base, thread, &path, new))
         })
+    }
+
+    /// The only location for which a thread has other contents than in a frame of the stack, where both are
+    /// all combinations.
+    fn location(&self, base: usize, thread: ThreadId, new: &Entering) -> Option<Part> {
+        let discipline = &self.machine.model.0;
+        let mut languages = discipline.languages();
+        let below = self.stack[base].state.pending[thread.index()];
+        let above = new.state.pending[thread.index()];
+        let products = discipline.is_product(&mut languages, below)
+            && discipline.is_product(&mut languages, above);
+        if !products {
+            return None;
+        }
+        let stores = self.machine.shape.thread(thread).stores.iter();
+        let mut longer =
+            stores.filter(|loc| languages.project(below, loc.0) != languages.project(above, loc.0));
+        let first = longer.next()?;
+        longer.next().is_none().then_some(Part { thread, loc: Some(*first) })
     }
 
     /// From a frame of the stack to its top, and on.
@@ -417,25 +439,25 @@ impl Search<'_, '_> {
     fn cycle_at_back(
         &self,
         base: usize,
-        thread: ThreadId,
+        part: Part,
         path: &[Piece],
         new: &Entering,
     ) -> Option<Entering> {
         let discipline = &self.machine.model.0;
-        let adds = appended(&mut discipline.languages(), path, thread)?;
+        let adds = appended(&mut discipline.languages(), path, part)?;
         if discipline.languages().contains_empty(adds) {
             return None;
         }
         let below = &self.stack[base];
         let cycle = Rc::new(Cycle { path: path.to_vec(), adds });
-        let with = |cycles: &[(ThreadId, Rc<Cycle>)]| {
-            let known = cycles.iter().filter(|(whose, _)| *whose == thread).map(|(_, cycle)| cycle);
+        let with = |cycles: &[(Part, Rc<Cycle>)]| {
+            let known = cycles.iter().filter(|(whose, _)| *whose == part).map(|(_, cycle)| cycle);
             let cycles = known.rev().take(TOGETHER - 1).chain([&cycle]).cloned().collect();
-            self.widened(base, Widening { thread, end: End::Back, cycles }, new)
+            self.widened(base, Widening { part, end: End::Back, cycles }, new)
         };
         let mut wider = with(&below.cycles).or_else(|| with(&[]))?;
         wider.cycles = below.cycles.clone();
-        wider.cycles.push((thread, cycle));
+        wider.cycles.push((part, cycle));
         Some(wider)
     }
 
@@ -464,7 +486,7 @@ impl Search<'_, '_> {
         }
         let adds = discipline.languages().word(&word);
         let cycles = [Rc::new(Cycle { path: path.to_vec(), adds })].into();
-        self.widened(base, Widening { thread, end: End::Front, cycles }, new)
+        self.widened(base, Widening { part: Part::all(thread), end: End::Front, cycles }, new)
     }
 
     /// The state of a frame of the stack, widened, if that is possible and covers the state that the cycle
@@ -488,13 +510,16 @@ impl Search<'_, '_> {
     fn is_once_round(&self, base: usize, widening: &Widening, new: &Entering) -> bool {
         let discipline = &self.machine.model.0;
         let mut languages = discipline.languages();
-        let at = widening.thread.index();
+        let at = widening.part.thread.index();
         let Some(cycle) = widening.cycles.last() else { return false };
         let once = match widening.end {
-            End::Back => languages.concat(self.stack[base].state.pending[at], cycle.adds),
+            End::Back => {
+                let contents = self.stack[base].state.pending[at];
+                discipline.appended(&mut languages, contents, cycle.adds)
+            }
             End::Front => return false,
         };
-        discipline.normal(&mut languages, once) == new.state.pending[at]
+        once == new.state.pending[at]
     }
 }
 
@@ -514,12 +539,12 @@ fn hop(machine: &Symbolic<'_>, before: &SymbolicState, step: Step, after: &Symbo
     let mut languages = machine.model.0.languages();
     let appended = match step.action {
         Action::Internal(_) => None,
+        Action::Run(_) if old == new => Some(Vec::new()),
         Action::Run(_) if matches!(op, Op::Store { .. }) => {
             let loc = machine.accesses(before, thread);
             let value = loc.and_then(|loc| languages.lasts(new, loc.0).first().copied());
             loc.zip(value).map(|(loc, value)| vec![letter(loc, value)])
         }
-        Action::Run(_) if old == new => Some(Vec::new()),
         Action::Run(_) => {
             let word = languages.suffix(old, new, MARKERS.len());
             word.filter(|word| word.iter().all(|letter| MARKERS.contains(&letter.class)))

@@ -8,7 +8,7 @@
 //! location is that of the thread that loads (the paper has the other one). A fence here waits for the
 //! thread's own stores only and is independent of what others do.
 
-use super::{Symbolic, SymbolicState};
+use super::{Order, Symbolic, SymbolicState};
 use fencepost_automata::Language;
 use fencepost_ir::{Loc, Op, ThreadId};
 use fencepost_models::symbolic::{STORE_LOAD, location};
@@ -49,8 +49,7 @@ impl Transitions {
         Transitions(u128::MAX.checked_shr(u128::BITS - bits).unwrap_or(0))
     }
 
-    /// In the order in which they are explored: the statements first, so that a thread's cycles are met
-    /// before its stores are committed.
+    /// One of them: statements before commits, in the order of threads.
     pub(super) fn first(self) -> Option<Transition> {
         const RUNS: u128 = u128::MAX / 3;
         let lowest = |bits: u128| (bits != 0).then(|| bits.trailing_zeros() as usize);
@@ -100,6 +99,36 @@ impl Transitions {
             }
         }
         kept
+    }
+}
+
+impl Order {
+    /// Which of these transitions of a state to explore first.
+    pub(super) fn pick(
+        self,
+        machine: &Symbolic<'_>,
+        state: &SymbolicState,
+        these: Transitions,
+    ) -> Option<Transition> {
+        let stores = |t: ThreadId| {
+            matches!(machine.shape.stmt(t, state.pcs[t.index()]).op, Op::Store { .. })
+        };
+        let rank = |transition: &Transition| match (self, transition) {
+            (Order::Statements, Transition::Run(_)) => 0,
+            (Order::Statements, Transition::Commit(_)) => 1,
+            (_, Transition::Run(thread)) if !stores(*thread) => 0,
+            (Order::Stores, Transition::Run(_)) => 1,
+            (Order::Stores, Transition::Commit(_)) => 2,
+            (Order::Commits, Transition::Commit(_)) => 1,
+            (Order::Commits, Transition::Run(_)) => 2,
+        };
+        let mut rest = these;
+        let all = std::iter::from_fn(|| {
+            let next = rest.first()?;
+            rest.remove(next);
+            Some(next)
+        });
+        all.min_by_key(rank)
     }
 }
 
