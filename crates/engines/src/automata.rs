@@ -25,6 +25,7 @@ use crate::explicit::{self, Explicit};
 use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, Why, judge};
 use fencepost_automata::Language;
 use fencepost_models::buffered::Buffered;
+use fencepost_models::mutation::Mutated;
 use fencepost_models::state::State;
 use fencepost_models::{Fidelity, Machine, symbolic};
 use fencepost_search::{Coverage, Limits, Stop};
@@ -38,11 +39,13 @@ pub struct Automata {
     pub sleep: bool,
     /// What is explored first; none: several orders take turns.
     pub order: Option<Order>,
+    /// Deliberate errors.
+    pub mutated: Mutated,
 }
 
 impl Default for Automata {
     fn default() -> Self {
-        Automata { sleep: true, order: None }
+        Automata::USUAL
     }
 }
 
@@ -64,6 +67,9 @@ const ORDERS: [Order; 3] = [Order::Statements, Order::Stores, Order::Commits];
 const FIRST: u64 = 500;
 /// How many times more in each round after.
 const MORE: u64 = 4;
+/// States that the automaton of a buffer may have in the first round; twice as many in each round after. What
+/// grows beyond it is hardly ever going to be closed.
+const NARROW: usize = 16;
 /// From so many states on, only the first order is tried: what is that large is large in every order.
 const LARGE: u64 = 100_000;
 
@@ -118,6 +124,9 @@ pub enum Until {
 }
 
 impl Automata {
+    /// With sleep sets, in several orders, without errors.
+    pub const USUAL: Automata = Automata { sleep: true, order: None, mutated: Mutated::NONE };
+
     /// Searches until one ends. None for models that are not made of store buffers.
     pub fn look(
         &self,
@@ -127,14 +136,16 @@ impl Automata {
         until: Until,
     ) -> Option<Looked> {
         let orders = self.order.as_ref().map_or(&ORDERS[..], std::slice::from_ref);
-        let mut allowance = if orders.len() == 1 { settings.limits.states } else { FIRST };
+        let alone = orders.len() == 1;
+        let mut allowance = if alone { settings.limits.states } else { FIRST };
+        let mut width = if alone { usize::MAX } else { NARROW };
         loop {
             let states = allowance.min(settings.limits.states);
             let limits = Limits { states, ..settings.limits };
             let round = Settings { limits, ..settings };
             let orders = if states < LARGE { orders } else { &orders[..1] };
             for (at, order) in orders.iter().enumerate() {
-                let looked = self.search(task, round, budget, until, *order)?;
+                let looked = self.search(task, round, budget, until, (*order, width))?;
                 let last = states == settings.limits.states && at + 1 == orders.len();
                 let Verdict::Inconclusive(reason) = &looked.answer.verdict else {
                     return Some(looked);
@@ -144,6 +155,7 @@ impl Automata {
                 }
             }
             allowance = allowance.saturating_mul(MORE);
+            width = width.saturating_mul(2);
         }
     }
 
@@ -154,11 +166,12 @@ impl Automata {
         settings: Settings,
         budget: Budget<'_>,
         until: Until,
-        order: Order,
+        (order, width): (Order, usize),
     ) -> Option<Looked> {
-        let machine = Machine::new(task.problem, task.model.symbolic()?, settings.reductions);
+        let machine =
+            Machine::new(task.problem, task.model.symbolic(self.mutated)?, settings.reductions);
         let stop = until == Until::Violation;
-        let aim = Aim { stop, sleep: self.sleep, order, note: until == Until::Noted };
+        let aim = Aim { stop, sleep: self.sleep, order, width, note: until == Until::Noted };
         let found = Search::new(&machine, task, settings, budget, aim).run();
         let (visited, errors) = (found.visited, found.errors);
         let reached = found.reached.control_points(&machine);

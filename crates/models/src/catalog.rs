@@ -187,9 +187,8 @@ impl ModelSpec {
     }
 
     /// The model with sets of contents for buffers: none for models that are not made of store buffers.
-    pub fn symbolic(&self) -> Option<Buffered<Symbolic>> {
-        let grouping = self.grouping()?;
-        Some(Buffered(Symbolic::new(grouping, Mutated::default())))
+    pub fn symbolic(&self, mutated: Mutated) -> Option<Buffered<Symbolic>> {
+        Some(Buffered(Symbolic::new(self.grouping()?, mutated)))
     }
 
     /// Which stores share a queue: none for models that are not made of store buffers.

@@ -28,6 +28,14 @@ pub enum Mutation {
     HeadReopened,
     /// Abstract: states that differ in what is pending are confused.
     CoversTooMuch,
+    /// Symbolic: a cycle is taken to be possible again and again without trying it.
+    CyclesUntried,
+    /// Symbolic: a cycle may do anything to the buffer that it makes longer.
+    CyclesUnwatched,
+    /// Symbolic: what slept before a state was widened sleeps after it.
+    SleepsThroughCycles,
+    /// Symbolic: what slept in a state that covers another is not explored from that one, either.
+    SleepsForEver,
 }
 
 /// The mutation in force, if any.
@@ -38,6 +46,12 @@ pub struct Mutated {
 }
 
 impl Mutated {
+    /// None.
+    pub const NONE: Mutated = Mutated {
+        #[cfg(feature = "mutations")]
+        mutation: None,
+    };
+
     /// With this mutation.
     #[cfg(feature = "mutations")]
     pub fn by(mutation: Mutation) -> Self {
@@ -47,14 +61,14 @@ impl Mutated {
     /// Whether this mutation is in force.
     #[cfg(feature = "mutations")]
     #[inline]
-    pub(crate) fn is(self, mutation: Mutation) -> bool {
+    pub fn is(self, mutation: Mutation) -> bool {
         self.mutation == Some(mutation)
     }
 
     /// Never: mutations are not compiled in.
     #[cfg(not(feature = "mutations"))]
     #[inline]
-    pub(crate) fn is(self, _: Mutation) -> bool {
+    pub fn is(self, _: Mutation) -> bool {
         false
     }
 }

@@ -22,7 +22,8 @@ pub(crate) type Outcomes = BTreeSet<Vec<Value>>;
 pub(crate) const MODELS: [(&str, Model); 2] = [("tso", Model::Tso), ("pso", Model::Pso)];
 
 /// The engine with sleep sets and without.
-pub(crate) const BOTH: [Automata; 2] = [Automata { sleep: true }, Automata { sleep: false }];
+pub(crate) const BOTH: [Automata; 2] =
+    [Automata::USUAL, Automata { sleep: false, ..Automata::USUAL }];
 
 /// No search takes longer. Limits on states should end it before: they are the same everywhere.
 const TIME: Duration = Duration::from_secs(1);

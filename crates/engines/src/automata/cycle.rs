@@ -17,6 +17,9 @@
 //! Under PSO, where the contents of a thread are known to be all combinations of contents for each location,
 //! a cycle may make only those of one location longer and put back what it commits to others.
 //!
+//! Or it stores to a location as often as it commits to it, always the same value, where nothing else is pending
+//! for that location: then what is pending for it is what was, whatever is pending for others.
+//!
 //! Under PSO a commit may also take a letter from behind others, and commits alone can make a content longer at the
 //! front: x* y* from (xy)* by committing some. If commits lead from contents K to u K, where u has no letter
 //! of the locations they commit, they lead from u^n K to u^(n+1) K: widened to u* K.
@@ -26,6 +29,7 @@ use super::{Symbolic, SymbolicState};
 use crate::concretise::Move;
 use fencepost_automata::{Language, Languages, Letter};
 use fencepost_ir::{Loc, ThreadId};
+use fencepost_models::mutation::Mutation;
 use fencepost_models::{Action, Step, Taken};
 use std::rc::Rc;
 
@@ -67,6 +71,9 @@ pub(super) struct Cycle {
     pub(super) path: Vec<Piece>,
     /// What is added.
     pub(super) adds: Language,
+    /// Stores that are put back as often as they are committed, so that nothing is added for their
+    /// locations.
+    pub(super) renewed: Vec<Letter>,
 }
 
 /// Cycles to be gone round any number of times.
@@ -141,37 +148,42 @@ impl<'a, 'p> Walk<'a, 'p> {
         path.iter().all(|piece| {
             self.before.push(self.state.clone());
             match piece {
-                Piece::Hop(hop) => self.hop(hop, watched),
+                Piece::Hop(hop) => self.hop(hop) && self.only_appends(hop, watched),
                 Piece::Widen(widening) => self.widen(widening),
             }
         })
     }
 
-    fn hop(&mut self, hop: &Hop, watched: Option<Part>) -> bool {
+    fn hop(&mut self, hop: &Hop) -> bool {
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = left;
-        let thread = hop.step.thread;
-        let contents = self.state.pending[thread.index()];
         self.sleep = self.sleep.independent_of(self.machine, &self.state, hop.transition());
         let Some(step) = step_of(self.machine, &self.state, hop) else { return false };
-        if self.machine.take(&mut self.state, &step, &mut ()) != Ok(Taken::Yes) {
-            return false;
+        self.machine.take(&mut self.state, &step, &mut ()) == Ok(Taken::Yes)
+    }
+
+    /// Whether the last step has only appended to what is watched what it is said to append.
+    fn only_appends(&self, hop: &Hop, watched: Option<Part>) -> bool {
+        let thread = hop.step.thread;
+        if self.machine.model.0.mutated.is(Mutation::CyclesUnwatched) {
+            return true;
         }
         let Some(part) = watched.filter(|part| part.thread == thread) else { return true };
+        let before = self.before.last().expect("noted before each step").pending[thread.index()];
+        let after = self.state.pending[thread.index()];
         let discipline = &self.machine.model.0;
         let mut languages = discipline.languages();
-        let after = self.state.pending[thread.index()];
         let appended = hop.appended.as_deref();
         match part.loc {
             None => {
                 let Some(appended) = appended else { return false };
                 let word = languages.word(appended);
-                after == discipline.appended(&mut languages, contents, word)
+                after == discipline.appended(&mut languages, before, word)
             }
             Some(loc) => {
                 let word: Vec<Letter> = part.of(appended.unwrap_or_default()).collect();
                 let word = languages.word(&word);
-                let [old, new] = [contents, after].map(|l| languages.project(l, loc.0));
+                let [old, new] = [before, after].map(|l| languages.project(l, loc.0));
                 new == languages.concat(old, word) && discipline.is_product(&mut languages, after)
             }
         }
@@ -192,6 +204,9 @@ impl<'a, 'p> Walk<'a, 'p> {
                 let wide = discipline.appended(&mut languages, contents, adds);
                 drop(languages);
                 self.state.pending[thread.index()] = wide;
+                if discipline.mutated.is(Mutation::CyclesUntried) {
+                    return true;
+                }
                 widening.cycles.iter().all(|cycle| self.goes_round(widening.part, cycle))
             }
             End::Front => {
@@ -211,7 +226,10 @@ impl<'a, 'p> Walk<'a, 'p> {
     fn goes_round(&mut self, part: Part, cycle: &Cycle) -> bool {
         let mut walk = Walk::new(self.machine, self.state.clone(), self.sleep);
         walk.left = self.left;
-        let good = walk.along(&cycle.path, Some(part));
+        let good = match cycle.renewed.is_empty() {
+            true => walk.along(&cycle.path, Some(part)),
+            false => self.is_alone(part.thread, cycle) && walk.renews(part, cycle),
+        };
         (self.left, self.sleep) = (walk.left, walk.sleep);
         if !good {
             return false;
@@ -220,7 +238,40 @@ impl<'a, 'p> Walk<'a, 'p> {
         let mut expected = self.state.clone();
         let contents = &mut expected.pending[part.thread.index()];
         *contents = discipline.appended(&mut discipline.languages(), *contents, cycle.adds);
+        if !cycle.renewed.is_empty() {
+            // The same contents, perhaps written in another order.
+            walk.state.pending[part.thread.index()] = *contents;
+        }
         walk.state == expected
+    }
+
+    /// Whether nothing but what a cycle renews is pending for the locations of that.
+    fn is_alone(&self, thread: ThreadId, cycle: &Cycle) -> bool {
+        let mut languages = self.machine.model.0.languages();
+        cycle.renewed.iter().all(|letter| {
+            let pending = languages.project(self.state.pending[thread.index()], letter.class);
+            let once = languages.word(&[*letter]);
+            let again = languages.star(once);
+            languages.is_included(pending, again)
+        })
+    }
+
+    /// Goes along a path that commits what it stores. No content must be left out, and nothing else
+    /// but an append happen to what is pending.
+    fn renews(&mut self, part: Part, cycle: &Cycle) -> bool {
+        cycle.path.iter().all(|piece| {
+            self.before.push(self.state.clone());
+            match piece {
+                Piece::Hop(hop) => {
+                    let own = hop.step.thread == part.thread;
+                    let commits = own && matches!(hop.to, Move::Commit(..));
+                    self.hop(hop) && (commits || self.only_appends(hop, Some(part)))
+                }
+                Piece::Widen(widening) => {
+                    widening.part.thread != part.thread && self.widen(widening)
+                }
+            }
+        })
     }
 
     /// Whether commits lead from contents K to u K, where u is what the cycle adds.
@@ -280,6 +331,49 @@ pub(super) fn appended(languages: &mut Languages, path: &[Piece], part: Part) ->
         }
     }
     Some(adds)
+}
+
+/// What a path appends to a thread's buffer for locations that it does not commit to, and what it stores
+/// to those that it does, if it renews that: the same value, stored before it is committed and as
+/// often.
+pub(super) fn renewed(
+    languages: &mut Languages,
+    path: &[Piece],
+    thread: ThreadId,
+) -> Option<(Language, Vec<Letter>)> {
+    let mut stored: Vec<Letter> = Vec::new();
+    // How often each letter was committed.
+    let mut open: Vec<(Letter, u32)> = Vec::new();
+    for piece in path {
+        let hop = match piece {
+            Piece::Hop(hop) if hop.step.thread != thread => continue,
+            Piece::Widen(widening) if widening.part.thread != thread => continue,
+            Piece::Widen(_) => return None,
+            Piece::Hop(hop) => hop,
+        };
+        if let Move::Commit(_, loc, value) = hop.to {
+            let committed = Letter { class: loc.0, value };
+            let earlier = stored.iter().filter(|letter| **letter == committed).count() as u32;
+            match open.iter_mut().find(|(letter, _)| *letter == committed) {
+                Some((_, commits)) if *commits < earlier => *commits += 1,
+                Some(_) => return None,
+                None if earlier > 0 => open.push((committed, 1)),
+                None => return None,
+            }
+        } else {
+            stored.extend(hop.appended.as_ref()?);
+        }
+    }
+    let balanced = open.iter().all(|(letter, commits)| {
+        let mut same = stored.iter().filter(|stored| stored.class == letter.class);
+        same.clone().count() as u32 == *commits && same.all(|stored| stored == letter)
+    });
+    let letters: Vec<Letter> = open.into_iter().map(|(letter, _)| letter).collect();
+    if letters.is_empty() || !balanced {
+        return None;
+    }
+    stored.retain(|stored| !letters.contains(stored));
+    Some((languages.word(&stored), letters))
 }
 
 /// The locations that a path commits for a thread; none when it does anything else for it, or nothing.

@@ -11,7 +11,7 @@
 //! did before them, and that was explored.
 
 use super::contents::Back;
-use super::cycle::{Cycle, End, Hop, Part, Piece, Walk, Widening, appended, committed};
+use super::cycle::{Cycle, End, Hop, Part, Piece, Walk, Widening, appended, committed, renewed};
 use super::reached::Reached;
 use super::transition::{Transition, Transitions};
 use super::visited::Visited;
@@ -24,6 +24,7 @@ use fencepost_automata::{Language, Letter};
 use fencepost_ir::{Op, Property, ThreadId, Value};
 use fencepost_models::coherence::Grouping;
 use fencepost_models::machine::choice::Choices;
+use fencepost_models::mutation::Mutation;
 use fencepost_models::symbolic::{MARKERS, letter};
 use fencepost_models::{Action, Attempt, Step, Taken};
 use fencepost_search::{Coverage, Stop};
@@ -47,6 +48,8 @@ pub(super) struct Aim {
     pub(super) sleep: bool,
     /// What is explored first.
     pub(super) order: Order,
+    /// How many states the automaton of a buffer may have.
+    pub(super) width: usize,
     /// Whether to note what is reached at each control point.
     pub(super) note: bool,
 }
@@ -209,7 +212,7 @@ impl<'a, 'p> Search<'a, 'p> {
     /// A state that the step led to: widened if it closes a cycle, then explored unless others cover it.
     fn enter(&mut self, hop: Option<Rc<Hop>>, state: SymbolicState, sleep: Transitions) -> Flow {
         self.found.visited += 1;
-        self.look_at_limits()?;
+        self.look_at_limits(&state)?;
         let known = self.visited.rooms.len();
         let room = self.visited.room(self.machine, &state);
         let is_new = room == known;
@@ -360,9 +363,12 @@ impl<'a, 'p> Search<'a, 'p> {
         self.visited.bytes + languages + frame * self.stack.len() as u64
     }
 
-    fn look_at_limits(&self) -> Flow {
+    fn look_at_limits(&self, state: &SymbolicState) -> Flow {
         let limits = self.settings.limits;
-        if self.visited.states >= limits.states {
+        let languages = self.machine.model.0.languages();
+        let wide = state.pending.iter().any(|l| languages.states(*l) > self.aim.width);
+        drop(languages);
+        if wide || self.visited.states >= limits.states {
             return Err(Coverage::Cut(Stop::States));
         }
         if self.stack.len() as u64 >= u64::from(limits.depth) {
@@ -444,21 +450,65 @@ impl Search<'_, '_> {
         new: &Entering,
     ) -> Option<Entering> {
         let discipline = &self.machine.model.0;
-        let adds = appended(&mut discipline.languages(), path, part)?;
+        let (adds, renewed) = self.added(part, path)?;
         if discipline.languages().contains_empty(adds) {
             return None;
         }
         let below = &self.stack[base];
-        let cycle = Rc::new(Cycle { path: path.to_vec(), adds });
+        let cycle = Rc::new(Cycle { path: path.to_vec(), adds, renewed });
         let with = |cycles: &[(Part, Rc<Cycle>)]| {
             let known = cycles.iter().filter(|(whose, _)| *whose == part).map(|(_, cycle)| cycle);
             let cycles = known.rev().take(TOGETHER - 1).chain([&cycle]).cloned().collect();
             self.widened(base, Widening { part, end: End::Back, cycles }, new)
         };
         let mut wider = with(&below.cycles).or_else(|| with(&[]))?;
+        if self.is_rash(base, part.thread, &wider, adds) {
+            return None;
+        }
         wider.cycles = below.cycles.clone();
         wider.cycles.push((part, cycle));
         Some(wider)
+    }
+
+    /// Under PSO: whether widening would lose that contents for different locations have nothing to do with each
+    /// other, the first time that the cycle is met. Commits may yet show that they have not: they are tried
+    /// before it is met for the second time.
+    fn is_rash(&self, base: usize, thread: ThreadId, wider: &Entering, adds: Language) -> bool {
+        let discipline = &self.machine.model.0;
+        let mut languages = discipline.languages();
+        let contents = |state: &SymbolicState| state.pending[thread.index()];
+        let below = contents(&self.stack[base].state);
+        let keeps = !discipline.is_product(&mut languages, below)
+            || discipline.is_product(&mut languages, contents(&wider.state));
+        if keeps {
+            return false;
+        }
+        let room = &self.visited.rooms[self.stack[base].room];
+        let mut earlier = room.on_stack.iter().take_while(|at| **at < base);
+        !earlier.any(|at| {
+            let before = contents(&self.stack[*at].state);
+            discipline.appended(&mut languages, before, adds) == below
+        })
+    }
+
+    /// What going along a path once adds to a part of a buffer, and what it renews.
+    fn added(&self, part: Part, path: &[Piece]) -> Option<(Language, Vec<Letter>)> {
+        let discipline = &self.machine.model.0;
+        let mut languages = discipline.languages();
+        let adds = appended(&mut languages, path, part).map(|adds| (adds, Vec::new()));
+        let may_renew = self.has_locations(part.thread) && part.loc.is_none();
+        adds.or_else(|| match may_renew {
+            true => renewed(&mut languages, path, part.thread),
+            false => None,
+        })
+    }
+
+    /// Whether a thread has a queue for each location, and no fence leaves markers in them.
+    fn has_locations(&self, thread: ThreadId) -> bool {
+        let shape = self.machine.shape.thread(thread);
+        self.machine.model.0.grouping == Grouping::Location
+            && !shape.has_store_store
+            && !shape.has_store_load
     }
 
     fn cycle_at_front(
@@ -469,11 +519,7 @@ impl Search<'_, '_> {
         new: &Entering,
     ) -> Option<Entering> {
         let discipline = &self.machine.model.0;
-        let shape = self.machine.shape.thread(thread);
-        let possible = discipline.grouping == Grouping::Location
-            && !shape.has_store_store
-            && !shape.has_store_load;
-        if !possible {
+        if !self.has_locations(thread) {
             return None;
         }
         let committed = committed(path, thread)?;
@@ -485,7 +531,7 @@ impl Search<'_, '_> {
             return None;
         }
         let adds = discipline.languages().word(&word);
-        let cycles = [Rc::new(Cycle { path: path.to_vec(), adds })].into();
+        let cycles = [Rc::new(Cycle { path: path.to_vec(), adds, renewed: Vec::new() })].into();
         self.widened(base, Widening { part: Part::all(thread), end: End::Front, cycles }, new)
     }
 
@@ -497,8 +543,11 @@ impl Search<'_, '_> {
         if !walk.widen(&widening) || walk.state.pending == below.state.pending {
             return None;
         }
-        let (state, sleep) = (walk.state, walk.sleep.intersection(new.sleep));
         let discipline = &self.machine.model.0;
+        let (state, mut sleep) = (walk.state, walk.sleep.intersection(new.sleep));
+        if discipline.mutated.is(Mutation::SleepsThroughCycles) {
+            sleep = new.sleep;
+        }
         let covers = discipline.covers(&state.pending, &new.state.pending)
             || self.is_once_round(base, &widening, new);
         let widened = Some((base, widening));
@@ -513,6 +562,8 @@ impl Search<'_, '_> {
         let at = widening.part.thread.index();
         let Some(cycle) = widening.cycles.last() else { return false };
         let once = match widening.end {
+            // It has no widening of this thread in it and has led from there to here.
+            End::Back if !cycle.renewed.is_empty() => return true,
             End::Back => {
                 let contents = self.stack[base].state.pending[at];
                 discipline.appended(&mut languages, contents, cycle.adds)

@@ -6,6 +6,7 @@ use super::transition::Transitions;
 use super::{Symbolic, SymbolicState};
 use fencepost_automata::Language;
 use fencepost_models::bits::Writer;
+use fencepost_models::mutation::Mutation;
 use std::collections::HashMap;
 
 /// States that differ in what is pending only.
@@ -81,7 +82,8 @@ impl Visited {
             None => (all.without(sleep), sleep),
             Some(slept) => (slept.without(sleep), slept.intersection(sleep)),
         };
-        if slept.is_some() && todo.is_empty() {
+        let for_ever = discipline.mutated.is(Mutation::SleepsForEver);
+        if slept.is_some() && (todo.is_empty() || for_ever) {
             return None;
         }
         match same {
