@@ -22,11 +22,11 @@ thread p {
 
 thread q {
   loop {
-    y = 1;
-    do { r1 = x; } while (r1 != 0);
-    y = 0;
-    critical { skip; }
-    do { r1 = x; } while (r1 != 1);
+    y = 1;                                // 1 -> 2
+    do { r1 = x; } while (r1 != 0);       // 2 -> 3
+    y = 0;                                // 3 -> 4
+    critical { skip; }                    // 4
+    do { r1 = x; } while (r1 != 1);       // 4 -> 1
   }
 }
 

@@ -52,6 +52,33 @@ impl Languages {
         })
     }
 
+    /// Every word without its letters of one class but the last of them.
+    pub fn last_only(&mut self, l: Language, class: u32) -> Language {
+        self.make(Operation::LastOnly(l, class), |store| {
+            let dfa = store.dfa(l);
+            let mut nfa = Nfa::default();
+            // Before the last letter of the class, and after it or without any.
+            let [before, after] = [nfa.states_of(dfa), nfa.states_of(dfa)];
+            nfa.start(before);
+            nfa.start(after);
+            for state in dfa.states() {
+                if dfa.accepts(state) {
+                    nfa.accept(after + state);
+                }
+                for (letter, to) in dfa.moves(state) {
+                    if letter.class == class {
+                        nfa.jump(before + state, before + *to);
+                        nfa.step(before + state, *letter, after + *to);
+                    } else {
+                        nfa.step(before + state, *letter, before + *to);
+                        nfa.step(after + state, *letter, after + *to);
+                    }
+                }
+            }
+            nfa.finish()
+        })
+    }
+
     /// The classes of letters that words of the language have, in order.
     pub fn classes(&self, l: Language) -> Vec<u32> {
         let dfa = self.dfa(l);

@@ -42,6 +42,7 @@ pub(crate) enum Operation {
     Sorted(Language, u32),
     Concat(Language, Language),
     Project(Language, u32),
+    LastOnly(Language, u32),
     Product(Language),
     Star(Language),
 }

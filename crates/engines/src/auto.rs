@@ -3,7 +3,8 @@
 //! One arm searches the exact model with growing buffers: it finds violations, and decides what is finite. The
 //! other searches abstract models, coarse ones first: it proves what is not. Where a domain leads to a run that
 //! the exact model does not follow, the next one is finer: `fd` with k = 0, 1, 2, ..., and `pd`
-//! where `fd` is too big.
+//! where `fd` is too big. Where no abstraction concludes, this arm goes on with exact languages for
+//! buffers ([`crate::automata`]), which prove what depends on the order of many pending stores.
 //!
 //! The arms take turns in *rounds*, each with an allowance of states that grows from round to round, so that
 //! the answer depends on the program alone and never on which arm was faster. In a round (but the first, which
@@ -11,6 +12,7 @@
 //! contradict each other.
 
 use crate::abstraction::Abstraction;
+use crate::automata::Automata;
 use crate::concretise::Suspect;
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::explicit::{self, Explicit, LARGEST_BOUND};
@@ -25,6 +27,8 @@ const FIRST: u64 = 20_000;
 const MORE: u64 = 8;
 /// How many times fewer states an abstract search may store than the exact one beside it.
 const SLOWER: u64 = 4;
+/// How many times fewer states a search with languages for buffers may store than an abstract one.
+const HEAVIER: u64 = 10;
 /// The bound on pending accesses in the first round; it doubles.
 const FIRST_BOUND: u32 = 8;
 /// The longest heads tried. Beyond this the abstraction is nearly the exact model.
@@ -74,6 +78,15 @@ struct Refining {
     full_is_out: bool,
     /// Whether there is nothing finer to try.
     exhausted: bool,
+    /// Whether languages for buffers need more memory than there is.
+    languages_are_out: bool,
+}
+
+impl Refining {
+    /// Whether more states would not help.
+    fn is_over(&self) -> bool {
+        self.exhausted && self.languages_are_out
+    }
 }
 
 impl Portfolio<'_> {
@@ -92,9 +105,9 @@ impl Portfolio<'_> {
             // With half of the memory the exact search may have met its end; with all of it, not yet.
             let known = concrete.as_ref().is_some_and(|answer| {
                 let out = is_out_of_memory(answer);
-                is_exhausted(answer, most) || out && (!refining.exhausted || had_all)
+                is_exhausted(answer, most) || out && (!refining.is_over() || had_all)
             });
-            had_all = refining.exhausted;
+            had_all = refining.is_over();
             let within = if last { most } else { bound.min(most) };
             let (exact, proof) = self.round(states, within, known, &mut refining);
             if let Some(exact) = exact {
@@ -116,7 +129,7 @@ impl Portfolio<'_> {
             }
             let stopped = self.budget.cancel.raised().is_some();
             let done = is_exhausted(exact, most) || had_all && is_out_of_memory(exact);
-            let nothing_left = refining.exhausted && done;
+            let nothing_left = refining.is_over() && done;
             if stopped || last || nothing_left {
                 break;
             }
@@ -158,7 +171,7 @@ impl Portfolio<'_> {
         exact_is_done: bool,
         refining: &mut Refining,
     ) -> (Option<Answer>, Option<Answer>) {
-        let arms = u64::from(!exact_is_done) + u64::from(!refining.exhausted);
+        let arms = u64::from(!exact_is_done) + u64::from(!refining.is_over());
         let bytes = self.settings.limits.bytes / arms.max(1);
         let limits = Limits { states, bytes, ..self.settings.limits };
         let settings = Settings { limits, max_buffer: Some(bound), ..self.settings };
@@ -178,7 +191,7 @@ impl Portfolio<'_> {
             answer
         };
         if exact_is_done {
-            return (None, self.refine(settings, refining, &give_up));
+            return (None, self.prove(settings, refining, &give_up));
         }
         // Most questions are easy for one of the arms: not worth a thread.
         if self.settings.threads.get() == 1 || states <= FIRST {
@@ -188,7 +201,7 @@ impl Portfolio<'_> {
             let proof = if is_conclusive(&exact) || hopeless {
                 None
             } else {
-                self.refine(abstract_settings, refining, &give_up)
+                self.prove(abstract_settings, refining, &give_up)
             };
             return (Some(exact), proof);
         }
@@ -196,7 +209,7 @@ impl Portfolio<'_> {
             let exact = scope.spawn(hunt);
             // Where a processor more would help is not known; the exact search is the faster one.
             let alone = Settings { threads: NonZeroUsize::MIN, ..abstract_settings };
-            let proof = self.refine(alone, refining, &give_up);
+            let proof = self.prove(alone, refining, &give_up);
             match exact.join() {
                 Ok(exact) => (Some(exact), proof),
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -204,7 +217,30 @@ impl Portfolio<'_> {
         })
     }
 
-    /// The abstract arm: finer and finer until something is concluded or the allowance is used up.
+    /// The arm that proves: abstractions, then languages.
+    fn prove(
+        &self,
+        settings: Settings,
+        refining: &mut Refining,
+        give_up: &Cancel,
+    ) -> Option<Answer> {
+        let proof = self.refine(settings, refining, give_up);
+        if proof.is_some() || refining.languages_are_out || give_up.raised().is_some() {
+            return proof;
+        }
+        let last = settings.limits.states == self.settings.limits.states;
+        let fewer = (settings.limits.states / HEAVIER).max(1);
+        let states = if last { settings.limits.states } else { fewer };
+        let limits = Limits { states, ..settings.limits };
+        let quiet = Progress::default();
+        let budget = Budget { cancel: give_up, progress: &quiet };
+        let settings = Settings { limits, shortest: false, ..settings };
+        let answer = Automata::USUAL.run(self.task, settings, budget);
+        refining.languages_are_out = is_out_of_memory(&answer);
+        is_conclusive(&answer).then_some(answer)
+    }
+
+    /// Abstractions: finer and finer until something is concluded or the allowance is used up.
     fn refine(
         &self,
         settings: Settings,

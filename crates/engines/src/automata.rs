@@ -67,6 +67,9 @@ const ORDERS: [Order; 3] = [Order::Statements, Order::Stores, Order::Commits];
 const FIRST: u64 = 500;
 /// How many times more in each round after.
 const MORE: u64 = 4;
+/// A depth-first search may find runs of thousands of steps. One that is longer than this is made shorter even
+/// where nobody asks for a shortest one.
+const LONG: usize = 100;
 /// States that the automaton of a buffer may have in the first round; twice as many in each round after. What
 /// grows beyond it is hardly ever going to be closed.
 const NARROW: usize = 16;
@@ -194,12 +197,12 @@ fn answer(
         bytes: found.bytes,
         bound: None,
     };
-    let mut violations = found.violations.into_iter();
-    let first = violations.next();
+    let first = found.violation;
     let verdict = match judge(Fidelity::Exact, found.coverage, first.is_some(), false) {
         Judgement::Violated => {
             let evidence = first.expect("judged by it");
-            let shorter = (stop && settings.shortest)
+            let steps = evidence.trace.as_ref().map_or(0, |trace| trace.steps.len());
+            let shorter = (stop && (settings.shortest || steps > LONG))
                 .then(|| explicit::shorter(task, settings, budget, &evidence, found.stored))
                 .flatten();
             Verdict::Violated(shorter.unwrap_or(evidence))
@@ -217,7 +220,7 @@ fn answer(
     };
     Answer {
         verdict,
-        others: violations.collect(),
+        others: Vec::new(),
         statistics,
         outcomes: found.outcomes,
         outcomes_complete: found.coverage == Coverage::Exhaustive,

@@ -6,6 +6,7 @@ use crate::reproduce;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use fencepost_engines::{Auto, Automata, Engine, Explicit};
 use fencepost_infer::menu::Dish;
 use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
@@ -67,6 +68,29 @@ pub(crate) enum EngineName {
     Explicit,
     /// Proves programs for store buffers of any length (TSO, PSO); what it finds may be spurious
     Abstraction,
+    /// Exact for store buffers of any length (TSO, PSO), as regular languages; may not end
+    Automata,
+}
+
+impl Verifier {
+    /// The engine of this name.
+    pub(crate) fn engine(self) -> &'static (dyn Engine + Sync) {
+        match self {
+            Verifier::Auto => &Auto,
+            Verifier::Explicit => &Explicit,
+            Verifier::Automata => &Automata::USUAL,
+        }
+    }
+}
+
+/// What fences are checked with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(crate) enum Verifier {
+    /// All that `check` has
+    #[default]
+    Auto,
+    /// Visits every reachable state; where buffers grow without end, up to a bound
+    Explicit,
     /// Exact for store buffers of any length (TSO, PSO), as regular languages; may not end
     Automata,
 }
@@ -154,6 +178,11 @@ pub(crate) struct Check {
     /// model
     #[arg(long, value_name = "FILE")]
     pub(crate) certificate: Option<PathBuf>,
+
+    /// Write into this directory what each thread's buffer can hold at each statement, for Graphviz; takes
+    /// `--engine automata`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dot: Option<PathBuf>,
 
     /// Show the trace of every violated model, not only of the first
     #[arg(long)]
@@ -249,6 +278,10 @@ pub(crate) struct Infer {
     /// How to find fences
     #[arg(long, value_enum, default_value_t)]
     pub(crate) method: Method,
+
+    /// How to check that fences are enough
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) engine: Verifier,
 
     /// Kinds that may be placed: full, store_store, store_load, load_load, load_store, drain
     /// [default: the fences that make a difference under the model]
@@ -352,7 +385,8 @@ pub(crate) struct Clients {
 #[derive(clap::Args, Debug)]
 #[command(after_help = reproduce::HELP, mut_arg("time", |time| time.help("Seconds for each row; 0 for no limit")))]
 pub(crate) struct Reproduce {
-    /// Which table: `fender` is fence inference by FENDER, `blender` proofs and inference by BLENDER
+    /// Which table: `fender` is fence inference by FENDER, `blender` proofs and inference by BLENDER,
+    /// `automata` exact search with buffer automata
     #[arg(value_parser = PossibleValuesParser::new(reproduce::names()))]
     pub(crate) table: String,
 

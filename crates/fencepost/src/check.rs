@@ -58,6 +58,12 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         checking.unusable(Path::new("--domain"), message.into());
         return checking.finish();
     }
+    if options.dot.is_some() && options.engine != EngineName::Automata {
+        let message =
+            "--dot is for --engine automata; the others do not know all contents of a buffer";
+        checking.unusable(Path::new("--dot"), message.into());
+        return checking.finish();
+    }
     if options.certificate.is_some() && checking.models.len() > 1 {
         let message = "a certificate is about one model: choose it with --model".into();
         checking.unusable(Path::new("--certificate"), message);
@@ -86,18 +92,18 @@ struct Tally {
     crashed: u64,
 }
 
-struct Checking<'a> {
-    options: &'a Check,
+pub(crate) struct Checking<'a> {
+    pub(crate) options: &'a Check,
     models: Vec<ModelSpec>,
     engine: &'a dyn Engine,
-    settings: Settings,
-    session: Session,
+    pub(crate) settings: Settings,
+    pub(crate) session: Session,
     output: &'a mut Output,
     pictures: bool,
     /// Whether a violation's trace was shown, and whether one was not.
     shown: bool,
     left_out: bool,
-    names: TraceNames,
+    pub(crate) names: TraceNames,
     exit: Exit,
     tally: Tally,
     results: Vec<CheckResult>,
@@ -105,7 +111,7 @@ struct Checking<'a> {
 }
 
 impl Checking<'_> {
-    fn unusable(&mut self, path: &Path, message: String) {
+    pub(crate) fn unusable(&mut self, path: &Path, message: String) {
         self.output.error(&message);
         self.exit = self.exit.and(Exit::Unusable);
         self.errors.push(InputError {
@@ -116,6 +122,11 @@ impl Checking<'_> {
             column: None,
             message,
         });
+    }
+
+    /// A bug of ours, already said.
+    pub(crate) fn crashed(&mut self) {
+        self.exit = self.exit.and(Exit::Internal);
     }
 
     fn file(&mut self, path: &Path) {
@@ -138,7 +149,7 @@ impl Checking<'_> {
                 self.errors.extend(errors);
                 self.exit = self.exit.and(Exit::Unusable);
             }
-            Err(_) => self.exit = self.exit.and(Exit::Internal),
+            Err(_) => self.crashed(),
         }
     }
 
@@ -165,10 +176,13 @@ impl Checking<'_> {
             self.count(&finding);
             let stored = story.as_ref().and_then(|story| self.store(source, &finding, story));
             let certificate = self.certify(&finding);
+            let buffers = self.draw(&finding);
             if self.options.format == Format::Json {
                 let mut result = CheckResult::new(&finding, story.as_ref());
                 result.trace_file = stored.as_deref().map(input::shown);
                 result.certificate = certificate.as_deref().map(input::shown);
+                result.buffers_complete = buffers.as_ref().map(|buffers| buffers.complete);
+                result.buffers = buffers.map(|buffers| buffers.records);
                 self.results.push(result);
             } else {
                 let paint = self.output.paint;
@@ -179,6 +193,9 @@ impl Checking<'_> {
                 if let Some(path) = certificate.filter(|_| !self.options.quiet) {
                     let about = format!("certificate: {}", input::shown(&path));
                     text.push_str(&remark(&about, widest, paint));
+                }
+                if let Some(buffers) = buffers.filter(|_| !self.options.quiet) {
+                    text.push_str(&buffers.lines(widest, paint));
                 }
                 self.output.print(&text);
             }

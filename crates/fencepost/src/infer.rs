@@ -16,7 +16,7 @@ use crate::input::{self, Source};
 use crate::output::Output;
 use crate::session::{Session, settings};
 use crate::store::replace;
-use fencepost_engines::{Auto, Engine, Settings, Task, Verdict};
+use fencepost_engines::{Settings, Task, Verdict};
 use fencepost_frontends::Request;
 use fencepost_frontends::fp::format::format as formatted;
 use fencepost_infer::candidates::Candidates;
@@ -46,7 +46,7 @@ pub(crate) fn run(options: &Infer, output: &mut Output) -> Exit {
                 let version = env!("CARGO_PKG_VERSION");
                 let mut report = InferReport::unusable(version, &file, model, errors);
                 report.method = name(options.method).into();
-                report.engine = Auto.name().into();
+                report.engine = options.engine.engine().name().into();
                 print_json(&report, output);
             }
             Exit::Unusable
@@ -108,7 +108,7 @@ impl Inferring<'_> {
             problems: &self.problems,
             model: &self.model,
             candidates: &self.candidates,
-            engine: &Auto,
+            engine: options.engine.engine(),
             settings,
             all: options.all,
             abstraction: self.abstraction,
@@ -151,7 +151,7 @@ impl Inferring<'_> {
             file: &self.source.name,
             model: &self.model,
             method: name(self.options.method),
-            engine: Auto.name(),
+            engine: self.options.engine.engine().name(),
             problems: &self.problems,
             candidates: &self.candidates,
             reductions: settings.reductions,
@@ -207,8 +207,9 @@ impl Inferring<'_> {
             }
             let problem = Problem { properties: before.properties.clone(), ..after };
             let task = Task { problem: &problem, model: &self.model };
-            let (answer, _) =
-                session.run("the new text", |budget| Auto.run(task, settings, budget));
+            let (answer, _) = session.run("the new text", |budget| {
+                self.options.engine.engine().run(task, settings, budget)
+            });
             let holds = match answer.verdict {
                 Verdict::Verified(_) => true,
                 Verdict::Violated(_) => false,

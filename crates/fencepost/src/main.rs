@@ -13,6 +13,7 @@ mod args;
 mod certify;
 mod check;
 mod clients;
+mod dot;
 mod dump;
 mod exit;
 mod fmt;

@@ -3,6 +3,7 @@
 //! The programs are part of the binary, so a table can be computed anywhere. A new table is a module
 //! and a line in [`TABLES`].
 
+mod automata;
 mod blender;
 mod fender;
 
@@ -38,7 +39,7 @@ struct Table {
 }
 
 /// All of them.
-static TABLES: [Table; 2] = [
+static TABLES: [Table; 3] = [
     Table {
         name: "fender",
         title: "Automatic Inference of Memory Fences [KVY10], Tables II and III, and the fences of section V",
@@ -51,6 +52,13 @@ static TABLES: [Table; 2] = [
             section 6.2.1",
         about: blender::ABOUT,
         run: blender::run,
+    },
+    Table {
+        name: "automata",
+        title: "An automata-based symbolic approach for verifying programs on relaxed memory models [LW10], Tables 1 and 2, \
+            Fig. 2 and 4",
+        about: automata::ABOUT,
+        run: automata::run,
     },
 ];
 

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all, and the names of trace files.
+//! Files that are written whole or not at all, and the names of files of traces and automata.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -44,7 +44,7 @@ fn written<T, E: From<io::Error>>(
     Ok(made)
 }
 
-/// Names for the trace files of one run: `peterson0-pso.trace.json`, each given once.
+/// Names for the files of one run: `peterson0-pso.trace.json`, each given once.
 #[derive(Default)]
 pub(crate) struct TraceNames {
     given: BTreeSet<String>,
@@ -53,17 +53,28 @@ pub(crate) struct TraceNames {
 impl TraceNames {
     /// A name for the trace of a program (and client) under a model, in a directory.
     pub(crate) fn name(&mut self, dir: &Path, source: &str, client: &str, model: &str) -> PathBuf {
+        self.numbered(dir, source, &[client, model], "trace.json")
+    }
+
+    /// A name made of these parts; if it was given before, with a number.
+    pub(crate) fn numbered(
+        &mut self,
+        dir: &Path,
+        source: &str,
+        parts: &[&str],
+        extension: &str,
+    ) -> PathBuf {
         let stem = Path::new(source).file_stem().unwrap_or_default().to_string_lossy();
-        let parts = [&*stem, client, model].map(plain);
-        let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
+        let parts = [&*stem].into_iter().chain(parts.iter().copied()).map(plain);
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
         let base = parts.join("-");
-        let mut name = base.clone();
+        let mut name = format!("{base}.{extension}");
         let mut number = 1;
         while !self.given.insert(name.clone()) {
             number += 1;
-            name = format!("{base}-{number}");
+            name = format!("{base}-{number}.{extension}");
         }
-        dir.join(format!("{name}.trace.json"))
+        dir.join(name)
     }
 }
 
@@ -88,5 +99,13 @@ mod tests {
         assert_eq!(name("b/peterson0.fp", "", "pso"), "out/peterson0-pso-2.trace.json");
         assert_eq!(name("queue.fp", "e(ed|d)", "tso"), "out/queue-e_ed_d-tso.trace.json");
         assert_eq!(name("<stdin>", "", "sc"), "out/stdin-sc.trace.json");
+        let mut dot = |thread, line| {
+            let parts = ["", "pso", thread, line];
+            let path = names.numbered(Path::new("out"), "a/peterson0.fp", &parts, "dot");
+            path.display().to_string()
+        };
+        assert_eq!(dot("p(0)", "12"), "out/peterson0-pso-p_0-12.dot");
+        assert_eq!(dot("p(0)", "12"), "out/peterson0-pso-p_0-12-2.dot");
+        assert_eq!(dot("p/../q", "1"), "out/peterson0-pso-p_.._q-1.dot");
     }
 }

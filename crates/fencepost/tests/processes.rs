@@ -188,6 +188,67 @@ fn stored_traces_replay_and_changed_ones_do_not() {
     assert_eq!((&report["replayed"], &report["diverged_at"]), (&false.into(), &4.into()));
 }
 
+/// A program whose buffers can hold any number of stores, with two statements on one line.
+const FLAGS: &str = "\
+shared bool flag[2];
+thread p(i in 0..2) { loop { flag[i] = true; flag[i] = false; } }
+";
+
+#[test]
+fn buffers_are_drawn_at_every_statement() {
+    let dir = Dir::new("dot");
+    dir.file("f.fp", FLAGS);
+    let args = ["check", "f.fp", "--engine", "automata", "--dot", "out/d"];
+    let output = run(&[&args[..], &["--model", "sc,tso"]].concat(), &dir.0);
+    assert_eq!(code(&output), 0, "{output:?}");
+    let shown = text(&output.stdout);
+    for line in [
+        "this model has no store buffers to show",
+        "p(0) :2  (flag[0],0)?((flag[0],1)(flag[0],0))*",
+        "p(0) :2  (flag[0],1)?((flag[0],0)(flag[0],1))*",
+        "p(1) :2  (flag[1],0)?((flag[1],1)(flag[1],0))*",
+        "p(1) :2  (flag[1],1)?((flag[1],0)(flag[1],1))*",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    let listed = fs::read_dir(dir.0.join("out/d")).expect("it is there");
+    let mut names: Vec<String> = listed
+        .map(|file| file.expect("readable").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let expected = ["f-tso-p_0-2-2.dot", "f-tso-p_0-2.dot", "f-tso-p_1-2-2.dot", "f-tso-p_1-2.dot"];
+    assert_eq!(names, expected);
+    let drawn = fs::read_to_string(dir.0.join("out/d/f-tso-p_0-2.dot")).expect("text");
+    assert!(drawn.starts_with("digraph") && drawn.contains("(flag[0],1)"), "{drawn}");
+    let quiet = run(&[&args[..], &["--model", "tso", "-q"]].concat(), &dir.0);
+    assert!(!text(&quiet.stdout).contains("flag["), "{quiet:?}");
+}
+
+#[test]
+fn drawn_buffers_are_in_json_and_say_when_they_are_not_all() {
+    let dir = Dir::new("dot-json");
+    dir.file("f.fp", FLAGS);
+    let args = ["check", "f.fp", "--engine", "automata", "--dot", "d", "--model", "tso"];
+    let json = |more: &[&str]| -> serde_json::Value {
+        let output = run(&[&args[..], more, &["--format", "json"]].concat(), &dir.0);
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let result = &json(&[])["results"][0];
+    assert_eq!(result["buffers_complete"], true);
+    let first = serde_json::json!({
+        "thread": "p(0)", "line": 2, "contents": "(flag[0],0)?((flag[0],1)(flag[0],0))*",
+        "finite": false, "dot_file": "d/f-tso-p_0-2.dot",
+    });
+    assert_eq!(result["buffers"][0], first);
+    let result = &json(&["--max-states", "3"])["results"][0];
+    assert_eq!(
+        (&result["buffers_complete"], &result["verdict"]),
+        (&false.into(), &"inconclusive".into())
+    );
+    let output = run(&[&args[..], &["--max-states", "3"]].concat(), &dir.0);
+    assert!(text(&output.stdout).contains("these are the ones met so far"), "{output:?}");
+}
+
 #[test]
 fn the_same_question_gets_the_same_answer() {
     let dir = Dir::new("same");

@@ -135,7 +135,65 @@ fn the_barrier_has_an_explained_difference() {
 }
 
 #[test]
+fn mutual_exclusion_with_buffer_automata_comes_out_as_in_the_paper() {
+    let (value, code) = json("automata", &["--only", "e"]);
+    assert_eq!(code, Some(0));
+    let mut compared = 0;
+    for row in rows(&value).iter().filter(|row| !row["ours"]["result"].is_null()) {
+        assert_eq!(row["ours"]["result"], row["paper"]["result"], "{row}");
+        let errors = |whose: &str| row[whose]["errors"].as_u64().expect("a number");
+        assert_eq!(errors("ours") > 0, errors("paper") > 0, "{row}");
+        for figure in ["stored", "visited", "depth", "seconds"] {
+            assert!(row["ours"][figure].is_number() && row["paper"][figure].is_number(), "{row}");
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 8);
+    for name in ["single entry", "single entry + sync", "repeated entry", "repeated entry + sync"] {
+        assert_eq!(row(&value, &format!("Dekker {name}"), "TSO")["agrees"], true, "{name}");
+    }
+    for (column, possible) in [("SC", false), ("TSO", true)] {
+        assert_eq!(ours(&value, "Table 1 both finish", column, "possible"), possible, "{column}");
+    }
+}
+
+#[test]
+fn the_examples_of_buffer_automata_come_out_as_in_the_paper() {
+    let (value, code) = json("automata", &["--only", "Fig."]);
+    assert_eq!(code, Some(0));
+    for row in rows(&value) {
+        assert_eq!(row["agrees"], true, "{row}");
+    }
+    let saved = &row(&value, "Fig. 2 statements first", "TSO")["ours"];
+    assert_eq!((&saved["fewer"], &saved["ends without"]), (&true.into(), &false.into()));
+    let contents = |name: &str| ours(&value, name, "TSO", "contents").clone();
+    let list = |text: &str| serde_json::json!([text]);
+    assert_eq!(contents("Fig. 2 p before x = 0"), list("(x,1)?((x,0)(x,1))*"));
+    assert_eq!(contents("Fig. 4 p before x = 1"), list("(x,0)?((x,1)(x,0))*"));
+    assert_eq!(contents("Fig. 4 q before y = 1"), list("(y,0)?((y,1)(y,0))*"));
+    assert_eq!(ours(&value, "Fig. 4 both at once", "TSO", "rounds"), 4);
+    let possible = |name: &str, column: &str| {
+        ours(&value, &format!("Fig. 4 {name}"), column, "possible").as_bool().expect("a flag")
+    };
+    for column in ["SC", "TSO"] {
+        assert!(possible("deadlock in state 4", column), "{column}");
+    }
+    assert!(!possible("both go on from state 4", "SC"));
+    assert!(possible("both go on from state 4", "TSO"));
+}
+
+#[test]
+fn a_limit_is_not_taken_for_a_search_without_end() {
+    let (value, code) = json("automata", &["--only", "Fig. 2", "--max-states", "20"]);
+    assert_eq!(code, Some(5));
+    for row in rows(&value) {
+        assert_eq!((&row["ran"], &row["agrees"]), (&false.into(), &false.into()), "{row}");
+    }
+}
+
+#[test]
 fn every_table_has_the_form_of_the_schema() {
+    the_schema_describes("automata", "Fig. 2");
     the_schema_describes("fender", "Treiber");
     the_schema_describes("blender", "Fig. 6");
 }

@@ -169,7 +169,9 @@ impl Symbolic {
             Grouping::Thread => languages.quotient(language, oldest),
             Grouping::Location => languages.remove_first(language, oldest, STORE_STORE),
         };
-        languages.strip(rest, &MARKERS)
+        let stripped = languages.strip(rest, &MARKERS);
+        // Loads wait for all that is before the last marker.
+        languages.last_only(stripped, STORE_LOAD)
     }
 
     /// The values that a load of the place may yield, in order.

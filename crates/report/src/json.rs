@@ -39,7 +39,7 @@ pub struct CheckResult {
     pub model: String,
     /// The engine's name.
     pub engine: String,
-    /// Which way of looking made the verdict: `explicit`, or an abstract domain as in `fd k=1`.
+    /// Which way of looking made the verdict: `explicit`, `automata`, or an abstract domain as in `fd k=1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
     /// `verified`, `violated` or `inconclusive`.
@@ -69,6 +69,12 @@ pub struct CheckResult {
     /// Where the certificate was written, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
+    /// What buffers can hold at each statement, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffers: Option<Vec<BufferRecord>>,
+    /// Whether these are all contents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffers_complete: Option<bool>,
     /// Where the run was stored, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_file: Option<String>,
@@ -81,6 +87,22 @@ pub struct CheckResult {
     /// A run of an abstract model to a violation that the exact model does not follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspect: Option<SuspectRecord>,
+}
+
+/// What a thread's buffer can hold at a statement.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct BufferRecord {
+    /// The thread's name.
+    pub thread: String,
+    /// The statement's line, from 1.
+    pub line: u32,
+    /// The contents, oldest store first, as a regular expression.
+    pub contents: String,
+    /// Whether there are only finitely many.
+    pub finite: bool,
+    /// Where the automaton was written, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dot_file: Option<String>,
 }
 
 /// A run.
@@ -222,6 +244,8 @@ impl CheckResult {
             clean_up_to,
             growing: growing.map(|growing| variable(finding.problem, growing.what)),
             certificate: None,
+            buffers: None,
+            buffers_complete: None,
             trace_file: None,
             trace,
             witness,

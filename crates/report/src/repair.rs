@@ -252,10 +252,13 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
     let placement = &repair.placements[0];
     let number = number(placement);
     let states = counted(repair.statistics.iter().map(|s: &Statistics| s.states).sum(), "state");
-    let abstraction = repair.deciders.iter().find(|by| **by != Decider::Explicit);
-    let search = match abstraction {
-        None => format!("explicit search, {states}"),
-        Some(by) => format!("abstraction {by} for buffers of any length, {states}"),
+    let other = repair.deciders.iter().find(|by| **by != Decider::Explicit);
+    let search = match other.unwrap_or(&Decider::Explicit) {
+        Decider::Explicit => format!("explicit search, {states}"),
+        by @ Decider::Abstraction(..) => {
+            format!("abstraction {by} for buffers of any length, {states}")
+        }
+        by @ Decider::Automata => format!("{by} for buffers of any length, {states}"),
     };
     let clients = subject.problems.len() as u64;
     let cost = if repair.optimal {

@@ -11,7 +11,7 @@ use super::{Symbolic, SymbolicState};
 use crate::concretise::Move;
 use fencepost_automata::Letter;
 use fencepost_ir::{FenceKinds, Op};
-use fencepost_models::symbolic::{MARKERS, letter, marker};
+use fencepost_models::symbolic::{MARKERS, letter};
 use fencepost_search::{Cancel, Stop};
 
 /// A content of each thread's buffer.
@@ -155,12 +155,20 @@ impl<'a, 'p> Back<'a, 'p> {
         let thread = hop.step.thread.index();
         let discipline = &self.machine.model.0;
         let language = before.pending[thread];
-        let candidates = || self.candidates(before, hop, &after[thread]);
-        let close = candidates().map(|c| discipline.find(&discipline.languages(), language, &c));
-        let any =
-            candidates().map(|c| discipline.find_any(&mut discipline.languages(), language, &c));
-        let leads = |content: &Vec<Letter>| self.leads(before, hop, content, &after[thread]);
-        let content = close.chain(any).flatten().find(leads);
+        let content = match hop.to {
+            Move::Commit(_, loc, value) => {
+                let (store, left) = (letter(loc, value), &after[thread]);
+                discipline.before_commit(&discipline.languages(), language, store, left)
+            }
+            Move::Run(..) => {
+                let candidates = || self.candidates(before, hop, &after[thread]);
+                let close =
+                    candidates().map(|c| discipline.find(&discipline.languages(), language, &c));
+                let any = candidates()
+                    .map(|c| discipline.find_any(&mut discipline.languages(), language, &c));
+                close.chain(any).flatten().find(|c| self.leads(before, hop, c, &after[thread]))
+            }
+        };
         let content =
             content.expect("every content that a step leads to comes from one that can take it");
         let mut contents = after;
@@ -169,7 +177,7 @@ impl<'a, 'p> Back<'a, 'p> {
         Ok(contents)
     }
 
-    /// Whether the step leads from one content of its thread's buffer to another. What it reads is not
+    /// Whether a statement leads from one content of its thread's buffer to another. What it reads is not
     /// looked at: the other is among those for which it reads the right value.
     fn leads(
         &self,
@@ -179,10 +187,6 @@ impl<'a, 'p> Back<'a, 'p> {
         after: &[Letter],
     ) -> bool {
         let discipline = &self.machine.model.0;
-        if let Move::Commit(_, loc, value) = hop.to {
-            let left = discipline.commit(content, letter(loc, value));
-            return left.is_some_and(|left| discipline.same(&left, after));
-        }
         let stored = hop.appended.as_deref().unwrap_or_default();
         match *self.op(before, hop) {
             Op::Store { .. } => discipline.same(&[content, stored].concat(), after),
@@ -199,32 +203,13 @@ impl<'a, 'p> Back<'a, 'p> {
         &self.machine.shape.stmt(thread, before.pcs[thread.index()]).op
     }
 
-    /// Contents that the step may have led from to this one.
+    /// Contents that a statement may have led from to this one.
     fn candidates<'c>(
         &self,
         before: &SymbolicState,
         hop: &Hop,
         after: &'c [Letter],
     ) -> Box<dyn Iterator<Item = Vec<Letter>> + 'c> {
-        if let Move::Commit(_, loc, value) = hop.to {
-            // The markers behind what was committed are gone with it.
-            let [stores, loads] = MARKERS.map(marker);
-            let gone = [
-                vec![],
-                vec![stores],
-                vec![loads],
-                vec![stores, loads],
-                vec![loads, stores],
-                vec![loads, stores, loads],
-            ];
-            let first = letter(loc, value);
-            let behind = gone.into_iter().map(move |gone| [&[first], &*gone, after].concat());
-            // Under PSO it may have been behind stores to other locations.
-            let others = after.iter().take_while(|letter| letter.class != first.class).count();
-            let between =
-                (1..=others).map(move |at| [&after[..at], &[first], &after[at..]].concat());
-            return Box::new(behind.chain(between));
-        }
         match self.op(before, hop) {
             Op::Store { .. } => {
                 let stored = hop.appended.iter().flatten().next();

@@ -66,8 +66,8 @@ pub(super) struct Found {
     pub(super) steps: u64,
     pub(super) depth: usize,
     pub(super) bytes: u64,
-    /// Violations, as many as asked for.
-    pub(super) violations: Vec<Evidence>,
+    /// The first violation.
+    pub(super) violation: Option<Evidence>,
     /// States kept in which something is wrong, and steps that go wrong.
     pub(super) errors: u64,
     /// For each `final exists`, its position among the properties and a run that shows it.
@@ -127,7 +127,7 @@ impl<'a, 'p> Search<'a, 'p> {
             steps: 0,
             depth: 0,
             bytes: 0,
-            violations: Vec::new(),
+            violation: None,
             errors: 0,
             witnesses: exists(machine).map(|(at, _)| (at, None)).collect(),
             outcomes: BTreeSet::new(),
@@ -314,21 +314,18 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     fn violated(&mut self, evidence: Option<Evidence>) -> Flow {
-        self.found.violations.extend(evidence);
-        if self.aim.stop && self.found.violations.len() >= self.settings.traces.max(1) {
-            return Err(Coverage::Found);
-        }
-        Ok(())
+        self.found.violation = self.found.violation.take().or(evidence);
+        if self.aim.stop { Err(Coverage::Found) } else { Ok(()) }
     }
 
-    /// A run to these contents at the top of the stack, or to after a step from there; none if enough
-    /// violations are known.
+    /// A run to these contents at the top of the stack, or to after a step from there; none if one is
+    /// known.
     fn evidence(
         &self,
         contents: Vec<Vec<Letter>>,
         last: Option<&Hop>,
     ) -> Result<Option<Evidence>, Coverage> {
-        if self.found.violations.len() >= self.settings.traces.max(1) {
+        if self.found.violation.is_some() {
             return Ok(None);
         }
         let moves = self.back(contents, last)?;

@@ -28,18 +28,69 @@ impl Symbolic {
         one == other || self.grouping == Grouping::Location && sorted(one) == sorted(other)
     }
 
-    /// What is left of a word when a store is committed; none when that one cannot be.
-    pub fn commit(&self, word: &[Letter], store: Letter) -> Option<Vec<Letter>> {
-        let at = match self.grouping {
-            Grouping::Thread => 0,
-            Grouping::Location => word.iter().position(|letter| letter.class == store.class)?,
-        };
-        let free = word[..at].iter().all(|letter| letter.class != STORE_STORE);
-        if word.get(at) != Some(&store) || !free {
-            return None;
+    /// A word of the language of which this one is left when a store is committed.
+    pub fn before_commit(
+        &self,
+        languages: &Languages,
+        l: Language,
+        store: Letter,
+        left: &[Letter],
+    ) -> Option<Vec<Letter>> {
+        let found = self.put_back(languages, l, store, left);
+        if self.grouping == Grouping::Thread {
+            return found;
         }
-        let rest = word[..at].iter().chain(&word[at + 1..]).copied();
-        Some(rest.skip_while(|letter| MARKERS.contains(&letter.class)).collect())
+        let found = found.or_else(|| self.put_back(languages, l, store, &sorted(left)));
+        found.or_else(|| rearranged(languages, l, left, Some(store)))
+    }
+
+    /// The same, with the letters in this order: the store is put in where it may have been, and markers
+    /// that went with it.
+    fn put_back(
+        &self,
+        languages: &Languages,
+        l: Language,
+        store: Letter,
+        left: &[Letter],
+    ) -> Option<Vec<Letter>> {
+        let last = left.iter().rposition(|letter| letter.class == STORE_LOAD);
+        // So many letters may be before the store.
+        let ahead = match self.grouping {
+            Grouping::Thread => 0,
+            Grouping::Location => {
+                let passes = |letter: &&Letter| ![store.class, STORE_STORE].contains(&letter.class);
+                left.iter().take_while(passes).count()
+            }
+        };
+        // The state of the automaton, how many letters are read, whether the store is.
+        let start = (0, 0, false);
+        let mut trail: Vec<(usize, Option<Letter>)> = vec![(0, None)];
+        let mut seen = BTreeSet::from([start]);
+        let mut stack = vec![(start, 0)];
+        while let Some(((state, at, put), number)) = stack.pop() {
+            if put && at == left.len() && languages.accepts(l, state) {
+                return Some(told(&trail, number));
+            }
+            let mut next = Vec::new();
+            next.extend(left.get(at).map(|letter| (*letter, at + 1, put)));
+            if !put && at <= ahead {
+                next.push((store, at, true));
+            }
+            // Gone with the store at the front; or with a later marker behind it.
+            let gone = MARKERS.into_iter().filter(|class| {
+                let stripped = put && at == 0;
+                stripped || at > 0 && *class == STORE_LOAD && last.is_some_and(|last| at <= last)
+            });
+            next.extend(gone.map(|class| (marker(class), at, put)));
+            for (letter, at, put) in next {
+                let Some(state) = languages.step(l, state, letter) else { continue };
+                if seen.insert((state, at, put)) {
+                    trail.push((number, Some(letter)));
+                    stack.push(((state, at, put), trail.len() - 1));
+                }
+            }
+        }
+        None
     }
 
     /// What a fence that is not full makes of a word.
@@ -73,7 +124,7 @@ impl Symbolic {
         let done = self.grouping == Grouping::Thread || self.is_product(languages, l);
         self.find(languages, l, word).or_else(|| match done {
             true => None,
-            false => rearranged(languages, l, word),
+            false => rearranged(languages, l, word, None),
         })
     }
 }
@@ -96,18 +147,26 @@ struct Reached {
     part: usize,
     /// How many letters of each of its classes were taken.
     taken: Vec<usize>,
+    /// Whether the store that is put back was.
+    put: bool,
 }
 
 /// A part of a word between markers: its classes, each with its letters.
 type Part = Vec<(u32, Vec<Letter>)>;
 
 /// A rearrangement of the word that is in the language: depth-first over what may come next, each
-/// situation once.
-fn rearranged(languages: &Languages, language: Language, word: &[Letter]) -> Option<Vec<Letter>> {
+/// situation once. With a store to be put back: one of which the word is left when it is committed.
+fn rearranged(
+    languages: &Languages,
+    language: Language,
+    word: &[Letter],
+    store: Option<Letter>,
+) -> Option<Vec<Letter>> {
     let is_marker = |letter: &Letter| MARKERS.contains(&letter.class);
     let parts: Vec<Part> = word.split(is_marker).map(by_class).collect();
     let markers: Vec<Letter> = word.iter().copied().filter(is_marker).collect();
-    let start = Reached { state: 0, part: 0, taken: vec![0; parts[0].len()] };
+    let has = |markers: &[Letter], class: u32| markers.iter().any(|m| m.class == class);
+    let start = Reached { state: 0, part: 0, taken: vec![0; parts[0].len()], put: store.is_none() };
     let mut seen = BTreeSet::from([start.clone()]);
     // What led here: the number of the one before, and the letter taken.
     let mut trail: Vec<(usize, Option<Letter>)> = vec![(0, None)];
@@ -123,15 +182,38 @@ fn rearranged(languages: &Languages, language: Language, word: &[Letter]) -> Opt
             }
         }
         if next.is_empty() {
-            let Some(marker) = markers.get(reached.part) else {
-                if languages.accepts(language, reached.state) {
+            match markers.get(reached.part) {
+                Some(marker) => {
+                    let part = reached.part + 1;
+                    let taken = vec![0; parts[part].len()];
+                    next.push((*marker, Reached { part, taken, ..reached }));
+                }
+                None if reached.put && languages.accepts(language, reached.state) => {
                     return Some(told(&trail, number));
                 }
-                continue;
+                None => {}
+            }
+        }
+        if let Some(store) = store {
+            let is_first = |at: usize| {
+                let count = |(at, (class, _)): (usize, &(u32, _))| {
+                    if *class == store.class { reached.taken[at] } else { 0 }
+                };
+                let earlier = parts[..at].iter().flatten().any(|(class, _)| *class == store.class);
+                !earlier && part.iter().enumerate().map(count).sum::<usize>() == 0
             };
-            let part = reached.part + 1;
-            let taken = vec![0; parts[part].len()];
-            next.push((*marker, Reached { state: reached.state, part, taken }));
+            let passes = !has(&markers[..reached.part], STORE_STORE);
+            if !reached.put && passes && is_first(reached.part) {
+                next.push((store, Reached { put: true, ..reached.clone() }));
+            }
+            // Markers that went with it: those at the front, and those before the last for loads.
+            let nothing = reached.part == 0 && reached.taken.iter().all(|taken| *taken == 0);
+            let earlier = !nothing && has(&markers[reached.part..], STORE_LOAD);
+            for class in MARKERS {
+                if nothing && reached.put || earlier && class == STORE_LOAD {
+                    next.push((marker(class), reached.clone()));
+                }
+            }
         }
         for (letter, mut after) in next {
             let Some(state) = languages.step(language, reached.state, letter) else { continue };
@@ -178,7 +260,7 @@ mod tests {
     fn find(kept: &[Letter], asked: &[Letter]) -> Option<Vec<Letter>> {
         let mut languages = Languages::new();
         let language = languages.word(kept);
-        rearranged(&languages, language, asked)
+        rearranged(&languages, language, asked, None)
     }
 
     #[test]

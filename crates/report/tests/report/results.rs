@@ -3,7 +3,7 @@
 use crate::common::{MESSAGE, PETERSON, STORE_BUFFERING, find, lower, model};
 use fencepost_engines::Settings;
 use fencepost_ir::Diagnostics;
-use fencepost_report::json::{CheckReport, CheckResult, InputError};
+use fencepost_report::json::{BufferRecord, CheckReport, CheckResult, InputError};
 use fencepost_report::trace::tell;
 use fencepost_report::trace_file::TraceFile;
 use fencepost_report::verdict_line::Found;
@@ -108,6 +108,18 @@ fn every_result_keeps_to_the_schema() {
         finding.result = result;
         all.push(CheckResult::new(&finding, None));
     }
+    let mut drawn = results(MESSAGE, Settings::default()).swap_remove(1);
+    drawn.engine = "automata".into();
+    drawn.buffers_complete = Some(true);
+    let record = |dot_file| BufferRecord {
+        thread: "p".into(),
+        line: 2,
+        contents: "((x,1)(x,0))*".into(),
+        finite: false,
+        dot_file,
+    };
+    drawn.buffers = Some(vec![record(Some("out/m-tso-p-2.dot".into())), record(None)]);
+    all.push(drawn);
     let mut diagnostics = Diagnostics::new();
     assert!(fencepost_frontends::fp::lower("shared int", &mut diagnostics).is_none());
     let errors: Vec<InputError> = diagnostics.iter().map(|d| InputError::new("x.fp", d)).collect();
