@@ -1,92 +1,43 @@
-//! One language after another, and a language any number of times.
+//! Languages one after another, and class by class.
+//!
+//! [`Languages::concat`] puts two languages one after the other, [`Languages::star`] one after itself.
+//! [`Languages::project`] looks at the letters of one class alone, and [`Languages::last_only`] leaves out those of
+//! a class that a later one makes superfluous. [`Languages::product`] is both: the projections one after
+//! another, which is what remains of a language when only the order within each class counts.
+//! Direction: exact, each for what it is defined to be. That a product may take the place of a
+//! language is for the caller to know.
 
 use crate::languages::Operation;
-use crate::nfa::Nfa;
-use crate::{Language, Languages};
+use crate::{Language, Languages, operations};
 
 impl Languages {
     /// `A . B`: each word of the one with each word of the other after it.
     pub fn concat(&mut self, a: Language, b: Language) -> Language {
-        if a == Language::EMPTY || b == Language::EMPTY {
-            return Language::EMPTY;
+        match (a, b) {
+            (Language::EMPTY, _) | (_, Language::EMPTY) => Language::EMPTY,
+            (Language::EPSILON, only) | (only, Language::EPSILON) => only,
+            (a, b) => self.make(Operation::Concat(a, b), |store| {
+                operations::concat(store.dfa(a), store.dfa(b))
+            }),
         }
-        if a == Language::EPSILON {
-            return b;
+    }
+
+    /// `L*`: words of the language one after another, any number of them.
+    pub fn star(&mut self, l: Language) -> Language {
+        if l == Language::EMPTY || l == Language::EPSILON {
+            return Language::EPSILON;
         }
-        if b == Language::EPSILON {
-            return a;
-        }
-        self.make(Operation::Concat(a, b), |store| {
-            let (head, tail) = (store.dfa(a), store.dfa(b));
-            let mut nfa = Nfa::default();
-            let from = nfa.copy(head, false);
-            let to = nfa.copy(tail, true);
-            nfa.start(from);
-            for state in head.states().filter(|state| head.accepts(*state)) {
-                nfa.jump(from + state, to);
-            }
-            nfa.finish()
-        })
+        self.make(Operation::Star(l), |store| operations::star(store.dfa(l)))
     }
 
     /// Every word with only its letters of one class.
     pub fn project(&mut self, l: Language, class: u32) -> Language {
-        self.make(Operation::Project(l, class), |store| {
-            let dfa = store.dfa(l);
-            let mut nfa = Nfa::default();
-            let base = nfa.states_of(dfa);
-            nfa.start(base);
-            for state in dfa.states() {
-                if dfa.accepts(state) {
-                    nfa.accept(base + state);
-                }
-                for (letter, to) in dfa.moves(state) {
-                    if letter.class == class {
-                        nfa.step(base + state, *letter, base + *to);
-                    } else {
-                        nfa.jump(base + state, base + *to);
-                    }
-                }
-            }
-            nfa.finish()
-        })
+        self.make(Operation::Project(l, class), |store| operations::project(store.dfa(l), class))
     }
 
     /// Every word without its letters of one class but the last of them.
     pub fn last_only(&mut self, l: Language, class: u32) -> Language {
-        self.make(Operation::LastOnly(l, class), |store| {
-            let dfa = store.dfa(l);
-            let mut nfa = Nfa::default();
-            // Before the last letter of the class, and after it or without any.
-            let [before, after] = [nfa.states_of(dfa), nfa.states_of(dfa)];
-            nfa.start(before);
-            nfa.start(after);
-            for state in dfa.states() {
-                if dfa.accepts(state) {
-                    nfa.accept(after + state);
-                }
-                for (letter, to) in dfa.moves(state) {
-                    if letter.class == class {
-                        nfa.jump(before + state, before + *to);
-                        nfa.step(before + state, *letter, after + *to);
-                    } else {
-                        nfa.step(before + state, *letter, before + *to);
-                        nfa.step(after + state, *letter, after + *to);
-                    }
-                }
-            }
-            nfa.finish()
-        })
-    }
-
-    /// The classes of letters that words of the language have, in order.
-    pub fn classes(&self, l: Language) -> Vec<u32> {
-        let dfa = self.dfa(l);
-        let letters = dfa.states().flat_map(|state| dfa.moves(state));
-        let mut classes: Vec<u32> = letters.map(|(letter, _)| letter.class).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        classes
+        self.make(Operation::LastOnly(l, class), |store| operations::last_only(store.dfa(l), class))
     }
 
     /// What the language becomes when the letters of each class are chosen on their own: its projections to
@@ -104,23 +55,22 @@ impl Languages {
         self.remember(Operation::Product(l), product);
         product
     }
+}
 
-    /// `L*`: words of the language one after another, any number of them.
-    pub fn star(&mut self, l: Language) -> Language {
-        if l == Language::EMPTY || l == Language::EPSILON {
-            return Language::EPSILON;
-        }
-        self.make(Operation::Star(l), |store| {
-            let dfa = store.dfa(l);
-            let mut nfa = Nfa::default();
-            let hub = nfa.state(true);
-            let base = nfa.copy(dfa, false);
-            nfa.start(hub);
-            nfa.jump(hub, base);
-            for state in dfa.states().filter(|state| dfa.accepts(*state)) {
-                nfa.jump(base + state, hub);
-            }
-            nfa.finish()
-        })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Letter;
+
+    #[test]
+    fn a_product_is_remembered() {
+        let mut store = Languages::new();
+        let l = store.word(&[1, 0].map(|class| Letter { class, value: 0 }));
+        let sorted = store.word(&[0, 1].map(|class| Letter { class, value: 0 }));
+        assert_eq!(store.known(Operation::Product(l)), None);
+        assert_eq!(store.product(l), sorted);
+        assert_eq!(store.known(Operation::Product(l)), Some(sorted));
+        store.remember(Operation::Product(l), Language::EMPTY);
+        assert_eq!(store.product(l), Language::EMPTY);
     }
 }

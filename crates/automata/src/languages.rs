@@ -1,8 +1,9 @@
 //! The store: each language once, and what was computed before.
 //!
-//! A language that was met is never forgotten, and neither is the result of an operation with small arguments:
-//! a search asks for the same few again and again, once per state of the rest of the program. Operations whose
-//! arguments are words are computed anew each time.
+//! A language that was met is never forgotten, and neither is the result of an operation on languages:
+//! a search asks for the same few again and again, once per state of the rest of the program. Only the language
+//! of a word is built anew each time. What takes languages as wholes, one after another or class by class, is in
+//! [`crate::compose`].
 
 use crate::dfa::Dfa;
 use crate::{Language, Letter, operations};
@@ -37,7 +38,6 @@ pub(crate) enum Operation {
     Without(Language, u32),
     RemoveFirst(Language, Letter, u32),
     Strip(Language, u32),
-    Erase(Language, u32),
     Mark(Language, Letter, Option<u32>),
     Sorted(Language, u32),
     Concat(Language, Language),
@@ -106,12 +106,12 @@ impl Languages {
         operation: Operation,
         build: impl FnOnce(&Self) -> Dfa,
     ) -> Language {
-        if let Some(known) = self.made.get(&operation) {
-            return *known;
+        if let Some(known) = self.known(operation) {
+            return known;
         }
         let dfa = build(self);
         let language = self.intern(dfa);
-        self.made.insert(operation, language);
+        self.remember(operation, language);
         language
     }
 
@@ -148,7 +148,7 @@ impl Languages {
 
     /// The language of one word.
     pub fn word(&mut self, word: &[Letter]) -> Language {
-        self.concat_word(Language::EPSILON, word)
+        self.intern(operations::word(word))
     }
 
     /// `L . a`: each word with a letter after it.
@@ -167,7 +167,8 @@ impl Languages {
         }
     }
 
-    /// The words that both have.
+    /// The words that both have. The load rule of \[LW10\] intersects contents with the languages L1 and L2;
+    /// [`Self::with_last`] and [`Self::without`] are these intersections, built at once.
     pub fn intersection(&mut self, a: Language, b: Language) -> Language {
         match (a.min(b), a.max(b)) {
             (Language::EMPTY, _) => Language::EMPTY,
@@ -253,56 +254,12 @@ impl Languages {
         self.make(Operation::Strip(l, list), |store| operations::strip(store.dfa(l), is_marker))
     }
 
-    /// Each word with the letters of a class left out.
-    pub fn erase(&mut self, l: Language, class: u32) -> Language {
-        self.make(Operation::Erase(l, class), |store| operations::erase(store.dfa(l), class))
-    }
-
     /// Each word with a marker at its end, but for those that need none: look at a word
     /// without its letters of the class `ignoring`; if that is empty or ends in the marker, the word stays as it is.
     pub fn mark(&mut self, l: Language, marker: Letter, ignoring: Option<u32>) -> Language {
         self.make(Operation::Mark(l, marker, ignoring), |store| {
             operations::mark(store.dfa(l), marker, ignoring)
         })
-    }
-
-    /// `L . (w1 | ... | wn)*`: each word and then any of these, any number of times.
-    pub fn repeat(&mut self, l: Language, words: &[Vec<Letter>]) -> Language {
-        if l == Language::EMPTY || words.iter().all(Vec::is_empty) {
-            return l;
-        }
-        let dfa = operations::repeat(self.dfa(l), words);
-        self.intern(dfa)
-    }
-
-    /// `w* . L`: a word any number of times, and then each.
-    pub fn repeat_before(&mut self, word: &[Letter], l: Language) -> Language {
-        if l == Language::EMPTY || word.is_empty() {
-            return l;
-        }
-        let dfa = operations::repeat_before(word, self.dfa(l));
-        self.intern(dfa)
-    }
-
-    /// `L . w`: each word with a word after it.
-    pub fn concat_word(&mut self, l: Language, word: &[Letter]) -> Language {
-        match word {
-            [] => l,
-            [letter] => self.append(l, *letter),
-            [_, _, ..] => {
-                let dfa = operations::concat(self.dfa(l), word);
-                self.intern(dfa)
-            }
-        }
-    }
-
-    /// `w . L`: each word with a word before it.
-    pub fn prepend_word(&mut self, word: &[Letter], l: Language) -> Language {
-        if l == Language::EMPTY || word.is_empty() {
-            return l;
-        }
-        let dfa = operations::prepend(word, self.dfa(l));
-        self.intern(dfa)
     }
 
     /// The word `w`, not longer than this, with `B = A . w`. It is the only one, unless both are empty; then
@@ -318,7 +275,7 @@ impl Languages {
             return None;
         }
         self.answer(Question::Suffix(a, b), |store| {
-            operations::concat(store.dfa(a), word) == *store.dfa(b)
+            operations::concat(store.dfa(a), &operations::word(word)) == *store.dfa(b)
         })
         .then(|| word.to_vec())
     }
@@ -335,7 +292,7 @@ impl Languages {
             return None;
         }
         self.answer(Question::Prefix(a, b), |store| {
-            operations::prepend(word, store.dfa(a)) == *store.dfa(b)
+            operations::concat(&operations::word(word), store.dfa(a)) == *store.dfa(b)
         })
         .then(|| word.to_vec())
     }

@@ -3,8 +3,9 @@
 //! A [`Letter`] has a class and a value; a word is a sequence of letters; a [`Language`] is a handle of a
 //! regular set of words that lives in a store, [`Languages`]. Two handles of one store are equal exactly when
 //! the languages are, so equality is the comparison of two numbers, and the result of an operation can be looked up.
-//! Source: the automata of \[LW10\], whose letters are a location and a value and whose words are what
-//! may be in a store buffer. Direction: exact; no operation here adds or loses a word. The crate knows nothing of
+//! What it is for: a search with exact symbolic store buffers, where one language stands for all that a buffer
+//! may hold. Source: the automata of \[LW10\], whose letters are a location and a value and whose words are
+//! contents of a store buffer. Direction: exact; no operation here adds or loses a word. The crate knows nothing of
 //! threads, stores or memory models.
 //!
 //! How it works: an operation on automata builds a nondeterministic one ([`nfa`]), which is made
@@ -17,19 +18,22 @@
 //! The rooms:
 //! - [`dfa`]: the automaton in its unique form, and what can be read off it.
 //! - [`nfa`], [`minimise`]: from a nondeterministic automaton to that form.
-//! - [`operations`]: what each operation builds; [`compose`]: languages after one another.
-//! - [`languages`]: the store, with what it remembers.
-//! - [`words`]: questions about words: membership, shortest, all up to a length, finiteness.
+//! - [`operations`]: what each operation builds, as functions from automata to automata.
+//! - [`languages`]: the store with what it remembers, and the operations of buffers: letters come, go, are read.
+//! - [`compose`]: languages one after another, and class by class.
+//! - [`words`]: questions about words: membership, shortest, all up to a length, finiteness; and steps through
+//!   the automaton, letter by letter.
 //! - [`regex`] with [`expression`], [`show`]: languages for people, as an expression and as a drawing.
 //!
 //! ```
-//! use fencepost_automata::{Language, Languages, Letter};
+//! use fencepost_automata::{Languages, Letter};
 //!
 //! let one = Letter { class: 0, value: 1 };
 //! let zero = Letter { class: 0, value: 0 };
 //! let mut languages = Languages::new();
-//! let any = languages.repeat(Language::EPSILON, &[vec![one, zero]]);
-//! let more = languages.concat_word(any, &[one, zero]);
+//! let both = languages.word(&[one, zero]);
+//! let any = languages.star(both);
+//! let more = languages.concat(any, both);
 //! assert!(languages.is_included(more, any) && !languages.is_included(any, more));
 //! assert_eq!(languages.lasts(any, 0), [0]);
 //! assert_eq!(languages.regex(any, &|letter| format!("(x,{})", letter.value)), "((x,1)(x,0))*");

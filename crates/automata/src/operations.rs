@@ -9,6 +9,17 @@ use crate::dfa::{Builder, Dfa};
 use crate::nfa::Nfa;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// This word and no other. Deterministic and minimal as it stands: one state for each rest of the word.
+pub(crate) fn word(word: &[Letter]) -> Dfa {
+    let mut builder = Builder::new();
+    for (letter, target) in word.iter().zip(1..) {
+        builder.step(*letter, target);
+        builder.close(false);
+    }
+    builder.close(true);
+    builder.finish()
+}
+
 /// These words and no others.
 pub(crate) fn words(words: &[Vec<Letter>]) -> Dfa {
     let mut nfa = Nfa::default();
@@ -28,7 +39,7 @@ pub(crate) fn append(dfa: &Dfa, letter: Letter) -> Dfa {
     }
     let clash = |state| dfa.accepts(state) && dfa.step(state, letter).is_some();
     if dfa.states().any(clash) {
-        return concat(dfa, &[letter]);
+        return concat(dfa, &word(&[letter]));
     }
     // Deterministic as it stands; and minimal, since `K . a` = `M . a` only if `K` = `M`.
     let end = dfa.len() as u32;
@@ -50,55 +61,28 @@ pub(crate) fn append(dfa: &Dfa, letter: Letter) -> Dfa {
     builder.finish().restart(0)
 }
 
-/// `L . w`.
-pub(crate) fn concat(dfa: &Dfa, word: &[Letter]) -> Dfa {
+/// `A . B`.
+pub(crate) fn concat(a: &Dfa, b: &Dfa) -> Dfa {
     let mut nfa = Nfa::default();
-    let base = nfa.copy(dfa, false);
-    nfa.start(base);
-    let (join, end) = (nfa.state(false), nfa.state(true));
-    jump_from_accepting(&mut nfa, dfa, base, join);
-    nfa.path(join, word, end);
+    let (head, tail) = (nfa.copy(a, false), nfa.copy(b, true));
+    nfa.start(head);
+    for state in a.states().filter(|state| a.accepts(*state)) {
+        nfa.jump(head + state, tail);
+    }
     nfa.finish()
 }
 
-/// `w . L`.
-pub(crate) fn prepend(word: &[Letter], dfa: &Dfa) -> Dfa {
+/// `L*`.
+pub(crate) fn star(dfa: &Dfa) -> Dfa {
     let mut nfa = Nfa::default();
-    let base = nfa.copy(dfa, true);
-    let start = nfa.state(false);
-    nfa.start(start);
-    nfa.path(start, word, base);
-    nfa.finish()
-}
-
-/// `L . (w1 | ... | wn)*`.
-pub(crate) fn repeat(dfa: &Dfa, words: &[Vec<Letter>]) -> Dfa {
-    let mut nfa = Nfa::default();
-    let base = nfa.copy(dfa, false);
-    nfa.start(base);
     let hub = nfa.state(true);
-    jump_from_accepting(&mut nfa, dfa, base, hub);
-    for word in words {
-        nfa.path(hub, word, hub);
-    }
-    nfa.finish()
-}
-
-/// `w* . L`.
-pub(crate) fn repeat_before(word: &[Letter], dfa: &Dfa) -> Dfa {
-    let mut nfa = Nfa::default();
-    let base = nfa.copy(dfa, true);
-    let hub = nfa.state(false);
+    let base = nfa.copy(dfa, false);
     nfa.start(hub);
-    nfa.path(hub, word, hub);
     nfa.jump(hub, base);
-    nfa.finish()
-}
-
-fn jump_from_accepting(nfa: &mut Nfa, dfa: &Dfa, base: u32, to: u32) {
     for state in dfa.states().filter(|state| dfa.accepts(*state)) {
-        nfa.jump(base + state, to);
+        nfa.jump(base + state, hub);
     }
+    nfa.finish()
 }
 
 /// The words of both and of either.
@@ -235,8 +219,8 @@ pub(crate) fn strip(dfa: &Dfa, classes: &[u32]) -> Dfa {
     nfa.finish()
 }
 
-/// Each word with the letters of a class left out.
-pub(crate) fn erase(dfa: &Dfa, class: u32) -> Dfa {
+/// Each word with only its letters of a class.
+pub(crate) fn project(dfa: &Dfa, class: u32) -> Dfa {
     let mut nfa = Nfa::default();
     let base = nfa.states_of(dfa);
     nfa.start(base);
@@ -246,8 +230,32 @@ pub(crate) fn erase(dfa: &Dfa, class: u32) -> Dfa {
         }
         for &(read, target) in dfa.moves(state) {
             match read.class == class {
-                true => nfa.jump(base + state, base + target),
-                false => nfa.step(base + state, read, base + target),
+                true => nfa.step(base + state, read, base + target),
+                false => nfa.jump(base + state, base + target),
+            }
+        }
+    }
+    nfa.finish()
+}
+
+/// Each word without its letters of a class but the last of them.
+pub(crate) fn last_only(dfa: &Dfa, class: u32) -> Dfa {
+    // The second copy: the last letter of the class was read, or the word has none.
+    let mut nfa = Nfa::default();
+    let (before, after) = (nfa.states_of(dfa), nfa.states_of(dfa));
+    nfa.start(before);
+    nfa.start(after);
+    for state in dfa.states() {
+        if dfa.accepts(state) {
+            nfa.accept(after + state);
+        }
+        for &(read, target) in dfa.moves(state) {
+            if read.class == class {
+                nfa.jump(before + state, before + target);
+                nfa.step(before + state, read, after + target);
+            } else {
+                nfa.step(before + state, read, before + target);
+                nfa.step(after + state, read, after + target);
             }
         }
     }

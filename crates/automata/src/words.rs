@@ -18,6 +18,11 @@ impl Languages {
         self.dfa(l).accepts(state)
     }
 
+    /// The classes of letters that words of the language have, in order.
+    pub fn classes(&self, l: Language) -> Vec<u32> {
+        self.dfa(l).classes()
+    }
+
     /// The letters that words begin with, in order.
     pub fn firsts(&self, l: Language) -> Vec<Letter> {
         self.dfa(l).moves(0).iter().map(|(letter, _)| *letter).collect()

@@ -22,14 +22,14 @@ mod visited;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::explicit::{self, Explicit};
-use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, Why, judge};
+use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, judge};
 use fencepost_automata::Language;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::mutation::Mutated;
 use fencepost_models::state::State;
 use fencepost_models::{Fidelity, Machine, symbolic};
 use fencepost_search::{Coverage, Limits, Stop};
-use reached::ControlPoint;
+use reached::{Contents, ControlPoint};
 use search::{Aim, Found, Search};
 
 /// The automata engine. Models that are not made of store buffers are left to the explicit one.
@@ -93,6 +93,9 @@ pub struct Looked {
     pub errors: u64,
     /// What buffers can hold where control is, as far as the search came.
     pub reached: Vec<ControlPoint>,
+    /// By thread: the contents of its buffer in one state, in which they are infinite for as many threads as in
+    /// any other. Empty when they are finite everywhere, or were not noted.
+    pub widest: Vec<Contents>,
 }
 
 impl Engine for Automata {
@@ -122,6 +125,8 @@ pub enum Until {
     Violation,
     /// To the end.
     End,
+    /// To the end, but not on from where something is wrong.
+    Errors,
     /// To the end, noting what buffers can hold where control is.
     Noted,
 }
@@ -148,12 +153,10 @@ impl Automata {
             let round = Settings { limits, ..settings };
             let orders = if states < LARGE { orders } else { &orders[..1] };
             for (at, order) in orders.iter().enumerate() {
-                let looked = self.search(task, round, budget, until, (*order, width))?;
+                let (looked, coverage) =
+                    self.search(task, round, budget, until, (*order, width))?;
                 let last = states == settings.limits.states && at + 1 == orders.len();
-                let Verdict::Inconclusive(reason) = &looked.answer.verdict else {
-                    return Some(looked);
-                };
-                if last || reason.why != Why::Stopped(Stop::States) {
+                if last || coverage != Coverage::Cut(Stop::States) {
                     return Some(looked);
                 }
             }
@@ -170,16 +173,19 @@ impl Automata {
         budget: Budget<'_>,
         until: Until,
         (order, width): (Order, usize),
-    ) -> Option<Looked> {
+    ) -> Option<(Looked, Coverage)> {
         let machine =
             Machine::new(task.problem, task.model.symbolic(self.mutated)?, settings.reductions);
         let stop = until == Until::Violation;
-        let aim = Aim { stop, sleep: self.sleep, order, width, note: until == Until::Noted };
+        let behind = until != Until::Errors;
+        let note = until == Until::Noted;
+        let aim = Aim { stop, behind, sleep: self.sleep, order, width, note };
         let found = Search::new(&machine, task, settings, budget, aim).run();
-        let (visited, errors) = (found.visited, found.errors);
+        let (visited, errors, coverage) = (found.visited, found.errors, found.coverage);
         let reached = found.reached.control_points(&machine);
+        let widest = found.reached.widest(&machine);
         let answer = answer(task, settings, budget, found, stop);
-        Some(Looked { answer, visited, errors, reached })
+        Some((Looked { answer, visited, errors, reached, widest }, coverage))
     }
 }
 

@@ -33,26 +33,35 @@ pub(crate) fn all_words(longest: usize) -> Vec<Word> {
     words
 }
 
+/// The language of these words.
+pub(crate) fn of_words(store: &mut Languages, words: &[Word]) -> Language {
+    words.iter().fold(Language::EMPTY, |sum, word| {
+        let word = store.word(word);
+        store.union(sum, word)
+    })
+}
+
+/// The language of these words one after another, any number of them.
+pub(crate) fn any_number(store: &mut Languages, words: &[Word]) -> Language {
+    let once = of_words(store, words);
+    store.star(once)
+}
+
 /// How a language is put together.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
     Words(Vec<Word>),
     Union(Box<Tree>, Box<Tree>),
     Intersection(Box<Tree>, Box<Tree>),
-    Repeat(Box<Tree>, Vec<Word>),
-    RepeatBefore(Word, Box<Tree>),
-    Concat(Box<Tree>, Word),
-    Prepend(Word, Box<Tree>),
+    Concat(Box<Tree>, Box<Tree>),
+    Star(Box<Tree>),
 }
 
 impl Tree {
     /// The language in a store.
     pub(crate) fn build(&self, store: &mut Languages) -> Language {
         match self {
-            Self::Words(words) => words.iter().fold(Language::EMPTY, |sum, word| {
-                let word = store.word(word);
-                store.union(sum, word)
-            }),
+            Self::Words(words) => of_words(store, words),
             Self::Union(a, b) => {
                 let (a, b) = (a.build(store), b.build(store));
                 store.union(a, b)
@@ -61,21 +70,13 @@ impl Tree {
                 let (a, b) = (a.build(store), b.build(store));
                 store.intersection(a, b)
             }
-            Self::Repeat(tree, words) => {
-                let l = tree.build(store);
-                store.repeat(l, words)
+            Self::Concat(a, b) => {
+                let (a, b) = (a.build(store), b.build(store));
+                store.concat(a, b)
             }
-            Self::RepeatBefore(word, tree) => {
+            Self::Star(tree) => {
                 let l = tree.build(store);
-                store.repeat_before(word, l)
-            }
-            Self::Concat(tree, word) => {
-                let l = tree.build(store);
-                store.concat_word(l, word)
-            }
-            Self::Prepend(word, tree) => {
-                let l = tree.build(store);
-                store.prepend_word(word, l)
+                store.star(l)
             }
         }
     }
@@ -86,24 +87,22 @@ impl Tree {
             Self::Words(words) => words.iter().any(|other| other == word),
             Self::Union(a, b) => a.has(word) || b.has(word),
             Self::Intersection(a, b) => a.has(word) && b.has(word),
-            Self::Repeat(tree, words) => {
-                tree.has(word)
-                    || words
-                        .iter()
-                        .filter(|w| !w.is_empty())
-                        .any(|end| word.strip_suffix(&**end).is_some_and(|rest| self.has(rest)))
+            Self::Concat(a, b) => {
+                (0..=word.len()).any(|at| a.has(&word[..at]) && b.has(&word[at..]))
             }
-            Self::RepeatBefore(begin, tree) => {
-                tree.has(word)
-                    || !begin.is_empty()
-                        && word.strip_prefix(&**begin).is_some_and(|rest| self.has(rest))
-            }
-            Self::Concat(tree, end) => word.strip_suffix(&**end).is_some_and(|rest| tree.has(rest)),
-            Self::Prepend(begin, tree) => {
-                word.strip_prefix(&**begin).is_some_and(|rest| tree.has(rest))
+            Self::Star(tree) => {
+                word.is_empty()
+                    || (1..=word.len()).any(|at| tree.has(&word[..at]) && self.has(&word[at..]))
             }
         }
     }
+}
+
+/// A language in a store of its own.
+pub(crate) fn built(tree: &Tree) -> (Languages, Language) {
+    let mut store = Languages::new();
+    let language = tree.build(&mut store);
+    (store, language)
 }
 
 pub(crate) fn letter() -> impl Strategy<Value = Letter> {
@@ -118,6 +117,11 @@ pub(crate) fn finite() -> impl Strategy<Value = Vec<Word>> {
     vec(word(4), 0..8)
 }
 
+/// At most so many short words, any number of times.
+fn star(most: usize) -> impl Strategy<Value = Tree> {
+    vec(word(2), 0..=most).prop_map(|words| Tree::Star(Box::new(Tree::Words(words))))
+}
+
 pub(crate) fn tree() -> impl Strategy<Value = Tree> {
     let leaf = vec(word(3), 0..4).prop_map(Tree::Words);
     leaf.prop_recursive(4, 12, 2, |inner| {
@@ -125,10 +129,10 @@ pub(crate) fn tree() -> impl Strategy<Value = Tree> {
         prop_oneof![
             3 => (one.clone(), one.clone()).prop_map(|(a, b)| Tree::Union(a, b)),
             1 => (one.clone(), one.clone()).prop_map(|(a, b)| Tree::Intersection(a, b)),
-            3 => (one.clone(), vec(word(2), 0..3)).prop_map(|(t, w)| Tree::Repeat(t, w)),
-            2 => (word(2), one.clone()).prop_map(|(w, t)| Tree::RepeatBefore(w, t)),
-            1 => (one.clone(), word(2)).prop_map(|(t, w)| Tree::Concat(t, w)),
-            1 => (word(2), one).prop_map(|(w, t)| Tree::Prepend(w, t)),
+            3 => (one.clone(), star(3)).prop_map(|(t, s)| Tree::Concat(t, Box::new(s))),
+            2 => (star(1), one.clone()).prop_map(|(s, t)| Tree::Concat(Box::new(s), t)),
+            1 => (one.clone(), one.clone()).prop_map(|(a, b)| Tree::Concat(a, b)),
+            1 => one.prop_map(Tree::Star),
         ]
     })
 }

@@ -1,5 +1,6 @@
 //! Hundreds of states, explosions, and what the store says about its memory.
 
+use crate::common::any_number;
 use fencepost_automata::{Language, Languages, Letter};
 
 fn letter(class: u32, value: i32) -> Letter {
@@ -42,21 +43,21 @@ fn long_words() {
 fn cycles_of_hundreds() {
     let mut store = Languages::new();
     let [a, b] = [0, 1].map(|value| letter(0, value));
-    let plain = store.repeat(Language::EPSILON, &[vec![a; 400]]);
+    let plain = any_number(&mut store, &[vec![a; 400]]);
     assert_eq!(store.states(plain), 400);
-    let thrice = store.repeat(Language::EPSILON, &[vec![a; 150]]);
+    let thrice = any_number(&mut store, &[vec![a; 150]]);
     let common = store.intersection(plain, thrice);
     assert_eq!(store.states(common), 1200);
     assert!(store.is_included(common, thrice) && !store.is_included(thrice, common));
     assert_eq!(store.shortest(common), Some(vec![]));
 
-    let fraction = store.repeat(Language::EPSILON, &[vec![a; 400], vec![a; 600]]);
-    let step = store.repeat(Language::EPSILON, &[vec![a; 200]]);
+    let fraction = any_number(&mut store, &[vec![a; 400], vec![a; 600]]);
+    let step = any_number(&mut store, &[vec![a; 200]]);
     assert!(store.is_included(fraction, step) && fraction != step);
     // All ways to begin in the middle of a long cycle, which only the one letter `b` tells apart.
     let mut word = vec![a; 300];
     word.push(b);
-    let begun = store.repeat(Language::EPSILON, std::slice::from_ref(&word));
+    let begun = any_number(&mut store, std::slice::from_ref(&word));
     let (begun, _) = (0..300).fold((begun, begun), |(sum, last), _| {
         let next = store.quotient(last, a);
         (store.union(sum, next), next)
@@ -71,7 +72,7 @@ fn an_explosion_is_counted() {
     let mut store = Languages::new();
     let [a, b] = [0, 1].map(|value| letter(0, value));
     // The letter at a place from the end: as many states as there are ways to fill the places.
-    let any = store.repeat(Language::EPSILON, &[vec![a], vec![b]]);
+    let any = any_number(&mut store, &[vec![a], vec![b]]);
     let mut l = store.append(any, a);
     for _ in 0..9 {
         let (with_a, with_b) = (store.append(l, a), store.append(l, b));
@@ -92,7 +93,8 @@ fn what_is_known_costs_nothing() {
     let mut bytes = Vec::new();
     let mut results = Vec::new();
     for _ in 0..2 {
-        let loops = store.repeat(l, &[vec![letter(0, 3)], vec![]]);
+        let end = any_number(&mut store, &[vec![letter(0, 3)], vec![]]);
+        let loops = store.concat(l, end);
         results.push([
             loops,
             store.strip(loops, &[9, 0]),
@@ -100,6 +102,9 @@ fn what_is_known_costs_nothing() {
             store.mark(l, letter(9, 0), None),
             store.remove_first(l, letter(1, 2), 9),
             store.union(l, loops),
+            store.project(loops, 0),
+            store.last_only(loops, 0),
+            store.product(loops),
         ]);
         store.lasts(loops, 0);
         store.removable(loops, 9);

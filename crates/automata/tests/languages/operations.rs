@@ -3,19 +3,15 @@
 //! The languages are random. What leaves letters out is compared in two ways: on finite languages word by
 //! word, on infinite ones with a search through the quotients for a word that explains the result.
 
-use crate::common::{MARKER, Tree, Word, all_words, finite, letter, some_word, tree, word};
+use crate::common::{
+    MARKER, Word, all_words, built, finite, letter, of_words, some_word, tree, word,
+};
 use fencepost_automata::{Language, Languages, Letter};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 /// Words are compared up to this length.
 const LONGEST: usize = 4;
-
-fn built(tree: &Tree) -> (Languages, Language) {
-    let mut store = Languages::new();
-    let language = tree.build(&mut store);
-    (store, language)
-}
 
 /// A language has exactly the words for which something holds.
 fn same(store: &Languages, l: Language, holds: impl Fn(&[Letter]) -> bool) {
@@ -47,10 +43,6 @@ fn stripped(word: &[Letter], classes: &[u32]) -> Word {
     word.iter().copied().skip_while(|letter| classes.contains(&letter.class)).collect()
 }
 
-fn erased(word: &[Letter], class: u32) -> Word {
-    word.iter().copied().filter(|letter| letter.class != class).collect()
-}
-
 /// Sorting by exchange: the naive version.
 fn sorted(word: &[Letter], markers: &[u32]) -> Word {
     let mut word = word.to_vec();
@@ -64,10 +56,6 @@ fn sorted(word: &[Letter], markers: &[u32]) -> Word {
         }
     }
     word
-}
-
-fn finite_language(store: &mut Languages, words: &[Word]) -> Language {
-    Tree::Words(words.to_vec()).build(store)
 }
 
 proptest! {
@@ -151,7 +139,8 @@ proptest! {
         let rest = store.quotient(l, letter);
         same(&store, rest, |word| tree.has(&[&[letter], word].concat()));
         prop_assert_eq!(store.firsts(l).contains(&letter), rest != Language::EMPTY);
-        let before = store.prepend_word(&[letter], l);
+        let first = store.word(&[letter]);
+        let before = store.concat(first, l);
         prop_assert_eq!(store.quotient(before, letter), l);
     }
 
@@ -173,6 +162,19 @@ proptest! {
         });
         prop_assert_eq!(store.star(many), many);
         prop_assert_eq!(store.concat(many, many), many);
+    }
+
+    #[test]
+    fn steps_read_words(tree in tree()) {
+        let (mut store, l) = built(&tree);
+        for word in all_words(LONGEST) {
+            let state = word.iter().try_fold(0, |state, letter| store.step(l, state, *letter));
+            let rest = word.iter().fold(l, |rest, letter| store.quotient(rest, *letter));
+            // The start is a state also of the language without words.
+            prop_assert_eq!(state.is_some(), word.is_empty() || rest != Language::EMPTY, "{:?}", word);
+            let ends = state.is_some_and(|state| store.accepts(l, state));
+            prop_assert_eq!(ends, tree.has(&word), "{:?}", word);
+        }
     }
 
     #[test]
@@ -233,29 +235,19 @@ proptest! {
                 prop_assert_eq!(store.contains(rest, &word), explained, "{:?}", word);
             }
         }
-        let rest = store.erase(l, marker.class);
-        for word in all_words(3) {
-            let explained = some_word(&mut store, l, 0, |&at, letter| {
-                let out = letter.class == marker.class;
-                let matches = word.get(at) == Some(&letter);
-                if out { vec![at] } else if matches { vec![at + 1] } else { vec![] }
-            }, |&at| at == word.len());
-            prop_assert_eq!(store.contains(rest, &word), explained, "{:?}", word);
-        }
     }
 
     #[test]
     fn finite_languages_word_by_word(words in finite(), letter in letter()) {
         let mut store = Languages::new();
-        let l = finite_language(&mut store, &words);
+        let l = of_words(&mut store, &words);
         prop_assert!(store.is_finite(l));
-        let mut expect = |words: Vec<Word>| finite_language(&mut store, &words);
+        let mut expect = |words: Vec<Word>| of_words(&mut store, &words);
         let each = |change: &dyn Fn(&Word) -> Word| words.iter().map(change).collect::<Vec<_>>();
         let by_hand = [
             expect(each(&|word| [&**word, &[letter]].concat())),
             expect(words.iter().filter_map(|word| removed(word, letter, MARKER)).collect()),
             expect(each(&|word| stripped(word, &[MARKER, 0]))),
-            expect(each(&|word| erased(word, letter.class))),
             expect(each(&|word| marked(word, letter, Some(1)))),
             expect(each(&|word| sorted(word, &[MARKER]))),
             expect(each(&|word| sorted(word, &[]))),
@@ -264,7 +256,6 @@ proptest! {
             store.append(l, letter),
             store.remove_first(l, letter, MARKER),
             store.strip(l, &[MARKER, 0]),
-            store.erase(l, letter.class),
             store.mark(l, letter, Some(1)),
             store.sorted(l, &[MARKER]),
             store.sorted(l, &[]),
@@ -276,7 +267,8 @@ proptest! {
     fn what_was_added_is_found(tree in tree(), other in tree(), more in word(4), longest in 0..5usize) {
         let mut store = Languages::new();
         let (a, b) = (tree.build(&mut store), other.build(&mut store));
-        let (after, before) = (store.concat_word(a, &more), store.prepend_word(&more, a));
+        let added = store.word(&more);
+        let (after, before) = (store.concat(a, added), store.concat(added, a));
         let found = (a == Language::EMPTY).then(Word::new).unwrap_or(more.clone());
         let found = (found.len() <= longest).then_some(found);
         for _ in 0..2 {
@@ -286,16 +278,19 @@ proptest! {
         // What is found makes the other language; and if a word of the alphabet does, something is found.
         let (suffix, prefix) = (store.suffix(a, b, 4), store.prefix(a, b, 4));
         for word in all_words(2) {
-            let fits = store.concat_word(a, &word) == b;
+            let word = store.word(&word);
+            let fits = store.concat(a, word) == b;
             prop_assert!(!fits || suffix.is_some());
-            let fits = store.prepend_word(&word, a) == b;
+            let fits = store.concat(word, a) == b;
             prop_assert!(!fits || prefix.is_some());
         }
         if let Some(word) = suffix {
-            prop_assert_eq!(store.concat_word(a, &word), b);
+            let word = store.word(&word);
+            prop_assert_eq!(store.concat(a, word), b);
         }
         if let Some(word) = prefix {
-            prop_assert_eq!(store.prepend_word(&word, a), b);
+            let word = store.word(&word);
+            prop_assert_eq!(store.concat(word, a), b);
         }
     }
 

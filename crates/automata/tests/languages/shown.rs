@@ -1,6 +1,6 @@
 //! What people see: expressions that are short and mean the language, drawings that Graphviz reads.
 
-use crate::common::{MARKER, all_words, alphabet, tree};
+use crate::common::{MARKER, all_words, alphabet, any_number, of_words, tree};
 use fencepost_automata::{Language, Languages, Letter};
 use proptest::prelude::*;
 
@@ -26,10 +26,11 @@ fn word(text: &str) -> Vec<Letter> {
 #[test]
 fn expressions_of_the_paper() {
     let mut store = Languages::new();
-    let both = store.repeat(Language::EPSILON, &[vec![x(1), x(0)]]);
+    let both = any_number(&mut store, &[vec![x(1), x(0)]]);
     assert_eq!(store.regex(both, &name), "((x,1)(x,0))*");
     let one = store.word(&[x(1)]);
-    let odd = store.repeat(one, &[vec![x(0), x(1)]]);
+    let more = any_number(&mut store, &[vec![x(0), x(1)]]);
+    let odd = store.concat(one, more);
     assert_eq!(store.regex(odd, &name), "(x,1)((x,0)(x,1))*");
     assert_eq!(store.regex(Language::EMPTY, &name), "∅");
     assert_eq!(store.regex(Language::EPSILON, &name), "ε");
@@ -38,12 +39,10 @@ fn expressions_of_the_paper() {
 
 /// The union of words, then repeated words.
 fn language(store: &mut Languages, words: &[&str], repeated: &[&str]) -> Language {
-    let sum = words.iter().fold(Language::EMPTY, |sum, text| {
-        let word = store.word(&word(text));
-        store.union(sum, word)
-    });
-    let repeated: Vec<_> = repeated.iter().map(|text| word(text)).collect();
-    store.repeat(sum, &repeated)
+    let words_of = |texts: &[&str]| texts.iter().map(|text| word(text)).collect::<Vec<_>>();
+    let begin = of_words(store, &words_of(words));
+    let end = any_number(store, &words_of(repeated));
+    store.concat(begin, end)
 }
 
 #[test]

@@ -7,6 +7,8 @@
 //! - [`loops`]: random programs whose buffers grow without end, between what a bounded search finds and what an
 //!   abstract one allows.
 //! - [`agreement`]: verdicts about mutual exclusion against the truth and against the abstraction.
+//! - [`certificates`]: what is verified, proved a second time.
+//! - [`fences`]: the cheapest fences with this verifier and with the usual one.
 //! - [`mutations`]: would any of this notice an error in a rule?
 //!
 //! Direction: both. A search that is cut short says nothing about what is missing, so every test counts how
@@ -16,8 +18,10 @@
 
 mod agreement;
 mod ask;
+mod certificates;
 #[path = "../common/mod.rs"]
 mod common;
+mod fences;
 mod loops;
 mod mutations;
 mod outcomes;

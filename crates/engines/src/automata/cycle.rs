@@ -12,7 +12,9 @@
 //! DIVERGENCE from the paper, which adds V to all that the automaton can repeat (its W), whoever does it:
 //! `loop { x = 1 }` followed by `loop { y = 1 }` would get contents in which x is stored after y. Here
 //! cycles are kept with the state in which they were seen, and each is tried again with the others. And
-//! where the paper has one word, V is a language: a path may contain widenings itself (a loop in a loop).
+//! where the paper has one word, V is a language: a path may contain widenings itself (a loop in a loop), of
+//! the same part of the same buffer, or of others' buffers if they leave this one alone: the argument is about each
+//! single content of it, while all else needs to come back only as a whole.
 //!
 //! Under PSO, where the contents of a thread are known to be all combinations of contents for each location,
 //! a cycle may make only those of one location longer and put back what it commits to others.
@@ -123,6 +125,23 @@ impl Widening {
     fn adds(&self, languages: &mut Languages) -> Language {
         let adds = self.cycles.iter().fold(Language::EMPTY, |l, c| languages.union(l, c.adds));
         languages.star(adds)
+    }
+
+    /// Nothing, unless going round does something to the buffer of this thread. All that may be
+    /// pending there is the same after it, but a single content may be another.
+    fn leaves_alone(&self, thread: ThreadId) -> Option<()> {
+        let pieces = self.cycles.iter().flat_map(|cycle| &cycle.path);
+        for piece in pieces {
+            match piece {
+                Piece::Widen(widening) if widening.part.thread == thread => return None,
+                Piece::Widen(widening) => widening.leaves_alone(thread)?,
+                Piece::Hop(hop) if hop.step.thread != thread => {}
+                Piece::Hop(hop) => {
+                    hop.appended.as_ref().filter(|letters| letters.is_empty()).map(|_| ())?
+                }
+            }
+        }
+        Some(())
     }
 }
 
@@ -308,7 +327,9 @@ pub(super) fn appended(languages: &mut Languages, path: &[Piece], part: Part) ->
     for piece in path {
         match piece {
             Piece::Hop(hop) if hop.step.thread != part.thread => {}
-            Piece::Widen(widening) if widening.part.thread != part.thread => {}
+            Piece::Widen(widening) if widening.part.thread != part.thread => {
+                widening.leaves_alone(part.thread)?;
+            }
             Piece::Hop(hop) => match (&hop.appended, &hop.to, part.loc) {
                 (Some(letters), ..) => {
                     for letter in part.of(letters) {
@@ -319,15 +340,14 @@ pub(super) fn appended(languages: &mut Languages, path: &[Piece], part: Part) ->
                 (None, Move::Commit(_, committed, _), Some(loc)) if *committed != loc => {}
                 (None, ..) => return None,
             },
-            Piece::Widen(widening) => match (widening.end, widening.part.loc, part.loc) {
-                (End::Front, ..) => return None,
-                (End::Back, Some(one), Some(other)) if one != other => {}
-                (End::Back, None, Some(_)) => return None,
-                (End::Back, ..) => {
-                    let again = widening.adds(languages);
-                    adds = languages.concat(adds, again);
-                }
-            },
+            // Another part of the same buffer may be different after it, content by content.
+            Piece::Widen(widening) if widening.part != part || widening.end == End::Front => {
+                return None;
+            }
+            Piece::Widen(widening) => {
+                let again = widening.adds(languages);
+                adds = languages.concat(adds, again);
+            }
         }
     }
     Some(adds)
@@ -347,7 +367,10 @@ pub(super) fn renewed(
     for piece in path {
         let hop = match piece {
             Piece::Hop(hop) if hop.step.thread != thread => continue,
-            Piece::Widen(widening) if widening.part.thread != thread => continue,
+            Piece::Widen(widening) if widening.part.thread != thread => {
+                widening.leaves_alone(thread)?;
+                continue;
+            }
             Piece::Widen(_) => return None,
             Piece::Hop(hop) => hop,
         };
@@ -382,7 +405,9 @@ pub(super) fn committed(path: &[Piece], thread: ThreadId) -> Option<Vec<Loc>> {
     for piece in path {
         match piece {
             Piece::Hop(hop) if hop.step.thread != thread => {}
-            Piece::Widen(widening) if widening.part.thread != thread => {}
+            Piece::Widen(widening) if widening.part.thread != thread => {
+                widening.leaves_alone(thread)?;
+            }
             Piece::Widen(_) => return None,
             Piece::Hop(hop) => match hop.to {
                 Move::Commit(_, loc, _) => found.push(loc),

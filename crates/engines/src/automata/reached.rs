@@ -21,10 +21,33 @@ pub struct ControlPoint {
     pub dot: String,
 }
 
+/// What a thread's buffer can hold in one state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Contents {
+    /// As a regular expression.
+    pub expression: String,
+    /// Whether there are only finitely many.
+    pub is_finite: bool,
+}
+
+/// How a letter is shown.
+fn name(machine: &Symbolic<'_>, letter: Letter) -> String {
+    match letter.class {
+        STORE_STORE => "store_store".into(),
+        STORE_LOAD => "store_load".into(),
+        loc => {
+            let location = &machine.shape.program().locations[loc as usize];
+            format!("({},{})", location.name, letter.value)
+        }
+    }
+}
+
 /// By thread and program counter: all contents of the thread's buffer met there.
 #[derive(Debug, Default)]
 pub(super) struct Reached {
-    pub(super) contents: BTreeMap<(ThreadId, Pc), Language>,
+    contents: BTreeMap<(ThreadId, Pc), Language>,
+    /// By thread, in one state: contents that are infinite for as many threads as anywhere.
+    widest: Vec<Language>,
 }
 
 impl Reached {
@@ -35,16 +58,29 @@ impl Reached {
             let kept = self.contents.entry(at).or_insert(Language::EMPTY);
             *kept = languages.union(*kept, state.pending[thread.index()]);
         }
+        let endless = |contents: &[Language]| {
+            contents.iter().filter(|contents| !languages.is_finite(**contents)).count()
+        };
+        if endless(&state.pending) > endless(&self.widest) {
+            self.widest.clone_from(&state.pending);
+        }
+    }
+
+    /// By thread: the contents in one state in which they are infinite for as many threads as in any.
+    pub(super) fn widest(&self, machine: &Symbolic<'_>) -> Vec<Contents> {
+        let languages = machine.model.0.languages();
+        let name = |letter| name(machine, letter);
+        let told = |language: &Language| Contents {
+            expression: languages.regex(*language, &name),
+            is_finite: languages.is_finite(*language),
+        };
+        self.widest.iter().map(told).collect()
     }
 
     pub(super) fn control_points(&self, machine: &Symbolic<'_>) -> Vec<ControlPoint> {
         let program = machine.shape.program();
         let languages = machine.model.0.languages();
-        let name = |letter: Letter| match letter.class {
-            STORE_STORE => "store_store".to_string(),
-            STORE_LOAD => "store_load".to_string(),
-            loc => format!("({},{})", program.locations[loc as usize].name, letter.value),
-        };
+        let name = |letter| name(machine, letter);
         let point = |((thread, pc), language): (&(ThreadId, Pc), &Language)| {
             let title = format!("{} at {}", program.thread(*thread).name, pc.0);
             ControlPoint {

@@ -36,6 +36,8 @@ use std::sync::atomic::Ordering;
 const TOGETHER: usize = 8;
 /// How long the word may be that commits add at the front in one round.
 const LONGEST_FRONT: usize = 16;
+/// How many states of the stack are tried as the beginning of a cycle, nearest first.
+const TRIED: usize = 32;
 /// How often limits are looked at: once in so many states.
 const OFTEN: u64 = 64;
 
@@ -44,6 +46,8 @@ const OFTEN: u64 = 64;
 pub(super) struct Aim {
     /// Whether to stop at the first violation.
     pub(super) stop: bool,
+    /// Whether to go on from where something is wrong.
+    pub(super) behind: bool,
     /// Whether sleep sets are used.
     pub(super) sleep: bool,
     /// What is explored first.
@@ -222,8 +226,8 @@ impl<'a, 'p> Search<'a, 'p> {
         {
             entering = wider;
         }
-        let Entering { mut state, sleep, widened, cycles } = entering;
-        let Some((todo, asleep)) = self.visited.enter(self.machine, room, &mut state, sleep) else {
+        let Entering { state, sleep, widened, cycles } = entering;
+        let Some((todo, asleep)) = self.visited.enter(self.machine, room, &state, sleep) else {
             return Ok(());
         };
         if self.aim.note {
@@ -248,6 +252,9 @@ impl<'a, 'p> Search<'a, 'p> {
         };
         if self.visited.rooms[room].wrong {
             self.found.errors += 1;
+            if !self.aim.behind {
+                self.stack.last_mut().expect("just pushed").todo = Transitions::default();
+            }
             if is_new {
                 let evidence = self.evidence(self.shortest(), None)?;
                 self.violated(evidence)?;
@@ -398,9 +405,12 @@ impl Search<'_, '_> {
     /// Looks down the stack for a state that a cycle leads back to, and widens by it.
     fn accelerate(&self, room: usize, hop: &Rc<Hop>, new: &Entering) -> Option<Entering> {
         let places = self.visited.rooms[room].on_stack.iter().rev();
-        places.copied().find_map(|base| {
+        places.copied().take(TRIED).find_map(|base| {
             let below = &self.stack[base];
             let thread = only_difference(&below.state.pending, &new.state.pending)?;
+            if !self.may_go_round(base, thread, hop) {
+                return None;
+            }
             let path = self.path(base, hop);
             let parts = [Some(Part::all(thread)), self.location(base, thread, new)];
             let mut parts = parts.into_iter().flatten();
@@ -428,6 +438,14 @@ impl Search<'_, '_> {
         longer.next().is_none().then_some(Part { thread, loc: Some(*first) })
     }
 
+    /// A quick look: whether the steps since a frame of the stack only append to a thread's buffer. Under
+    /// PSO commits may be made good.
+    fn may_go_round(&self, base: usize, thread: ThreadId, hop: &Rc<Hop>) -> bool {
+        let hops = self.stack[base + 1..].iter().filter_map(|frame| frame.hop.as_ref());
+        let mut own = hops.chain([hop]).filter(|hop| hop.step.thread == thread);
+        self.machine.model.0.grouping == Grouping::Location || own.all(|hop| hop.appended.is_some())
+    }
+
     /// From a frame of the stack to its top, and on.
     fn path(&self, base: usize, hop: &Rc<Hop>) -> Vec<Piece> {
         let mut path = Vec::new();
@@ -448,7 +466,12 @@ impl Search<'_, '_> {
     ) -> Option<Entering> {
         let discipline = &self.machine.model.0;
         let (adds, renewed) = self.added(part, path)?;
-        if discipline.languages().contains_empty(adds) {
+        let stores = {
+            let languages = discipline.languages();
+            let classes = languages.classes(adds);
+            !languages.contains_empty(adds) && classes.iter().any(|c| !MARKERS.contains(c))
+        };
+        if !stores {
             return None;
         }
         let below = &self.stack[base];

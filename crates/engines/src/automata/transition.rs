@@ -66,6 +66,10 @@ impl Transitions {
         self.0 &= !transition.bit();
     }
 
+    pub(super) fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
     pub(super) fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -68,11 +68,17 @@ impl Visited {
         let all = Transitions::all(state.pcs.len());
         let room = &mut self.rooms[room].entered;
         let discipline = &machine.model.0;
+        // Of the states that cover it, the one from which most was explored. DIVERGENCE: the paper takes what
+        // sleeps in all of them; then what sleeps in one of them may have been explored from none in an
+        // order in which the rest wakes.
         let mut slept: Option<Transitions> = None;
         let mut same = None;
         for (at, entered) in room.iter().enumerate() {
             if discipline.covers(&entered.pending, &state.pending) {
-                slept = Some(slept.unwrap_or(all).intersection(entered.sleep));
+                let left = |slept: Transitions| slept.without(sleep).len();
+                if slept.is_none_or(|least| left(entered.sleep) < left(least)) {
+                    slept = Some(entered.sleep);
+                }
                 if *entered.pending == *state.pending {
                     same = Some(at);
                 }

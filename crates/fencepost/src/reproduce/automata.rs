@@ -26,7 +26,7 @@ use fencepost_search::Limits;
 
 /// What a reader should know before the first row.
 pub(super) const ABOUT: &str = "\
-    Every search goes to the end, statements before commits, with sleep sets. What must agree is what is said, and \
+    Every search goes to the end, statements before commits, with sleep sets; in Table 2 not on from where something is wrong. What must agree is what is said, and \
     that states are of the same order: not ten times more or fewer. `errors` counts states, \
     each a set of buffer contents, in which something is wrong; the paper does not say what its errors are.";
 
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
 /// SC has no buffers to be told about; the explicit engine answers.
 fn without_buffers(answer: Answer) -> Looked {
     let visited = answer.statistics.states;
-    Looked { answer, visited, errors: 0, reached: Vec::new() }
+    Looked { answer, visited, errors: 0, reached: Vec::new(), widest: Vec::new() }
 }
 
 #[cfg(test)]

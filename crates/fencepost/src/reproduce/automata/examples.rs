@@ -179,6 +179,23 @@ fn contents(
         };
         example.push(runner, explored.met);
     }
+    let endless = explored.looked.widest.iter().filter(|contents| !contents.is_finite);
+    let endless: Vec<String> = endless.map(|contents| contents.expression.clone()).collect();
+    let example = Example {
+        group,
+        part: "one state",
+        row: format!("{group} buffers without bound in one state"),
+        model: "tso",
+        paper: Figures::new()
+            .with("buffers", Figure::Number(expected.len() as u64))
+            .with("contents", Figure::List(expected.iter().map(|c| c.paper.into()).collect())),
+        agrees: endless.len() == expected.len(),
+        ours: Figures::new()
+            .with("buffers", Figure::Number(endless.len() as u64))
+            .with("contents", Figure::List(endless)),
+        note: "",
+    };
+    example.push(runner, explored.met);
     Ok(())
 }
 

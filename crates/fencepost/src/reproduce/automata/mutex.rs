@@ -17,7 +17,7 @@ const ORDER: u64 = 10;
 /// One program.
 pub(super) fn row(runner: &mut Runner, line: &Line) -> Result<(), Broken> {
     let row = format!("{} {}", line.algorithm, line.version);
-    let search = Search::new(&row, "tso", Until::End);
+    let search = Search::new(&row, "tso", Until::Errors);
     let Some(explored) = search.explore(runner, line.source)? else { return Ok(()) };
     let looked = &explored.looked;
     let statistics = looked.answer.statistics;

@@ -6,8 +6,8 @@ pub(super) const UNKNOWN: &str = "The reason is not known.";
 /// Table 2, states of another order.
 pub(super) const MORE: &str = "The verdict is the paper's; for the states the reason is not known. Other ways to write the \
     algorithm, with loads that wait for a value as in the paper, were tried and store more than the paper, too. \
-    What was not tried: the paper may not go on behind an error, and its sync empties all buffers in one step, where our \
-    fence waits for commits that are steps of their own.";
+    What was not tried: the paper's sync empties all buffers in one step, where our fence waits for commits that are \
+    steps of their own.";
 
 /// A search without sleep sets that was cut.
 pub(super) const ENDLESS: &str = "Without sleep sets the search in this order had not come to its end after 500 \
