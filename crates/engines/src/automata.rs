@@ -9,10 +9,12 @@
 //! - [`search`]: the search.
 //! - [`transition`]: what can be done next, and what is independent of what (sleep sets).
 //! - [`visited`]: the states entered, and inclusion.
+//! - [`acceleration`]: which cycles are tried.
 //! - [`cycle`]: what can be done again and again, and what it makes of a buffer.
 //! - [`contents`]: from a symbolic run to an exact one.
 //! - [`reached`]: what buffers can hold where control is.
 
+mod acceleration;
 mod contents;
 mod cycle;
 pub mod reached;

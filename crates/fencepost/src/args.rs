@@ -61,7 +61,7 @@ pub(crate) enum Format {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum EngineName {
-    /// Both of the others side by side: hunts for a violation and tries to prove that there is none
+    /// The others side by side: hunts for a violation and tries to prove that there is none
     #[default]
     Auto,
     /// Visits every reachable state; where buffers grow without end, up to a bound

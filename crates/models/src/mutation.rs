@@ -32,10 +32,6 @@ pub enum Mutation {
     CyclesUntried,
     /// Symbolic: a cycle may do anything to the buffer that it makes longer.
     CyclesUnwatched,
-    /// Symbolic: what slept before a state was widened sleeps after it.
-    SleepsThroughCycles,
-    /// Symbolic: what slept in a state that covers another is not explored from that one, either.
-    SleepsForEver,
 }
 
 /// The mutation in force, if any.

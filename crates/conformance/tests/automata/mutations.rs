@@ -4,10 +4,13 @@
 //! The search here is the naive one: every step from every state, and no sleep sets, no inclusion, no cycles. It
 //! ends on programs without loops that store, and what it finds there must be what the reference finds.
 
-use crate::ask::{Outcomes, caught, missing};
+use crate::ask::{Outcomes, caught, missing, within};
 use crate::common::lower;
 use fencepost_conformance::random::{Profile, program};
 use fencepost_conformance::reference::{Model, explore};
+use fencepost_engines::automata::reached::ControlPoint;
+use fencepost_engines::automata::{Order, Until};
+use fencepost_engines::{Automata, Budget, Task};
 use fencepost_ir::Problem;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::Grouping;
@@ -15,6 +18,7 @@ use fencepost_models::machine::choice::Choices;
 use fencepost_models::mutation::{Mutated, Mutation};
 use fencepost_models::symbolic::Symbolic;
 use fencepost_models::{Machine, Reductions, Taken};
+use fencepost_search::{Cancel, Progress};
 use std::collections::HashSet;
 
 /// Programs for rules that random ones seldom meet.
@@ -147,5 +151,50 @@ fn every_mutation_is_noticed() {
             };
             assert!(least > 0, "{mutation:?} {grouping:?}: {noticed:?}");
         }
+    }
+}
+
+/// A program in which an error of the search shows in what buffers can hold, or in whether the search ends.
+struct Shows {
+    mutation: Mutation,
+    model: &'static str,
+    order: Order,
+    program: &'static str,
+}
+
+const SEARCH: [Shows; 2] = [
+    Shows {
+        mutation: Mutation::CyclesUntried,
+        model: "tso",
+        order: Order::Statements,
+        program: "shared int x; thread t { while (x == 0) { x = 1; } }",
+    },
+    Shows {
+        mutation: Mutation::CyclesUnwatched,
+        model: "pso",
+        order: Order::Statements,
+        program: "shared int x, y;
+            thread t { while (choose(0..2) == 1) { y = 1; x = 1; drain y; } }",
+    },
+];
+
+/// By thread and program counter: what buffers can hold there.
+fn reached(shows: &Shows, mutated: Mutated) -> Vec<(u32, u32, String)> {
+    let problem = lower(shows.program).expect("the programs compile").swap_remove(0);
+    let model = crate::common::model(shows.model);
+    let engine = Automata { order: Some(shows.order), mutated, ..Automata::USUAL };
+    let task = Task { problem: &problem, model: &model };
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    let budget = Budget { cancel: &cancel, progress: &progress };
+    let looked = engine.look(task, within(2_000), budget, Until::Noted).expect("has buffers");
+    let told = |point: ControlPoint| (point.thread.0.into(), point.pc.0, point.contents);
+    looked.reached.into_iter().map(told).collect()
+}
+
+#[test]
+fn every_error_of_the_search_is_noticed() {
+    for shows in &SEARCH {
+        let right = reached(shows, Mutated::NONE);
+        assert_ne!(right, reached(shows, Mutated::by(shows.mutation)), "{:?}", shows.mutation);
     }
 }

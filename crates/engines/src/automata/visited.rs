@@ -6,7 +6,6 @@ use super::transition::Transitions;
 use super::{Symbolic, SymbolicState};
 use fencepost_automata::Language;
 use fencepost_models::bits::Writer;
-use fencepost_models::mutation::Mutation;
 use std::collections::HashMap;
 
 /// States that differ in what is pending only.
@@ -88,8 +87,7 @@ impl Visited {
             None => (all.without(sleep), sleep),
             Some(slept) => (slept.without(sleep), slept.intersection(sleep)),
         };
-        let for_ever = discipline.mutated.is(Mutation::SleepsForEver);
-        if slept.is_some() && (todo.is_empty() || for_ever) {
+        if slept.is_some() && todo.is_empty() {
             return None;
         }
         match same {
