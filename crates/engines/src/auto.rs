@@ -29,6 +29,8 @@ const MORE: u64 = 8;
 const SLOWER: u64 = 4;
 /// How many times fewer states a search with languages for buffers may store than an abstract one.
 const HEAVIER: u64 = 10;
+/// Where nothing else is left to try, languages for buffers are not tried with more states than this.
+const ENOUGH: u64 = 4_000;
 /// The bound on pending accesses in the first round; it doubles.
 const FIRST_BOUND: u32 = 8;
 /// The longest heads tried. Beyond this the abstraction is nearly the exact model.
@@ -80,12 +82,14 @@ struct Refining {
     exhausted: bool,
     /// Whether languages for buffers need more memory than there is.
     languages_are_out: bool,
+    /// With how many states languages for buffers were tried.
+    languages_had: u64,
 }
 
 impl Refining {
-    /// Whether more states would not help.
+    /// Whether another round is not worth it for this arm.
     fn is_over(&self) -> bool {
-        self.exhausted && self.languages_are_out
+        self.exhausted && (self.languages_are_out || self.languages_had >= ENOUGH)
     }
 }
 
@@ -237,6 +241,7 @@ impl Portfolio<'_> {
         let settings = Settings { limits, shortest: false, ..settings };
         let answer = Automata::USUAL.run(self.task, settings, budget);
         refining.languages_are_out = is_out_of_memory(&answer);
+        refining.languages_had = states;
         is_conclusive(&answer).then_some(answer)
     }
 
