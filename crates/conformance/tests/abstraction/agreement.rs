@@ -1,14 +1,13 @@
 //! The engines on top of the abstract models: `auto` never contradicts `explicit`, what it calls a violation
 //! replays, and the number of search threads does not show.
 
-use crate::common::{check, corpus, lower, model, outcomes, settings};
+use crate::common::{Replay, check, corpus, lower, model, outcomes, settings};
 use crate::examine::{DOMAINS, MODELS, Outcomes, seeds};
 use fencepost_conformance::random::{Profile, program, shrink};
 use fencepost_engines::{Abstraction, Answer, Auto, Budget, Engine, Settings, Task, Verdict};
 use fencepost_ir::{BinOp, Condition, Expr, Problem, Property, Quantifier, Span, Value};
+use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
-use fencepost_models::replay::{End, Trace, replay};
-use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, Visitor};
 use fencepost_search::{Cancel, Limits, Progress};
 use std::fs;
 
@@ -45,22 +44,6 @@ fn unreal(outcomes: &Outcomes, turn: u64) -> Option<Vec<Value>> {
         changed[at] = value;
         (!outcomes.contains(&changed)).then_some(changed)
     })
-}
-
-/// Replays a trace under an exact model; tells whether something is wrong at its end.
-struct Replay<'a> {
-    problem: &'a Problem,
-    trace: &'a Trace,
-}
-
-impl Visitor for Replay<'_> {
-    type Output = Result<bool, String>;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
-        let machine = Machine::new(self.problem, model, Reductions::ALL);
-        let run = replay(&machine, self.trace).map_err(|divergence| divergence.reason)?;
-        Ok(run.end != End::Fine)
-    }
 }
 
 /// What is wrong with the answers about one problem, if anything. `truth` is what must not be contradicted.

@@ -1,11 +1,10 @@
 //! Engines asked within limits, and answers held against each other.
 
-use crate::common::settings;
+use crate::common::{Replay, settings};
 use fencepost_conformance::reference::Model;
 use fencepost_engines::{Answer, Automata, Budget, Engine, Settings, Task, Verdict};
 use fencepost_ir::{Problem, Value};
-use fencepost_models::replay::{End, Trace, replay};
-use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, Visitor};
+use fencepost_models::ModelSpec;
 use fencepost_search::{Cancel, Limits, Progress};
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -94,22 +93,6 @@ pub(crate) fn unreal(problem: &Problem, model: &ModelSpec, verdict: &Verdict) ->
         Ok(true) => None,
         Ok(false) => Some("nothing is wrong at the end of the trace".into()),
         Err(why) => Some(format!("the trace does not replay: {why}")),
-    }
-}
-
-/// Replays a trace under an exact model; tells whether something is wrong at its end.
-struct Replay<'a> {
-    problem: &'a Problem,
-    trace: &'a Trace,
-}
-
-impl Visitor for Replay<'_> {
-    type Output = Result<bool, String>;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
-        let machine = Machine::new(self.problem, model, Reductions::ALL);
-        let run = replay(&machine, self.trace).map_err(|divergence| divergence.reason)?;
-        Ok(run.end != End::Fine)
     }
 }
 

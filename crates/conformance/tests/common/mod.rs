@@ -5,7 +5,8 @@
 use fencepost_conformance::reference::{Model, Table};
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
 use fencepost_ir::{Diagnostics, Problem};
-use fencepost_models::{ModelSpec, Reductions};
+use fencepost_models::replay::{End, Trace, replay};
+use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, Visitor};
 use fencepost_search::{Cancel, Progress};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -80,4 +81,20 @@ pub(crate) fn outcomes(problem: &Problem, model: &ModelSpec, settings: Settings)
 /// The corpus folder.
 pub(crate) fn corpus() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
+}
+
+/// Replays a trace under an exact model; tells whether something is wrong at its end.
+pub(crate) struct Replay<'a> {
+    pub(crate) problem: &'a Problem,
+    pub(crate) trace: &'a Trace,
+}
+
+impl Visitor for Replay<'_> {
+    type Output = Result<bool, String>;
+
+    fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
+        let machine = Machine::new(self.problem, model, Reductions::ALL);
+        let run = replay(&machine, self.trace).map_err(|divergence| divergence.reason)?;
+        Ok(run.end != End::Fine)
+    }
 }
