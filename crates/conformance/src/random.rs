@@ -10,8 +10,8 @@
 //! count, and most programs have at most some thousand states. Not all have, so search with a
 //! limit and skip those that exceed it.
 //!
-//! The rooms: [`grow`] draws programs, [`mod@endless`] those whose buffers grow without end, [`mod@shrink`] makes
-//! a failing one small.
+//! The rooms: [`grow`] draws programs, [`mod@endless`] those whose buffers grow without end, [`mod@bounded`] those with few
+//! enough runs to write them all down, [`mod@shrink`] makes a failing one small.
 //!
 //! ```
 //! use fencepost_conformance::random::{Profile, program};
@@ -21,12 +21,14 @@
 //! assert_eq!(source, program(Profile::Kitchen, 7).to_string());
 //! ```
 
+mod bounded;
 mod endless;
 mod grow;
 mod shrink;
 
 use std::fmt;
 
+pub use bounded::bounded;
 pub use endless::endless;
 pub use grow::program;
 pub use shrink::shrink;

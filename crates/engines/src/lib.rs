@@ -5,6 +5,7 @@
 //! - [`explicit`]: exhaustive search over packed states.
 //! - [`abstraction`]: proofs for store buffers of any length.
 //! - [`automata`]: exact search for store buffers of any length.
+//! - [`stateless`]: sequentially consistent runs, one after the other.
 //! - [`auto`]: the others side by side.
 //! - [`evidence`]: from what a search found to a run that shows it.
 //! - [`concretise`]: from a run of an abstract model to one of the exact model.
@@ -20,6 +21,7 @@ pub mod engine;
 pub mod evidence;
 pub mod explicit;
 pub mod growing;
+pub mod stateless;
 pub mod verdict;
 
 pub use abstraction::Abstraction;

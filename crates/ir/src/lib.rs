@@ -15,6 +15,7 @@
 //! - [`flow`]: control flow, register uses, liveness.
 //! - [`interval`]: interval arithmetic.
 //! - [`range`]: which values a register or a location can hold.
+//! - [`waits`]: loops that only re-read.
 //! - [`validate`]: what a well-formed program is.
 //! - [`text`]: a program as readable text.
 //! - [`span`], [`diagnostic`]: source positions and what a front end says about them.
@@ -36,6 +37,7 @@ pub mod span;
 pub mod text;
 pub mod validate;
 pub mod value;
+pub mod waits;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use expr::{BinOp, Expr, Fault, UnOp};

@@ -250,7 +250,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         })
     }
 
-    fn has_halted(&self, t: ThreadId, pc: Pc) -> bool {
+    /// Whether a thread at this program counter has nothing more to execute.
+    pub fn has_halted(&self, t: ThreadId, pc: Pc) -> bool {
         matches!(self.shape.stmt(t, pc).op, fencepost_ir::Op::Halt)
     }
 
@@ -262,7 +263,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
 
     /// What is wrong with a state that a step of `t` has led to from a state that was right.
     #[inline]
-    pub(crate) fn wrong_after(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Wrong> {
+    pub fn wrong_after(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Wrong> {
         if self.shape.watches_critical && self.is_critical(state, t) {
             let mut others = self.shape.program().thread_ids();
             if let Some(other) = others.find(|other| *other != t && self.is_critical(state, *other))

@@ -26,9 +26,10 @@ enum Local {
 }
 
 impl<M: MemoryModel> Machine<'_, M> {
-    /// Executes the next statement of a thread and the local ones after it.
+    /// Executes the next statement of a thread and the local ones after it. When it is not taken, or
+    /// stumbles, the state is not to be used any more.
     #[inline]
-    pub(super) fn run<R: Record>(
+    pub fn run<R: Record>(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,

@@ -1,0 +1,177 @@
+//! Draws random programs without loops, small enough that all their traces can be written down.
+//!
+//! Two or three threads with about eight accesses between them, to two or three locations. Most threads are drawn around a
+//! cycle: the thread `ti` accesses the i-th location first and the next one last. Between and around are all kinds of fences,
+//! `drain`, updates, `atomic` blocks (with `assume`: they wait; without), `assume`, branches and
+//! `choose`. Nothing faults and nothing is asserted, so every run counts.
+
+use super::grow::{Random, block, line};
+use super::{RandomProgram, Shared, Tree};
+
+/// The program of a seed.
+///
+/// ```
+/// use fencepost_conformance::random::bounded;
+///
+/// let source = bounded(7).to_string();
+/// assert!(source.contains("thread t1"));
+/// assert_eq!(source, bounded(7).to_string());
+/// ```
+pub fn bounded(seed: u64) -> RandomProgram {
+    let mut random = Random(seed ^ 0xb0bd_ed00 << 32);
+    let count = if random.percent(70) { 2 } else { 3 };
+    let locations = ["x", "y", "z"][..count.max(random.within(2, 3))].to_vec();
+    let accesses = random.within(count + 2, 8);
+    let mut grower = Grower { random, locations };
+    let shared = grower.locations.clone().into_iter().map(|name| Shared {
+        name,
+        text: format!("shared int {name};"),
+        observed: vec![name.into()],
+    });
+    let shared = shared.collect();
+    let thread = |at| (format!("t{at}"), grower.thread(at, count, accesses / count));
+    let threads = (0..count).map(thread).collect();
+    let origin = format!("random bounded program, seed {seed}");
+    RandomProgram { origin, shared, init: Vec::new(), threads, claims: Vec::new() }
+}
+
+struct Grower {
+    random: Random,
+    locations: Vec<&'static str>,
+}
+
+impl Grower {
+    fn thread(&mut self, at: usize, threads: usize, accesses: usize) -> Vec<Tree> {
+        let mut body = Vec::new();
+        let cycle = self.random.percent(75);
+        let mut left = accesses;
+        if cycle {
+            let x = self.locations[at % self.locations.len()];
+            let stores = self.random.percent(70);
+            body.push(if stores { self.store(x) } else { line(format!("r0 = {x};")) });
+            left = left.saturating_sub(2);
+        }
+        while left > 0 {
+            left -= self.statement(left, &mut body);
+        }
+        if self.random.percent(30) {
+            body.push(self.fence());
+        }
+        if cycle {
+            let x = self.locations[(at + 1) % threads];
+            let loads = self.random.percent(70);
+            body.push(if loads { line(format!("r1 = {x};")) } else { self.store(x) });
+            if self.random.percent(10) {
+                let condition = self.condition();
+                body.push(line(format!("assume({condition});")));
+            }
+        }
+        body
+    }
+
+    /// Draws a statement, and perhaps others that access nothing before it; returns how many accesses
+    /// there are, of at most `left`.
+    fn statement(&mut self, left: usize, body: &mut Vec<Tree>) -> usize {
+        match self.random.below(100) {
+            0..16 => body.push(self.fence()),
+            16..20 => body.push(line("r0 = choose(0..=1);")),
+            20..24 => {
+                let condition = self.condition();
+                body.push(line(format!("assume({condition});")));
+            }
+            _ => {}
+        }
+        match self.random.below(100) {
+            0..14 => {
+                let mut arms = vec![(format!("if ({})", self.condition()), vec![self.access()])];
+                if self.random.percent(40) {
+                    let inner = if self.random.percent(30) { self.fence() } else { self.access() };
+                    arms.push(("else".into(), vec![inner]));
+                }
+                body.push(Tree::Block { arms, tail: String::new() });
+                1
+            }
+            14..28 => {
+                let most = left.min(3);
+                let (inner, accesses) = self.inside(most);
+                body.push(block("atomic", inner));
+                accesses
+            }
+            _ => {
+                body.push(self.access());
+                1
+            }
+        }
+    }
+
+    /// What is in an `atomic` block, with at least one access.
+    fn inside(&mut self, most: usize) -> (Vec<Tree>, usize) {
+        let accesses = self.random.within(1, most);
+        let mut inner = Vec::new();
+        if self.random.percent(10) {
+            inner.push(line("r1 = choose(0..=1);"));
+        }
+        if self.random.percent(50) {
+            let x = self.location();
+            inner.push(line(format!("r0 = {x};")));
+            if self.random.percent(75) {
+                let condition = self.random.pick(&["r0 == 0", "r0 == 1", "r0 != 0", "r0 == r1"]);
+                inner.push(line(format!("assume({condition});")));
+            }
+        } else {
+            inner.push(self.access());
+        }
+        for _ in 1..accesses {
+            if self.random.percent(20) {
+                let condition = self.condition();
+                let access = self.access();
+                inner.push(block(format!("if ({condition})"), vec![access]));
+            } else {
+                inner.push(self.access());
+            }
+        }
+        (inner, accesses)
+    }
+
+    fn access(&mut self) -> Tree {
+        let x = self.location();
+        let reg = self.random.pick(&["r0", "r1"]);
+        match self.random.below(100) {
+            0..36 => line(format!("{reg} = {x};")),
+            36..74 => self.store(x),
+            74..84 => {
+                let target = self.random.pick(&["r3 = ", ""]);
+                line(format!("{target}cas({x}, {}, {});", self.random.below(2), 2))
+            }
+            84..92 => line(format!("{reg} = swap({x}, {});", self.random.within(1, 2))),
+            _ => line(format!("{reg} = fetch_add({x}, 1);")),
+        }
+    }
+
+    fn store(&mut self, x: &str) -> Tree {
+        let value = self.random.pick(&["1", "1", "2", "r0 + 1"]);
+        line(format!("{x} = {value};"))
+    }
+
+    fn condition(&mut self) -> &'static str {
+        self.random.pick(&["r0 == 0", "r0 != 0", "r1 == 0", "r0 == r1", "r1 != 2", "!r3"])
+    }
+
+    fn fence(&mut self) -> Tree {
+        if self.random.percent(20) {
+            return line(format!("drain {};", self.location()));
+        }
+        let mut kinds = vec!["store_store", "store_load", "load_load", "load_store"];
+        match self.random.below(100) {
+            0..35 => return line("fence;"),
+            35..80 => kinds = vec![self.random.pick(&kinds)],
+            _ => kinds.retain(|_| self.random.percent(60)),
+        }
+        line(format!("fence {};", kinds.join(", ")))
+    }
+
+    fn location(&mut self) -> &'static str {
+        let at = self.random.below(self.locations.len());
+        self.locations[at]
+    }
+}

@@ -1,0 +1,84 @@
+//! One run for each trace, and all interleavings, counted.
+
+use crate::ask::{Sets, count, each, same};
+use fencepost_conformance::traces::{sc_interleavings, sc_traces};
+use fencepost_engines::stateless::Schedules;
+use fencepost_ir::Problem;
+use fencepost_monitor::Model;
+use fencepost_search::Coverage;
+use std::cell::Cell;
+
+/// Programs drawn.
+const PROGRAMS: u64 = 500;
+/// More preemptions than any of these programs has room for.
+const MANY: u32 = 100;
+/// Programs with more interleavings are passed over.
+const INTERLEAVINGS: u64 = 20_000;
+
+/// As many runs as traces, none of them in vain, however many cores look.
+fn one_run_for_each_trace(problem: &Problem) -> Result<bool, String> {
+    if skip(problem) { return Ok(true) }
+    let Some(sc) = sc_traces(problem) else { return Ok(false) };
+    let expected = (sc.complete.len() as u64, sc.stuck.len() as u64);
+    let one = count(problem, Schedules::Traces, None, 1);
+    same("coverage", one.coverage, Coverage::Exhaustive)?;
+    same("complete and stuck", (one.complete, one.stuck), expected)?;
+    same("redundant", one.redundant, 0)?;
+    let two = count(problem, Schedules::Traces, None, 2);
+    same("coverage on two cores", two.coverage, Coverage::Exhaustive)?;
+    same("complete and stuck on two cores", (two.complete, two.stuck), expected)?;
+    Ok(true)
+}
+
+#[test]
+fn traces() {
+    let compared = each(PROGRAMS, one_run_for_each_trace);
+    println!("{compared} compared");
+}
+
+/// As many runs as interleavings.
+fn all_runs(problem: &Problem) -> Result<bool, String> {
+    if skip(problem) { return Ok(true) }
+    let Some(expected) = sc_interleavings(problem) else { return Ok(false) };
+    if expected > INTERLEAVINGS {
+        return Ok(false);
+    }
+    for threads in [1, 2] {
+        let found = count(problem, Schedules::Preemptions(MANY), None, threads);
+        same("coverage", found.coverage, Coverage::Exhaustive)?;
+        same("interleavings", found.complete + found.stuck, expected)?;
+    }
+    Ok(true)
+}
+
+#[test]
+fn interleavings() {
+    let compared = each(PROGRAMS / 2, all_runs);
+    println!("{compared} compared");
+}
+
+#[test]
+fn the_monitor_fires_on_some_trace_unless_robust() {
+    let (robust, other) = (Cell::new(0), Cell::new(0));
+    each(PROGRAMS, |problem| {
+        if skip(problem) { return Ok(true) }
+        let Some(sets) = Sets::of(problem) else { return Ok(false) };
+        for model in [Model::Tso, Model::Pso] {
+            let expected = sets.robust(model);
+            let tally = if expected { &robust } else { &other };
+            tally.set(tally.get() + 1);
+            for threads in [1, 2] {
+                let found = count(problem, Schedules::Traces, Some(model), threads);
+                same(&format!("robust under {model:?}"), found.borderline == 0, expected)?;
+            }
+        }
+        Ok(true)
+    });
+    println!("{} robust, {} not", robust.get(), other.get());
+    assert!(robust.get().min(other.get()) > PROGRAMS / 10, "both happen");
+}
+
+fn skip(problem: &Problem) -> bool {
+    problem.program.threads.iter().any(|t| t.code.iter().any(|s| matches!(s.op, fencepost_ir::Op::Choose{..})) ||
+      (std::env::var("NOASSUME").is_ok() && t.code.iter().any(|s| matches!(s.op, fencepost_ir::Op::AtomicBegin)) && t.code.iter().any(|s| matches!(s.op, fencepost_ir::Op::Assume(_)))))
+}

@@ -1,0 +1,165 @@
+//! Stateless exploration of sequentially consistent runs: no state is stored, runs are taken one after the
+//! other.
+//!
+//! Two ways: [one run for each trace](traces), and [all interleavings with few preemptions](interleavings). Both feed the monitor of
+//! robustness and judge properties on the way. Loops that only re-read are waits. Direction: exact; with a
+//! bound on preemptions or on the length of runs, what is not found may exist.
+//!
+//! - [`path`]: one run that grows and shrinks; [`footprint`]: what its steps touch.
+//! - [`traces`], [`wakeup`]: dynamic partial-order reduction; [`interleavings`]: bounded preemptions.
+//! - [`explorer`]: what both share; [`parts`]: two cores; [`saved`]: to go on another time.
+
+pub(crate) mod explorer;
+pub(crate) mod footprint;
+mod interleavings;
+mod parts;
+pub(crate) mod path;
+mod traces;
+mod wakeup;
+
+use crate::engine::{Budget, Settings};
+use explorer::{Plan, Tally, Until};
+use fencepost_ir::Problem;
+use fencepost_ir::waits::{Waiting, without_waits};
+use fencepost_models::machine::choice::Choices;
+use fencepost_models::replay::Trace;
+use fencepost_models::{Machine, MemoryModel, ModelSpec, Visitor};
+use fencepost_monitor::Model;
+use fencepost_search::{Coverage, Stop};
+use footprint::Cells;
+use parts::{Exploring, Part};
+
+/// Events in a run, at most, unless the settings say less.
+const LONGEST: usize = 2_000;
+
+/// Which runs are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Schedules {
+    /// One for each trace.
+    Traces,
+    /// All interleavings with at most so many preemptions.
+    Preemptions(u32),
+}
+
+/// What an exploration has counted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Census {
+    /// Runs in which all threads halted.
+    pub complete: u64,
+    /// Runs in which some thread waits for ever.
+    pub stuck: u64,
+    /// Runs that were given up because all that was left was explored elsewhere.
+    pub redundant: u64,
+    /// Runs on which the monitor fired.
+    pub borderline: u64,
+    /// Steps of all runs, those they have in common counted again.
+    pub steps: u64,
+    /// How much was seen.
+    pub coverage: Coverage,
+}
+
+/// Counts all runs, and those on which the monitor fires.
+pub fn census(
+    problem: &Problem,
+    schedules: Schedules,
+    watch: Option<Model>,
+    settings: Settings,
+    budget: Budget<'_>,
+) -> Census {
+    let waiting = without_waits(problem, false);
+    let plan = Plan { watch, until: Until::End, longest: longest(settings), judge: false };
+    let tally = explore(&waiting, schedules, plan, settings, budget);
+    Census {
+        complete: tally.complete,
+        stuck: tally.stuck,
+        redundant: tally.redundant,
+        borderline: tally.borderline,
+        steps: tally.steps,
+        coverage: coverage(&tally),
+    }
+}
+
+/// How long a run may become.
+pub(crate) fn longest(settings: Settings) -> usize {
+    LONGEST.min(settings.limits.depth as usize)
+}
+
+/// How much an exploration has seen.
+pub(crate) fn coverage(tally: &Tally) -> Coverage {
+    if let Some(stop) = tally.stopped {
+        Coverage::Cut(stop)
+    } else if tally.found.is_some() {
+        Coverage::Found
+    } else if tally.cut > 0 {
+        Coverage::Cut(Stop::Depth)
+    } else if tally.bounded {
+        Coverage::Bounded
+    } else {
+        Coverage::Exhaustive
+    }
+}
+
+/// Explores a problem under SC.
+pub(crate) fn explore(
+    waiting: &Waiting,
+    schedules: Schedules,
+    plan: Plan,
+    settings: Settings,
+    budget: Budget<'_>,
+) -> Tally {
+    let sc = ModelSpec::by_name("sc").expect("a built-in model");
+    sc.visit(1, Run { waiting, schedules, plan, settings, budget })
+}
+
+struct Run<'a> {
+    waiting: &'a Waiting,
+    schedules: Schedules,
+    plan: Plan,
+    settings: Settings,
+    budget: Budget<'a>,
+}
+
+impl Visitor for Run<'_> {
+    type Output = Tally;
+
+    fn visit<M: MemoryModel>(self, model: M) -> Tally {
+        let Run { waiting, schedules, plan, settings, budget } = self;
+        let machine = Machine::new(&waiting.problem, model, settings.reductions);
+        let cells = Cells::new(&machine.shape);
+        let mut tally = Tally::default();
+        let mut parts = Vec::new();
+        let mut choices = Choices::default();
+        loop {
+            let mut path = path::Path::new(&machine, waiting, &cells, None);
+            choices.rewind();
+            // Which way the choices go is known after a first try.
+            let _ = machine.start(&mut machine.blank(), &mut choices, &mut ());
+            let init = choices.script().to_vec();
+            let left = match schedules {
+                Schedules::Traces => None,
+                Schedules::Preemptions(most) => Some(most),
+            };
+            match path.start(&init) {
+                Some(Ok(())) => {
+                    parts.push(Part { init, moves: Vec::new(), sleep: Vec::new(), left })
+                }
+                Some(Err(())) if plan.judge => {
+                    let trace = Trace { init, steps: path.opening.clone(), bound: None };
+                    tally.found.get_or_insert(explorer::Found::Trouble(trace));
+                }
+                Some(Err(())) | None => {}
+            }
+            if !choices.advance() {
+                break;
+            }
+        }
+        if tally.found.is_some() && plan.until == Until::Found {
+            return tally;
+        }
+        let (threads, runs) = (settings.threads, settings.limits.states);
+        let exploring =
+            Exploring { machine: &machine, waiting, cells: &cells, plan, threads, budget, runs };
+        exploring.explore(&mut parts, &mut tally);
+        tally
+    }
+}

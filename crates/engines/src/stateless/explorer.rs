@@ -1,0 +1,258 @@
+//! What the ways of exploring share: the path, what runs end with, and who wants to know.
+
+use super::footprint::Cells;
+use super::path::{Move, Path, Trouble};
+use fencepost_ir::waits::Waiting;
+use fencepost_ir::{Op, Property, Quantifier, ThreadId, Value};
+use fencepost_models::machine::choice::Choices;
+use fencepost_models::replay::Trace;
+use fencepost_models::{Machine, MemoryModel};
+use fencepost_monitor::Model;
+use fencepost_search::{Cancel, Stop};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How often the flag that ends an exploration is looked at, in events.
+const PATIENCE: u32 = 1 << 10;
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// All threads have halted.
+    Complete,
+    /// Nothing more can happen. `waiting`: some thread goes round in a wait.
+    Stuck { waiting: bool },
+    /// All that is left was explored elsewhere.
+    Redundant,
+    /// It became too long.
+    Cut,
+    /// Something is wrong.
+    Wrong,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Until {
+    /// When there is something to tell.
+    Found,
+    /// When everything was seen.
+    End,
+}
+
+/// Something to tell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// A run that breaks a property.
+    Trouble(Trace),
+    /// A run whose last event could have left sequential consistency: the choices of `init`, and the
+    /// moves.
+    Borderline(Vec<u32>, Vec<Move>),
+}
+
+/// What was counted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) complete: u64,
+    pub(crate) stuck: u64,
+    pub(crate) redundant: u64,
+    /// Runs on which the monitor has fired.
+    pub(crate) borderline: u64,
+    /// Runs that became too long, or were given up for want of preemptions.
+    pub(crate) cut: u64,
+    pub(crate) steps: u64,
+    pub(crate) longest: usize,
+    pub(crate) outcomes: BTreeSet<Vec<Value>>,
+    /// By position of a `final exists` among the properties: a run that shows it.
+    pub(crate) witnesses: BTreeMap<usize, Trace>,
+    pub(crate) found: Option<Found>,
+    /// Whether the bound on preemptions kept something from happening.
+    pub(crate) bounded: bool,
+    /// Why it ended early, if it did.
+    pub(crate) stopped: Option<Stop>,
+}
+
+impl Tally {
+    /// Adds what another part has counted. The first thing found stays.
+    pub(crate) fn add(&mut self, other: Tally) {
+        self.complete += other.complete;
+        self.stuck += other.stuck;
+        self.redundant += other.redundant;
+        self.borderline += other.borderline;
+        self.cut += other.cut;
+        self.steps += other.steps;
+        self.longest = self.longest.max(other.longest);
+        self.outcomes.extend(other.outcomes);
+        for (property, trace) in other.witnesses {
+            self.witnesses.entry(property).or_insert(trace);
+        }
+        self.bounded |= other.bounded;
+        self.found = self.found.take().or(other.found);
+        self.stopped = self.stopped.or(other.stopped);
+    }
+
+    /// All runs.
+    pub(crate) fn runs(&self) -> u64 {
+        self.complete + self.stuck + self.redundant + self.cut
+    }
+}
+
+/// What to look at, and how far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) watch: Option<Model>,
+    pub(crate) until: Until,
+    /// Events in a run, at most.
+    pub(crate) longest: usize,
+    /// Whether properties are judged.
+    pub(crate) judge: bool,
+}
+
+pub(crate) struct Explorer<'m, 'p, M: MemoryModel> {
+    pub(crate) path: Path<'m, 'p, M>,
+    pub(crate) waiting: &'m Waiting,
+    pub(crate) cells: &'m Cells,
+    pub(crate) plan: Plan,
+    pub(crate) longest: usize,
+    pub(crate) tally: Tally,
+    /// Runs that this part may still take.
+    pub(crate) runs_left: u64,
+    cancel: &'m Cancel,
+    patience: u32,
+    /// By thread and program counter: whether the step there chooses.
+    chooses: Vec<Vec<bool>>,
+}
+
+impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
+    pub(crate) fn new(
+        machine: &'m Machine<'p, M>,
+        waiting: &'m Waiting,
+        cells: &'m Cells,
+        plan: Plan,
+        cancel: &'m Cancel,
+    ) -> Self {
+        Explorer {
+            path: Path::new(machine, waiting, cells, plan.watch),
+            waiting,
+            cells,
+            plan,
+            longest: plan.longest,
+            tally: Tally::default(),
+            runs_left: u64::MAX,
+            cancel,
+            patience: PATIENCE,
+            chooses: machine.shape.program().threads.iter().map(chooses).collect(),
+        }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.chooses.len()
+    }
+
+    /// What a thread may do next: one move, or one for each way that choices go.
+    pub(crate) fn moves(&self, t: usize) -> Vec<Move> {
+        let state = self.path.state();
+        let plain = Move { thread: t, script: Vec::new() };
+        if !self.chooses[t][state.pcs[t].index()] {
+            return vec![plain];
+        }
+        let mut moves = Vec::new();
+        let mut choices = Choices::default();
+        loop {
+            choices.rewind();
+            let thread = ThreadId::from_index(t);
+            let _ = self.path.machine.run(&mut state.clone(), thread, &mut choices, &mut ());
+            moves.push(Move { thread: t, script: choices.script().to_vec() });
+            if !choices.advance() {
+                return moves;
+            }
+        }
+    }
+
+    /// After an event: whether the monitor has fired and that is what was wanted.
+    pub(crate) fn fired(&mut self) -> bool {
+        self.patience -= 1;
+        if self.patience == 0 {
+            self.patience = PATIENCE;
+            if let Some(stop) = self.cancel.raised() {
+                self.tally.stopped = Some(stop);
+                return true;
+            }
+        }
+        let fired = self.path.fired && self.plan.until == Until::Found;
+        if fired {
+            let moves = self.path.events.iter().map(|event| event.made.clone()).collect();
+            self.tally.found = Some(Found::Borderline(self.path.init.clone(), moves));
+        }
+        fired
+    }
+
+    /// Something is wrong. Whether to go on.
+    pub(crate) fn wrong(&mut self, trouble: Trouble) -> bool {
+        if !self.plan.judge {
+            return true;
+        }
+        let trace = self.trace(Some(trouble));
+        self.tally.found.get_or_insert(Found::Trouble(trace));
+        self.plan.until == Until::End
+    }
+
+    fn trace(&self, trouble: Option<Trouble>) -> Trace {
+        Trace { init: self.path.init.clone(), steps: self.path.steps(trouble), bound: None }
+    }
+
+    /// Counts and judges the end of a run. Whether to go on.
+    pub(crate) fn end(&mut self, end: End) -> bool {
+        self.tally.steps += self.path.events.len() as u64;
+        self.tally.longest = self.tally.longest.max(self.path.events.len());
+        match end {
+            End::Complete | End::Wrong => self.tally.complete += 1,
+            End::Stuck { .. } => self.tally.stuck += 1,
+            End::Redundant => self.tally.redundant += 1,
+            End::Cut => self.tally.cut += 1,
+        }
+        if end != End::Redundant && self.path.fired {
+            self.tally.borderline += 1;
+        }
+        let goes_on = match end {
+            End::Complete | End::Stuck { waiting: false } => self.at_rest(end == End::Complete),
+            End::Stuck { waiting: true } | End::Redundant | End::Cut | End::Wrong => true,
+        };
+        self.runs_left = self.runs_left.saturating_sub(1);
+        goes_on && self.runs_left > 0
+    }
+
+    /// Judges a state in which nothing can happen. Whether to go on.
+    fn at_rest(&mut self, complete: bool) -> bool {
+        let machine = self.path.machine;
+        let state = self.path.state();
+        if complete {
+            let observed = &machine.shape.problem.observed;
+            let outcome = observed.iter().map(|what| machine.observe(state, *what)).collect();
+            self.tally.outcomes.insert(outcome);
+            for (at, property) in machine.shape.problem.properties.iter().enumerate() {
+                if let Property::Final(Quantifier::Exists, condition) = property
+                    && !self.tally.witnesses.contains_key(&at)
+                    && machine.holds(state, condition)
+                {
+                    self.tally.witnesses.insert(at, self.trace(None));
+                }
+            }
+        }
+        if !self.plan.judge || machine.wrong_at_rest(state).is_none() {
+            return true;
+        }
+        let trace = self.trace(None);
+        self.tally.found.get_or_insert(Found::Trouble(trace));
+        self.plan.until == Until::End
+    }
+}
+
+/// By program counter: whether a step that begins there meets a `choose`.
+fn chooses(thread: &fencepost_ir::Thread) -> Vec<bool> {
+    let in_blocks = thread.code.iter().any(|stmt| matches!(stmt.op, Op::Choose { .. }));
+    let of = |op: &Op| match op {
+        Op::Choose { .. } => true,
+        Op::AtomicBegin => in_blocks,
+        _ => false,
+    };
+    thread.code.iter().map(|stmt| of(&stmt.op)).collect()
+}

@@ -1,0 +1,217 @@
+//! An exploration in parts: for two cores, for the same answer on every machine, and to go on another time.
+//!
+//! A part is everything that begins with some moves, but for what is asleep. A part that turns out to have
+//! many runs is cut into smaller ones, which begin with one or more moves in addition, and begun again. Parts
+//! of a round are explored side by side; what is found is that of the first part, in their order,
+//! that has found something. So nothing depends on time.
+
+use super::explorer::{Explorer, Plan, Tally};
+use super::footprint::{Cells, conflict};
+use super::interleavings;
+use super::path::{Move, Pushed};
+use super::traces::Traces;
+use super::wakeup::Asleep;
+use crate::engine::Budget;
+use fencepost_ir::waits::Waiting;
+use fencepost_models::{Machine, MemoryModel};
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs after which a part is cut.
+const MANY: u64 = 5_000;
+/// Parts that one is cut into, at least, unless it has no more.
+const PIECES: usize = 16;
+
+/// Something to explore.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Part {
+    /// The choices of `init`.
+    pub(crate) init: Vec<u32>,
+    /// What happens first.
+    pub(crate) moves: Vec<Move>,
+    /// For traces: what need not be explored after that.
+    pub(crate) sleep: Vec<Asleep>,
+    /// For interleavings: how many preemptions are left.
+    pub(crate) left: Option<u32>,
+}
+
+/// What came of a part.
+enum Done {
+    /// It was explored.
+    Explored(Tally),
+    /// It has many runs; these are its pieces.
+    Cut(Vec<Part>),
+    /// Someone wanted to stop.
+    Stopped(Tally),
+}
+
+/// What is explored.
+pub(crate) struct Exploring<'m, 'p, M: MemoryModel> {
+    pub(crate) machine: &'m Machine<'p, M>,
+    pub(crate) waiting: &'m Waiting,
+    pub(crate) cells: &'m Cells,
+    pub(crate) plan: Plan,
+    pub(crate) threads: NonZeroUsize,
+    pub(crate) budget: Budget<'m>,
+    /// Runs to take at most, about.
+    pub(crate) runs: u64,
+}
+
+impl<M: MemoryModel> Exploring<'_, '_, M> {
+    /// Explores parts until all are done, something is found, or it takes too long; then `parts` holds what is
+    /// left.
+    pub(crate) fn explore(&self, parts: &mut Vec<Part>, tally: &mut Tally) {
+        while !parts.is_empty() && tally.found.is_none() {
+            let results = self.round(parts);
+            let mut left = Vec::new();
+            for (part, done) in std::mem::take(parts).into_iter().zip(results) {
+                match done {
+                    Some(Done::Explored(counted)) => {
+                        let found = counted.found.is_some();
+                        tally.add(counted);
+                        if found {
+                            // What comes later was perhaps not explored, depending on time.
+                            return;
+                        }
+                    }
+                    Some(Done::Cut(pieces)) => left.extend(pieces),
+                    Some(Done::Stopped(counted)) => {
+                        tally.stopped = tally.stopped.or(counted.stopped);
+                        left.push(part);
+                    }
+                    None => left.push(part),
+                }
+            }
+            *parts = left;
+            self.budget.progress.states.store(tally.runs(), Ordering::Relaxed);
+            if let Some(stop) = self.budget.cancel.raised() {
+                tally.stopped = Some(stop);
+                return;
+            }
+            if tally.runs() >= self.runs && !parts.is_empty() {
+                tally.stopped = Some(fencepost_search::Stop::States);
+                return;
+            }
+        }
+    }
+
+    /// Explores parts side by side. None for those that nobody wants to know about any more.
+    fn round(&self, parts: &[Part]) -> Vec<Option<Done>> {
+        let results: Vec<Mutex<Option<Done>>> = parts.iter().map(|_| Mutex::default()).collect();
+        let next = AtomicUsize::new(0);
+        let first = AtomicUsize::new(usize::MAX);
+        let work = || {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(part) = parts.get(at) else { return };
+                if at > first.load(Ordering::Relaxed) || self.budget.cancel.raised().is_some() {
+                    return;
+                }
+                let done = self.part(part);
+                if matches!(&done, Done::Explored(tally) if tally.found.is_some()) {
+                    first.fetch_min(at, Ordering::Relaxed);
+                }
+                *results[at].lock().unwrap_or_else(|e| e.into_inner()) = Some(done);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads.get().min(parts.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        results.into_iter().map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner())).collect()
+    }
+
+    /// An explorer at the beginning of a part. None when `init` cannot run to its end, or goes wrong.
+    fn explorer(&self, part: &Part) -> Option<Explorer<'_, '_, M>> {
+        let Exploring { machine, waiting, cells, plan, .. } = *self;
+        let mut explorer = Explorer::new(machine, waiting, cells, plan, self.budget.cancel);
+        explorer.path.start(&part.init)?.ok()?;
+        for made in &part.moves {
+            let pushed = explorer.path.push(made.clone());
+            debug_assert_eq!(pushed, Pushed::Yes, "parts begin with moves that were possible");
+        }
+        Some(explorer)
+    }
+
+    fn part(&self, part: &Part) -> Done {
+        let mut explorer = self.explorer(part).expect("parts begin where nothing is wrong");
+        explorer.runs_left = MANY;
+        let all = match part.left {
+            None => Traces::explore(&mut explorer, part.sleep.clone()),
+            Some(left) => interleavings::explore(&mut explorer, left),
+        };
+        let tally = explorer.tally;
+        if tally.stopped.is_some() {
+            Done::Stopped(tally)
+        } else if all || tally.found.is_some() {
+            Done::Explored(tally)
+        } else {
+            Done::Cut(self.pieces(part))
+        }
+    }
+
+    /// Cuts a part.
+    fn pieces(&self, part: &Part) -> Vec<Part> {
+        let mut pieces = vec![part.clone()];
+        loop {
+            let longer: Vec<Part> = pieces.iter().flat_map(|part| self.longer(part)).collect();
+            let grown = longer.iter().zip(&pieces).any(|(a, b)| a.moves.len() > b.moves.len());
+            pieces = longer;
+            if pieces.len() >= PIECES || !grown {
+                return pieces;
+            }
+        }
+    }
+
+    /// The parts that begin with one move more; the part itself if there is none that just goes on.
+    fn longer(&self, part: &Part) -> Vec<Part> {
+        let mut explorer = self.explorer(part).expect("parts begin where nothing is wrong");
+        let threads = explorer.threads();
+        let last = explorer.path.events.last().map(|event| event.made.thread);
+        let mut found: Vec<Part> = Vec::new();
+        let mut sleep = part.sleep.clone();
+        let mut last_goes_on = false;
+        for offset in 0..threads {
+            let t = (last.unwrap_or(0) + offset) % threads;
+            if explorer.path.has_halted(t) {
+                continue;
+            }
+            for made in explorer.moves(t) {
+                if sleep.iter().any(|asleep| asleep.made == made) {
+                    continue;
+                }
+                let pushed = explorer.path.push(made.clone());
+                match pushed {
+                    Pushed::Blocked | Pushed::Waiting => continue,
+                    // Whoever explores it sees that it goes wrong.
+                    Pushed::Wrong(_) => return vec![part.clone()],
+                    Pushed::Yes => {}
+                }
+                let touches = explorer.path.footprint.touches.clone();
+                explorer.path.pop();
+                last_goes_on |= last == Some(t);
+                let preempts = last_goes_on && last != Some(t);
+                let left = match part.left {
+                    Some(0) if preempts => continue,
+                    left => left.map(|left| left - u32::from(preempts)),
+                };
+                let still = |asleep: &&Asleep| {
+                    asleep.made.thread != t && !conflict(&asleep.touches, &touches)
+                };
+                found.push(Part {
+                    init: part.init.clone(),
+                    moves: part.moves.iter().chain([&made]).cloned().collect(),
+                    sleep: sleep.iter().filter(still).cloned().collect(),
+                    left,
+                });
+                if part.left.is_none() {
+                    sleep.push(Asleep { made, touches });
+                }
+            }
+        }
+        if found.is_empty() { vec![part.clone()] } else { found }
+    }
+}
