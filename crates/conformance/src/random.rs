@@ -28,7 +28,7 @@ mod shrink;
 
 use std::fmt;
 
-pub use bounded::bounded;
+pub use bounded::{bounded, waiting};
 pub use endless::endless;
 pub use grow::program;
 pub use shrink::shrink;

@@ -307,7 +307,13 @@ impl Portfolio<'_> {
                 Why::Stopped(Stop::Memory | Stop::Depth) => Attempt::OutOfMemory,
                 Why::Stopped(Stop::Time | Stop::Interrupted) => Attempt::Stopped,
                 Why::Values => Attempt::Hopeless,
-                Why::Buffers | Why::NoWitness | Why::UnderApproximated => {
+                Why::Buffers
+                | Why::NoWitness
+                | Why::UnderApproximated
+                | Why::Preemptions(_)
+                | Why::NotRobust
+                | Why::Model
+                | Why::Frees => {
                     unreachable!("an abstract model has no other bound and errs to the other side")
                 }
             },
@@ -353,7 +359,14 @@ fn is_exhausted(answer: &Answer, most: u32) -> bool {
         Verdict::Verified(_) | Verdict::Violated(_) => true,
         Verdict::Inconclusive(reason) => match reason.why {
             Why::Buffers | Why::NoWitness => answer.statistics.bound >= Some(most),
-            Why::Stopped(_) | Why::Values | Why::Spurious | Why::UnderApproximated => false,
+            Why::Stopped(_)
+            | Why::Values
+            | Why::Spurious
+            | Why::UnderApproximated
+            | Why::Preemptions(_)
+            | Why::NotRobust
+            | Why::Model
+            | Why::Frees => false,
         },
     }
 }

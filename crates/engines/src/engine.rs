@@ -99,6 +99,10 @@ pub enum Decider {
     Abstraction(Domain, u32),
     /// A search of the exact model with languages for buffers.
     Automata,
+    /// Sequentially consistent runs, one after the other.
+    Stateless,
+    /// A search for a thread that delays a store past one of its loads.
+    Attack,
 }
 
 impl fmt::Display for Decider {
@@ -106,6 +110,8 @@ impl fmt::Display for Decider {
         match self {
             Decider::Explicit => f.write_str("explicit"),
             Decider::Automata => f.write_str("automata"),
+            Decider::Stateless => f.write_str("stateless"),
+            Decider::Attack => f.write_str("attack"),
             Decider::Abstraction(Domain::Set, _) => f.write_str("set"),
             Decider::Abstraction(domain, k) => write!(f, "{} k={k}", domain.name()),
         }

@@ -6,6 +6,8 @@
 //! - [`abstraction`]: proofs for store buffers of any length.
 //! - [`automata`]: exact search for store buffers of any length.
 //! - [`stateless`]: sequentially consistent runs, one after the other.
+//! - [`robust`]: whether a program has only sequentially consistent behaviours; [`happens`]: whether a run is one.
+//! - `attack`: robustness against TSO for programs with loops, by a search of sequentially consistent states.
 //! - [`auto`]: the others side by side.
 //! - [`evidence`]: from what a search found to a run that shows it.
 //! - [`concretise`]: from a run of an abstract model to one of the exact model.
@@ -13,6 +15,7 @@
 //! - [`growing`]: which variable takes more and more values.
 
 pub mod abstraction;
+pub(crate) mod attack;
 pub mod auto;
 pub mod automata;
 pub mod certificate;
@@ -21,6 +24,8 @@ pub mod engine;
 pub mod evidence;
 pub mod explicit;
 pub mod growing;
+pub mod happens;
+pub mod robust;
 pub mod stateless;
 pub mod verdict;
 
@@ -29,4 +34,6 @@ pub use auto::Auto;
 pub use automata::Automata;
 pub use engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 pub use explicit::Explicit;
+pub use robust::{Resumed, Robust, RobustBy};
+pub use stateless::Stateless;
 pub use verdict::{Evidence, Inconclusive, Verdict, Violation, Why};

@@ -1,6 +1,9 @@
 //! Stateless exploration of sequentially consistent runs: no state is stored, runs are taken one after the
 //! other.
 //!
+//! Under TSO and PSO a program that is right under SC, and [robust](crate::robust), is right; of one that is
+//! not robust nothing is known here.
+//!
 //! Two ways: [one run for each trace](traces), and [all interleavings with few preemptions](interleavings). Both feed the monitor of
 //! robustness and judge properties on the way. Loops that only re-read are waits. Direction: exact; with a
 //! bound on preemptions or on the length of runs, what is not found may exist.
@@ -14,13 +17,17 @@ pub(crate) mod footprint;
 mod interleavings;
 mod parts;
 pub(crate) mod path;
+pub mod saved;
 mod traces;
 mod wakeup;
 
-use crate::engine::{Budget, Settings};
+use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
+use crate::robust::{Asking, Robust, RobustBy, undecided};
+use crate::verdict::{Inconclusive, Verdict, Why};
 use explorer::{Plan, Tally, Until};
-use fencepost_ir::Problem;
 use fencepost_ir::waits::{Waiting, without_waits};
+use fencepost_ir::{Op, Problem};
+use fencepost_models::catalog::Kind;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
 use fencepost_models::{Machine, MemoryModel, ModelSpec, Visitor};
@@ -28,9 +35,76 @@ use fencepost_monitor::Model;
 use fencepost_search::{Coverage, Stop};
 use footprint::Cells;
 use parts::{Exploring, Part};
+use saved::Saved;
 
 /// Events in a run, at most, unless the settings say less.
 const LONGEST: usize = 2_000;
+
+/// The engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stateless {
+    /// Take all interleavings with at most so many preemptions, instead of one run for each trace.
+    pub preemptions: Option<u32>,
+}
+
+impl Engine for Stateless {
+    fn name(&self) -> &'static str {
+        "stateless"
+    }
+
+    fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        let Some(model) = watched(task) else { return undecided(Why::Model, Decider::Stateless) };
+        let waiting = without_waits(task.problem, false);
+        let ask = |model| {
+            let asking = Asking { task, waiting: &waiting, model, settings, budget };
+            match self.preemptions {
+                Some(most) => asking.preemptions(Some(most)),
+                None => asking.traces(u64::MAX),
+            }
+        };
+        let mut answer = ask(None);
+        if model.is_none() || !matches!(answer.verdict, Verdict::Verified(_)) {
+            return answer;
+        }
+        let robust = Robust { by: RobustBy::Stateless }.run(task, settings, budget);
+        let why = match robust.verdict {
+            Verdict::Verified(_) => return answer,
+            Verdict::Violated(_) => Why::NotRobust,
+            Verdict::Inconclusive(inconclusive) => inconclusive.why,
+        };
+        answer.outcomes_complete = false;
+        answer.verdict = Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
+        answer
+    }
+
+    fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        let Some(model) = watched(task) else { return undecided(Why::Model, Decider::Stateless) };
+        let waiting = without_waits(task.problem, true);
+        let asking = Asking { task, waiting: &waiting, model: None, settings, budget };
+        let plan = Plan { watch: None, until: Until::End, longest: longest(settings), judge: true };
+        let schedules = self.preemptions.map_or(Schedules::Traces, Schedules::Preemptions);
+        let mut answer = asking.told(explore(&waiting, schedules, plan, settings, budget));
+        if model.is_some() && answer.outcomes_complete {
+            let robust = Robust { by: RobustBy::Stateless }.run(task, settings, budget);
+            answer.outcomes_complete = matches!(robust.verdict, Verdict::Verified(_));
+        }
+        answer
+    }
+}
+
+/// The model to be robust against, none for SC; none at all if SC runs say nothing about the question.
+fn watched(task: Task<'_>) -> Option<Option<Model>> {
+    // What an operation sees of others when it begins is no access, and not the same under a weaker model.
+    let sees = |op: &Op| matches!(op, Op::Invoke { seen } if !seen.is_empty());
+    let mut code = task.problem.program.threads.iter().flat_map(|thread| &thread.code);
+    match task.model.kind {
+        Kind::Sc => Some(None),
+        Kind::Tso | Kind::Pso if code.any(|stmt| sees(&stmt.op)) => None,
+        Kind::Tso => Some(Some(Model::Tso)),
+        Kind::Pso => Some(Some(Model::Pso)),
+        Kind::Table(_) => None,
+    }
+}
 
 /// Which runs are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,8 +181,20 @@ pub(crate) fn explore(
     settings: Settings,
     budget: Budget<'_>,
 ) -> Tally {
+    explore_from(waiting, schedules, plan, settings, budget, None).0
+}
+
+/// Explores a problem under SC, from the beginning or from where someone stopped; with what is left then.
+pub(crate) fn explore_from(
+    waiting: &Waiting,
+    schedules: Schedules,
+    plan: Plan,
+    settings: Settings,
+    budget: Budget<'_>,
+    from: Option<Saved>,
+) -> (Tally, Vec<Part>) {
     let sc = ModelSpec::by_name("sc").expect("a built-in model");
-    sc.visit(1, Run { waiting, schedules, plan, settings, budget })
+    sc.visit(1, Run { waiting, schedules, plan, settings, budget, from })
 }
 
 struct Run<'a> {
@@ -117,19 +203,24 @@ struct Run<'a> {
     plan: Plan,
     settings: Settings,
     budget: Budget<'a>,
+    from: Option<Saved>,
 }
 
 impl Visitor for Run<'_> {
-    type Output = Tally;
+    type Output = (Tally, Vec<Part>);
 
-    fn visit<M: MemoryModel>(self, model: M) -> Tally {
-        let Run { waiting, schedules, plan, settings, budget } = self;
+    fn visit<M: MemoryModel>(self, model: M) -> (Tally, Vec<Part>) {
+        let Run { waiting, schedules, plan, settings, budget, from } = self;
         let machine = Machine::new(&waiting.problem, model, settings.reductions);
         let cells = Cells::new(&machine.shape);
-        let mut tally = Tally::default();
-        let mut parts = Vec::new();
+        let (threads, runs) = (settings.threads, settings.limits.states);
+        let exploring =
+            Exploring { machine: &machine, waiting, cells: &cells, plan, threads, budget, runs };
+        let from = from.map(Saved::into_parts).filter(|(_, parts)| exploring.has(parts));
+        let begins = from.is_none();
+        let (mut tally, mut parts) = from.unwrap_or_default();
         let mut choices = Choices::default();
-        loop {
+        while begins {
             let mut path = path::Path::new(&machine, waiting, &cells, None);
             choices.rewind();
             // Which way the choices go is known after a first try.
@@ -154,12 +245,9 @@ impl Visitor for Run<'_> {
             }
         }
         if tally.found.is_some() && plan.until == Until::Found {
-            return tally;
+            return (tally, parts);
         }
-        let (threads, runs) = (settings.threads, settings.limits.states);
-        let exploring =
-            Exploring { machine: &machine, waiting, cells: &cells, plan, threads, budget, runs };
         exploring.explore(&mut parts, &mut tally);
-        tally
+        (tally, parts)
     }
 }

@@ -52,6 +52,14 @@ pub enum Why {
     Spurious,
     /// The model has fewer behaviours than it stands for.
     UnderApproximated,
+    /// More preemptions may do more than this many.
+    Preemptions(u32),
+    /// The program is right under sequential consistency, but has other runs.
+    NotRobust,
+    /// The engine does not know this model.
+    Model,
+    /// The engine does not know what freeing records does to the order of accesses.
+    Frees,
 }
 
 /// Something that happens, with the run that shows it.
@@ -93,6 +101,8 @@ pub enum Violation {
     NoWitness(usize),
     /// A final state satisfies it: not a violation but what was asked for.
     Witness(usize),
+    /// A run that is not sequentially consistent.
+    NotRobust,
 }
 
 /// What may be concluded from a search: the only place where a verdict is made.

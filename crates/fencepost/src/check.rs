@@ -8,10 +8,12 @@ use crate::output::Output;
 use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
 use fencepost_engines::certificate::write_certificate;
-use fencepost_engines::{Abstraction, Auto, Automata, Engine, Explicit, Settings, Task};
+use fencepost_engines::{
+    Abstraction, Auto, Automata, Engine, Explicit, Settings, Stateless, Task, Violation,
+};
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
-use fencepost_report::Story;
+use fencepost_report::{Story, cycle};
 use fencepost_report::json::{CheckReport, CheckResult, InputError};
 use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{Look, WIDTH, picture};
@@ -22,18 +24,25 @@ use std::path::{Path, PathBuf};
 
 /// Checks every program under every model.
 pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
-    let (models, wrong) = match input::models(&options.model) {
-        Ok(models) => (models, Vec::new()),
-        Err(wrong) => (Vec::new(), wrong),
-    };
     let (domain, k) = options.abstraction.choice();
     let abstraction = Abstraction { domain, k };
     let automata = Automata::default();
+    let stateless = Stateless { preemptions: options.preemptions };
     let engine: &dyn Engine = match options.engine {
         EngineName::Auto => &Auto,
         EngineName::Explicit => &Explicit,
         EngineName::Abstraction => &abstraction,
         EngineName::Automata => &automata,
+        EngineName::Stateless => &stateless,
+    };
+    run_with(options, engine, output)
+}
+
+/// The same with an engine of the caller's choice.
+pub(crate) fn run_with(options: &Check, engine: &dyn Engine, output: &mut Output) -> Exit {
+    let (models, wrong) = match input::models(&options.model) {
+        Ok(models) => (models, Vec::new()),
+        Err(wrong) => (Vec::new(), wrong),
     };
     let quiet = options.quiet || options.format == Format::Json;
     let mut checking = Checking {
@@ -56,6 +65,11 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         let message =
             "--domain and --k are for --engine abstraction; the others choose by themselves";
         checking.unusable(Path::new("--domain"), message.into());
+        return checking.finish();
+    }
+    if options.preemptions.is_some() && options.engine != EngineName::Stateless {
+        let message = "--preemptions is for --engine stateless; the others have no such bound";
+        checking.unusable(Path::new("--preemptions"), message.into());
         return checking.finish();
     }
     if options.dot.is_some() && options.engine != EngineName::Automata {
@@ -379,6 +393,12 @@ impl Checking<'_> {
             text.push_str(&picture(&story, Look { width: WIDTH, paint }));
             for reason in reasons(&problem.program, finding.model, &story.run) {
                 text.push_str(&format!("  {} {reason}\n", paint.strong("Why:")));
+            }
+            if evidence.violation == Violation::NotRobust {
+                text.push_str(&format!("  {}\n", paint.strong("Not sequentially consistent:")));
+                for line in cycle::lines(&story) {
+                    text.push_str(&format!("    {line}\n"));
+                }
             }
             if let Some(path) = stored {
                 text.push_str(&format!("  replay: fencepost replay {}\n", input::shown(path)));

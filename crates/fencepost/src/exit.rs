@@ -60,6 +60,16 @@ Exit codes:
    6  an internal error of Fencepost: please report it
 With several files and models all are checked, and the most serious code wins: 6, 2, 10, 5, 4, 1, 0.";
 
+/// For `robust --help`.
+pub(crate) const ROBUST_HELP: &str = "\
+Exit codes:
+   0  every program is robust under every model; with --infer: made robust
+  10  a run that is not sequentially consistent, or a property that does not hold under SC
+   5  no answer within the limits, or one for bounded preemptions only (0 with --accept-bounded)
+   4  nothing was checked
+   2  wrong usage, or an input that cannot be used
+   6  an internal error of Fencepost: please report it";
+
 /// For `infer --help`.
 pub(crate) const INFER_HELP: &str = "\
 Exit codes:

@@ -3,7 +3,7 @@
 //! The only crate that touches files, the clock, the environment and terminals.
 //!
 //! - [`args`]: the command line; [`exit`]: what the exit codes mean.
-//! - [`check`], [`infer`], [`clients`], [`reproduce`], [`outcomes`], [`replay`], [`certify`], [`fmt`], [`dump`], [`models`]: the commands.
+//! - [`check`], [`infer`], [`robust`], [`clients`], [`reproduce`], [`outcomes`], [`replay`], [`monitor`], [`certify`], [`fmt`], [`dump`], [`models`]: the commands.
 //! - [`input`]: from paths to programs; [`store`]: files written whole or not at all.
 //! - [`session`]: the clock, Ctrl-C and progress around a search.
 //! - [`output`]: what goes to the reader; [`guard`]: bugs of ours, caught.
@@ -22,10 +22,12 @@ mod infer;
 mod input;
 mod memory_size;
 mod models;
+mod monitor;
 mod outcomes;
 mod output;
 mod replay;
 mod reproduce;
+mod robust;
 mod session;
 mod store;
 
@@ -47,10 +49,12 @@ fn run(args: Args) -> Exit {
     let exit = match args.command {
         Command::Check(options) => check::run(&options, &mut output),
         Command::Infer(options) => infer::run(&options, &mut output),
+        Command::Robust(options) => robust::run(&options, &mut output),
         Command::Clients(options) => clients::run(&options, &mut output),
         Command::Reproduce(options) => reproduce::run(&options, &mut output),
         Command::Outcomes(options) => outcomes::run(&options, &mut output),
         Command::Replay(options) => replay::run(&options, &mut output),
+        Command::Monitor(options) => monitor::run(&options, &mut output),
         Command::Certify(options) => certify::run(&options, &mut output),
         Command::Models(options) => models::run(&options, &mut output),
         Command::Fmt(options) => fmt::run(&options, &mut output),

@@ -6,6 +6,7 @@
 mod automata;
 mod blender;
 mod fender;
+mod sober;
 
 use crate::args::{Format, Reproduce};
 use crate::exit::Exit;
@@ -39,7 +40,7 @@ struct Table {
 }
 
 /// All of them.
-static TABLES: [Table; 3] = [
+static TABLES: [Table; 4] = [
     Table {
         name: "fender",
         title: "Automatic Inference of Memory Fences [KVY10], Tables II and III, and the fences of section V",
@@ -59,6 +60,12 @@ static TABLES: [Table; 3] = [
             Fig. 2 and 4",
         about: automata::ABOUT,
         run: automata::run,
+    },
+    Table {
+        name: "sober",
+        title: "Effective Program Verification for Relaxed Memory Models [BM08], Fig. 4(a), with Fig. 1(b) and 4(b)",
+        about: sober::ABOUT,
+        run: sober::run,
     },
 ];
 

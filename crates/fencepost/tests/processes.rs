@@ -82,6 +82,27 @@ fn standard_input_is_a_program() {
 }
 
 #[test]
+fn standard_input_is_a_trace() {
+    let dir = Dir::new("trace");
+    let line = |thread: u8, op: &str, address: &str| {
+        format!("{{\"thread\":{thread},\"op\":\"{op}\",\"address\":\"{address}\"}}\n")
+    };
+    let own = |thread, mine, other| line(thread, "store", mine) + &line(thread, "load", other);
+    let trace = own(0, "x", "y") + &own(1, "y", "x");
+    let output = with_input(&["monitor", "-"], &dir.0, trace.as_bytes());
+    assert_eq!(code(&output), 10);
+    let shown = text(&output.stdout);
+    assert!(
+        shown.starts_with("<stdin>: 4 events, 2 threads, 2 addresses\n  TSO  the load"),
+        "{shown}"
+    );
+    let garbage: Vec<u8> = (0..=255).rev().cycle().take(5000).collect();
+    let output = with_input(&["monitor", "-"], &dir.0, &garbage);
+    assert_eq!((code(&output), output.stdout.len()), (2, 0), "{output:?}");
+    assert!(text(&output.stderr).starts_with("error: <stdin>:1:1: "), "{output:?}");
+}
+
+#[test]
 fn colours_follow_the_environment() {
     let dir = Dir::new("colour");
     dir.file("m.fp", MESSAGE);

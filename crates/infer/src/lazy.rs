@@ -493,8 +493,14 @@ impl Inferring<'_> {
 /// Whether only a bound on buffers keeps a problem from being verified.
 fn is_bounded(why: &Inconclusive) -> bool {
     match why.why {
-        Why::Buffers => true,
-        Why::NoWitness | Why::Values | Why::Spurious | Why::UnderApproximated => false,
+        Why::Buffers | Why::Preemptions(_) => true,
+        Why::NoWitness
+        | Why::Values
+        | Why::Spurious
+        | Why::UnderApproximated
+        | Why::NotRobust
+        | Why::Model
+        | Why::Frees => false,
         Why::Stopped(
             Stop::States | Stop::Memory | Stop::Time | Stop::Interrupted | Stop::Depth,
         ) => false,

@@ -8,21 +8,25 @@
 //! - [`suspect`]: a run of an abstract model that the exact one does not follow.
 //! - [`picture`]: the rows as a picture, a column for each thread; [`memory`] is its last column.
 //! - [`why`]: which reorderings a run owes its end to.
+//! - [`cycle`]: why a run is not sequentially consistent.
 //! - [`violation`]: one sentence about what went wrong.
 //! - [`verdict_line`]: the row for each model, and what ended an inconclusive search.
 //! - [`outcomes`]: which model allows which outcome, as a table.
 //! - [`repair`]: what inference answers, with [`diff`], what changes in the source; [`repair_json`] for programs.
 //! - [`reproduction`]: a table of a paper, its figures beside ours.
 //! - [`models`]: the list of models.
+//! - [`monitor`]: whether a recorded execution could have left sequential consistency.
 //! - [`json`]: the same for programs, with a documented, stable form.
 //! - [`trace_file`]: a trace that can be stored, handed on and re-executed.
 //! - [`paint`]: colours, or none.
 
+pub mod cycle;
 pub mod diagnostics;
 pub mod diff;
 pub mod json;
 pub mod memory;
 pub mod models;
+pub mod monitor;
 pub mod outcomes;
 pub mod paint;
 pub mod picture;

@@ -121,6 +121,7 @@ fn notes(problem: &Problem, column: &Column<'_>) -> Vec<String> {
                 | Violation::Final(_)
                 | Violation::Operations(_)
                 | Violation::NoWitness(_)
+                | Violation::NotRobust
                 | Violation::Witness(_) => false,
             };
             if unfinished {

@@ -401,6 +401,7 @@ fn touched(story: &Story<'_>) -> Vec<bool> {
             | Violation::MutualExclusion(..)
             | Violation::Operations(_)
             | Violation::Deadlock
+            | Violation::NotRobust
             | Violation::NoWitness(_),
         )
         | None => None,

@@ -258,7 +258,10 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         by @ Decider::Abstraction(..) => {
             format!("abstraction {by} for buffers of any length, {states}")
         }
-        by @ Decider::Automata => format!("{by} for buffers of any length, {states}"),
+        by @ (Decider::Automata | Decider::Attack) => {
+            format!("{by} for buffers of any length, {states}")
+        }
+        by @ Decider::Stateless => format!("{by}, {states}"),
     };
     let clients = subject.problems.len() as u64;
     let cost = if repair.optimal {

@@ -64,7 +64,10 @@ impl Finding<'_> {
             Found::Answer(answer) => match &answer.verdict {
                 Verdict::Verified(_) => Class::Verified,
                 Verdict::Violated(_) => Class::Violated,
-                Verdict::Inconclusive(Inconclusive { why: Why::Buffers, .. }) => Class::Bounded,
+                Verdict::Inconclusive(Inconclusive {
+                    why: Why::Buffers | Why::Preemptions(_),
+                    ..
+                }) => Class::Bounded,
                 Verdict::Inconclusive(_) => Class::Inconclusive,
             },
             Found::NotRun => Class::Inconclusive,
@@ -171,7 +174,9 @@ fn vacuous(problem: &Problem, answer: &Answer) -> Option<&'static str> {
         | Property::Invariant(_)
         | Property::DeadlockFree => false,
     };
-    if answer.statistics.states == 0 {
+    if answer.by == Decider::Attack {
+        None // final states are not collected
+    } else if answer.statistics.states == 0 {
         Some("`init` cannot run to its end: nothing was explored")
     } else if answer.outcomes.is_empty() && problem.properties.iter().any(about_final_states) {
         Some("no final state is reachable: `final` conditions hold of none")
@@ -193,11 +198,21 @@ pub fn reason(why: Why) -> &'static str {
         Why::Values => "values",
         Why::Spurious => "spurious",
         Why::UnderApproximated => "under-approximated",
+        Why::Preemptions(_) => "preemptions",
+        Why::NotRobust => "not-robust",
+        Why::Model => "model",
+        Why::Frees => "frees",
     }
 }
 
 /// Why there is no conclusion, and what is known all the same.
 pub fn explain(inconclusive: Inconclusive) -> String {
+    if let Why::Preemptions(most) = inconclusive.why {
+        return format!("no violation up to {}", counted(u64::from(most), "preemption"));
+    }
+    if let why @ (Why::NotRobust | Why::Model | Why::Frees) = inconclusive.why {
+        return ended_by(why).into();
+    }
     let clean = inconclusive.clean_up_to.map(|n| format!("no violation with buffers up to {n}"));
     match (inconclusive.why, clean) {
         (Why::Buffers, Some(clean)) => format!("{clean}, but they can grow further"),
@@ -221,6 +236,10 @@ pub fn ended_by(why: Why) -> &'static str {
         Why::Values => "a store buffer can hold more than 64 different values",
         Why::Spurious => "a violation was found that may not exist",
         Why::UnderApproximated => "not all behaviours were looked at",
+        Why::Preemptions(_) => "bound on preemptions reached",
+        Why::NotRobust => "right under SC, but not robust: SC runs do not tell",
+        Why::Model => "this engine does not decide that under this model",
+        Why::Frees => "robustness is not decided for programs that free records",
     }
 }
 
@@ -259,6 +278,11 @@ pub fn advice_on(inconclusive: Inconclusive, fixed: bool) -> Option<&'static str
         Why::Buffers => Some("raise --max-buffer, or settle for this with --accept-bounded"),
         Why::Spurious => Some("a larger --k keeps more order; --engine auto finds out by itself"),
         Why::Values => Some("give variables ranges, as in `int(0..7)`, or use --engine explicit"),
+        Why::Preemptions(_) => {
+            Some("raise --preemptions or leave it out, or settle for this with --accept-bounded")
+        }
+        Why::NotRobust => Some("use another engine; `fencepost robust` shows the run"),
+        Why::Model | Why::Frees => Some("use `fencepost check` with another engine"),
         Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::UnderApproximated => None,
     }
 }
@@ -267,8 +291,11 @@ pub fn advice_on(inconclusive: Inconclusive, fixed: bool) -> Option<&'static str
 /// column.
 pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint: Paint) -> String {
     let name = format!("{:<names$}", shown(finding.model));
+    let not_robust = finding.evidence().is_some_and(|e| e.violation == Violation::NotRobust);
     let word = match finding.class() {
+        Class::Verified if finding.engine == ROBUST => paint.good("robust      "),
         Class::Verified => paint.good("verified    "),
+        Class::Violated if not_robust => paint.bad("NOT ROBUST  "),
         Class::Violated => paint.bad("VIOLATED    "),
         Class::Bounded | Class::Inconclusive => paint.unsure("inconclusive"),
         Class::Crashed => paint.bad("error       "),
@@ -276,16 +303,32 @@ pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint
     let message = finding.message(story).map(|m| format!("{m}  "));
     let figures = match &finding.result {
         Found::Answer(answer) => {
-            let states = counted(answer.statistics.states, "state");
+            let states = counted(answer.statistics.states, unit(answer.by));
             let by = match answer.by {
                 Decider::Explicit => String::new(),
-                Decider::Abstraction(..) | Decider::Automata => format!("{}: ", answer.by),
+                Decider::Abstraction(..)
+                | Decider::Automata
+                | Decider::Stateless
+                | Decider::Attack => format!("{}: ", answer.by),
             };
             paint.faint(&format!("({by}{states}, {})", seconds(finding.seconds)))
         }
         Found::NotRun | Found::Crashed(_) => String::new(),
     };
     format!("  {name}  {word}  {}{figures}\n", message.unwrap_or_default())
+}
+
+/// The name of the engine whose `verified` means robust.
+const ROBUST: &str = "robust";
+
+/// What the figures of a way of looking count.
+pub fn unit(by: Decider) -> &'static str {
+    match by {
+        Decider::Stateless => "run",
+        Decider::Explicit | Decider::Abstraction(..) | Decider::Automata | Decider::Attack => {
+            "state"
+        }
+    }
 }
 
 /// A remark below a row.
@@ -303,6 +346,7 @@ pub fn heading(
 ) -> String {
     let word = match evidence.violation {
         Violation::Witness(_) => paint.good("WITNESS"),
+        Violation::NotRobust => paint.bad("NOT ROBUST"),
         Violation::Fault(..)
         | Violation::Assertion(..)
         | Violation::MutualExclusion(..)

@@ -23,6 +23,7 @@ pub fn word(violation: Violation) -> &'static str {
         Violation::Deadlock => "deadlock",
         Violation::NoWitness(_) => "no-witness",
         Violation::Witness(_) => "witness",
+        Violation::NotRobust => "not-robust",
     }
 }
 
@@ -35,6 +36,7 @@ pub fn property(problem: &Problem, violation: Violation) -> String {
         }
         Violation::MutualExclusion(..) => "mutual_exclusion".into(),
         Violation::Deadlock => "deadlock_free".into(),
+        Violation::NotRobust => "robust".into(),
         Violation::Invariant(at)
         | Violation::Final(at)
         | Violation::Operations(at)
@@ -134,6 +136,9 @@ pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_
             name(b)
         ),
         Violation::Deadlock => format!("deadlock: {}", stuck(problem, story)),
+        Violation::NotRobust => story.map_or("a run is not sequentially consistent".into(), |story| {
+            crate::cycle::sentence(story)
+        }),
         Violation::Invariant(at) => match &problem.properties[at] {
             Property::Invariant(condition) => format!(
                 "invariant: `{}` does not hold{}",

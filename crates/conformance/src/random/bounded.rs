@@ -1,4 +1,5 @@
-//! Draws random programs without loops, small enough that all their traces can be written down.
+//! Draws random programs without loops, or with none but waits, small enough that all their traces can be
+//! written down.
 //!
 //! Two or three threads with about eight accesses between them, to two or three locations. Most threads are drawn around a
 //! cycle: the thread `ti` accesses the i-th location first and the next one last. Between and around are all kinds of fences,
@@ -18,11 +19,21 @@ use super::{RandomProgram, Shared, Tree};
 /// assert_eq!(source, bounded(7).to_string());
 /// ```
 pub fn bounded(seed: u64) -> RandomProgram {
-    let mut random = Random(seed ^ 0xb0bd_ed00 << 32);
+    let random = Random(seed ^ 0xb0bd_ed00 << 32);
+    draw(random, false, format!("random bounded program, seed {seed}"))
+}
+
+/// The same with waits: loops that only re-read, and so do nothing until they end.
+pub fn waiting(seed: u64) -> RandomProgram {
+    let random = Random(seed ^ 0x3a17_1116 << 32);
+    draw(random, true, format!("random waiting program, seed {seed}"))
+}
+
+fn draw(mut random: Random, waits: bool, origin: String) -> RandomProgram {
     let count = if random.percent(70) { 2 } else { 3 };
     let locations = ["x", "y", "z"][..count.max(random.within(2, 3))].to_vec();
     let accesses = random.within(count + 2, 8);
-    let mut grower = Grower { random, locations };
+    let mut grower = Grower { random, locations, waits };
     let shared = grower.locations.clone().into_iter().map(|name| Shared {
         name,
         text: format!("shared int {name};"),
@@ -31,13 +42,13 @@ pub fn bounded(seed: u64) -> RandomProgram {
     let shared = shared.collect();
     let thread = |at| (format!("t{at}"), grower.thread(at, count, accesses / count));
     let threads = (0..count).map(thread).collect();
-    let origin = format!("random bounded program, seed {seed}");
     RandomProgram { origin, shared, init: Vec::new(), threads, claims: Vec::new() }
 }
 
 struct Grower {
     random: Random,
     locations: Vec<&'static str>,
+    waits: bool,
 }
 
 impl Grower {
@@ -60,6 +71,10 @@ impl Grower {
         if cycle {
             let x = self.locations[(at + 1) % threads];
             let loads = self.random.percent(70);
+            if self.waits && self.random.percent(30) {
+                let wait = self.wait();
+                body.push(wait);
+            }
             body.push(if loads { line(format!("r1 = {x};")) } else { self.store(x) });
             if self.random.percent(10) {
                 let condition = self.condition();
@@ -80,6 +95,10 @@ impl Grower {
                 body.push(line(format!("assume({condition});")));
             }
             _ => {}
+        }
+        if self.waits && self.random.percent(30) {
+            body.push(self.wait());
+            return 1;
         }
         match self.random.below(100) {
             0..14 => {
@@ -145,6 +164,15 @@ impl Grower {
             }
             84..92 => line(format!("{reg} = swap({x}, {});", self.random.within(1, 2))),
             _ => line(format!("{reg} = fetch_add({x}, 1);")),
+        }
+    }
+
+    fn wait(&mut self) -> Tree {
+        let x = self.location();
+        match self.random.below(3) {
+            0 => line(format!("while ({x} == 0) {{ }}")),
+            1 => line(format!("do {{ r1 = {x}; }} while (r1 == r0);")),
+            _ => line(format!("while (!cas({x}, {}, 0)) {{ }}", self.random.within(0, 1))),
         }
     }
 

@@ -1,16 +1,19 @@
 //! Trace sets, engines asked, random programs.
 
-use crate::common::{lower, settings};
-use fencepost_conformance::random::{bounded, shrink};
+use crate::common::{check_with, corpus, lower, model, settings};
+use fencepost_conformance::random::{RandomProgram, shrink};
 use fencepost_conformance::traces::{Traces, pso_traces, sc_traces, tso_traces};
-use fencepost_engines::Budget;
 use fencepost_engines::stateless::{Census, Schedules, census};
+use fencepost_engines::{Budget, Evidence, Robust, RobustBy, Verdict, Violation};
 use fencepost_ir::Problem;
+use fencepost_models::ModelSpec;
 use fencepost_monitor::Model;
 use fencepost_search::{Cancel, Progress};
 use std::any::Any;
+use std::fs;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 
 /// The traces of a program under each model.
 pub(crate) struct Sets {
@@ -47,14 +50,73 @@ pub(crate) fn count(
     census(problem, schedules, watch, settings(threads), budget)
 }
 
+/// Asks whether a program is robust.
+pub(crate) fn robust(
+    by: RobustBy,
+    problem: &Problem,
+    model: Model,
+    threads: usize,
+) -> Result<bool, String> {
+    let verdict = check_with(&Robust { by }, problem, &spec(model), settings(threads)).verdict;
+    match verdict {
+        Verdict::Verified(_) => Ok(true),
+        Verdict::Violated(Evidence { violation: Violation::NotRobust, .. }) => Ok(false),
+        Verdict::Violated(_) | Verdict::Inconclusive(_) => {
+            Err(format!("{by:?} under {model:?} says {verdict:?}"))
+        }
+    }
+}
+
+/// Our own model.
+pub(crate) fn spec(of: Model) -> ModelSpec {
+    model(match of {
+        Model::Tso => "tso",
+        Model::Pso => "pso",
+    })
+}
+
+/// `x`, `y` and `z` are shared, each text is a thread `t0`, `t1`, ...
+fn program(threads: &[&str]) -> Problem {
+    let mut source = "shared int x, y, z;\n".to_string();
+    for (at, body) in threads.iter().enumerate() {
+        source += &format!("thread t{at} {{ {body} }}\n");
+    }
+    lower(&(source + "observe x;")).expect("it compiles").remove(0)
+}
+
+/// Checks whether a program is robust under TSO and PSO, and how many complete and stuck traces it has under SC.
+#[track_caller]
+pub(crate) fn check(threads: &[&str], tso: bool, pso: bool, traces: (u64, u64)) {
+    let problem = &program(threads);
+    let sets = Sets::of(problem).expect("its traces can be written down");
+    assert_eq!(sets.robust(Model::Tso), tso, "by definition: {threads:?}");
+    assert_eq!(sets.robust(Model::Pso), pso, "by definition: {threads:?}");
+    assert_eq!((sets.sc.complete.len() as u64, sets.sc.stuck.len() as u64), traces);
+    let questions = [
+        (RobustBy::Stateless, Model::Tso, tso),
+        (RobustBy::Stateless, Model::Pso, pso),
+        (RobustBy::Attack, Model::Tso, tso),
+    ];
+    for (by, model, expected) in questions {
+        let found = robust(by, problem, model, 1);
+        assert_eq!(found, Ok(expected), "{by:?} under {model:?}: {threads:?}");
+    }
+    let counted = count(problem, Schedules::Traces, None, 1);
+    assert_eq!((counted.complete, counted.stuck), traces, "{threads:?}");
+}
+
 /// Holds each random program against a check, which tells whether it could compare, or what is wrong. One
 /// that fails is shrunk and printed. Returns how many were compared.
-pub(crate) fn each(usual: u64, check: impl Fn(&Problem) -> Result<bool, String>) -> u64 {
+pub(crate) fn each(
+    draw: impl Fn(u64) -> RandomProgram,
+    usual: u64,
+    check: impl Fn(&Problem) -> Result<bool, String>,
+) -> u64 {
     let seeds = seeds(usual);
     let (total, mut compared) = (seeds.end - seeds.start, 0);
     let judge = |source: &str| caught(|| check(&lower(source)?[0]));
     for seed in seeds {
-        let drawn = bounded(seed);
+        let drawn = draw(seed);
         match judge(&drawn.to_string()) {
             Ok(could) => compared += u64::from(could),
             Err(_) => {
@@ -65,8 +127,23 @@ pub(crate) fn each(usual: u64, check: impl Fn(&Problem) -> Result<bool, String>)
             }
         }
     }
-    assert!(compared * 10 > total * 9, "most are small enough: {compared} of {total}");
+    assert!(compared * 10 >= total * 9, "most are small enough: {compared} of {total}");
     compared
+}
+
+/// The litmus tests of the corpus, by name.
+pub(crate) fn litmus() -> Vec<(String, Problem)> {
+    let files = fs::read_dir(corpus().join("litmus")).expect("the corpus is there");
+    let paths = files.map(|file| file.expect("it can be read").path());
+    let mut paths: Vec<_> =
+        paths.filter(|p| p.extension().is_some_and(|end| end == "fp")).collect();
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let source = fs::read_to_string(path).expect("a program");
+        let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+        (name, lower(&source).expect("it compiles").remove(0))
+    };
+    paths.iter().map(read).collect()
 }
 
 /// What something returns, or with which words it panics.

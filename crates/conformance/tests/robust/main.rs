@@ -5,7 +5,7 @@
 //! - [`verdicts`]: robust if and only if the sets are equal, on random programs and on litmus tests.
 //! - [`evidence`]: a run that is shown is one of the weaker machine, and its trace is not one of SC.
 //! - [`counts`]: one run for each trace, and all interleavings, counted.
-//! - [`waits`]: loops that only re-read.
+//! - [`waits`]: loops that only re-read; [`cases`]: other programs decided by hand.
 //!
 //! Direction: both. Programs whose traces cannot be written down are passed over, so every test counts
 //! how often it could compare, and fails when that is too seldom.
@@ -13,6 +13,10 @@
 //! `FENCEPOST_SEEDS=from..to` draws other random programs than the usual ones.
 
 mod ask;
+mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod counts;
+mod evidence;
+mod verdicts;
+mod waits;

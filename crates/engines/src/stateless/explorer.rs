@@ -1,7 +1,8 @@
 //! What the ways of exploring share: the path, what runs end with, and who wants to know.
 
 use super::footprint::Cells;
-use super::path::{Move, Path, Trouble};
+use super::path::{Move, Path, Pushed, Trouble};
+use crate::robust::escape::escape;
 use fencepost_ir::waits::Waiting;
 use fencepost_ir::{Op, Property, Quantifier, ThreadId, Value};
 use fencepost_models::machine::choice::Choices;
@@ -87,6 +88,11 @@ impl Tally {
         self.bounded |= other.bounded;
         self.found = self.found.take().or(other.found);
         self.stopped = self.stopped.or(other.stopped);
+    }
+
+    /// Whether nothing was left out, unless something was found and that was enough.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.stopped.is_none() && self.cut == 0 && !self.bounded
     }
 
     /// All runs.
@@ -177,12 +183,56 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
                 return true;
             }
         }
+        if self.path.fired_now() && self.is_misleading() {
+            self.path.fired = false;
+        }
         let fired = self.path.fired && self.plan.until == Until::Found;
         if fired {
-            let moves = self.path.events.iter().map(|event| event.made.clone()).collect();
-            self.tally.found = Some(Found::Borderline(self.path.init.clone(), moves));
+            self.tally.found = Some(Found::Borderline(self.path.init.clone(), self.made(None)));
         }
         fired
+    }
+
+    /// The moves of the path, and one more.
+    fn made(&self, more: Option<Move>) -> Vec<Move> {
+        self.path.events.iter().map(|event| event.made.clone()).chain(more).collect()
+    }
+
+    /// The monitor does not know values: what it moves might wait where it comes then. Whether that is
+    /// so for the last event.
+    fn is_misleading(&self) -> bool {
+        let last = self.path.events.len() - 1;
+        let thread = ThreadId::from_index(self.path.events[last].made.thread);
+        let pc = self.path.state_at(last).pcs[thread.index()];
+        let is_block = matches!(self.path.machine.shape.stmt(thread, pc).op, Op::AtomicBegin);
+        (is_block || self.waiting.has_waits(thread)) && !self.escapes(None)
+    }
+
+    /// Whether the path, with one more move, leads to a run that is not sequentially consistent.
+    fn escapes(&self, more: Option<Move>) -> bool {
+        let Some(model) = self.plan.watch else { return false };
+        let (init, reductions) = (&self.path.init, self.path.machine.reductions);
+        escape(self.waiting, model, reductions, init, &self.made(more)).is_some()
+    }
+
+    /// A thread that waits could go on if what it waits for had come earlier: the move, if that leaves
+    /// sequential consistency.
+    fn impatient(&mut self) -> Option<Move> {
+        for t in 0..self.threads() {
+            if self.path.has_halted(t) {
+                continue;
+            }
+            for made in self.moves(t) {
+                match self.path.push(made.clone()) {
+                    Pushed::Blocked | Pushed::Waiting => {}
+                    Pushed::Yes | Pushed::Wrong(_) => unreachable!("nothing can happen here"),
+                }
+                if self.path.would_fire(t) && self.escapes(Some(made.clone())) {
+                    return Some(made);
+                }
+            }
+        }
+        None
     }
 
     /// Something is wrong. Whether to go on.
@@ -209,8 +259,17 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
             End::Redundant => self.tally.redundant += 1,
             End::Cut => self.tally.cut += 1,
         }
-        if end != End::Redundant && self.path.fired {
+        let waits = matches!(end, End::Stuck { .. }) && !self.path.fired;
+        let impatient = if waits { self.impatient() } else { None };
+        if end != End::Redundant && (self.path.fired || impatient.is_some()) {
             self.tally.borderline += 1;
+        }
+        if let Some(made) = impatient
+            && self.plan.until == Until::Found
+        {
+            let moves = self.made(Some(made));
+            self.tally.found = Some(Found::Borderline(self.path.init.clone(), moves));
+            return false;
         }
         let goes_on = match end {
             End::Complete | End::Stuck { waiting: false } => self.at_rest(end == End::Complete),

@@ -203,6 +203,10 @@ impl Footprint {
             }
         }
         self.noted.clear();
+        // A block that is not possible has no end.
+        if let Some(from) = block {
+            self.acts.push(Act::Block { from, to: self.accesses.len() });
+        }
         let passed = |pc: Pc| shape.thread(t).returned[pc.index()].len();
         if cells.watched[t.index()] && passed(pc) != passed(to) {
             self.touches.push(Touch { cell: cells.returns + u32::from(t.0), writes: true });

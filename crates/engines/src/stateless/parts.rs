@@ -5,7 +5,7 @@
 //! of a round are explored side by side; what is found is that of the first part, in their order,
 //! that has found something. So nothing depends on time.
 
-use super::explorer::{Explorer, Plan, Tally};
+use super::explorer::{Explorer, Plan, Tally, Until};
 use super::footprint::{Cells, conflict};
 use super::interleavings;
 use super::path::{Move, Pushed};
@@ -62,13 +62,13 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
     /// Explores parts until all are done, something is found, or it takes too long; then `parts` holds what is
     /// left.
     pub(crate) fn explore(&self, parts: &mut Vec<Part>, tally: &mut Tally) {
-        while !parts.is_empty() && tally.found.is_none() {
+        while !parts.is_empty() {
             let results = self.round(parts);
             let mut left = Vec::new();
             for (part, done) in std::mem::take(parts).into_iter().zip(results) {
                 match done {
                     Some(Done::Explored(counted)) => {
-                        let found = counted.found.is_some();
+                        let found = self.is_enough(&counted);
                         tally.add(counted);
                         if found {
                             // What comes later was perhaps not explored, depending on time.
@@ -96,6 +96,11 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
         }
     }
 
+    /// Whether nobody wants to know more.
+    fn is_enough(&self, tally: &Tally) -> bool {
+        tally.found.is_some() && self.plan.until == Until::Found
+    }
+
     /// Explores parts side by side. None for those that nobody wants to know about any more.
     fn round(&self, parts: &[Part]) -> Vec<Option<Done>> {
         let results: Vec<Mutex<Option<Done>>> = parts.iter().map(|_| Mutex::default()).collect();
@@ -109,7 +114,7 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
                     return;
                 }
                 let done = self.part(part);
-                if matches!(&done, Done::Explored(tally) if tally.found.is_some()) {
+                if matches!(&done, Done::Explored(tally) if self.is_enough(tally)) {
                     first.fetch_min(at, Ordering::Relaxed);
                 }
                 *results[at].lock().unwrap_or_else(|e| e.into_inner()) = Some(done);
@@ -124,14 +129,20 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
         results.into_iter().map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner())).collect()
     }
 
-    /// An explorer at the beginning of a part. None when `init` cannot run to its end, or goes wrong.
+    /// Whether parts are ones of this program: all begin with moves that are possible.
+    pub(crate) fn has(&self, parts: &[Part]) -> bool {
+        parts.iter().all(|part| self.explorer(part).is_some())
+    }
+
+    /// An explorer at the beginning of a part. None when it begins with moves that are not possible.
     fn explorer(&self, part: &Part) -> Option<Explorer<'_, '_, M>> {
         let Exploring { machine, waiting, cells, plan, .. } = *self;
         let mut explorer = Explorer::new(machine, waiting, cells, plan, self.budget.cancel);
         explorer.path.start(&part.init)?.ok()?;
         for made in &part.moves {
-            let pushed = explorer.path.push(made.clone());
-            debug_assert_eq!(pushed, Pushed::Yes, "parts begin with moves that were possible");
+            if explorer.path.push(made.clone()) != Pushed::Yes {
+                return None;
+            }
         }
         Some(explorer)
     }
@@ -146,7 +157,7 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
         let tally = explorer.tally;
         if tally.stopped.is_some() {
             Done::Stopped(tally)
-        } else if all || tally.found.is_some() {
+        } else if all || self.is_enough(&tally) {
             Done::Explored(tally)
         } else {
             Done::Cut(self.pieces(part))

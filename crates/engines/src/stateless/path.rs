@@ -319,6 +319,21 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
         }
     }
 
+    /// Whether the monitor has fired on the last event, and on none before.
+    pub(crate) fn fired_now(&self) -> bool {
+        self.fired && self.before.last().is_some_and(|before| !before.fired)
+    }
+
+    /// Whether the monitor would fire on what a thread has just tried in vain.
+    pub(crate) fn would_fire(&mut self, thread: usize) -> bool {
+        let Some(monitor) = &mut self.monitor else { return false };
+        let mark = monitor.mark();
+        let mut fires = false;
+        self.footprint.for_each_action(|action| fires |= monitor.event(thread, action).is_some());
+        monitor.undo(mark);
+        fires
+    }
+
     /// Takes the last event off.
     pub(crate) fn pop(&mut self) {
         let event = self.events.pop().expect("there is an event to take off");

@@ -1,0 +1,365 @@
+//! Whether a program is robust: on TSO, or PSO, it behaves as if sequentially consistent.
+//!
+//! Source: \[BM08\], which watches sequentially consistent runs and asks of each whether it is *borderline*: one more
+//! access could leave sequential consistency. Direction: exact. *Robust* means that every run of the model has the same
+//! happens-before relation as some sequentially consistent run, but for rounds of waits that come to
+//! nothing; then the program keeps its properties under the model if it keeps them under SC.
+//!
+//! Ways to find out:
+//! - [`Stateless`](crate::stateless): explores SC runs. Complete for programs whose runs end; with a bound on preemptions
+//!   nothing is proved.
+//! - `attack`: searches SC states for a thread that delays a store past one of its loads; loops need no bound. TSO only.
+//! - `Auto`: under TSO the attack, which is quick where there are few states; then a few thousand SC runs, which find most
+//!   violations; then all that is left of both; then more and more preemptions until a limit is met.
+//!
+//! - [`escape`]: from a borderline run to one that leaves sequential consistency.
+
+pub(crate) mod escape;
+
+use crate::attack::{Raid, attack, attack_trace};
+use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
+use crate::explicit::Explicit;
+use crate::stateless::explorer::{Found, Plan, Tally, Until};
+use crate::stateless::saved::Saved;
+use crate::stateless::{Schedules, coverage, explore, explore_from, longest};
+use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, Violation, Why, judge};
+use escape::{escape, leaves, lifted};
+use fencepost_ir::waits::{Waiting, without_waits};
+use fencepost_ir::{Op, Problem, Property, Quantifier, text};
+use fencepost_models::catalog::Kind;
+use fencepost_models::replay::{Trace, replay};
+use fencepost_models::{Fidelity, Machine, MemoryModel, Visitor};
+use fencepost_monitor::Model;
+use fencepost_search::{Coverage, Limits, Stop};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// States of attacks that `Auto` searches first.
+const FIRST_STATES: u64 = 200_000;
+/// SC runs that `Auto` takes before it goes on to something else.
+const FIRST_RUNS: u64 = 5_000;
+/// States of attacks that `Auto` searches before it goes on to something else.
+const ATTACK_STATES: u64 = 20_000_000;
+
+/// A way to find out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RobustBy {
+    /// One after the other, as told above.
+    #[default]
+    Auto,
+    /// SC runs, one for each trace.
+    Stateless,
+    /// SC runs with at most so many preemptions, the fewest first.
+    Preemptions(u32),
+    /// The search for an attack.
+    Attack,
+}
+
+/// The engine: `verified` means robust and right under SC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Robust {
+    /// How.
+    pub by: RobustBy,
+}
+
+impl Engine for Robust {
+    fn name(&self) -> &'static str {
+        "robust"
+    }
+
+    fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        if task.model.kind == Kind::Sc {
+            return Explicit.run(Task { problem: &safety(task.problem), ..task }, settings, budget);
+        }
+        let frees = |op: &Op| matches!(op, Op::Free { .. });
+        let model = match task.model.kind {
+            Kind::Tso => Some(Model::Tso),
+            Kind::Pso => Some(Model::Pso),
+            Kind::Sc | Kind::Table(_) => return undecided(Why::Model, Decider::Stateless),
+        };
+        let code = task.problem.program.threads.iter().flat_map(|thread| &thread.code);
+        if model.is_some() && code.into_iter().any(|stmt| frees(&stmt.op)) {
+            return undecided(Why::Frees, Decider::Stateless);
+        }
+        let problem = safety(task.problem);
+        let waiting = without_waits(&problem, false);
+        let task = Task { problem: &problem, ..task };
+        let asking = Asking { task, waiting: &waiting, model, settings, budget };
+        match self.by {
+            RobustBy::Auto => asking.auto(),
+            RobustBy::Stateless => asking.traces(u64::MAX),
+            RobustBy::Preemptions(most) => asking.preemptions(Some(most)),
+            RobustBy::Attack => asking.attack(u64::MAX),
+        }
+    }
+
+    fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        crate::stateless::Stateless::default().outcomes(task, settings, budget)
+    }
+}
+
+/// The problem without `final exists`: that some run is possible has nothing to do with robustness.
+fn safety(problem: &Problem) -> Problem {
+    let asks = |property: &Property| matches!(property, Property::Final(Quantifier::Exists, _));
+    let mut problem = problem.clone();
+    problem.properties.retain(|property| !asks(property));
+    problem
+}
+
+pub(crate) fn undecided(why: Why, by: Decider) -> Answer {
+    let verdict = Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
+    answer(verdict, Statistics::default(), by)
+}
+
+fn answer(verdict: Verdict, statistics: Statistics, by: Decider) -> Answer {
+    Answer {
+        verdict,
+        others: Vec::new(),
+        statistics,
+        outcomes: BTreeSet::new(),
+        outcomes_complete: false,
+        by,
+        suspect: None,
+        growing: None,
+    }
+}
+
+/// The same by SC runs, one for each trace, as an exploration to go on with another time.
+#[derive(Debug, Default)]
+pub struct Resumed {
+    /// Where to begin, if not at the beginning; what does not belong to the program is not used. Afterwards what is left, if there is something left.
+    pub saved: Mutex<Option<Saved>>,
+    /// Whether there was something to go on with that is of another program or model.
+    pub foreign: AtomicBool,
+}
+
+impl Engine for Resumed {
+    fn name(&self) -> &'static str {
+        "robust"
+    }
+
+    fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        let model = match task.model.kind {
+            Kind::Tso => Model::Tso,
+            Kind::Pso => Model::Pso,
+            Kind::Sc | Kind::Table(_) => return undecided(Why::Model, Decider::Stateless),
+        };
+        let problem = safety(task.problem);
+        let waiting = without_waits(&problem, false);
+        let task = Task { problem: &problem, ..task };
+        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let threads = problem.program.threads.len();
+        let of = (text::print(&problem), task.model.name.clone());
+        let given = saved.is_some();
+        let from = saved.take().filter(|saved| saved.is_of(&of, threads));
+        self.foreign.store(given && from.is_none(), Ordering::Relaxed);
+        let longest = longest(settings);
+        let plan = Plan { watch: Some(model), until: Until::Found, longest, judge: true };
+        let schedules = Schedules::Traces;
+        let (tally, parts) = explore_from(&waiting, schedules, plan, settings, budget, from);
+        *saved =
+            (!parts.is_empty() && tally.found.is_none()).then(|| Saved::new(of, &tally, &parts));
+        let asking = Asking { task, waiting: &waiting, model: Some(model), settings, budget };
+        asking.told(tally)
+    }
+
+    fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        Robust::default().outcomes(task, settings, budget)
+    }
+}
+
+/// One question.
+pub(crate) struct Asking<'a> {
+    pub(crate) task: Task<'a>,
+    pub(crate) waiting: &'a Waiting,
+    /// The model to be robust against; none for SC.
+    pub(crate) model: Option<Model>,
+    pub(crate) settings: Settings,
+    pub(crate) budget: Budget<'a>,
+}
+
+impl Asking<'_> {
+    fn auto(&self) -> Answer {
+        if self.model == Some(Model::Tso) {
+            let small = self.attack(FIRST_STATES);
+            match &small.verdict {
+                Verdict::Inconclusive(Inconclusive { why: Why::Stopped(Stop::States), .. }) => {}
+                _ => return small,
+            }
+        }
+        let first = self.traces(FIRST_RUNS);
+        let Verdict::Inconclusive(inconclusive) = &first.verdict else { return first };
+        match inconclusive.why {
+            Why::Stopped(Stop::States | Stop::Depth) => {}
+            _ => return first,
+        }
+        if self.model == Some(Model::Tso) {
+            let second = self.attack(ATTACK_STATES);
+            let limit = Why::Stopped(Stop::States);
+            let Verdict::Inconclusive(inconclusive) = &second.verdict else { return second };
+            if inconclusive.why != limit {
+                return second;
+            }
+        } else if inconclusive.why == Why::Stopped(Stop::States) {
+            let all = self.traces(u64::MAX);
+            match &all.verdict {
+                Verdict::Inconclusive(Inconclusive { why: Why::Stopped(Stop::Depth), .. }) => {}
+                _ => return all,
+            }
+        }
+        self.preemptions(None)
+    }
+
+    /// Explores one run for each trace, at most about so many.
+    pub(crate) fn traces(&self, runs: u64) -> Answer {
+        let states = self.settings.limits.states.min(runs);
+        let limits = Limits { states, ..self.settings.limits };
+        let settings = Settings { limits, ..self.settings };
+        let tally = self.explore(Schedules::Traces, settings);
+        self.told(tally)
+    }
+
+    fn explore(&self, schedules: Schedules, settings: Settings) -> Tally {
+        let longest = longest(settings);
+        let plan = Plan { watch: self.model, until: Until::Found, longest, judge: true };
+        explore(self.waiting, schedules, plan, settings, self.budget)
+    }
+
+    /// Explores all interleavings with 0, 1, 2, ... preemptions.
+    pub(crate) fn preemptions(&self, most: Option<u32>) -> Answer {
+        let mut clean = None;
+        let mut bound = 0;
+        loop {
+            let tally = self.explore(Schedules::Preemptions(bound), self.settings);
+            let exhausted = !tally.bounded;
+            let runs_out = coverage(&tally) != Coverage::Bounded;
+            if runs_out && (exhausted || tally.found.is_some() || tally.stopped.is_some()) {
+                let mut answer = self.told(tally);
+                if let (Verdict::Inconclusive(inconclusive), Some(clean)) =
+                    (&mut answer.verdict, clean)
+                {
+                    inconclusive.why = Why::Preemptions(clean);
+                }
+                return answer;
+            }
+            // Runs that are too long are too long with any bound.
+            if tally.cut == 0 {
+                clean = Some(bound);
+            }
+            if most.is_some_and(|most| bound >= most) {
+                let mut answer = self.told(tally);
+                if let Some(clean) = clean {
+                    let why = Why::Preemptions(clean);
+                    answer.verdict = Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
+                }
+                return answer;
+            }
+            bound += 1;
+        }
+    }
+
+    /// What an exploration says.
+    pub(crate) fn told(&self, tally: Tally) -> Answer {
+        let reductions = self.settings.reductions;
+        let problem = self.task.problem;
+        let coverage = coverage(&tally);
+        let found = tally.found.clone().map(|found| match found {
+            Found::Trouble(trace) => self.trouble(&trace),
+            Found::Borderline(init, moves) => {
+                let model = self.model.expect("the monitor watches for a model");
+                let trace = escape(self.waiting, model, reductions, &init, &moves);
+                let trace = trace.expect("what the monitor says can happen can");
+                self.not_robust(trace)
+            }
+        });
+        let statistics = Statistics {
+            states: tally.runs().max(1),
+            transitions: tally.steps,
+            depth: tally.longest as u32,
+            ..Statistics::default()
+        };
+        let verdict = match judge(Fidelity::Exact, coverage, found.is_some(), true) {
+            Judgement::Violated => Verdict::Violated(found.expect("judged by it")),
+            Judgement::Verified => match missing(problem, &tally) {
+                Some(at) => Verdict::Violated(Evidence::no_witness(at)),
+                None => Verdict::Verified(None),
+            },
+            // The bound is one on preemptions; the caller knows which.
+            Judgement::Inconclusive(why) => {
+                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
+            }
+        };
+        let outcomes_complete = tally.is_whole();
+        Answer {
+            outcomes: tally.outcomes,
+            outcomes_complete,
+            ..answer(verdict, statistics, Decider::Stateless)
+        }
+    }
+
+    /// Evidence for a run under SC that breaks a property.
+    pub(crate) fn trouble(&self, trace: &Trace) -> Evidence {
+        let reductions = self.settings.reductions;
+        let Task { problem, model } = self.task;
+        let trace = lifted(problem, model, reductions, trace);
+        let violation = model.visit(trace.room(), Ending { problem, reductions, trace: &trace });
+        Evidence { violation, trace: Some(trace), shortest: false }
+    }
+
+    fn not_robust(&self, trace: Trace) -> Evidence {
+        let Task { problem, model } = self.task;
+        let real = leaves(problem, model, self.settings.reductions, &trace);
+        assert!(real, "a run that leaves sequential consistency replays as one");
+        Evidence { violation: Violation::NotRobust, trace: Some(trace), shortest: false }
+    }
+
+    /// Searches for an attack in at most so many states.
+    fn attack(&self, states: u64) -> Answer {
+        if self.model != Some(Model::Tso) {
+            return undecided(Why::Model, Decider::Attack);
+        }
+        let states = self.settings.limits.states.min(states);
+        let limits = Limits { states, ..self.settings.limits };
+        let settings = Settings { limits, ..self.settings };
+        let attacked = attack(self.waiting, true, settings, self.budget);
+        let found = attacked.found.map(|raid| match raid {
+            Raid::Trouble(trace) => self.trouble(&trace),
+            Raid::Attack { init, steps } => {
+                self.not_robust(attack_trace(self.task.problem, settings, &init, &steps))
+            }
+        });
+        let verdict = match judge(Fidelity::Exact, attacked.coverage, found.is_some(), true) {
+            Judgement::Violated => Verdict::Violated(found.expect("judged by it")),
+            Judgement::Verified => Verdict::Verified(None),
+            Judgement::Inconclusive(why) => {
+                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
+            }
+        };
+        answer(verdict, attacked.statistics, Decider::Attack)
+    }
+}
+
+/// The first `final exists` without a witness.
+fn missing(problem: &Problem, tally: &Tally) -> Option<usize> {
+    let asks = |property: &Property| matches!(property, Property::Final(Quantifier::Exists, _));
+    let mut properties = problem.properties.iter().enumerate().filter(|(_, p)| asks(p));
+    properties.find(|(at, _)| !tally.witnesses.contains_key(at)).map(|(at, _)| at)
+}
+
+/// What is wrong at the end of a run.
+struct Ending<'a> {
+    problem: &'a Problem,
+    reductions: fencepost_models::Reductions,
+    trace: &'a Trace,
+}
+
+impl Visitor for Ending<'_> {
+    type Output = Violation;
+
+    fn visit<M: MemoryModel>(self, model: M) -> Violation {
+        let machine = Machine::new(self.problem, model, self.reductions);
+        let run = replay(&machine, self.trace).expect("what was explored replays");
+        crate::evidence::shown(run.end).expect("a violation replays as one")
+    }
+}

@@ -1,0 +1,108 @@
+//! An exploration to go on with another time: what is left to explore, and what was counted.
+//!
+//! Plain data, so that whoever touches files can write it down and read it again. What is read is not trusted: moves
+//! that the program does not allow are noticed when they are taken.
+
+use super::explorer::Tally;
+use super::footprint::Touch;
+use super::parts::Part;
+use super::path::Move;
+use super::wakeup::Asleep;
+
+/// A move: the thread, and which way its choices go.
+pub type SavedMove = (usize, Vec<u32>);
+
+/// What need not be explored: a move, and what it touches (and whether it writes that).
+pub type SavedAsleep = (SavedMove, Vec<(u32, bool)>);
+
+/// A part that is left.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SavedPart {
+    /// The choices of `init`.
+    pub init: Vec<u32>,
+    /// What happens first.
+    pub moves: Vec<SavedMove>,
+    /// What need not be explored after that.
+    pub sleep: Vec<SavedAsleep>,
+}
+
+/// An exploration, one run for each trace, that was not finished and has found nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Saved {
+    /// The program, as text, and the model's name.
+    pub of: (String, String),
+    /// Runs in which all threads halted.
+    pub complete: u64,
+    /// Runs in which some thread waits for ever.
+    pub stuck: u64,
+    /// Runs that were given up because all that was left was explored elsewhere.
+    pub redundant: u64,
+    /// Runs that became too long.
+    pub cut: u64,
+    /// Steps of all runs.
+    pub steps: u64,
+    /// Those of the longest.
+    pub longest: usize,
+    /// What is left.
+    pub parts: Vec<SavedPart>,
+}
+
+impl Saved {
+    /// What is to be kept of an exploration.
+    pub(crate) fn new(of: (String, String), tally: &Tally, parts: &[Part]) -> Self {
+        let plain = |made: &Move| (made.thread, made.script.clone());
+        let asleep = |asleep: &Asleep| {
+            let touches = asleep.touches.iter().map(|touch| (touch.cell, touch.writes));
+            (plain(&asleep.made), touches.collect())
+        };
+        let part = |part: &Part| SavedPart {
+            init: part.init.clone(),
+            moves: part.moves.iter().map(plain).collect(),
+            sleep: part.sleep.iter().map(asleep).collect(),
+        };
+        Saved {
+            of,
+            complete: tally.complete,
+            stuck: tally.stuck,
+            redundant: tally.redundant,
+            cut: tally.cut,
+            steps: tally.steps,
+            longest: tally.longest,
+            parts: parts.iter().map(part).collect(),
+        }
+    }
+
+    /// What to go on with.
+    pub(crate) fn into_parts(self) -> (Tally, Vec<Part>) {
+        let tally = Tally {
+            complete: self.complete,
+            stuck: self.stuck,
+            redundant: self.redundant,
+            cut: self.cut,
+            steps: self.steps,
+            longest: self.longest,
+            ..Tally::default()
+        };
+        let made = |(thread, script): SavedMove| Move { thread, script };
+        let asleep = |(plain, touches): SavedAsleep| Asleep {
+            made: made(plain),
+            touches: touches.into_iter().map(|(cell, writes)| Touch { cell, writes }).collect(),
+        };
+        let part = |part: SavedPart| Part {
+            init: part.init,
+            moves: part.moves.into_iter().map(made).collect(),
+            sleep: part.sleep.into_iter().map(asleep).collect(),
+            left: None,
+        };
+        (tally, self.parts.into_iter().map(part).collect())
+    }
+
+    /// Whether it is of this program and model, which has so many threads.
+    pub(crate) fn is_of(&self, of: &(String, String), threads: usize) -> bool {
+        let own = |(thread, _): &SavedMove| *thread < threads;
+        self.of == *of
+            && self.parts.iter().all(|part| {
+                part.moves.iter().all(own) && part.sleep.iter().all(|(made, _)| own(made))
+            })
+    }
+}
