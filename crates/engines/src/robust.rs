@@ -266,9 +266,10 @@ impl Asking<'_> {
         let coverage = coverage(&tally);
         let found = tally.found.clone().map(|found| match found {
             Found::Trouble(trace) => self.trouble(&trace),
-            Found::Borderline(init, moves) => {
+            Found::Borderline(init, moves, variant) => {
                 let model = self.model.expect("the monitor watches for a model");
-                let trace = escape(self.waiting, model, reductions, &init, &moves);
+                let trace =
+                    escape(self.waiting, model, reductions, &init, &moves, variant.as_ref());
                 let trace = trace.expect("what the monitor says can happen can");
                 self.not_robust(trace)
             }
@@ -281,6 +282,10 @@ impl Asking<'_> {
         };
         let verdict = match judge(Fidelity::Exact, coverage, found.is_some(), true) {
             Judgement::Violated => Verdict::Violated(found.expect("judged by it")),
+            Judgement::Verified if tally.doubtful => {
+                let why = Why::Model;
+                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
+            }
             Judgement::Verified => match missing(problem, &tally) {
                 Some(at) => Verdict::Violated(Evidence::no_witness(at)),
                 None => Verdict::Verified(None),

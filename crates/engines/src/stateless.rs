@@ -8,7 +8,7 @@
 //! robustness and judge properties on the way. Loops that only re-read are waits. Direction: exact; with a
 //! bound on preemptions or on the length of runs, what is not found may exist.
 //!
-//! - [`path`]: one run that grows and shrinks; [`footprint`]: what its steps touch.
+//! - [`path`]: one run that grows and shrinks; [`footprint`]: what its steps touch; [`variants`]: what they could.
 //! - [`traces`], [`wakeup`]: dynamic partial-order reduction; [`interleavings`]: bounded preemptions.
 //! - [`explorer`]: what both share; [`parts`]: two cores; [`saved`]: to go on another time.
 
@@ -19,6 +19,7 @@ mod parts;
 pub(crate) mod path;
 pub mod saved;
 mod traces;
+pub(crate) mod variants;
 mod wakeup;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
@@ -28,8 +29,6 @@ use explorer::{Plan, Tally, Until};
 use fencepost_ir::waits::{Waiting, without_waits};
 use fencepost_ir::{Op, Problem};
 use fencepost_models::catalog::Kind;
-use fencepost_models::machine::choice::Choices;
-use fencepost_models::replay::Trace;
 use fencepost_models::{Machine, MemoryModel, ModelSpec, Visitor};
 use fencepost_monitor::Model;
 use fencepost_search::{Coverage, Stop};
@@ -219,30 +218,12 @@ impl Visitor for Run<'_> {
         let from = from.map(Saved::into_parts).filter(|(_, parts)| exploring.has(parts));
         let begins = from.is_none();
         let (mut tally, mut parts) = from.unwrap_or_default();
-        let mut choices = Choices::default();
-        while begins {
-            let mut path = path::Path::new(&machine, waiting, &cells, None);
-            choices.rewind();
-            // Which way the choices go is known after a first try.
-            let _ = machine.start(&mut machine.blank(), &mut choices, &mut ());
-            let init = choices.script().to_vec();
+        if begins {
             let left = match schedules {
                 Schedules::Traces => None,
                 Schedules::Preemptions(most) => Some(most),
             };
-            match path.start(&init) {
-                Some(Ok(())) => {
-                    parts.push(Part { init, moves: Vec::new(), sleep: Vec::new(), left })
-                }
-                Some(Err(())) if plan.judge => {
-                    let trace = Trace { init, steps: path.opening.clone(), bound: None };
-                    tally.found.get_or_insert(explorer::Found::Trouble(trace));
-                }
-                Some(Err(())) | None => {}
-            }
-            if !choices.advance() {
-                break;
-            }
+            parts = exploring.all(left, &mut tally);
         }
         if tally.found.is_some() && plan.until == Until::Found {
             return (tally, parts);

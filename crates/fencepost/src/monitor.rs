@@ -10,7 +10,7 @@ mod cycle;
 mod trace;
 
 use crate::args::Format;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::guard::guarded_while;
 use crate::input::shown;
 use crate::memory_size::default_limit;
@@ -33,7 +33,7 @@ use trace::{Trace, Trouble};
 /// this execution, not about the program: exits with 0 when no event could have come too early, with 10
 /// when one could.
 #[derive(clap::Args, Debug)]
-#[command(after_help = exit::HELP)]
+#[command(after_help = HELP)]
 pub(crate) struct Options {
     /// Traces; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -53,6 +53,17 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
+
+/// For `--help`.
+const HELP: &str = "\
+Exit codes:
+   0  no event could have left sequential consistency
+  10  some event could
+   5  no answer: the trace needs more memory than there is
+   4  a trace has no event
+   2  wrong usage, or an input that cannot be used
+   6  an internal error of Fencepost: please report it
+With several traces and models all are watched, and the most serious code wins: 6, 2, 10, 5, 4, 0.";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Buffers {

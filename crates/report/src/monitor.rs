@@ -220,7 +220,7 @@ fn sentence(edge: &Edge) -> String {
         }
         Reason::ReadsFrom => format!("{from} writes what {to} reads"),
         Reason::ReadsBefore => format!("{from} reads before {to} writes"),
-        Reason::Overwrites => format!("{from} writes what {to} writes over"),
+        Reason::Overwrites => format!("{from} writes before {to} writes over it"),
     }
 }
 

@@ -103,6 +103,7 @@ impl Steps<'_> {
         match self.op(state, t) {
             Op::Store { .. } => self.discipline != Discipline::Sc,
             Op::Fence(_) | Op::Drain(_) | Op::Leave => true,
+            Op::Choose { .. } => false,
             op => op.is_local(),
         }
     }

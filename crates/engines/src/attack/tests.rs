@@ -195,6 +195,11 @@ fn fences_that_are_not_full() {
         let one = [store(X, 1), Op::Fence(kinds), load(R, Y)];
         assert_eq!(is_robust(&[&one, &other]), robust, "{}", kinds.name());
     }
+    // On one way something may still overtake; that does not let the load on the other way do so.
+    let either = [Op::Choose { reg: S, lo: 0, hi: 1 }, branch(is(S, 1), 4, 6)];
+    let ways = [load(R, Y), branch(Expr::Const(1), 7, 7), new()];
+    let one = [&[store(X, 1), Op::Fence(FenceKinds::STORE_LOAD)], &either[..], &ways].concat();
+    assert!(is_robust(&[&one, &other, &[new()]]));
 }
 
 #[test]

@@ -11,6 +11,7 @@
 use crate::happens::cycle;
 use crate::stateless::footprint::{Act, Cells};
 use crate::stateless::path::{Move, Path, is_invisible};
+use crate::stateless::variants::Variant;
 use fencepost_ir::waits::Waiting;
 use fencepost_ir::{Loc, Problem, ThreadId};
 use fencepost_models::machine::choice::Choices;
@@ -25,16 +26,18 @@ use fencepost_monitor as monitor;
 const ROOM: u32 = 1 << 20;
 
 /// A run of the model that is not sequentially consistent, made from one that is, whose last move could
-/// come too early. The last move may be one that is not possible yet.
+/// come too early. The last move may be one that is not possible yet, and may do something else when it comes
+/// early.
 pub(crate) fn escape(
     waiting: &Waiting,
     model: monitor::Model,
     reductions: Reductions,
     init: &[u32],
     moves: &[Move],
+    variant: Option<&Variant>,
 ) -> Option<Trace> {
     let sc = ModelSpec::by_name("sc").expect("a built-in model");
-    let plan = sc.visit(1, Planning { waiting, model, reductions, init, moves })?;
+    let plan = sc.visit(1, Planning { waiting, model, reductions, init, moves, variant })?;
     let name = match model {
         monitor::Model::Tso => "tso",
         monitor::Model::Pso => "pso",
@@ -140,6 +143,7 @@ struct Planning<'a> {
     reductions: Reductions,
     init: &'a [u32],
     moves: &'a [Move],
+    variant: Option<&'a Variant>,
 }
 
 impl Visitor for Planning<'_> {
@@ -163,6 +167,14 @@ impl Visitor for Planning<'_> {
         for (event, made) in self.moves.iter().enumerate() {
             path.push(made.clone());
             let mut store = None;
+            let last = event + 1 == self.moves.len();
+            if let (true, Some(variant)) = (last, self.variant) {
+                plan.access.push(Some(event));
+                plan.execution.push(made.thread, variant.action());
+                plan.events.push((made.thread, plan.steps[made.thread].len(), None));
+                plan.steps[made.thread].push((Some(event), made.script.clone()));
+                continue;
+            }
             for (number, act) in path.footprint.acts.iter().enumerate() {
                 let is_access = match act {
                     Act::Plain(monitor::Action::Store(address)) => {
@@ -199,8 +211,8 @@ impl Visitor for Going<'_> {
     type Output = Option<Trace>;
 
     fn visit<M: MemoryModel>(self, model: M) -> Option<Trace> {
-        let Going { waiting, reductions, plan, order } = self;
-        let machine = Machine::new(&waiting.problem, model, reductions);
+        let Going { waiting, reductions, plan, order } = &self;
+        let machine = Machine::new(&waiting.problem, model, *reductions);
         let mut state = machine.blank();
         let mut choices = Choices::scripted(&plan.init);
         if machine.start(&mut state, &mut choices, &mut ()) != Ok(true) {
@@ -209,26 +221,52 @@ impl Visitor for Going<'_> {
         let mut trace =
             Trace { init: plan.init.clone(), steps: Vec::new(), bound: machine.model.bound() };
         let mut next = vec![0; plan.steps.len()];
-        for event in order {
+        for event in *order {
             let (thread, access, store) = plan.events[*event];
             let t = ThreadId::from_index(thread);
             while next[thread] <= access {
                 let (_, script) = &plan.steps[thread][next[thread]];
                 let step = Step { thread: t, action: Action::Run(script.clone()) };
                 next[thread] += 1;
+                let moved = *event + 1 == plan.events.len() && next[thread] > access;
+                if moved {
+                    // Choices may go another way where it comes now.
+                    trace.steps.push(self.chosen(&machine, &mut state, t, step)?);
+                    continue;
+                }
                 if machine.take(&mut state, &step, &mut ()) != Ok(Taken::Yes) {
                     return None;
                 }
                 trace.steps.push(step);
-            }
-            if is_dead_end(&machine, waiting, &state, t) {
-                return None;
             }
             if let Some(loc) = store {
                 trace.steps.push(commit(&machine, &mut state, t, loc)?);
             }
         }
         Some(trace)
+    }
+}
+
+impl Going<'_> {
+    /// Takes a step, or the same with other choices, so that the thread does not wait.
+    fn chosen<M: MemoryModel>(
+        &self,
+        machine: &Machine<'_, M>,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        step: Step,
+    ) -> Option<Step> {
+        let others = machine.runs(state, t).into_iter().map(|attempt| attempt.step);
+        let mut steps = std::iter::once(step).chain(others);
+        steps.find(|step| {
+            let mut after = state.clone();
+            let goes = machine.take(&mut after, step, &mut ()) == Ok(Taken::Yes)
+                && !is_dead_end(machine, self.waiting, &after, t);
+            if goes {
+                state.clone_from(&after);
+            }
+            goes
+        })
     }
 }
 

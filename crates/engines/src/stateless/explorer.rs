@@ -2,6 +2,7 @@
 
 use super::footprint::Cells;
 use super::path::{Move, Path, Pushed, Trouble};
+use super::variants::{Variant, Variants};
 use crate::robust::escape::escape;
 use fencepost_ir::waits::Waiting;
 use fencepost_ir::{Op, Property, Quantifier, ThreadId, Value};
@@ -44,9 +45,9 @@ pub(crate) enum Until {
 pub(crate) enum Found {
     /// A run that breaks a property.
     Trouble(Trace),
-    /// A run whose last event could have left sequential consistency: the choices of `init`, and the
-    /// moves.
-    Borderline(Vec<u32>, Vec<Move>),
+    /// A run whose last event could have left sequential consistency: the choices of `init`, the
+    /// moves, and what the last of them does then, if that is not what it does.
+    Borderline(Vec<u32>, Vec<Move>, Option<Variant>),
 }
 
 /// What was counted.
@@ -67,6 +68,8 @@ pub(crate) struct Tally {
     pub(crate) found: Option<Found>,
     /// Whether the bound on preemptions kept something from happening.
     pub(crate) bounded: bool,
+    /// Whether some block has more ways through it than are told apart.
+    pub(crate) doubtful: bool,
     /// Why it ended early, if it did.
     pub(crate) stopped: Option<Stop>,
 }
@@ -86,6 +89,7 @@ impl Tally {
             self.witnesses.entry(property).or_insert(trace);
         }
         self.bounded |= other.bounded;
+        self.doubtful |= other.doubtful;
         self.found = self.found.take().or(other.found);
         self.stopped = self.stopped.or(other.stopped);
     }
@@ -125,6 +129,9 @@ pub(crate) struct Explorer<'m, 'p, M: MemoryModel> {
     patience: u32,
     /// By thread and program counter: whether the step there chooses.
     chooses: Vec<Vec<bool>>,
+    variants: Variants,
+    /// Whether steps that write at once can come too early at all: under PSO, or where records are allocated.
+    varies: bool,
 }
 
 impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
@@ -135,17 +142,26 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
         plan: Plan,
         cancel: &'m Cancel,
     ) -> Self {
+        let mut code = machine.shape.program().threads.iter().flat_map(|thread| &thread.code);
+        let varies = match plan.watch {
+            None => false,
+            Some(Model::Pso) => true,
+            Some(Model::Tso) => code.any(|stmt| matches!(stmt.op, Op::New { .. })),
+        };
+        let variants = if varies { Variants::new(&machine.shape) } else { Variants::default() };
         Explorer {
             path: Path::new(machine, waiting, cells, plan.watch),
             waiting,
             cells,
             plan,
             longest: plan.longest,
-            tally: Tally::default(),
+            tally: Tally { doubtful: variants.too_many, ..Tally::default() },
             runs_left: u64::MAX,
             cancel,
             patience: PATIENCE,
             chooses: machine.shape.program().threads.iter().map(chooses).collect(),
+            variants,
+            varies,
         }
     }
 
@@ -183,14 +199,44 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
                 return true;
             }
         }
-        if self.path.fired_now() && self.is_misleading() {
-            self.path.fired = false;
+        if self.plan.watch.is_none() {
+            return false;
         }
+        let variant = self.settle();
         let fired = self.path.fired && self.plan.until == Until::Found;
         if fired {
-            self.tally.found = Some(Found::Borderline(self.path.init.clone(), self.made(None)));
+            let init = self.path.init.clone();
+            self.tally.found = Some(Found::Borderline(init, self.made(None), variant));
         }
         fired
+    }
+
+    /// The monitor does not know values: what it moves might do something else where it comes then, or wait. Sees to it
+    /// that the path has fired exactly if the last event, or what it could do elsewhere, leaves
+    /// sequential consistency; which of that.
+    fn settle(&mut self) -> Option<Variant> {
+        let last = self.path.events.len() - 1;
+        let thread = self.path.events[last].made.thread;
+        if self.varies
+            && let Some(variants) =
+                self.variants.of(self.path.machine, self.path.state_at(last), thread)
+        {
+            if self.path.fired && !self.path.fired_now() {
+                return None;
+            }
+            self.path.fired = false;
+            let found = self.path.would_have_fired(&variants);
+            let real = found.into_iter().find(|variant| self.escapes(None, Some(variant)));
+            self.path.fired = real.is_some();
+            return real;
+        }
+        if self.path.fired_now()
+            && self.waiting.has_waits(ThreadId::from_index(thread))
+            && !self.escapes(None, None)
+        {
+            self.path.fired = false;
+        }
+        None
     }
 
     /// The moves of the path, and one more.
@@ -198,26 +244,17 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
         self.path.events.iter().map(|event| event.made.clone()).chain(more).collect()
     }
 
-    /// The monitor does not know values: what it moves might wait where it comes then. Whether that is
-    /// so for the last event.
-    fn is_misleading(&self) -> bool {
-        let last = self.path.events.len() - 1;
-        let thread = ThreadId::from_index(self.path.events[last].made.thread);
-        let pc = self.path.state_at(last).pcs[thread.index()];
-        let is_block = matches!(self.path.machine.shape.stmt(thread, pc).op, Op::AtomicBegin);
-        (is_block || self.waiting.has_waits(thread)) && !self.escapes(None)
-    }
-
-    /// Whether the path, with one more move, leads to a run that is not sequentially consistent.
-    fn escapes(&self, more: Option<Move>) -> bool {
+    /// Whether the path, with one more move, leads to a run that is not sequentially consistent, when its last move does
+    /// something else.
+    fn escapes(&self, more: Option<Move>, variant: Option<&Variant>) -> bool {
         let Some(model) = self.plan.watch else { return false };
         let (init, reductions) = (&self.path.init, self.path.machine.reductions);
-        escape(self.waiting, model, reductions, init, &self.made(more)).is_some()
+        escape(self.waiting, model, reductions, init, &self.made(more), variant).is_some()
     }
 
     /// A thread that waits could go on if what it waits for had come earlier: the move, if that leaves
     /// sequential consistency.
-    fn impatient(&mut self) -> Option<Move> {
+    fn impatient(&mut self) -> Option<(Move, Option<Variant>)> {
         for t in 0..self.threads() {
             if self.path.has_halted(t) {
                 continue;
@@ -227,8 +264,21 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
                     Pushed::Blocked | Pushed::Waiting => {}
                     Pushed::Yes | Pushed::Wrong(_) => unreachable!("nothing can happen here"),
                 }
-                if self.path.would_fire(t) && self.escapes(Some(made.clone())) {
-                    return Some(made);
+                let variants = if self.varies {
+                    self.variants.of(self.path.machine, self.path.state(), t)
+                } else {
+                    None
+                };
+                let variants: Vec<Option<Variant>> = match variants {
+                    Some(variants) => variants.into_iter().map(Some).collect(),
+                    None => vec![None],
+                };
+                for variant in variants {
+                    if self.path.would_fire(t, variant.as_ref())
+                        && self.escapes(Some(made.clone()), variant.as_ref())
+                    {
+                        return Some((made, variant));
+                    }
                 }
             }
         }
@@ -264,11 +314,11 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
         if end != End::Redundant && (self.path.fired || impatient.is_some()) {
             self.tally.borderline += 1;
         }
-        if let Some(made) = impatient
+        if let Some((made, variant)) = impatient
             && self.plan.until == Until::Found
         {
             let moves = self.made(Some(made));
-            self.tally.found = Some(Found::Borderline(self.path.init.clone(), moves));
+            self.tally.found = Some(Found::Borderline(self.path.init.clone(), moves, variant));
             return false;
         }
         let goes_on = match end {

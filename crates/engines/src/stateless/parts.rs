@@ -5,14 +5,16 @@
 //! of a round are explored side by side; what is found is that of the first part, in their order,
 //! that has found something. So nothing depends on time.
 
-use super::explorer::{Explorer, Plan, Tally, Until};
+use super::explorer::{Explorer, Found, Plan, Tally, Until};
 use super::footprint::{Cells, conflict};
 use super::interleavings;
-use super::path::{Move, Pushed};
+use super::path::{Move, Path, Pushed};
 use super::traces::Traces;
 use super::wakeup::Asleep;
 use crate::engine::Budget;
 use fencepost_ir::waits::Waiting;
+use fencepost_models::machine::choice::Choices;
+use fencepost_models::replay::Trace;
 use fencepost_models::{Machine, MemoryModel};
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -59,6 +61,33 @@ pub(crate) struct Exploring<'m, 'p, M: MemoryModel> {
 }
 
 impl<M: MemoryModel> Exploring<'_, '_, M> {
+    /// Everything, as parts: one for each way that the choices of `init` go. Notes what goes wrong before the
+    /// first event.
+    pub(crate) fn all(&self, left: Option<u32>, tally: &mut Tally) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut choices = Choices::default();
+        loop {
+            let mut path = Path::new(self.machine, self.waiting, self.cells, None);
+            choices.rewind();
+            // Which way the choices go is known after a first try.
+            let _ = self.machine.start(&mut self.machine.blank(), &mut choices, &mut ());
+            let init = choices.script().to_vec();
+            match path.start(&init) {
+                Some(Ok(())) => {
+                    parts.push(Part { init, moves: Vec::new(), sleep: Vec::new(), left });
+                }
+                Some(Err(())) if self.plan.judge => {
+                    let trace = Trace { init, steps: path.opening.clone(), bound: None };
+                    tally.found.get_or_insert(Found::Trouble(trace));
+                }
+                Some(Err(())) | None => {}
+            }
+            if !choices.advance() {
+                return parts;
+            }
+        }
+    }
+
     /// Explores parts until all are done, something is found, or it takes too long; then `parts` holds what is
     /// left.
     pub(crate) fn explore(&self, parts: &mut Vec<Part>, tally: &mut Tally) {
@@ -190,7 +219,10 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
             if explorer.path.has_halted(t) {
                 continue;
             }
-            for made in explorer.moves(t) {
+            let moves = explorer.moves(t);
+            let mut possible = Vec::new();
+            let mut all = Vec::new();
+            for made in moves {
                 if sleep.iter().any(|asleep| asleep.made == made) {
                     continue;
                 }
@@ -203,6 +235,10 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
                 }
                 let touches = explorer.path.footprint.touches.clone();
                 explorer.path.pop();
+                all.extend_from_slice(&touches);
+                possible.push((made, touches));
+            }
+            for (made, touches) in possible {
                 last_goes_on |= last == Some(t);
                 let preempts = last_goes_on && last != Some(t);
                 let left = match part.left {
@@ -219,7 +255,8 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
                     left,
                 });
                 if part.left.is_none() {
-                    sleep.push(Asleep { made, touches });
+                    let chosen = (!made.script.is_empty()).then(|| all.clone());
+                    sleep.push(Asleep { made, touches, chosen });
                 }
             }
         }

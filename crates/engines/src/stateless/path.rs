@@ -9,6 +9,7 @@
 //! some run of the same partial order unless one was left before the other was entered.
 
 use super::footprint::{Cells, Footprint, Touch};
+use super::variants::Variant;
 use fencepost_ir::waits::Waiting;
 use fencepost_ir::{Op, ThreadId};
 use fencepost_models::machine::choice::Choices;
@@ -324,14 +325,40 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
         self.fired && self.before.last().is_some_and(|before| !before.fired)
     }
 
-    /// Whether the monitor would fire on what a thread has just tried in vain.
-    pub(crate) fn would_fire(&mut self, thread: usize) -> bool {
+    /// Whether the monitor would fire on what a thread has just tried in vain, or on something else
+    /// that it could do.
+    pub(crate) fn would_fire(&mut self, thread: usize, variant: Option<&Variant>) -> bool {
         let Some(monitor) = &mut self.monitor else { return false };
         let mark = monitor.mark();
         let mut fires = false;
-        self.footprint.for_each_action(|action| fires |= monitor.event(thread, action).is_some());
+        match variant {
+            Some(variant) => fires = monitor.event(thread, variant.action()).is_some(),
+            None => self.footprint.for_each_action(|action| {
+                fires |= monitor.event(thread, action).is_some();
+            }),
+        }
         monitor.undo(mark);
         fires
+    }
+
+    /// Which of these the monitor would have fired on, instead of the last event.
+    pub(crate) fn would_have_fired(&mut self, variants: &[Variant]) -> Vec<Variant> {
+        let Some(event) = self.events.last() else { return Vec::new() };
+        let (Some(monitor), Some(before)) = (&mut self.monitor, self.before.last()) else {
+            return Vec::new();
+        };
+        let thread = event.made.thread;
+        monitor.undo(before.monitor);
+        let mut fires = |variant: &&Variant| {
+            let fires = monitor.event(thread, variant.action()).is_some();
+            monitor.undo(before.monitor);
+            fires
+        };
+        let found = variants.iter().filter(&mut fires).cloned().collect();
+        self.footprint.for_each_action(|action| {
+            monitor.event(thread, action);
+        });
+        found
     }
 
     /// Takes the last event off.

@@ -12,8 +12,11 @@ use super::wakeup::Asleep;
 /// A move: the thread, and which way its choices go.
 pub type SavedMove = (usize, Vec<u32>);
 
-/// What need not be explored: a move, and what it touches (and whether it writes that).
-pub type SavedAsleep = (SavedMove, Vec<(u32, bool)>);
+/// Cells, and whether they are written.
+pub type SavedTouches = Vec<(u32, bool)>;
+
+/// What need not be explored: a move, what it touches, and what it could, if it has choices.
+pub type SavedAsleep = (SavedMove, SavedTouches, Option<SavedTouches>);
 
 /// A part that is left.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -51,9 +54,12 @@ impl Saved {
     /// What is to be kept of an exploration.
     pub(crate) fn new(of: (String, String), tally: &Tally, parts: &[Part]) -> Self {
         let plain = |made: &Move| (made.thread, made.script.clone());
+        let touches = |touches: &[Touch]| -> SavedTouches {
+            touches.iter().map(|touch| (touch.cell, touch.writes)).collect()
+        };
         let asleep = |asleep: &Asleep| {
-            let touches = asleep.touches.iter().map(|touch| (touch.cell, touch.writes));
-            (plain(&asleep.made), touches.collect())
+            let chosen = asleep.chosen.as_deref().map(touches);
+            (plain(&asleep.made), touches(&asleep.touches), chosen)
         };
         let part = |part: &Part| SavedPart {
             init: part.init.clone(),
@@ -84,9 +90,13 @@ impl Saved {
             ..Tally::default()
         };
         let made = |(thread, script): SavedMove| Move { thread, script };
-        let asleep = |(plain, touches): SavedAsleep| Asleep {
+        let cells = |touches: SavedTouches| -> Vec<Touch> {
+            touches.into_iter().map(|(cell, writes)| Touch { cell, writes }).collect()
+        };
+        let asleep = |(plain, touches, chosen): SavedAsleep| Asleep {
             made: made(plain),
-            touches: touches.into_iter().map(|(cell, writes)| Touch { cell, writes }).collect(),
+            touches: cells(touches),
+            chosen: chosen.map(cells),
         };
         let part = |part: SavedPart| Part {
             init: part.init,
@@ -102,7 +112,7 @@ impl Saved {
         let own = |(thread, _): &SavedMove| *thread < threads;
         self.of == *of
             && self.parts.iter().all(|part| {
-                part.moves.iter().all(own) && part.sleep.iter().all(|(made, _)| own(made))
+                part.moves.iter().all(own) && part.sleep.iter().all(|(made, ..)| own(made))
             })
     }
 }

@@ -29,6 +29,8 @@ struct Node {
     tree: Vec<Branch>,
     /// Not looked at yet.
     fresh: bool,
+    /// What the move that is explored touches, whichever way its choices go, if it has some.
+    chosen: Vec<Touch>,
 }
 
 /// The exploration of one part.
@@ -58,7 +60,7 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
     pub(crate) fn explore(explorer: &'x mut Explorer<'m, 'p, M>, sleep: Vec<Asleep>) -> bool {
         let base = explorer.path.events.len();
         let work = explorer.path.machine.blank();
-        let root = Node { sleep, tree: Vec::new(), fresh: true };
+        let root = Node { sleep, tree: Vec::new(), fresh: true, chosen: Vec::new() };
         let mut traces = Traces {
             explorer,
             base,
@@ -111,6 +113,7 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
             }
             let moves = self.explorer.moves(t);
             let alone = moves.len() == 1;
+            let all = if alone { Vec::new() } else { self.all_touches(t) };
             for made in moves {
                 let node = self.nodes.last_mut().expect("at a state");
                 if node.sleep.iter().any(|asleep| asleep.made == made) {
@@ -122,9 +125,8 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
                     Pushed::Waiting => waiting = true,
                     pushed if alone => return self.arrive(pushed, Vec::new()),
                     Pushed::Yes | Pushed::Wrong(_) => {
-                        let touches = self.explorer.path.footprint.touches.clone();
                         self.explorer.path.pop();
-                        node.tree.push(Branch { made, touches, next: Vec::new() });
+                        node.tree.push(Branch { made, touches: all.clone(), next: Vec::new() });
                     }
                 }
             }
@@ -140,8 +142,17 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
         })
     }
 
+    /// What the next step of a thread touches, whichever way its choices go.
+    fn all_touches(&mut self, t: usize) -> Vec<Touch> {
+        self.work.clone_from(self.explorer.path.state());
+        self.attempts(t).into_iter().flat_map(|attempt| attempt.touches).collect()
+    }
+
     /// Goes on along a branch. False when nobody wants more.
     fn descend(&mut self, branch: Branch) -> bool {
+        if !branch.made.script.is_empty() {
+            self.nodes.last_mut().expect("at a state").chosen = branch.touches;
+        }
         let pushed = self.explorer.path.push(branch.made);
         self.arrive(pushed, branch.next)
     }
@@ -176,7 +187,7 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
             })
             .cloned()
             .collect();
-        self.nodes.push(Node { sleep, tree, fresh: true });
+        self.nodes.push(Node { sleep, tree, fresh: true, chosen: Vec::new() });
         true
     }
 
@@ -184,11 +195,17 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
     fn ascend(&mut self) {
         let path = &mut self.explorer.path;
         let last = path.events.len() - 1;
-        let asleep =
-            Asleep { made: path.events[last].made.clone(), touches: path.touched(last).to_vec() };
-        self.nodes.last_mut().expect("before the event").sleep.push(asleep);
+        let made = path.events[last].made.clone();
+        let touches = path.touched(last).to_vec();
         path.pop();
         self.new = self.new.min(last);
+        if !made.script.is_empty() {
+            // Another choice may come to another place in a race that was looked at already.
+            self.new = self.base;
+        }
+        let chosen = (!made.script.is_empty()).then(|| self.all_touches(made.thread));
+        let node = self.nodes.last_mut().expect("before the event");
+        node.sleep.push(Asleep { made, touches, chosen });
     }
 
     /// A run has come to its end. False when nobody wants more.
@@ -314,7 +331,16 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
                 choices = Choices::default();
             }
         }
-        for attempt in self.attempts(thread) {
+        let mut attempts = self.attempts(thread);
+        if attempts.len() > 1 {
+            // One way to choose commutes with something only if all do.
+            let all: Vec<Touch> =
+                attempts.iter().flat_map(|attempt| attempt.touches.iter().copied()).collect();
+            for attempt in attempts.iter_mut().filter(|attempt| attempt.possible) {
+                attempt.touches.clone_from(&all);
+            }
+        }
+        for attempt in attempts {
             if attempt.possible {
                 self.plan(first, &removed, &attempt);
             } else {
@@ -395,8 +421,12 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
         let own = Item { made: &attempt.made, touches: &attempt.touches };
         let sequence: Vec<Item<'_>> = kept.map(item).chain([own]).collect();
         let node = &mut self.nodes[first - self.base];
-        let taken = item(first);
-        let asleep = node.sleep.iter().map(|a| Item { made: &a.made, touches: &a.touches });
+        let made = &path.events[first].made;
+        let taken = match made.script.is_empty() {
+            true => item(first),
+            false => Item { made, touches: &node.chosen },
+        };
+        let asleep = node.sleep.iter().map(Asleep::item);
         let covered = |item: Item<'_>| is_weak_initial(item.made, item.touches, &sequence);
         if asleep.chain([taken]).any(covered) {
             return;

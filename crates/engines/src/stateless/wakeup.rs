@@ -11,7 +11,18 @@ use super::path::Move;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Asleep {
     pub(crate) made: Move,
+    /// What it touches: whatever touches the same wakes it.
     pub(crate) touches: Vec<Touch>,
+    /// What it could touch, had it chosen differently: it comes first for all that begins with it only if
+    /// all of that commutes. None if it has nothing to choose.
+    pub(crate) chosen: Option<Vec<Touch>>,
+}
+
+impl Asleep {
+    /// As a step of a sequence.
+    pub(crate) fn item(&self) -> Item<'_> {
+        Item { made: &self.made, touches: self.chosen.as_ref().unwrap_or(&self.touches) }
+    }
 }
 
 /// A move that is to be explored, and what is to come after it: nothing in particular, or these.

@@ -92,6 +92,11 @@ impl Trace {
             if told.is_empty() || told.starts_with(b"#") {
                 continue;
             }
+            // Else a list of the values would do for an object, too.
+            if !told.starts_with(b"{") {
+                let column = bytes.len() - bytes.trim_ascii_start().len() + 1;
+                return Err(wrong(column, "expected an object with `thread` and `op`".into()));
+            }
             let said = serde_json::from_slice(&bytes).map_err(|error| {
                 let message = error.to_string();
                 let place = format!(" at line {} column {}", error.line(), error.column());
@@ -258,6 +263,7 @@ impl Reader {
 
 /// One line. Fields that are not here are ignored.
 #[derive(serde::Deserialize)]
+#[serde(expecting = "an object with `thread` and `op`")]
 struct Line<'a> {
     #[serde(borrow)]
     thread: Name<'a>,
@@ -273,6 +279,7 @@ struct Line<'a> {
 
 /// One access of a block.
 #[derive(serde::Deserialize)]
+#[serde(expecting = "an object with `address` and `op`")]
 struct Part<'a> {
     #[serde(borrow)]
     address: Name<'a>,
@@ -450,7 +457,7 @@ mod tests {
              most 64 bits"
         );
         assert!(after("{\"thread\":\"\u{1b}\"}").contains("control character"));
-        assert!(after("[]").starts_with("2:"), "{}", after("[]"));
+        assert_eq!(after(" [0]"), "2:2: expected an object with `thread` and `op`");
         assert!(message(&" ".repeat(LONGEST + 1)).starts_with("1:1: the line is longer"));
     }
 }
