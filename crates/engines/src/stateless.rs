@@ -10,7 +10,7 @@
 //!
 //! - [`path`]: one run that grows and shrinks; [`footprint`]: what its steps touch; [`variants`]: what they could.
 //! - [`traces`], [`wakeup`]: dynamic partial-order reduction; [`interleavings`]: bounded preemptions.
-//! - [`explorer`]: what both share; [`parts`]: two cores; [`saved`]: to go on another time.
+//! - [`explorer`]: what both share; [`watch`]: the monitor; [`parts`]: two cores; [`saved`]: to go on another time.
 
 pub(crate) mod explorer;
 pub(crate) mod footprint;
@@ -21,6 +21,7 @@ pub mod saved;
 mod traces;
 pub(crate) mod variants;
 mod wakeup;
+mod watch;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
 use crate::robust::{Asking, Robust, RobustBy, undecided};

@@ -6,7 +6,7 @@
 //! committed when it is their turn.
 //!
 //! The event that moves may do something else where it comes then: a wait may still not end, a
-//! block may not be possible. Then there is no such run, and another write is tried.
+//! block may not be possible or read something else. Then there is no such run, and another write is tried.
 
 use crate::happens::cycle;
 use crate::stateless::footprint::{Act, Cells};
@@ -44,10 +44,11 @@ pub(crate) fn escape(
     };
     let spec = ModelSpec::by_name(name).expect("a built-in model");
     let orders = plan.orders();
-    let traces = orders.into_iter().filter_map(|order| {
+    let mut traces = orders.into_iter().filter_map(|order| {
         spec.visit(ROOM, Going { waiting, reductions, plan: &plan, order: &order })
     });
-    traces.into_iter().next()
+    // A block may read less than was said, and the cycle go through what it does not read.
+    traces.find(|trace| leaves(&waiting.problem, &spec, reductions, trace))
 }
 
 /// Whether a trace replays on the exact model of this name and is not sequentially consistent.

@@ -10,12 +10,12 @@
 
 use super::footprint::{Cells, Footprint, Touch};
 use super::variants::Variant;
+use super::watch::Watch;
 use fencepost_ir::waits::Waiting;
 use fencepost_ir::{Op, ThreadId};
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::state::State;
 use fencepost_models::{Action, Machine, MemoryModel, Step, Taken};
-use fencepost_monitor::{Mark, Monitor};
 
 /// What a thread does next: itself, and which way `choose` goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,6 +38,8 @@ pub(crate) struct Event {
     from: usize,
     /// Its thread's section before it.
     section: Section,
+    /// Whether the monitor had fired before it.
+    fired: bool,
 }
 
 /// Where a thread is with its critical sections.
@@ -71,12 +73,6 @@ pub(crate) enum Trouble {
     Overlap(usize),
 }
 
-/// A point of the path to shrink back to.
-struct Before {
-    monitor: Mark,
-    fired: bool,
-}
-
 pub(crate) struct Path<'m, 'p, M: MemoryModel> {
     pub(crate) machine: &'m Machine<'p, M>,
     waiting: &'m Waiting,
@@ -84,7 +80,6 @@ pub(crate) struct Path<'m, 'p, M: MemoryModel> {
     /// The state before each event, and after the last. States beyond are kept for their memory.
     states: Vec<State<M::Pending>>,
     pub(crate) events: Vec<Event>,
-    before: Vec<Before>,
     /// The clocks of all events, one after another.
     clocks: Vec<u32>,
     touches: Vec<Touch>,
@@ -95,7 +90,7 @@ pub(crate) struct Path<'m, 'p, M: MemoryModel> {
     sections: Vec<Section>,
     pub(crate) footprint: Footprint,
     choices: Choices,
-    monitor: Option<Monitor>,
+    watch: Option<Watch>,
     /// Whether the monitor has fired on this path.
     pub(crate) fired: bool,
     /// Steps of the machine before the first event.
@@ -118,7 +113,6 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
             cells,
             states: vec![machine.blank()],
             events: Vec::new(),
-            before: Vec::new(),
             clocks: Vec::new(),
             touches: Vec::new(),
             history: vec![Vec::new(); cells.len()],
@@ -126,7 +120,7 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
             sections: vec![Section::default(); threads],
             footprint: Footprint::default(),
             choices: Choices::default(),
-            monitor: watch.map(|model| Monitor::new(model, threads, cells.addresses)),
+            watch: watch.map(|model| Watch::new(&machine.shape, model, cells.addresses)),
             fired: false,
             opening: Vec::new(),
             init: Vec::new(),
@@ -270,7 +264,8 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
         }
         let number = self.own[made.thread].len() as u32 + 1;
         let from = self.touches.len();
-        let event = Event { made, number, steps, entered, from, section: before };
+        let fired = self.fired;
+        let event = Event { made, number, steps, entered, from, section: before, fired };
         self.enter(event, section);
         let overlap = || entered.and_then(|_| self.overlaps(depth));
         match wrong.or_else(overlap) {
@@ -311,54 +306,26 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
         self.own[thread].push(depth as u32);
         self.sections[thread] = section;
         self.events.push(event);
-        if let Some(monitor) = &mut self.monitor {
-            self.before.push(Before { monitor: monitor.mark(), fired: self.fired });
-            let fired = &mut self.fired;
-            self.footprint.for_each_action(|action| {
-                *fired |= monitor.event(thread, action).is_some();
-            });
+        if let Some(watch) = &mut self.watch {
+            self.fired |= watch.push(thread, &self.footprint);
         }
     }
 
     /// Whether the monitor has fired on the last event, and on none before.
     pub(crate) fn fired_now(&self) -> bool {
-        self.fired && self.before.last().is_some_and(|before| !before.fired)
+        self.fired && self.events.last().is_some_and(|event| !event.fired)
     }
 
     /// Whether the monitor would fire on what a thread has just tried in vain, or on something else
     /// that it could do.
     pub(crate) fn would_fire(&mut self, thread: usize, variant: Option<&Variant>) -> bool {
-        let Some(monitor) = &mut self.monitor else { return false };
-        let mark = monitor.mark();
-        let mut fires = false;
-        match variant {
-            Some(variant) => fires = monitor.event(thread, variant.action()).is_some(),
-            None => self.footprint.for_each_action(|action| {
-                fires |= monitor.event(thread, action).is_some();
-            }),
-        }
-        monitor.undo(mark);
-        fires
+        let Path { watch, footprint, .. } = self;
+        watch.as_mut().is_some_and(|watch| watch.would_fire(thread, footprint, variant))
     }
 
     /// Which of these the monitor would have fired on, instead of the last event.
     pub(crate) fn would_have_fired(&mut self, variants: &[Variant]) -> Vec<Variant> {
-        let Some(event) = self.events.last() else { return Vec::new() };
-        let (Some(monitor), Some(before)) = (&mut self.monitor, self.before.last()) else {
-            return Vec::new();
-        };
-        let thread = event.made.thread;
-        monitor.undo(before.monitor);
-        let mut fires = |variant: &&Variant| {
-            let fires = monitor.event(thread, variant.action()).is_some();
-            monitor.undo(before.monitor);
-            fires
-        };
-        let found = variants.iter().filter(&mut fires).cloned().collect();
-        self.footprint.for_each_action(|action| {
-            monitor.event(thread, action);
-        });
-        found
+        self.watch.as_mut().map_or_else(Vec::new, |watch| watch.would_have_fired(variants))
     }
 
     /// Takes the last event off.
@@ -371,11 +338,10 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
         self.own[thread].pop();
         self.clocks.truncate(self.events.len() * self.own.len());
         self.sections[thread] = event.section;
-        if let Some(monitor) = &mut self.monitor {
-            let before = self.before.pop().expect("one for each event");
-            monitor.undo(before.monitor);
-            self.fired = before.fired;
+        if let Some(watch) = &mut self.watch {
+            watch.pop();
         }
+        self.fired = event.fired;
     }
 
     /// The thread whose last critical section overlaps with the one that an event has entered.

@@ -1,0 +1,111 @@
+//! Verdicts and outcomes against the explicit engine, on random programs.
+
+use crate::ask::{Compared, each, same_under_sc, sound_under, stored, within};
+use crate::draw::{Sketch, deadlocks, invariants, sections, turns, waits};
+use fencepost_conformance::random::{Profile, bounded, endless, program, waiting};
+use fencepost_ir::Problem;
+
+/// Programs of each kind.
+const PROGRAMS: u64 = 300;
+
+fn sc(problem: &Problem) -> Result<Compared, String> {
+    same_under_sc(problem, within(1), stored())
+}
+
+fn weaker(problem: &Problem) -> Result<Compared, String> {
+    let tso = sound_under(problem, "tso", within(1), stored())?;
+    Ok(tso.and(sound_under(problem, "pso", within(1), stored())?))
+}
+
+/// Both, with at least these percentages of programs compared: verdicts under SC, outcomes under SC, verdicts
+/// under the weaker models.
+fn sketches(draw: fn(u64) -> Sketch, least: [u64; 3]) {
+    let strong = each(draw, PROGRAMS, sc);
+    let weak = each(draw, PROGRAMS, weaker);
+    enough(strong, weak, least);
+}
+
+fn profile(profile: Profile, least: [u64; 3]) {
+    let strong = each(|seed| program(profile, seed), PROGRAMS, sc);
+    let weak = each(|seed| program(profile, seed), PROGRAMS, weaker);
+    enough(strong, weak, least);
+}
+
+#[track_caller]
+fn enough(strong: Compared, weak: Compared, [verdicts, outcomes, weaker]: [u64; 3]) {
+    if std::env::var("FENCEPOST_SEEDS").is_ok() {
+        return;
+    }
+    let percent = |count: u64| count * 100 / PROGRAMS;
+    let found = [percent(strong.verdicts), percent(strong.outcomes), percent(weak.verdicts)];
+    let right = found[0] >= verdicts && found[1] >= outcomes && found[2] >= weaker;
+    assert!(right, "compared, in percent of programs: {found:?}");
+}
+
+#[test]
+fn straight() {
+    profile(Profile::Straight, [90, 90, 50]);
+}
+
+#[test]
+fn loops() {
+    profile(Profile::Loops, [30, 20, 10]);
+}
+
+#[test]
+fn records() {
+    profile(Profile::Records, [90, 90, 30]);
+}
+
+#[test]
+fn kitchen() {
+    profile(Profile::Kitchen, [60, 60, 30]);
+}
+
+#[test]
+fn buffers() {
+    profile(Profile::Buffers, [40, 40, 10]);
+}
+
+#[test]
+fn bounded_programs() {
+    let strong = each(bounded, PROGRAMS, sc);
+    enough(strong, each(bounded, PROGRAMS, weaker), [90, 90, 30]);
+}
+
+#[test]
+fn waiting_programs() {
+    let strong = each(waiting, PROGRAMS, sc);
+    enough(strong, each(waiting, PROGRAMS, weaker), [90, 90, 30]);
+}
+
+#[test]
+fn endless_programs() {
+    let strong = each(endless, PROGRAMS / 3, sc);
+    enough(strong, each(endless, PROGRAMS / 3, weaker), [0, 0, 0]);
+}
+
+#[test]
+fn critical_sections() {
+    sketches(sections, [80, 70, 30]);
+}
+
+#[test]
+fn taking_turns() {
+    sketches(turns, [80, 70, 30]);
+}
+
+#[test]
+fn invariants_of_several_locations() {
+    sketches(invariants, [80, 70, 30]);
+}
+
+#[test]
+fn deadlock_freedom() {
+    sketches(deadlocks, [80, 70, 30]);
+}
+
+#[test]
+fn waits_of_every_kind() {
+    sketches(waits, [60, 60, 20]);
+}

@@ -1,0 +1,292 @@
+//! Engines asked, answers compared, programs drawn.
+
+use crate::common::{lower, model, settings};
+use fencepost_conformance::random::{RandomProgram, shrink};
+use fencepost_engines::{Answer, Budget, Engine, Evidence, Explicit, Settings, Stateless, Task};
+use fencepost_engines::{Inconclusive, Verdict, Violation, Why};
+use fencepost_ir::Problem;
+use fencepost_models::replay::{End, Trace, replay};
+use fencepost_models::{Machine, MemoryModel, Reductions, Stumble, Visitor, Wrong};
+use fencepost_search::{Cancel, Limits, Progress, Stop};
+use std::any::Any;
+use std::fmt;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// The engine under test.
+pub(crate) const STATELESS: Stateless = Stateless { preemptions: None };
+/// States that the explicit engine may store; programs with more are passed over.
+pub(crate) const STATES: u64 = 100_000;
+/// Runs that the stateless engine may take, about.
+pub(crate) const RUNS: u64 = 3_000;
+/// Events in a run, at most: fewer than usual, so that endless programs are passed over soon.
+pub(crate) const EVENTS: u32 = 60;
+
+/// How long an engine may look at one program.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Settings of the stateless engine for random programs.
+pub(crate) fn within(threads: usize) -> Settings {
+    let limits = Limits { states: RUNS, depth: EVENTS, ..Limits::default() };
+    Settings { limits, ..settings(threads) }
+}
+
+/// Settings of the explicit engine.
+pub(crate) fn stored() -> Settings {
+    let limits = Limits { states: STATES, ..Limits::default() };
+    Settings { limits, shortest: false, max_buffer: Some(8), ..settings(1) }
+}
+
+/// Which question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Question {
+    /// Whether something is wrong.
+    Verdict,
+    /// What all final states look like.
+    Outcomes,
+}
+
+/// Asks an engine, which may take so long.
+pub(crate) fn ask_for(
+    patience: Duration,
+    engine: &(dyn Engine + Sync),
+    question: Question,
+    (problem, name): (&Problem, &str),
+    settings: Settings,
+) -> Answer {
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    let budget = Budget { cancel: &cancel, progress: &progress };
+    let model = &model(name);
+    let task = Task { problem, model };
+    let (done, watched) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let watched = watched;
+            if watched.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+                cancel.time_is_over();
+            }
+        });
+        let answer = match question {
+            Question::Verdict => engine.run(task, settings, budget),
+            Question::Outcomes => engine.outcomes(task, settings, budget),
+        };
+        drop(done);
+        answer
+    })
+}
+
+/// Asks an engine.
+pub(crate) fn ask(
+    engine: &(dyn Engine + Sync),
+    question: Question,
+    of: (&Problem, &str),
+    settings: Settings,
+) -> Answer {
+    ask_for(PATIENCE, engine, question, of, settings)
+}
+
+/// Whether there is no conclusion because of a limit that was asked for.
+pub(crate) fn is_limited(answer: &Answer) -> bool {
+    let limits = [Stop::States, Stop::Depth, Stop::Time].map(Why::Stopped);
+    matches!(&answer.verdict, Verdict::Inconclusive(Inconclusive { why, .. }) if limits.contains(why))
+}
+
+/// What could be compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Compared {
+    /// Verdicts.
+    pub(crate) verdicts: u64,
+    /// Of these: violations.
+    pub(crate) violated: u64,
+    /// Sets of outcomes.
+    pub(crate) outcomes: u64,
+}
+
+impl Compared {
+    /// Both together.
+    pub(crate) fn and(self, other: Compared) -> Compared {
+        Compared {
+            verdicts: self.verdicts + other.verdicts,
+            violated: self.violated + other.violated,
+            outcomes: self.outcomes + other.outcomes,
+        }
+    }
+}
+
+/// Holds the stateless engine against the explicit one under SC: the same verdict, a run that replays to what
+/// is said of it, the same outcomes.
+pub(crate) fn same_under_sc(
+    problem: &Problem,
+    ours: Settings,
+    theirs: Settings,
+) -> Result<Compared, String> {
+    let mut compared = Compared::default();
+    let of = (problem, "sc");
+    let expected = ask(&Explicit, Question::Verdict, of, theirs).verdict;
+    if matches!(expected, Verdict::Inconclusive(_)) {
+        return Ok(compared);
+    }
+    let found = ask(&STATELESS, Question::Verdict, of, ours);
+    if !is_limited(&found) {
+        let (found, expected) = (&found.verdict, &expected);
+        if found.word() != expected.word() {
+            return Err(format!("found {found:?}, expected {expected:?}"));
+        }
+        shown(problem, "sc", found)?;
+        compared.verdicts = 1;
+        compared.violated = u64::from(matches!(found, Verdict::Violated(_)));
+    }
+    let expected = ask(&Explicit, Question::Outcomes, of, theirs);
+    let found = ask(&STATELESS, Question::Outcomes, of, ours);
+    if !expected.outcomes_complete {
+        return Ok(compared);
+    }
+    let whole = found.outcomes_complete;
+    if !is_limited(&found) && found.verdict.word() != expected.verdict.word() {
+        return Err(format!("with outcomes {:?}, not {:?}", found.verdict, expected.verdict));
+    }
+    let extra: Vec<_> = found.outcomes.difference(&expected.outcomes).collect();
+    let missing: Vec<_> = expected.outcomes.difference(&found.outcomes).collect();
+    if !extra.is_empty() || (whole && !missing.is_empty()) {
+        return Err(format!("outcomes missing {missing:?}, too many {extra:?}"));
+    }
+    compared.outcomes = u64::from(whole);
+    Ok(compared)
+}
+
+/// Holds it against the explicit engine under a weaker model, where it may say that it does not know.
+pub(crate) fn sound_under(
+    problem: &Problem,
+    name: &str,
+    ours: Settings,
+    theirs: Settings,
+) -> Result<Compared, String> {
+    let mut compared = Compared::default();
+    let of = (problem, name);
+    let found = ask(&STATELESS, Question::Verdict, of, ours).verdict;
+    let expected = ask(&Explicit, Question::Verdict, of, theirs).verdict;
+    let known = |verdict: &Verdict| !matches!(verdict, Verdict::Inconclusive(_));
+    if known(&found) {
+        shown(problem, name, &found)?;
+        if known(&expected) && found.word() != expected.word() {
+            return Err(format!("{name}: found {found:?}, expected {expected:?}"));
+        }
+        compared.verdicts = u64::from(known(&expected));
+        compared.violated = u64::from(matches!(found, Verdict::Violated(_)));
+    }
+    let found = ask(&STATELESS, Question::Outcomes, of, ours);
+    if found.outcomes_complete {
+        let expected = ask(&Explicit, Question::Outcomes, of, theirs);
+        let missing: Vec<_> = expected.outcomes.difference(&found.outcomes).collect();
+        let extra: Vec<_> = found.outcomes.difference(&expected.outcomes).collect();
+        if !missing.is_empty() || (expected.outcomes_complete && !extra.is_empty()) {
+            return Err(format!("{name}: outcomes missing {missing:?}, too many {extra:?}"));
+        }
+        compared.outcomes = u64::from(expected.outcomes_complete);
+    }
+    Ok(compared)
+}
+
+/// Whether a violation is what its run ends with, on the exact model.
+pub(crate) fn shown(problem: &Problem, name: &str, verdict: &Verdict) -> Result<(), String> {
+    let Verdict::Violated(evidence) = verdict else { return Ok(()) };
+    let Evidence { violation, trace, .. } = evidence;
+    let Some(trace) = trace else {
+        let none = matches!(violation, Violation::NoWitness(_));
+        return if none { Ok(()) } else { Err(format!("{violation:?} without a run")) };
+    };
+    let end = model(name).visit(trace.room(), Ending { problem, trace })?;
+    let replayed = match end {
+        End::Stumbled(thread, Stumble { fault: Some(fault), label }) => {
+            Violation::Fault(fault, thread, label)
+        }
+        End::Stumbled(thread, Stumble { fault: None, label }) => {
+            Violation::Assertion(thread, label)
+        }
+        End::Wrong(Wrong::MutualExclusion(a, b)) => Violation::MutualExclusion(a, b),
+        End::Wrong(Wrong::Invariant(at)) => Violation::Invariant(at),
+        End::Wrong(Wrong::Final(at)) => Violation::Final(at),
+        End::Wrong(Wrong::Operations(at)) => Violation::Operations(at),
+        End::Wrong(Wrong::Deadlock) => Violation::Deadlock,
+        End::Fine => return Err(format!("{violation:?} does not show at the end of its run")),
+    };
+    let same = replayed == *violation;
+    if same { Ok(()) } else { Err(format!("{violation:?} replays as {end:?}")) }
+}
+
+struct Ending<'a> {
+    problem: &'a Problem,
+    trace: &'a Trace,
+}
+
+impl Visitor for Ending<'_> {
+    type Output = Result<End, String>;
+
+    fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
+        let machine = Machine::new(self.problem, model, Reductions::ALL);
+        let run = replay(&machine, self.trace);
+        run.map(|run| run.end).map_err(|divergence| format!("no such run: {}", divergence.reason))
+    }
+}
+
+/// A program as a text that can be made smaller.
+pub(crate) trait Drawn: fmt::Display {
+    /// The smallest text for which something still fails.
+    fn shrunk(&self, fails: &dyn Fn(&str) -> bool) -> String;
+}
+
+impl Drawn for RandomProgram {
+    fn shrunk(&self, fails: &dyn Fn(&str) -> bool) -> String {
+        shrink(self, fails).to_string()
+    }
+}
+
+/// Holds each random program against a check, which tells what it could compare, or what is wrong. One that
+/// fails is shrunk and printed.
+pub(crate) fn each<D: Drawn>(
+    draw: impl Fn(u64) -> D,
+    usual: u64,
+    check: impl Fn(&Problem) -> Result<Compared, String>,
+) -> Compared {
+    let mut all = Compared::default();
+    let judge = |source: &str| caught(|| check(&lower(source)?[0]));
+    for seed in seeds(usual) {
+        let drawn = draw(seed);
+        match judge(&drawn.to_string()) {
+            Ok(compared) => all = all.and(compared),
+            Err(_) => {
+                let fails = |source: &str| lower(source).is_ok() && judge(source).is_err();
+                let small = drawn.shrunk(&fails);
+                let difference = judge(&small).err();
+                panic!("seed {seed}: {difference:?}\n{small}\n{drawn}");
+            }
+        }
+    }
+    println!("{all:?}");
+    all
+}
+
+/// What something returns, or with which words it panics.
+fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let told = |panic: Box<dyn Any + Send>| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
+            .unwrap_or_else(|| "it panics".into())
+    };
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(told(panic)))
+}
+
+/// Which random programs to draw: the usual ones, or those that the environment asks for.
+pub(crate) fn seeds(usual: u64) -> Range<u64> {
+    let Ok(text) = std::env::var("FENCEPOST_SEEDS") else { return 0..usual };
+    let (from, to) = text.split_once("..").expect("FENCEPOST_SEEDS is `from..to`");
+    let number = |text: &str| text.parse().expect("FENCEPOST_SEEDS is made of numbers");
+    number(from)..number(to)
+}
+
+/// The only problem of a source text.
+pub(crate) fn problem(source: &str) -> Problem {
+    lower(source).unwrap_or_else(|error| panic!("{error}\n{source}")).remove(0)
+}

@@ -1,0 +1,152 @@
+//! The corpus: the stateless engine against the explicit one, and which programs are robust.
+
+use crate::ask::{Compared, Question, ask, ask_for, same_under_sc, sound_under};
+use crate::common::{corpus, lower, settings};
+use fencepost_engines::{Evidence, Explicit, Robust, RobustBy, Settings, Verdict, Violation, Why};
+use fencepost_ir::Problem;
+use fencepost_search::Limits;
+use std::fmt::Write;
+use std::fs;
+use std::time::Duration;
+
+/// Every program of a folder: each client of a file is one.
+fn programs(folder: &str) -> Vec<(String, Problem)> {
+    let files = fs::read_dir(corpus().join(folder)).expect("the corpus is there");
+    let paths = files.map(|file| file.expect("it can be read").path());
+    let mut paths: Vec<_> =
+        paths.filter(|p| p.extension().is_some_and(|end| end == "fp")).collect();
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        let source = fs::read_to_string(&path).expect("a program");
+        let stem = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+        let problems = lower(&source).expect("it compiles");
+        let several = problems.len() > 1;
+        for problem in problems {
+            let client = if several { format!(" {}", problem.name) } else { String::new() };
+            found.push((format!("{folder}/{stem}{client}"), problem));
+        }
+    }
+    found
+}
+
+fn limited(runs: u64) -> Settings {
+    let limits = Limits { states: runs, ..Limits::default() };
+    Settings { limits, ..settings(2) }
+}
+
+fn stored() -> Settings {
+    Settings { shortest: false, max_buffer: Some(8), ..limited(300_000) }
+}
+
+/// Compares a folder under SC and under the weaker models; at least so many verdicts and outcomes under
+/// SC, and verdicts under the weaker models.
+fn folder(name: &str, least: [u64; 3]) {
+    let (mut strong, mut weak) = (Compared::default(), Compared::default());
+    let mut wrong = Vec::new();
+    for (name, problem) in programs(name) {
+        let mut note = |compared: Result<Compared, String>, all: &mut Compared| match compared {
+            Ok(compared) => *all = all.and(compared),
+            Err(error) => wrong.push(format!("{name}: {error}")),
+        };
+        note(same_under_sc(&problem, limited(5_000), stored()), &mut strong);
+        for model in ["tso", "pso"] {
+            note(sound_under(&problem, model, limited(5_000), stored()), &mut weak);
+        }
+    }
+    println!("{name}: {strong:?} {weak:?}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let found = [strong.verdicts, strong.outcomes, weak.verdicts];
+    assert!(found.iter().zip(least).all(|(found, least)| *found >= least), "compared {found:?}");
+}
+
+#[test]
+fn litmus() {
+    folder("litmus", [100, 100, 50]);
+}
+
+#[test]
+fn mutex() {
+    folder("mutex", [20, 20, 5]);
+}
+
+#[test]
+fn papers() {
+    folder("papers", [5, 5, 5]);
+}
+
+#[test]
+fn structures() {
+    folder("structures", [5, 5, 5]);
+}
+
+#[test]
+fn regress() {
+    folder("regress", [5, 5, 5]);
+}
+
+/// A verdict about robustness in a few words.
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Verified(_) => "robust",
+        Verdict::Violated(Evidence { violation: Violation::NotRobust, .. }) => "not robust",
+        Verdict::Violated(_) => "wrong under SC",
+        Verdict::Inconclusive(inconclusive) => match inconclusive.why {
+            Why::Stopped(_) | Why::Preemptions(_) => "too many runs",
+            Why::Frees => "frees",
+            Why::Model => "another model",
+            Why::Buffers
+            | Why::NoWitness
+            | Why::Values
+            | Why::Spurious
+            | Why::UnderApproximated
+            | Why::NotRobust => "strange",
+        },
+    }
+}
+
+/// Who is robust, as a table; the ways to find out must agree, and outcomes must be those of SC.
+fn robust(folder: &str) -> String {
+    let mut table = String::new();
+    let mut wrong = Vec::new();
+    for (name, problem) in programs(folder) {
+        let problem = &problem;
+        let by = |by, model, runs| {
+            let patience = Duration::from_secs(30);
+            let of = (problem, model);
+            let verdict =
+                ask_for(patience, &Robust { by }, Question::Verdict, of, limited(runs)).verdict;
+            word(&verdict)
+        };
+        let tso = by(RobustBy::Auto, "tso", 1_000_000);
+        let attack = by(RobustBy::Attack, "tso", 200_000);
+        let stateless = by(RobustBy::Stateless, "tso", 5_000);
+        let concluded = |word: &str| ["robust", "not robust", "wrong under SC"].contains(&word);
+        for other in [attack, stateless] {
+            // Who is wrong under SC and not robust may be told either.
+            let differ = (tso == "robust") != (other == "robust");
+            if concluded(tso) && concluded(other) && differ {
+                wrong.push(format!("{name}: auto {tso}, attack {attack}, stateless {stateless}"));
+            }
+        }
+        if tso == "robust" {
+            let sc = ask(&Explicit, Question::Outcomes, (problem, "sc"), stored());
+            let weak = ask(&Explicit, Question::Outcomes, (problem, "tso"), stored());
+            let known = sc.outcomes_complete && weak.outcomes_complete;
+            if known && sc.outcomes != weak.outcomes {
+                wrong.push(format!("{name}: robust, but more outcomes"));
+            }
+        }
+        let pso = by(RobustBy::Stateless, "pso", 5_000);
+        writeln!(table, "{name}: TSO {tso}, PSO {pso}").expect("a text takes everything");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    table
+}
+
+#[test]
+fn who_is_robust() {
+    let folders = ["litmus", "mutex", "papers", "structures", "regress"];
+    let table: String = folders.iter().map(|folder| robust(folder)).collect();
+    insta::assert_snapshot!(table);
+}

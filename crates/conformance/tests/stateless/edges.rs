@@ -1,0 +1,196 @@
+//! Programs at the edge of what there is, decided by hand.
+
+use crate::ask::{Question, STATELESS, ask, ask_for, problem, same_under_sc, stored};
+use crate::common::settings;
+use fencepost_engines::stateless::{Schedules, census};
+use fencepost_engines::{Budget, Explicit, Inconclusive, Settings, Stateless, Verdict, Why};
+use fencepost_ir::Problem;
+use fencepost_search::{Cancel, Coverage, Limits, Progress, Stop};
+use std::time::Duration;
+
+/// Checks what both engines say of a program under SC, and that they have the same outcomes.
+#[track_caller]
+fn check(source: &str, word: &str) {
+    let problem = &problem(source);
+    let expected = ask(&Explicit, Question::Verdict, (problem, "sc"), stored()).verdict;
+    assert_eq!(expected.word(), word, "the explicit engine: {source}");
+    let compared = same_under_sc(problem, settings(1), stored());
+    let compared = compared.unwrap_or_else(|error| panic!("{error}\n{source}"));
+    assert_eq!((compared.verdicts, compared.outcomes), (1, 1), "{source}");
+}
+
+#[test]
+fn sections_that_are_left_before_the_first_access() {
+    let other = "thread b { x = 1; critical { skip; } } property mutual_exclusion;";
+    check(&format!("shared int x; thread a {{ critical {{ skip; }} }} {other}"), "violated");
+    check(&format!("shared int x; thread a {{ critical {{ skip; }} x = 2; }} {other}"), "violated");
+    check(&format!("shared int x; thread a {{ critical {{ fence; }} x = 2; }} {other}"), "violated");
+    let fenced = "thread b { fence; critical { r = x; } } property mutual_exclusion;";
+    check(&format!("shared int x; thread a {{ critical {{ skip; }} }} {fenced}"), "violated");
+    check(&format!("shared int x; thread a {{ fence; critical {{ q = x; }} }} {fenced}"), "violated");
+}
+
+#[test]
+fn sections_that_are_left_in_the_middle() {
+    check(
+        "shared int x; thread a { for (int i = 0; i < 2; i++) { critical { r = x; if (r == 0) break; } } x = 2; }
+         thread b { while (x == 0) { } critical { skip; } } property mutual_exclusion;",
+        "verified",
+    );
+    check(
+        "shared int x; thread a { critical { r = x; if (r == 0) goto out; r = x; } out: x = 2; }
+         thread b { while (x == 0) { } critical { skip; } } property mutual_exclusion;",
+        "verified",
+    );
+}
+
+#[test]
+fn what_comes_after_a_violation() {
+    check("shared int x; thread a { x = 1; x = 2; } invariant x != 1; observe x;", "violated");
+    let sections = "shared int x; thread a { r = x; critical { r = x; } x = 2; }
+        thread b { r = x; critical { r = x; } x = 3; } property mutual_exclusion; observe x, a.r, b.r;";
+    check(sections, "violated");
+    check("shared int x = 1; thread a { x = 2; } invariant x != 1; observe x;", "violated");
+    // What goes wrong goes well in another order.
+    let freed = "record N { int v; } pool N[1]; shared N n; shared int x; init { n = new N; }
+        thread a { p = n; p.v = 1; x = 1; } thread b { q = n; free(q); } observe x;";
+    check(freed, "violated");
+    let reused = "record N { int v; } pool N[1]; shared N n; shared int x; init { n = new N; }
+        thread a { p = n; p.v = 1; x = 1; } thread b { q = n; free(q); q = new N; } observe x, n.v;";
+    check(&reused.replace(", n.v", ""), "violated");
+    let exhausted = "record N { int v; } pool N[1]; shared int x; 
+        thread a { p = new N; free(p); } thread b { q = new N; x = 1; free(q); } observe x;";
+    check(exhausted, "violated");
+    let twice = "record N { int v; } pool N[1]; shared N n; shared int x; init { n = new N; }
+        thread a { p = n; free(p); p = new N; x = x + 1; } thread b { q = n; free(q); q = new N; x = x + 1; } observe x;";
+    check(twice, "violated");
+}
+
+#[test]
+fn almost_nothing() {
+    check("shared int x; thread a { } observe x;", "verified");
+    check("shared int x; thread a { } thread b { } thread c { } observe x;", "verified");
+    check("shared int x; thread a { r = 1; assert(r == 1); } observe x, a.r;", "verified");
+    check("shared int x; thread a { r = 1; assert(r == 2); } thread b { x = 1; } observe x;", "violated");
+    check("shared int x; thread a { x = 1; x = 2; r = x; } observe a.r, x;", "verified");
+    check("shared int x; thread a { fence; drain x; skip; } property deadlock_free; observe x;", "verified");
+}
+
+#[test]
+fn choices_before_everything() {
+    let chosen = "shared int x; init { x = choose(0..=2); } thread a { r = x; } observe x, a.r;";
+    check(chosen, "verified");
+    check(&format!("{chosen} final forall (x < 2);"), "violated");
+    check(&format!("{chosen} final exists (x == 2);"), "verified");
+    check(&format!("{chosen} final exists (x == 3);"), "violated");
+    check("shared int x; init { x = choose(0..=2); assert(x != 1); } thread a { x = 5; } observe x;", "violated");
+    check("shared int x; init { x = choose(0..=2); assume(x != 1); } thread a { r = x; } observe a.r;", "verified");
+    check("shared int x; init { assume(x == 1); } thread a { assert(x == 1); } observe x;", "verified");
+    check("shared int x; thread a { r = choose(0..=1); assert(r == 0); } observe x;", "violated");
+}
+
+#[test]
+fn every_run_is_stuck() {
+    let stuck = "shared int x; thread a { assume(x == 1); } thread b { while (x == 0) { } } observe x;";
+    check(stuck, "verified");
+    // A thread that goes round is not stuck; one that waits for a condition is.
+    check(&format!("{stuck} property deadlock_free;"), "verified");
+    check("shared int x; thread a { assume(x == 1); } property deadlock_free; observe x;", "violated");
+    check("shared int x; thread a { atomic { assume(x == 1); } } thread b { x = 2; } property deadlock_free; observe x;", "violated");
+    check("shared int x; thread a { atomic { assume(x == 2); } } thread b { x = 2; } property deadlock_free; observe x;", "verified");
+}
+
+#[test]
+fn five_threads() {
+    let threads = (0..5).map(|t| format!("thread t{t} {{ r = fetch_add(x, 1); if (r == {t}) y = {t}; }} "));
+    let source = format!("shared int x, y; {} observe x, y;", threads.collect::<String>());
+    check(&source, "verified");
+    check(&format!("{source} invariant x < 5 || y < 4;"), "violated");
+}
+
+/// A thread that stores so often.
+fn long(stores: usize) -> Problem {
+    problem(&format!("shared int x; thread a {{ {} }} observe x;", "x = 1; x = 0; ".repeat(stores / 2)))
+}
+
+#[test]
+fn long_runs() {
+    for question in [Question::Verdict, Question::Outcomes] {
+        for name in ["sc", "tso", "pso"] {
+            let answer = ask(&STATELESS, question, (&long(1_900), name), settings(1));
+            assert_eq!(answer.verdict.word(), "verified", "{name}");
+            let answer = ask(&STATELESS, question, (&long(3_000), name), settings(1));
+            let why = Why::Stopped(Stop::Depth);
+            let expected = Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
+            assert_eq!(answer.verdict, expected, "{name}");
+            assert!(!answer.outcomes_complete);
+        }
+    }
+}
+
+/// Three threads with so many stores each to one location: every interleaving is a trace.
+fn racy(stores: usize, more: &str) -> Problem {
+    let threads = (0..3).map(|t| format!("thread t{t} {{ {} }} ", "x = 1; ".repeat(stores)));
+    problem(&format!("shared int x, y; {} {more} observe x;", threads.collect::<String>()))
+}
+
+#[test]
+fn more_runs_than_wanted() {
+    for stores in [6, 8] {
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let limits = Limits { states: 20_000, ..Limits::default() };
+        let wanted = Settings { limits, ..settings(2) };
+        let budget = Budget { cancel: &cancel, progress: &progress };
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let found = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    std::thread::sleep(Duration::from_millis(50));
+                    if done.load(std::sync::atomic::Ordering::Relaxed) {
+                        return;
+                    }
+                }
+                cancel.time_is_over();
+            });
+            let found = census(&racy(stores, ""), Schedules::Traces, None, wanted, budget);
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            found
+        });
+        assert_eq!(found.coverage, Coverage::Cut(Stop::States), "{found:?}");
+    }
+}
+
+#[test]
+fn many_runs_after_a_violation() {
+    let wrong = racy(4, "thread w { r = y; assert(r == 1); }");
+    let patience = Duration::from_secs(10);
+    let answer = ask_for(patience, &STATELESS, Question::Outcomes, (&wrong, "sc"), settings(2));
+    assert_eq!(answer.verdict.word(), "violated");
+    assert!(answer.outcomes_complete, "{:?}", answer.statistics);
+}
+
+#[test]
+fn preemptions_in_what_was_cut() {
+    // Only a preemption between the two stores shows it; seven threads wait for the first one.
+    let waits = "atomic { r = x; assume(r == 1); q = y; assert(q == 1); }";
+    let threads = (0..7).map(|t| format!("thread t{t} {{ {waits} }} "));
+    let source = format!("shared int x, y; thread a {{ x = 1; y = 1; }} {} observe x;", threads.collect::<String>());
+    let problem = &problem(&source);
+    for (most, word) in [(0, "inconclusive"), (1, "violated")] {
+        let engine = Stateless { preemptions: Some(most) };
+        let answer = ask(&engine, Question::Verdict, (problem, "sc"), settings(2));
+        assert_eq!(answer.verdict.word(), word, "{most} preemptions");
+    }
+}
+
+#[test]
+fn invariants_where_stores_overtake() {
+    let source = "shared int x, y; thread a { x = 1; y = 1; } invariant y <= x; observe x;";
+    let problem = &problem(source);
+    for (name, word) in [("sc", "verified"), ("tso", "verified"), ("pso", "violated")] {
+        let expected = ask(&Explicit, Question::Verdict, (problem, name), stored()).verdict;
+        assert_eq!(expected.word(), word, "explicit, {name}");
+        let found = ask(&STATELESS, Question::Verdict, (problem, name), settings(1)).verdict;
+        assert!(found.word() == word || found.word() == "inconclusive", "{name}: {found:?}");
+    }
+}

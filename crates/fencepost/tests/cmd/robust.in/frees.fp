@@ -1,0 +1,8 @@
+// Gives a record back.
+record Node { int value; }
+pool Node[2];
+
+thread p(i in 0..2) {
+  n = new Node;
+  free(n);
+}

@@ -1,0 +1,12 @@
+// A lock, taken again and again.
+shared bool lock, x;
+
+thread p(i in 0..2) {
+  loop {
+    while (!cas(lock, false, true)) { }
+    critical { x = !x; }
+    lock = false;
+  }
+}
+
+property mutual_exclusion;

@@ -1,0 +1,9 @@
+// Wrong, but for another reason.
+shared int x;
+
+thread p(i in 0..2) {
+  r = x;
+  x = r + 1;
+}
+
+final forall x == 2;
