@@ -59,6 +59,7 @@ fn difference(problem: &Problem, report: &Report, answer: &Answer, por: bool) ->
                 Violation::Final(_)
                 | Violation::Operations(_)
                 | Violation::NoWitness(_)
+                | Violation::NotRobust
                 | Violation::Witness(_) => false,
             };
             (!known && !beyond).then(|| format!("{:?} does not happen", evidence.violation))

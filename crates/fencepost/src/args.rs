@@ -4,6 +4,7 @@ use crate::exit;
 use crate::memory_size::parse_size;
 use crate::monitor;
 use crate::reproduce;
+use crate::robust;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -30,7 +31,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Check(Check),
     Infer(Infer),
-    Robust(RobustArgs),
+    Robust(robust::Options),
     Outcomes(Outcomes),
     Clients(Clients),
     Reproduce(Reproduce),
@@ -101,18 +102,6 @@ pub(crate) enum Verifier {
     Automata,
     /// Until the program is robust: every run is one of sequential consistency (TSO, PSO)
     Robust,
-}
-
-/// How to find out whether a program is robust.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-pub(crate) enum RobustName {
-    /// The others one after the other
-    #[default]
-    Auto,
-    /// Runs under SC one after the other, one for each trace
-    Stateless,
-    /// Searches for a thread that delays a store past one of its loads (TSO); loops need no bound
-    Attack,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -376,104 +365,6 @@ pub(crate) struct Infer {
     pub(crate) search: Search,
 }
 
-/// Find out whether programs behave as if sequentially consistent on TSO or PSO
-///
-/// A program is robust when every run has the same happens-before relation as one under sequential
-/// consistency, but for rounds of waiting loops that come to nothing. Then it keeps its properties if it keeps
-/// them under SC, which is checked on the way.
-#[derive(clap::Args, Debug)]
-#[command(after_help = exit::ROBUST_HELP)]
-pub(crate) struct RobustArgs {
-    /// Programs; directories are searched for programs, `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-
-    /// Memory models: tso, pso
-    #[arg(long, value_delimiter = ',', default_value = "tso", value_name = "MODEL,...")]
-    pub(crate) model: Vec<String>,
-
-    /// How to look for an answer
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) engine: RobustName,
-
-    /// Take all interleavings under SC with at most N preemptions, the fewest first; nothing is proved then
-    #[arg(long, value_name = "N")]
-    pub(crate) preemptions: Option<u32>,
-
-    /// Find the cheapest fences that make the program robust
-    #[arg(long)]
-    pub(crate) infer: bool,
-
-    /// How to print results
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
-
-    /// Let "no violation up to N preemptions" count as success in the exit code
-    #[arg(long)]
-    pub(crate) accept_bounded: bool,
-
-    /// Ask about this client (`ee|dd`), of the file or not; may be given several times
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) client: Vec<String>,
-
-    /// Write every run that is not sequentially consistent into this directory, for `fencepost replay`
-    #[arg(long, value_name = "DIR")]
-    pub(crate) trace_dir: Option<PathBuf>,
-
-    /// Keep what was explored in this file, and go on from there; takes one program and one model
-    #[arg(long, value_name = "FILE")]
-    pub(crate) resume: Option<PathBuf>,
-
-    /// Show the run of every model, not only of the first
-    #[arg(long)]
-    pub(crate) all_traces: bool,
-
-    /// Print verdicts only: no traces, advice or progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-
-    #[command(flatten)]
-    pub(crate) fences: RobustFences,
-
-    #[command(flatten)]
-    pub(crate) search: Search,
-}
-
-/// What `--infer` may place; as for `fencepost infer`.
-#[derive(clap::Args, Debug)]
-#[command(next_help_heading = "With --infer")]
-pub(crate) struct RobustFences {
-    /// Kinds that may be placed
-    #[arg(long, value_delimiter = ',', value_parser = parse_kind, value_name = "KIND,...")]
-    #[arg(requires = "infer")]
-    pub(crate) fences: Vec<Dish>,
-
-    /// What kinds cost
-    #[arg(long, value_delimiter = ',', value_parser = parse_cost, value_name = "KIND=N,...")]
-    #[arg(requires = "infer")]
-    pub(crate) cost: Vec<(Dish, u32)>,
-
-    /// List every cheapest placement
-    #[arg(long, requires = "infer")]
-    pub(crate) all: bool,
-
-    /// Reconsider the fences that the program has, too
-    #[arg(long, requires = "infer")]
-    pub(crate) from_scratch: bool,
-
-    /// Write the fences into the file
-    #[arg(long, short, requires = "infer")]
-    pub(crate) write: bool,
-
-    /// Write the program with its fences into this file
-    #[arg(long, short, value_name = "FILE", conflicts_with = "write", requires = "infer")]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Show how the answer was found
-    #[arg(long, requires = "infer")]
-    pub(crate) explain: bool,
-}
-
 /// List the clients of a library up to a size, one on each line
 ///
 /// Clients that differ only by the order of threads are listed once.
@@ -628,14 +519,14 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-fn parse_kind(text: &str) -> Result<Dish, String> {
+pub(crate) fn parse_kind(text: &str) -> Result<Dish, String> {
     Dish::by_name(text.trim()).ok_or_else(|| {
         let known: Vec<String> = Dish::ALL.into_iter().map(Dish::name).collect();
         format!("there is no such kind; there are {}", known.join(", "))
     })
 }
 
-fn parse_cost(text: &str) -> Result<(Dish, u32), String> {
+pub(crate) fn parse_cost(text: &str) -> Result<(Dish, u32), String> {
     let (kind, cost) = text.split_once('=').ok_or("a cost is written as in full=5")?;
     let kind = parse_kind(kind)?;
     match cost.trim().parse::<u32>() {

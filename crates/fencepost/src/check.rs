@@ -395,10 +395,7 @@ impl Checking<'_> {
                 text.push_str(&format!("  {} {reason}\n", paint.strong("Why:")));
             }
             if evidence.violation == Violation::NotRobust {
-                text.push_str(&format!("  {}\n", paint.strong("Not sequentially consistent:")));
-                for line in cycle::lines(&story) {
-                    text.push_str(&format!("    {line}\n"));
-                }
+                text.push_str(&cycle::told(&story, paint));
             }
             if let Some(path) = stored {
                 text.push_str(&format!("  replay: fencepost replay {}\n", input::shown(path)));

@@ -1,6 +1,6 @@
 //! Why a run is not sequentially consistent: accesses that come before each other in a circle.
 
-use crate::paint::printable;
+use crate::paint::{Paint, printable};
 use crate::trace::Story;
 use crate::wording::{place, statement};
 use fencepost_engines::happens::{Because, Link, Node, cycle};
@@ -65,7 +65,7 @@ fn shown(program: &Program, node: Node) -> String {
 }
 
 /// The circle, a line for each edge.
-pub fn lines(story: &Story<'_>) -> Vec<String> {
+fn lines(story: &Story<'_>) -> Vec<String> {
     let program = &story.problem.program;
     let line = |link: &Link| {
         let (from, to) = (shown(program, link.from), shown(program, link.to));
@@ -83,6 +83,12 @@ pub fn lines(story: &Story<'_>) -> Vec<String> {
         last.push_str(&format!(": so {} comes before itself.", at(program, first.from)));
     }
     lines
+}
+
+/// The same below a picture.
+pub fn told(story: &Story<'_>, paint: Paint) -> String {
+    let head = format!("  {}\n", paint.strong("Not sequentially consistent:"));
+    lines(story).iter().fold(head, |text, line| format!("{text}    {line}\n"))
 }
 
 /// What happens, in one sentence.

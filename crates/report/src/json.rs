@@ -1,13 +1,14 @@
 //! The results of a check for programs. The form is described by `check.schema.json` in the book;
 //! within one major version keys are added, never renamed or dropped.
 
+use crate::cycle::{self, LinkRecord};
 use crate::suspect::SuspectRecord;
 use crate::trace::Story;
 use crate::verdict_line::{Class, Finding, Found, variable};
 use crate::violation;
 use crate::why::reasons;
 use crate::wording;
-use fencepost_engines::{Statistics, Verdict};
+use fencepost_engines::{Statistics, Verdict, Violation};
 use fencepost_ir::{Diagnostic, Program, Severity};
 use fencepost_models::replay::{Told, Trace};
 use fencepost_models::{Action, EventKind, ModelSpec, Step};
@@ -112,6 +113,9 @@ pub struct TraceRecord {
     pub shortest: bool,
     /// Which reorderings it owes its end to, a sentence each.
     pub why: Vec<String>,
+    /// For a run that is not sequentially consistent: accesses that come before each other in a circle.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cycle: Vec<LinkRecord>,
     /// What happened.
     pub events: Vec<EventRecord>,
     /// The alternatives `choose` took in `init`.
@@ -218,7 +222,11 @@ impl CheckResult {
         let record = || {
             let evidence = evidence?;
             let trace = evidence.trace.as_ref()?;
-            Some(TraceRecord::new(finding.model, story?, trace, evidence.shortest))
+            let mut record = TraceRecord::new(finding.model, story?, trace, evidence.shortest);
+            if evidence.violation == Violation::NotRobust {
+                record.cycle = cycle::records(story?);
+            }
+            Some(record)
         };
         let (verdict, trace, witness) = match finding.class() {
             Class::Verified => ("verified", None, record()),
@@ -261,6 +269,7 @@ impl TraceRecord {
         TraceRecord {
             shortest,
             why: reasons(program, model, &story.run),
+            cycle: Vec::new(),
             events: events(story),
             init: trace.init.clone(),
             steps: trace.steps.iter().map(|step| StepRecord::new(program, step)).collect(),

@@ -4,14 +4,15 @@
 //! Lines are those of the source as it was, before any fence was added. Every run is told on the
 //! program it was found with: the source with the fences that were there.
 
+use crate::cycle;
 use crate::paint::{Paint, counted, printable};
 use crate::picture::{Look, WIDTH, picture};
 use crate::trace::{Story, tell};
-use crate::verdict_line::{advice_on, explain, heading, shown};
+use crate::verdict_line::{ROBUST, advice_on, explain, heading, shown, unit};
 use crate::violation::sentence;
 use crate::why::reasons;
 use crate::wording::statement;
-use fencepost_engines::{Decider, Evidence, Inconclusive, Statistics};
+use fencepost_engines::{Decider, Evidence, Inconclusive, Statistics, Violation, Why};
 use fencepost_infer::candidates::Candidates;
 use fencepost_infer::clause::atoms;
 use fencepost_infer::edit;
@@ -82,6 +83,9 @@ impl Shown<'_> {
         text.push_str(&picture(&story, Look { width: WIDTH, paint }));
         for reason in reasons(&self.problem.program, self.model, &story.run) {
             writeln!(text, "  {} {reason}", paint.strong("Why:")).expect("strings take text");
+        }
+        if self.evidence.violation == Violation::NotRobust {
+            text.push_str(&cycle::told(&story, paint));
         }
         text
     }
@@ -251,9 +255,11 @@ pub fn headline(subject: &Subject<'_>, inference: &Inference, paint: Paint) -> S
 fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
     let placement = &repair.placements[0];
     let number = number(placement);
-    let states = counted(repair.statistics.iter().map(|s: &Statistics| s.states).sum(), "state");
     let other = repair.deciders.iter().find(|by| **by != Decider::Explicit);
-    let search = match other.unwrap_or(&Decider::Explicit) {
+    let by = other.unwrap_or(&Decider::Explicit);
+    let states = repair.statistics.iter().map(|s: &Statistics| s.states).sum();
+    let states = counted(states, unit(*by));
+    let search = match by {
         Decider::Explicit => format!("explicit search, {states}"),
         by @ Decider::Abstraction(..) => {
             format!("abstraction {by} for buffers of any length, {states}")
@@ -272,19 +278,25 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
     let from_scratch = subject.candidates.written == Written::Dropped;
     match &repair.sufficiency {
         Sufficiency::Verified => {
+            let robust = subject.engine == ROBUST;
+            let verified = if robust { "robust" } else { "verified" };
             let proof = match clients {
-                1 => format!("verified by {search}"),
-                _ => format!("{} verified by {search}", counted(clients, "client")),
+                1 => format!("{verified} by {search}"),
+                _ => format!("{} {verified} by {search}", counted(clients, "client")),
+            };
+            let (already, repaired) = match robust {
+                true => ("already robust", "MADE ROBUST"),
+                false => ("already correct", "REPAIRED"),
             };
             match (placement.atoms.is_empty(), from_scratch) {
                 (true, false) => {
                     let has_some = subject.program().places.iter().any(|p| p.written.is_some());
                     let what = if has_some { "no further fence" } else { "no fence" };
-                    format!("{}: {what} needed ({proof})", paint.good("already correct"))
+                    format!("{}: {what} needed ({proof})", paint.good(already))
                 }
                 (true, true) => format!("{} ({proof})", paint.good("no fence needed")),
                 (false, false) => {
-                    format!("{} with {number} ({cost}{proof})", paint.good("REPAIRED"))
+                    format!("{} with {number} ({cost}{proof})", paint.good(repaired))
                 }
                 (false, true) => {
                     format!("{} {number} ({cost}{proof})", paint.good("NEEDS"))
@@ -294,12 +306,19 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         Sufficiency::Bounded(open) => {
             let bound = open.iter().filter_map(|(_, why)| why.clean_up_to).min();
             let bound = bound.map_or("a bound".into(), |n| n.to_string());
+            let preemptions = open.iter().find_map(|(_, why)| match why.why {
+                Why::Preemptions(most) => Some(counted(u64::from(most), "preemption")),
+                _ => None,
+            });
             let word = paint.unsure("sufficient");
             let decided = match clients {
                 1 => String::new(),
                 _ => format!("{} of {clients} clients verified; ", clients - open.len() as u64),
             };
-            let open = format!("with buffers up to {bound}, but they can grow further");
+            let open = match preemptions {
+                Some(most) => format!("up to {most}"),
+                None => format!("with buffers up to {bound}, but they can grow further"),
+            };
             if placement.atoms.is_empty() {
                 let word = paint.unsure("no fence needed");
                 format!("{word} {open} ({decided}{search})")

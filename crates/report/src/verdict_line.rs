@@ -319,7 +319,7 @@ pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint
 }
 
 /// The name of the engine whose `verified` means robust.
-const ROBUST: &str = "robust";
+pub const ROBUST: &str = "robust";
 
 /// What the figures of a way of looking count.
 pub fn unit(by: Decider) -> &'static str {

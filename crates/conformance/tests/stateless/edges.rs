@@ -167,19 +167,20 @@ fn many_runs_after_a_violation() {
     let answer = ask_for(patience, &STATELESS, Question::Outcomes, (&wrong, "sc"), settings(2));
     assert_eq!(answer.verdict.word(), "violated");
     assert!(answer.outcomes_complete, "{:?}", answer.statistics);
+    assert_eq!(answer.statistics.states, 34_650);
 }
 
 #[test]
 fn preemptions_in_what_was_cut() {
     // Only a preemption between the two stores shows it; seven threads wait for the first one.
-    let waits = "atomic { r = x; assume(r == 1); q = y; assert(q == 1); }";
+    let waits = "atomic { r = x; assume(r == 1); q = y; if (q == 0) { z = 1; } }";
     let threads = (0..7).map(|t| format!("thread t{t} {{ {waits} }} "));
-    let source = format!("shared int x, y; thread a {{ x = 1; y = 1; }} {} observe x;", threads.collect::<String>());
+    let source = format!("shared int x, y, z; thread a {{ x = 1; y = 1; }} {} final forall (z == 0); observe x;", threads.collect::<String>());
     let problem = &problem(&source);
     for (most, word) in [(0, "inconclusive"), (1, "violated")] {
         let engine = Stateless { preemptions: Some(most) };
         let answer = ask(&engine, Question::Verdict, (problem, "sc"), settings(2));
-        assert_eq!(answer.verdict.word(), word, "{most} preemptions");
+        assert_eq!(answer.verdict.word(), word, "{most} preemptions: {:?}", answer.verdict);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The answer of inference for a reader: verdict, change, fences, runs.
 
 use super::Inferring;
+use crate::args::Verifier;
 use crate::output::Output;
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::clause;
@@ -69,6 +70,9 @@ impl Inferring<'_> {
             text.push_str(&output.paint.faint(&format!("  note: {what}")));
             text.push('\n');
         };
+        if self.options.engine == Verifier::Robust {
+            return text;
+        }
         if self.asking {
             note("no fence makes more runs possible: a `final exists` is looked at in the end");
         }
