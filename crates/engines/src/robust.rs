@@ -39,6 +39,8 @@ use std::sync::{Mutex, PoisonError};
 const FIRST_STATES: u64 = 200_000;
 /// SC runs that `Auto` takes before it goes on to something else.
 const FIRST_RUNS: u64 = 5_000;
+/// How many of them may become too long before it does.
+const FIRST_CUTS: u64 = 100;
 /// States of attacks that `Auto` searches before it goes on to something else.
 const ATTACK_STATES: u64 = 20_000_000;
 
@@ -154,8 +156,9 @@ impl Engine for Resumed {
         let given = saved.is_some();
         let from = saved.take().filter(|saved| saved.is_of(&of, threads));
         self.foreign.store(given && from.is_none(), Ordering::Relaxed);
-        let longest = longest(settings);
-        let plan = Plan { watch: Some(model), until: Until::Found, longest, judge: true };
+        let longest = longest(&waiting, settings);
+        let cuts = u64::MAX;
+        let plan = Plan { watch: Some(model), until: Until::Found, longest, judge: true, cuts };
         let schedules = Schedules::Traces;
         let (tally, parts) = explore_from(&waiting, schedules, plan, settings, budget, from);
         *saved =
@@ -216,13 +219,14 @@ impl Asking<'_> {
         let states = self.settings.limits.states.min(runs);
         let limits = Limits { states, ..self.settings.limits };
         let settings = Settings { limits, ..self.settings };
-        let tally = self.explore(Schedules::Traces, settings);
+        let cuts = if runs == u64::MAX { u64::MAX } else { FIRST_CUTS };
+        let tally = self.explore(Schedules::Traces, settings, cuts);
         self.told(tally)
     }
 
-    fn explore(&self, schedules: Schedules, settings: Settings) -> Tally {
-        let longest = longest(settings);
-        let plan = Plan { watch: self.model, until: Until::Found, longest, judge: true };
+    fn explore(&self, schedules: Schedules, settings: Settings, cuts: u64) -> Tally {
+        let longest = longest(self.waiting, settings);
+        let plan = Plan { watch: self.model, until: Until::Found, longest, judge: true, cuts };
         explore(self.waiting, schedules, plan, settings, self.budget)
     }
 
@@ -231,7 +235,7 @@ impl Asking<'_> {
         let mut clean = None;
         let mut bound = 0;
         loop {
-            let tally = self.explore(Schedules::Preemptions(bound), self.settings);
+            let tally = self.explore(Schedules::Preemptions(bound), self.settings, u64::MAX);
             let exhausted = !tally.bounded;
             let runs_out = coverage(&tally) != Coverage::Bounded;
             if runs_out && (exhausted || tally.found.is_some() || tally.stopped.is_some()) {

@@ -39,6 +39,8 @@ use saved::Saved;
 
 /// Events in a run, at most, unless the settings say less.
 const LONGEST: usize = 2_000;
+/// The same where a thread can go round for ever.
+const LONGEST_ROUND: usize = 120;
 
 /// The engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -81,7 +83,13 @@ impl Engine for Stateless {
         let Some(model) = watched(task) else { return undecided(Why::Model, Decider::Stateless) };
         let waiting = without_waits(task.problem, true);
         let asking = Asking { task, waiting: &waiting, model: None, settings, budget };
-        let plan = Plan { watch: None, until: Until::End, longest: longest(settings), judge: true };
+        let plan = Plan {
+            watch: None,
+            until: Until::End,
+            longest: longest(&waiting, settings),
+            judge: true,
+            cuts: u64::MAX,
+        };
         let schedules = self.preemptions.map_or(Schedules::Traces, Schedules::Preemptions);
         let mut answer = asking.told(explore(&waiting, schedules, plan, settings, budget));
         if model.is_some() && answer.outcomes_complete {
@@ -141,7 +149,8 @@ pub fn census(
     budget: Budget<'_>,
 ) -> Census {
     let waiting = without_waits(problem, false);
-    let plan = Plan { watch, until: Until::End, longest: longest(settings), judge: false };
+    let longest = longest(&waiting, settings);
+    let plan = Plan { watch, until: Until::End, longest, judge: false, cuts: u64::MAX };
     let tally = explore(&waiting, schedules, plan, settings, budget);
     Census {
         complete: tally.complete,
@@ -154,8 +163,9 @@ pub fn census(
 }
 
 /// How long a run may become.
-pub(crate) fn longest(settings: Settings) -> usize {
-    LONGEST.min(settings.limits.depth as usize)
+pub(crate) fn longest(waiting: &Waiting, settings: Settings) -> usize {
+    let longest = if waiting.has_loops() { LONGEST_ROUND } else { LONGEST };
+    longest.min(settings.limits.depth as usize)
 }
 
 /// How much an exploration has seen.

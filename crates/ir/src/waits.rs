@@ -38,6 +38,33 @@ impl Waiting {
     }
 }
 
+impl Waiting {
+    /// Whether some thread can go round in its code, waits aside.
+    pub fn has_loops(&self) -> bool {
+        self.problem.program.threads.iter().any(|thread| {
+            let goes_back = |at: usize| {
+                let mut seen = vec![false; thread.code.len()];
+                let mut open: Vec<Pc> = successors(&thread.code[at]).collect();
+                while let Some(here) = open.pop() {
+                    if here.index() == at {
+                        return !is_dead_end(thread, at);
+                    }
+                    if !std::mem::replace(&mut seen[here.index()], true) {
+                        open.extend(successors(thread.stmt(here)));
+                    }
+                }
+                false
+            };
+            (0..thread.code.len()).any(goes_back)
+        })
+    }
+}
+
+/// Whether a statement is a dead end: it leads to itself, but nobody passes it.
+fn is_dead_end(thread: &Thread, at: usize) -> bool {
+    matches!(thread.code[at].op, Op::Assume(Expr::Const(0)))
+}
+
 /// Cuts the waits of all threads. What registers hold at the end matters where a property looks
 /// at them and, with `outcomes`, where an outcome shows them.
 pub fn without_waits(problem: &Problem, outcomes: bool) -> Waiting {

@@ -1,4 +1,8 @@
-//! Verdicts and outcomes against the explicit engine, on random programs.
+//! Verdicts and outcomes against the explicit engine, on random programs: those that everything is tested with, and
+//! [our own](crate::draw).
+//!
+//! Direction: under SC the answers are the same. Under TSO and PSO the stateless engine may say that it does not
+//! know; what it does say is so.
 
 use crate::ask::{Compared, each, same_under_sc, sound_under, stored, within};
 use crate::draw::{Sketch, deadlocks, invariants, sections, turns, waits};
@@ -81,28 +85,29 @@ fn waiting_programs() {
 
 #[test]
 fn endless_programs() {
-    let strong = each(endless, PROGRAMS / 3, sc);
-    enough(strong, each(endless, PROGRAMS / 3, weaker), [0, 0, 0]);
+    // Most of these have no end, and nothing can be said about them; but sometimes something goes wrong soon.
+    each(endless, PROGRAMS / 6, sc);
+    each(endless, PROGRAMS / 6, weaker);
 }
 
 #[test]
 fn critical_sections() {
-    sketches(sections, [80, 70, 30]);
+    sketches(sections, [90, 60, 60]);
 }
 
 #[test]
 fn taking_turns() {
-    sketches(turns, [80, 70, 30]);
+    sketches(turns, [90, 90, 60]);
 }
 
 #[test]
 fn invariants_of_several_locations() {
-    sketches(invariants, [80, 70, 30]);
+    sketches(invariants, [90, 90, 60]);
 }
 
 #[test]
 fn deadlock_freedom() {
-    sketches(deadlocks, [80, 70, 30]);
+    sketches(deadlocks, [90, 90, 60]);
 }
 
 #[test]

@@ -87,7 +87,7 @@ pub(crate) fn ask(
     ask_for(PATIENCE, engine, question, of, settings)
 }
 
-/// Whether there is no conclusion because of a limit that was asked for.
+/// Whether there is no conclusion because of a limit.
 pub(crate) fn is_limited(answer: &Answer) -> bool {
     let limits = [Stop::States, Stop::Depth, Stop::Time].map(Why::Stopped);
     matches!(&answer.verdict, Verdict::Inconclusive(Inconclusive { why, .. }) if limits.contains(why))

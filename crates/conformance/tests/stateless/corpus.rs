@@ -112,10 +112,14 @@ fn robust(folder: &str) -> String {
     for (name, problem) in programs(folder) {
         let problem = &problem;
         let by = |by, model, runs| {
-            let patience = Duration::from_secs(30);
+            let patience = Duration::from_secs(3);
             let of = (problem, model);
+            let begun = std::time::Instant::now();
             let verdict =
                 ask_for(patience, &Robust { by }, Question::Verdict, of, limited(runs)).verdict;
+            if begun.elapsed() > Duration::from_millis(300) {
+                eprintln!("SLOW {name} {by:?} {model} {:?} {}", begun.elapsed(), verdict.word());
+            }
             word(&verdict)
         };
         let tso = by(RobustBy::Auto, "tso", 1_000_000);

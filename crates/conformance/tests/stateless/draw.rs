@@ -153,7 +153,11 @@ impl Grower {
             4 => format!("{section} {section}"),
             5 => format!("{section} critical {{ {} }}", self.several(1)),
             6 => format!("for (k = 0; k < 2; k++) {{ {section} }}"),
-            7 => format!("for (k = 0; k < 2; k++) {{ critical {{ {} if ({}) break; }} }}", self.access(), self.condition()),
+            7 => format!(
+                "for (k = 0; k < 2; k++) {{ critical {{ {} if ({}) break; }} }}",
+                self.access(),
+                self.condition()
+            ),
             8 => format!("while ({} == 0) {{ }} {section}", self.place()),
             9 => format!("r0 = choose(0..=1); if (r0 == 0) {{ {section} }}"),
             10 => format!("critical {{ r0 = choose(0..=1); {inside} }}"),
@@ -217,7 +221,9 @@ impl Grower {
             5 => format!("while (!cas({x}, {b}, {a})) {{ }}"),
             6 => format!("while (!cas({x}, {b}, {a})) {{ r1 = {y}; }}"),
             7 => format!("do {{ r0 = {x}; }} while (!cas({x}, r0, r0 + 1));"),
-            8 => format!("loop {{ r0 = {x}; if (r0 == {a}) break; r1 = {y}; if (r1 == {b}) break; }}"),
+            8 => format!(
+                "loop {{ r0 = {x}; if (r0 == {a}) break; r1 = {y}; if (r1 == {b}) break; }}"
+            ),
             9 => format!("loop {{ r0 = {x}; {fence} if (r0 != 0) break; }}"),
             10 => format!("while ({x} == 0) {{ {fence} }}"),
             11 => format!("loop {{ while ({x} == 0) {{ }} r1 = {y}; if (r1 != {b}) break; }}"),
@@ -277,7 +283,10 @@ pub(crate) fn turns(seed: u64) -> Sketch {
                 _ => format!("while (!cas(z, {t}, {t})) {{ }}"),
             };
             body.push(enter);
-            body.push(format!("critical {{ {} }}", grower.random.pick(&["skip;", "r1 = x;", "x = 1;", "r1 = x; x = r1;", "fence;"])));
+            body.push(format!(
+                "critical {{ {} }}",
+                grower.random.pick(&["skip;", "r1 = x;", "x = 1;", "r1 = x; x = r1;", "fence;"])
+            ));
             match grower.random.below(8) {
                 0 => body.push("y = 1;".into()),
                 1 => body.push(grower.fence()),
@@ -305,7 +314,12 @@ pub(crate) fn invariants(seed: u64) -> Sketch {
             body.push(match grower.random.below(10) {
                 0 => format!("atomic {{ {} {} }}", grower.access(), grower.several(2)),
                 1 => grower.pause(),
-                2 => format!("r0 = {}; if ({}) {{ {} }}", grower.place(), grower.condition(), grower.access()),
+                2 => format!(
+                    "r0 = {}; if ({}) {{ {} }}",
+                    grower.place(),
+                    grower.condition(),
+                    grower.access()
+                ),
                 3 => grower.fence(),
                 _ => grower.access(),
             });

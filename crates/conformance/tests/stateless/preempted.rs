@@ -49,7 +49,8 @@ fn monotone(problem: &Problem) -> Result<Compared, String> {
         let budget = Budget { cancel: &cancel, progress: &progress };
         let schedules = Schedules::Preemptions(most);
         let counted = census(problem, schedules, None, within(), budget);
-        if counted.complete + counted.stuck < runs && !matches!(counted.coverage, Coverage::Cut(_)) {
+        if counted.complete + counted.stuck < runs && !matches!(counted.coverage, Coverage::Cut(_))
+        {
             return Err(format!("{most}: fewer runs than before"));
         }
         runs = counted.complete + counted.stuck;

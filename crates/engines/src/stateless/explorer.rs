@@ -9,9 +9,12 @@ use fencepost_ir::{Op, Property, Quantifier, ThreadId, Value};
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
 use fencepost_models::{Machine, MemoryModel};
-use fencepost_monitor::Model;
+use fencepost_monitor::{Access, Model};
 use fencepost_search::{Cancel, Stop};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Places where a block could come that are tried.
+const PLACES: usize = 5_000;
 
 /// How often the flag that ends an exploration is looked at, in events.
 const PATIENCE: u32 = 1 << 10;
@@ -114,6 +117,8 @@ pub(crate) struct Plan {
     pub(crate) longest: usize,
     /// Whether properties are judged.
     pub(crate) judge: bool,
+    /// How many runs of a part may become too long before nobody wants more of them.
+    pub(crate) cuts: u64,
 }
 
 pub(crate) struct Explorer<'m, 'p, M: MemoryModel> {
@@ -189,13 +194,18 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
         }
     }
 
+    /// Whether someone has asked to stop.
+    pub(crate) fn is_cancelled(&mut self) -> bool {
+        self.tally.stopped = self.tally.stopped.or(self.cancel.raised());
+        self.tally.stopped.is_some()
+    }
+
     /// After an event: whether the monitor has fired and that is what was wanted.
     pub(crate) fn fired(&mut self) -> bool {
         self.patience -= 1;
         if self.patience == 0 {
             self.patience = PATIENCE;
-            if let Some(stop) = self.cancel.raised() {
-                self.tally.stopped = Some(stop);
+            if self.is_cancelled() {
                 return true;
             }
         }
@@ -226,7 +236,8 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
             }
             self.path.fired = false;
             let found = self.path.would_have_fired(&variants);
-            let real = found.into_iter().find(|variant| self.escapes(None, Some(variant)));
+            let mut found = found.into_iter();
+            let real = found.find(|variant| self.escapes(None, Some(variant)));
             self.path.fired = real.is_some();
             return real;
         }
@@ -246,8 +257,19 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
 
     /// Whether the path, with one more move, leads to a run that is not sequentially consistent, when its last move does
     /// something else.
-    fn escapes(&self, more: Option<Move>, variant: Option<&Variant>) -> bool {
-        let Some(model) = self.plan.watch else { return false };
+    fn escapes(&mut self, more: Option<Move>, variant: Option<&Variant>) -> bool {
+        let Some(model) = self.plan.watch.filter(|_| !self.is_cancelled()) else { return false };
+        if let Some(Variant::Block(accesses)) = variant {
+            let writes = |access: &Access| {
+                let history = self.path.history(access.address).iter();
+                history.filter(|(_, wrote)| *wrote).count() + 1
+            };
+            let places = accesses.iter().map(writes).try_fold(1, usize::checked_mul);
+            if places.is_none_or(|places| places > PLACES) {
+                self.tally.doubtful = true;
+                return false;
+            }
+        }
         let (init, reductions) = (&self.path.init, self.path.machine.reductions);
         escape(self.waiting, model, reductions, init, &self.made(more), variant).is_some()
     }
@@ -325,6 +347,10 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
             End::Complete | End::Stuck { waiting: false } => self.at_rest(end == End::Complete),
             End::Stuck { waiting: true } | End::Redundant | End::Cut | End::Wrong => true,
         };
+        if self.tally.cut > self.plan.cuts {
+            self.tally.stopped = Some(Stop::Depth);
+            return false;
+        }
         self.runs_left = self.runs_left.saturating_sub(1);
         goes_on && self.runs_left > 0
     }

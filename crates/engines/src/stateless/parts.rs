@@ -91,8 +91,13 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
     /// Explores parts until all are done, something is found, or it takes too long; then `parts` holds what is
     /// left.
     pub(crate) fn explore(&self, parts: &mut Vec<Part>, tally: &mut Tally) {
+        let mut wasted = 0;
         while !parts.is_empty() {
-            let results = self.round(parts);
+            // How many are explored, and how far, must not depend on time.
+            let room = self.runs.saturating_sub(tally.runs() + wasted).max(1);
+            let some = usize::try_from(room / MANY + 1).unwrap_or(usize::MAX).min(parts.len());
+            let rest = parts.split_off(some);
+            let results = self.round(parts, room);
             let mut left = Vec::new();
             for (part, done) in std::mem::take(parts).into_iter().zip(results) {
                 match done {
@@ -104,7 +109,10 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
                             return;
                         }
                     }
-                    Some(Done::Cut(pieces)) => left.extend(pieces),
+                    Some(Done::Cut(pieces)) => {
+                        wasted += MANY.min(room);
+                        left.extend(pieces);
+                    }
                     Some(Done::Stopped(counted)) => {
                         tally.stopped = tally.stopped.or(counted.stopped);
                         left.push(part);
@@ -112,13 +120,14 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
                     None => left.push(part),
                 }
             }
+            left.extend(rest);
             *parts = left;
             self.budget.progress.states.store(tally.runs(), Ordering::Relaxed);
             if let Some(stop) = self.budget.cancel.raised() {
                 tally.stopped = Some(stop);
                 return;
             }
-            if tally.runs() >= self.runs && !parts.is_empty() {
+            if tally.runs() + wasted >= self.runs && !parts.is_empty() {
                 tally.stopped = Some(fencepost_search::Stop::States);
                 return;
             }
@@ -131,7 +140,7 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
     }
 
     /// Explores parts side by side. None for those that nobody wants to know about any more.
-    fn round(&self, parts: &[Part]) -> Vec<Option<Done>> {
+    fn round(&self, parts: &[Part], room: u64) -> Vec<Option<Done>> {
         let results: Vec<Mutex<Option<Done>>> = parts.iter().map(|_| Mutex::default()).collect();
         let next = AtomicUsize::new(0);
         let first = AtomicUsize::new(usize::MAX);
@@ -142,7 +151,7 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
                 if at > first.load(Ordering::Relaxed) || self.budget.cancel.raised().is_some() {
                     return;
                 }
-                let done = self.part(part);
+                let done = self.part(part, room);
                 if matches!(&done, Done::Explored(tally) if self.is_enough(tally)) {
                     first.fetch_min(at, Ordering::Relaxed);
                 }
@@ -176,9 +185,10 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
         Some(explorer)
     }
 
-    fn part(&self, part: &Part) -> Done {
+    /// Explores a part, in at most so many runs.
+    fn part(&self, part: &Part, runs: u64) -> Done {
         let mut explorer = self.explorer(part).expect("parts begin where nothing is wrong");
-        explorer.runs_left = MANY;
+        explorer.runs_left = MANY.min(runs);
         let all = match part.left {
             None => Traces::explore(&mut explorer, part.sleep.clone()),
             Some(left) => interleavings::explore(&mut explorer, left),

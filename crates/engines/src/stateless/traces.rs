@@ -217,6 +217,9 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
         let path = &self.explorer.path;
         let events = path.events.len();
         for event in self.new..events {
+            if self.explorer.is_cancelled() {
+                return false;
+            }
             for first in self.races(event) {
                 self.reverse(first, event);
             }
