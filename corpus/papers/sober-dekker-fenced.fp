@@ -4,9 +4,11 @@
 // Expected: verified everywhere: want[i] is visible before the other's flag is read, which alone
 // gives mutual exclusion, see dekker1-tso in the folder mutex.
 // Robust under TSO: every way from a store to a later load passes a fence. The second fence is
-// there for robustness only. Without it a thread backs off and reads turn while its want[i] = false
-// is still pending; the other leaves its section, hands over turn, comes back and still reads
-// want[i] as true. That does no harm, but no order of the accesses explains it.
+// there for the paper's reading only, in which every re-read of a waiting loop is an access. Without
+// it a thread backs off and reads turn, in vain, while its want[i] = false is still pending; the
+// other leaves its section, hands over turn, comes back and still reads want[i] as true. That does
+// no harm, but no order of all these accesses explains it. Rounds of a wait that come to nothing left
+// aside, one does.
 
 shared bool want[2];
 shared int(0..2) turn;

@@ -74,14 +74,12 @@ impl Engine for Robust {
         if task.model.kind == Kind::Sc {
             return Explicit.run(Task { problem: &safety(task.problem), ..task }, settings, budget);
         }
-        let frees = |op: &Op| matches!(op, Op::Free { .. });
         let model = match task.model.kind {
             Kind::Tso => Some(Model::Tso),
             Kind::Pso => Some(Model::Pso),
             Kind::Sc | Kind::Table(_) => return undecided(Why::Model, Decider::Stateless),
         };
-        let code = task.problem.program.threads.iter().flat_map(|thread| &thread.code);
-        if model.is_some() && code.into_iter().any(|stmt| frees(&stmt.op)) {
+        if frees(task.problem) {
             return undecided(Why::Frees, Decider::Stateless);
         }
         let problem = safety(task.problem);
@@ -107,6 +105,12 @@ fn safety(problem: &Problem) -> Problem {
     let mut problem = problem.clone();
     problem.properties.retain(|property| !asks(property));
     problem
+}
+
+/// Whether some thread frees records.
+fn frees(problem: &Problem) -> bool {
+    let mut code = problem.program.threads.iter().flat_map(|thread| &thread.code);
+    code.any(|stmt| matches!(stmt.op, Op::Free { .. }))
 }
 
 pub(crate) fn undecided(why: Why, by: Decider) -> Answer {
@@ -147,6 +151,9 @@ impl Engine for Resumed {
             Kind::Pso => Model::Pso,
             Kind::Sc | Kind::Table(_) => return undecided(Why::Model, Decider::Stateless),
         };
+        if frees(task.problem) {
+            return undecided(Why::Frees, Decider::Stateless);
+        }
         let problem = safety(task.problem);
         let waiting = without_waits(&problem, false);
         let task = Task { problem: &problem, ..task };

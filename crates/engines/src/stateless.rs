@@ -25,7 +25,7 @@ mod watch;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
 use crate::robust::{Asking, Robust, RobustBy, undecided};
-use crate::verdict::{Inconclusive, Verdict, Why};
+use crate::verdict::{Inconclusive, Verdict, Violation, Why};
 use explorer::{Plan, Tally, Until};
 use fencepost_ir::waits::{Waiting, without_waits};
 use fencepost_ir::{Op, Problem};
@@ -65,7 +65,13 @@ impl Engine for Stateless {
             }
         };
         let mut answer = ask(None);
-        if model.is_none() || !matches!(answer.verdict, Verdict::Verified(_)) {
+        let carries_over = match &answer.verdict {
+            Verdict::Verified(_) => false,
+            // Runs that SC does not have may show it.
+            Verdict::Violated(evidence) => !matches!(evidence.violation, Violation::NoWitness(_)),
+            Verdict::Inconclusive(_) => true,
+        };
+        if model.is_none() || carries_over {
             return answer;
         }
         let robust = Robust { by: RobustBy::Stateless }.run(task, settings, budget);

@@ -13,13 +13,15 @@ use fencepost_engines::{
 };
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
-use fencepost_report::{Story, cycle};
 use fencepost_report::json::{CheckReport, CheckResult, InputError};
 use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{Look, WIDTH, picture};
 use fencepost_report::trace_file::TraceFile;
-use fencepost_report::verdict_line::{Class, Finding, Found, advice, heading, remark, row, shown};
+use fencepost_report::verdict_line::{
+    Class, Finding, Found, ROBUST, advice, heading, remark, row, shown,
+};
 use fencepost_report::why::reasons;
+use fencepost_report::{Story, cycle};
 use std::path::{Path, PathBuf};
 
 /// Checks every program under every model.
@@ -411,13 +413,20 @@ impl Checking<'_> {
         let Tally { programs, verified, violated, inconclusive, crashed } = self.tally;
         if self.options.format == Format::Json {
             let version = env!("CARGO_PKG_VERSION");
-            let report = CheckReport::new(version, self.results, self.errors);
+            let mut report = CheckReport::new(version, self.results, self.errors);
+            if self.engine.name() == ROBUST {
+                report.command = ROBUST.into();
+            }
             let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
             self.output.print(&format!("{text}\n"));
         } else if programs > 1 {
+            let words = match self.engine.name() {
+                ROBUST => ("robust", "not robust or wrong under SC"),
+                _ => ("verified", "violated"),
+            };
             let parts = [
-                (verified, "verified"),
-                (violated, "violated"),
+                (verified, words.0),
+                (violated, words.1),
                 (inconclusive, "inconclusive"),
                 (crashed, "in error"),
             ];

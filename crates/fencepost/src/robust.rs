@@ -75,7 +75,7 @@ pub(crate) struct Options {
     trace_dir: Option<PathBuf>,
 
     /// Keep what was explored in this file, and go on from there; takes one program and one model
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "infer")]
     resume: Option<PathBuf>,
 
     /// Show the run of every model, not only of the first

@@ -282,7 +282,8 @@ pub fn advice_on(inconclusive: Inconclusive, fixed: bool) -> Option<&'static str
             Some("raise --preemptions or leave it out, or settle for this with --accept-bounded")
         }
         Why::NotRobust => Some("use another engine; `fencepost robust` shows the run"),
-        Why::Model | Why::Frees => Some("use `fencepost check` with another engine"),
+        Why::Model => Some("another engine may know"),
+        Why::Frees => Some("use `fencepost check`"),
         Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::UnderApproximated => None,
     }
 }

@@ -1,6 +1,9 @@
 //! Small programs that are easy to get wrong, decided by hand. All were found by drawing random programs.
 
-use crate::ask::check;
+use crate::ask::{check, robust};
+use crate::common::lower;
+use fencepost_engines::RobustBy;
+use fencepost_monitor::Model;
 
 #[test]
 fn choices_are_made_in_every_run() {
@@ -44,4 +47,16 @@ fn an_update_that_comes_earlier_changes_what_others_read() {
     check(&[block, "y = 1; cas(z, 0, 2);"], true, true, (2, 1));
     let threads = ["r0 = fetch_add(y, 1); if (r0 == 0) r1 = y; r1 = x;", "x = 2; cas(y, 0, 2);"];
     check(&threads, true, false, (3, 0));
+}
+
+#[test]
+fn an_assertion_that_fails_only_too_early_ends_the_run() {
+    // Under PSO the flag may be seen before the data. What comes next then goes wrong at once.
+    let source = "shared int data, flag;
+        thread p { data = 1; flag = 1; }
+        thread q { while (flag == 0) {} d = data; assert(d == 1); }";
+    let problem = lower(source).expect("it compiles").swap_remove(0);
+    for (model, is_robust) in [(Model::Tso, true), (Model::Pso, false)] {
+        assert_eq!(robust(RobustBy::Stateless, &problem, model, 1), Ok(is_robust), "{model:?}");
+    }
 }

@@ -1,4 +1,7 @@
 //! The corpus: the stateless engine against the explicit one, and which programs are robust.
+//!
+//! The table of who is robust is a snapshot: it is there to be read, and to show when something changes. The ways to
+//! find out must agree, and what is robust must have the outcomes of SC.
 
 use crate::ask::{Compared, Question, ask, ask_for, same_under_sc, sound_under};
 use crate::common::{corpus, lower, settings};
@@ -49,6 +52,9 @@ fn folder(name: &str, least: [u64; 3]) {
             Ok(compared) => *all = all.and(compared),
             Err(error) => wrong.push(format!("{name}: {error}")),
         };
+        if SLOW.contains(&name.as_str()) {
+            continue;
+        }
         note(same_under_sc(&problem, limited(5_000), stored()), &mut strong);
         for model in ["tso", "pso"] {
             note(sound_under(&problem, model, limited(5_000), stored()), &mut weak);
@@ -62,28 +68,31 @@ fn folder(name: &str, least: [u64; 3]) {
 
 #[test]
 fn litmus() {
-    folder("litmus", [100, 100, 50]);
+    folder("litmus", [130, 130, 120]);
 }
 
 #[test]
 fn mutex() {
-    folder("mutex", [20, 20, 5]);
+    folder("mutex", [12, 8, 10]);
 }
 
 #[test]
 fn papers() {
-    folder("papers", [5, 5, 5]);
+    folder("papers", [12, 10, 9]);
 }
 
 #[test]
 fn structures() {
-    folder("structures", [5, 5, 5]);
+    folder("structures", [24, 24, 15]);
 }
 
 #[test]
 fn regress() {
-    folder("regress", [5, 5, 5]);
+    folder("regress", [6, 6, 10]);
 }
+
+/// Programs with long runs in which much is waited for; a limit on runs does not help there.
+const SLOW: [&str; 3] = ["mutex/sense0", "mutex/sense1", "mutex/ttas-lock"];
 
 /// A verdict about robustness in a few words.
 fn word(verdict: &Verdict) -> &'static str {
@@ -112,19 +121,19 @@ fn robust(folder: &str) -> String {
     for (name, problem) in programs(folder) {
         let problem = &problem;
         let by = |by, model, runs| {
-            let patience = Duration::from_secs(3);
+            let patience = Duration::from_secs(60);
             let of = (problem, model);
-            let begun = std::time::Instant::now();
             let verdict =
                 ask_for(patience, &Robust { by }, Question::Verdict, of, limited(runs)).verdict;
-            if begun.elapsed() > Duration::from_millis(300) {
-                eprintln!("SLOW {name} {by:?} {model} {:?} {}", begun.elapsed(), verdict.word());
-            }
             word(&verdict)
         };
         let tso = by(RobustBy::Auto, "tso", 1_000_000);
         let attack = by(RobustBy::Attack, "tso", 200_000);
-        let stateless = by(RobustBy::Stateless, "tso", 5_000);
+        let runs = |model| match SLOW.contains(&name.as_str()) {
+            true => "not asked",
+            false => by(RobustBy::Stateless, model, 5_000),
+        };
+        let stateless = runs("tso");
         let concluded = |word: &str| ["robust", "not robust", "wrong under SC"].contains(&word);
         for other in [attack, stateless] {
             // Who is wrong under SC and not robust may be told either.
@@ -133,15 +142,18 @@ fn robust(folder: &str) -> String {
                 wrong.push(format!("{name}: auto {tso}, attack {attack}, stateless {stateless}"));
             }
         }
-        if tso == "robust" {
-            let sc = ask(&Explicit, Question::Outcomes, (problem, "sc"), stored());
-            let weak = ask(&Explicit, Question::Outcomes, (problem, "tso"), stored());
+        let pso = runs("pso");
+        let sc = ask(&Explicit, Question::Outcomes, (problem, "sc"), stored());
+        for (model, word) in [("tso", tso), ("pso", pso)] {
+            if word != "robust" {
+                continue;
+            }
+            let weak = ask(&Explicit, Question::Outcomes, (problem, model), stored());
             let known = sc.outcomes_complete && weak.outcomes_complete;
             if known && sc.outcomes != weak.outcomes {
-                wrong.push(format!("{name}: robust, but more outcomes"));
+                wrong.push(format!("{name}: robust under {model}, but more outcomes"));
             }
         }
-        let pso = by(RobustBy::Stateless, "pso", 5_000);
         writeln!(table, "{name}: TSO {tso}, PSO {pso}").expect("a text takes everything");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

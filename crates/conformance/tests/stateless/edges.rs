@@ -73,6 +73,16 @@ fn what_comes_after_a_violation() {
 }
 
 #[test]
+fn a_failed_assertion_among_waits() {
+    check(
+        "shared int x, y, z; thread a { while (z == 0 && y == 0) { } }
+         thread b { do { r = y; q = z; } while (r == 1 || q == 1); z = 0; }
+         thread c { loop { r = x; assert(r != 0); if (r == 1) break; } } observe x;",
+        "violated",
+    );
+}
+
+#[test]
 fn almost_nothing() {
     check("shared int x; thread a { } observe x;", "verified");
     check("shared int x; thread a { } thread b { } thread c { } observe x;", "verified");

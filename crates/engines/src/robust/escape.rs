@@ -232,7 +232,11 @@ impl Visitor for Going<'_> {
                 let moved = *event + 1 == plan.events.len() && next[thread] > access;
                 if moved {
                     // Choices may go another way where it comes now.
-                    trace.steps.push(self.chosen(&machine, &mut state, t, step)?);
+                    let (step, goes_on) = self.chosen(&machine, &mut state, t, step)?;
+                    trace.steps.push(step);
+                    if !goes_on {
+                        return Some(trace);
+                    }
                     continue;
                 }
                 if machine.take(&mut state, &step, &mut ()) != Ok(Taken::Yes) {
@@ -249,24 +253,27 @@ impl Visitor for Going<'_> {
 }
 
 impl Going<'_> {
-    /// Takes a step, or the same with other choices, so that the thread does not wait.
+    /// Takes a step, or the same with other choices, so that the thread does not wait. False if something goes wrong
+    /// in it: the run ends there.
     fn chosen<M: MemoryModel>(
         &self,
         machine: &Machine<'_, M>,
         state: &mut State<M::Pending>,
         t: ThreadId,
         step: Step,
-    ) -> Option<Step> {
+    ) -> Option<(Step, bool)> {
         let others = machine.runs(state, t).into_iter().map(|attempt| attempt.step);
         let mut steps = std::iter::once(step).chain(others);
-        steps.find(|step| {
+        steps.find_map(|step| {
             let mut after = state.clone();
-            let goes = machine.take(&mut after, step, &mut ()) == Ok(Taken::Yes)
-                && !is_dead_end(machine, self.waiting, &after, t);
-            if goes {
-                state.clone_from(&after);
+            match machine.take(&mut after, &step, &mut ()) {
+                Ok(Taken::Yes) if !is_dead_end(machine, self.waiting, &after, t) => {
+                    state.clone_from(&after);
+                    Some((step, true))
+                }
+                Ok(Taken::Yes | Taken::Blocked | Taken::Bounded) => None,
+                Err(_) => Some((step, false)),
             }
-            goes
         })
     }
 }

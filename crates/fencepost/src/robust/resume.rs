@@ -57,8 +57,9 @@ pub(super) fn run(
     let engine = Resumed { saved: Mutex::new(saved), ..Resumed::default() };
     let exit = work(&engine, output);
     if engine.foreign.load(Ordering::Relaxed) {
-        let what = "is of another program or model: the exploration began anew";
-        output.message(&format!("{name} {what}\n"));
+        let what = "it is of another program or model; it is left alone, and nothing is kept";
+        output.error(&format!("cannot go on from {name}: {what}"));
+        return exit.and(Exit::Unusable);
     }
     let left = engine.saved.into_inner().unwrap_or_else(PoisonError::into_inner);
     let kept = match left {
