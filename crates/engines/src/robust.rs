@@ -3,7 +3,8 @@
 //! Source: \[BM08\], which watches sequentially consistent runs and asks of each whether it is *borderline*: one more
 //! access could leave sequential consistency. Direction: exact. *Robust* means that every run of the model has the same
 //! happens-before relation as some sequentially consistent run, but for rounds of waits that come to
-//! nothing; then the program keeps its properties under the model if it keeps them under SC.
+//! nothing; then the program keeps its properties under the model if it keeps them under SC, but for two: which
+//! operations of a client had returned when another one began, and, under PSO, invariants.
 //!
 //! Ways to find out:
 //! - [`Stateless`](crate::stateless): explores SC runs. Complete for programs whose runs end; with a bound on preemptions
@@ -306,7 +307,8 @@ impl Asking<'_> {
                 Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
             }
         };
-        let outcomes_complete = tally.is_whole();
+        // What comes after something wrong is not looked at.
+        let outcomes_complete = tally.is_whole() && tally.found.is_none();
         Answer {
             outcomes: tally.outcomes,
             outcomes_complete,

@@ -28,7 +28,7 @@ use crate::robust::{Asking, Robust, RobustBy, undecided};
 use crate::verdict::{Inconclusive, Verdict, Violation, Why};
 use explorer::{Plan, Tally, Until};
 use fencepost_ir::waits::{Waiting, without_waits};
-use fencepost_ir::{Op, Problem};
+use fencepost_ir::{Op, Problem, Property};
 use fencepost_models::catalog::Kind;
 use fencepost_models::{Machine, MemoryModel, ModelSpec, Visitor};
 use fencepost_monitor::Model;
@@ -111,8 +111,12 @@ fn watched(task: Task<'_>) -> Option<Option<Model>> {
     // What an operation sees of others when it begins is no access, and not the same under a weaker model.
     let sees = |op: &Op| matches!(op, Op::Invoke { seen } if !seen.is_empty());
     let mut code = task.problem.program.threads.iter().flat_map(|thread| &thread.code);
+    // Under PSO memory may be in a state between two stores that no run under SC passes, and nobody can tell but
+    // an invariant.
+    let invariant = |property: &Property| matches!(property, Property::Invariant(_));
     match task.model.kind {
         Kind::Sc => Some(None),
+        Kind::Pso if task.problem.properties.iter().any(invariant) => None,
         Kind::Tso | Kind::Pso if code.any(|stmt| sees(&stmt.op)) => None,
         Kind::Tso => Some(Some(Model::Tso)),
         Kind::Pso => Some(Some(Model::Pso)),

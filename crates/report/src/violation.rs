@@ -136,9 +136,10 @@ pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_
             name(b)
         ),
         Violation::Deadlock => format!("deadlock: {}", stuck(problem, story)),
-        Violation::NotRobust => story.map_or("a run is not sequentially consistent".into(), |story| {
-            crate::cycle::sentence(story)
-        }),
+        Violation::NotRobust => story
+            .map_or("a run is not sequentially consistent".into(), |story| {
+                crate::cycle::sentence(story)
+            }),
         Violation::Invariant(at) => match &problem.properties[at] {
             Property::Invariant(condition) => format!(
                 "invariant: `{}` does not hold{}",

@@ -21,8 +21,8 @@ fn chooses_in_a_block(problem: &Problem) -> bool {
     problem.program.threads.iter().any(|thread| {
         let mut inside = false;
         thread.code.iter().any(|stmt| {
-            inside = (inside || matches!(stmt.op, Op::AtomicBegin))
-                && !matches!(stmt.op, Op::AtomicEnd);
+            inside =
+                (inside || matches!(stmt.op, Op::AtomicBegin)) && !matches!(stmt.op, Op::AtomicEnd);
             inside && matches!(stmt.op, Op::Choose { .. })
         })
     })

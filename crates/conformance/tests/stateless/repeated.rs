@@ -144,7 +144,7 @@ fn to_stop_and_go_on() {
         ("dekker", paper("sober-dekker-fenced")),
     ] {
         for model in ["tso", "pso"] {
-            let limits = Limits { states: 200_000, ..Limits::default() };
+            let limits = Limits { states: 2_000_000, ..Limits::default() };
             let settings = Settings { limits, ..settings(1) };
             let once = ask(&Resumed::default(), Question::Verdict, (&problem, model), settings);
             for threads in [1, 2] {

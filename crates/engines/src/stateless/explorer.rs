@@ -102,9 +102,9 @@ impl Tally {
         self.stopped.is_none() && self.cut == 0 && !self.bounded
     }
 
-    /// All runs.
+    /// All runs, but for those in vain: how many there are of these depends on how parts were cut.
     pub(crate) fn runs(&self) -> u64 {
-        self.complete + self.stuck + self.redundant + self.cut
+        self.complete + self.stuck + self.cut
     }
 }
 
@@ -323,7 +323,9 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
 
     /// Counts and judges the end of a run. Whether to go on.
     pub(crate) fn end(&mut self, end: End) -> bool {
-        self.tally.steps += self.path.events.len() as u64;
+        if end != End::Redundant {
+            self.tally.steps += self.path.events.len() as u64;
+        }
         self.tally.longest = self.tally.longest.max(self.path.events.len());
         match end {
             End::Complete | End::Wrong => self.tally.complete += 1,

@@ -111,6 +111,12 @@ impl Footprint {
         self.accesses.clear();
     }
 
+    /// After a step that went wrong, of which not all was told: it may have touched anything.
+    pub(crate) fn touch_all(&mut self, cells: &Cells) {
+        let all = 0..cells.len() as u32;
+        self.touches.extend(all.map(|cell| Touch { cell, writes: true }));
+    }
+
     /// Turns what the machine told of a step of `t`, from `pc` to `to`, into cells and actions.
     pub(crate) fn finish(
         &mut self,

@@ -42,8 +42,8 @@ pub(crate) struct Part {
 enum Done {
     /// It was explored.
     Explored(Tally),
-    /// It has many runs; these are its pieces.
-    Cut(Vec<Part>),
+    /// It has many runs; these are its pieces. Whether there would be more with more preemptions.
+    Cut(Vec<Part>, bool),
     /// Someone wanted to stop.
     Stopped(Tally),
 }
@@ -109,7 +109,8 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
                             return;
                         }
                     }
-                    Some(Done::Cut(pieces)) => {
+                    Some(Done::Cut(pieces, bounded)) => {
+                        tally.bounded |= bounded;
                         wasted += MANY.min(room);
                         left.extend(pieces);
                     }
@@ -187,37 +188,49 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
 
     /// Explores a part, in at most so many runs.
     fn part(&self, part: &Part, runs: u64) -> Done {
+        self.explored(part, MANY.min(runs)).unwrap_or_else(|| {
+            let (pieces, bounded) = self.pieces(part);
+            if pieces == [part.clone()] {
+                // It cannot be cut.
+                return self.explored(part, u64::MAX).expect("it may take as many runs as it has");
+            }
+            Done::Cut(pieces, bounded)
+        })
+    }
+
+    /// Explores a part, if that takes at most so many runs.
+    fn explored(&self, part: &Part, runs: u64) -> Option<Done> {
         let mut explorer = self.explorer(part).expect("parts begin where nothing is wrong");
-        explorer.runs_left = MANY.min(runs);
+        explorer.runs_left = runs;
         let all = match part.left {
             None => Traces::explore(&mut explorer, part.sleep.clone()),
             Some(left) => interleavings::explore(&mut explorer, left),
         };
         let tally = explorer.tally;
         if tally.stopped.is_some() {
-            Done::Stopped(tally)
-        } else if all || self.is_enough(&tally) {
-            Done::Explored(tally)
+            Some(Done::Stopped(tally))
         } else {
-            Done::Cut(self.pieces(part))
+            (all || self.is_enough(&tally)).then_some(Done::Explored(tally))
         }
     }
 
-    /// Cuts a part.
-    fn pieces(&self, part: &Part) -> Vec<Part> {
+    /// Cuts a part. Whether there would be more with more preemptions.
+    fn pieces(&self, part: &Part) -> (Vec<Part>, bool) {
         let mut pieces = vec![part.clone()];
+        let mut bounded = false;
         loop {
-            let longer: Vec<Part> = pieces.iter().flat_map(|part| self.longer(part)).collect();
+            let longer: Vec<Part> =
+                pieces.iter().flat_map(|part| self.longer(part, &mut bounded)).collect();
             let grown = longer.iter().zip(&pieces).any(|(a, b)| a.moves.len() > b.moves.len());
             pieces = longer;
             if pieces.len() >= PIECES || !grown {
-                return pieces;
+                return (pieces, bounded);
             }
         }
     }
 
     /// The parts that begin with one move more; the part itself if there is none that just goes on.
-    fn longer(&self, part: &Part) -> Vec<Part> {
+    fn longer(&self, part: &Part, bounded: &mut bool) -> Vec<Part> {
         let mut explorer = self.explorer(part).expect("parts begin where nothing is wrong");
         let threads = explorer.threads();
         let last = explorer.path.events.last().map(|event| event.made.thread);
@@ -252,7 +265,10 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
                 last_goes_on |= last == Some(t);
                 let preempts = last_goes_on && last != Some(t);
                 let left = match part.left {
-                    Some(0) if preempts => continue,
+                    Some(0) if preempts => {
+                        *bounded = true;
+                        continue;
+                    }
                     left => left.map(|left| left - u32::from(preempts)),
                 };
                 let still = |asleep: &&Asleep| {

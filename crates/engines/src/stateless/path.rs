@@ -51,6 +51,9 @@ struct Section {
     left: Option<(usize, u32)>,
 }
 
+/// Stands for the event that entered a section that a thread is in from the beginning.
+const OPENING: usize = usize::MAX;
+
 /// What came of trying to go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pushed {
@@ -142,7 +145,10 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
             return Some(Err(()));
         }
         for t in self.machine.shape.program().thread_ids() {
-            while is_invisible(self.machine, &self.states[0], t) {
+            // The end of a section is an event, so that the section can overlap with others.
+            while is_invisible(self.machine, &self.states[0], t)
+                && !self.machine.is_critical(&self.states[0], t)
+            {
                 self.choices.clone_from(&Choices::default());
                 let state = &mut self.states[0];
                 let taken = self.machine.run(state, t, &mut self.choices, &mut ());
@@ -154,8 +160,11 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
                 }
             }
             if self.machine.is_critical(&self.states[0], t) {
-                self.sections[t.index()].inside = Some(0);
+                self.sections[t.index()].inside = Some(OPENING);
             }
+        }
+        if self.machine.wrong(&self.states[0]).is_some() {
+            return Some(Err(()));
         }
         Some(Ok(()))
     }
@@ -235,7 +244,11 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
         let before = self.sections[made.thread];
         let mut section = before;
         let mut entered = None;
-        if wrong.is_none() && self.machine.is_critical(state, t) && section.inside.is_none() {
+        let is = wrong.is_none() && self.machine.is_critical(state, t);
+        if wrong.is_none() && !is && section.inside.is_some() {
+            section = Section { inside: None, left: Some((depth, 0)) };
+        }
+        if is && section.inside.is_none() {
             section.inside = Some(depth);
             entered = Some(steps);
         }
@@ -259,6 +272,9 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
         }
         let to = self.states[depth + 1].pcs[made.thread];
         self.footprint.finish(&self.machine.shape, self.cells, t, (pc, to));
+        if taken.is_err() {
+            self.footprint.touch_all(self.cells);
+        }
         if wrong.is_none() && self.waiting.is_dead_end(t, to) {
             return Pushed::Waiting;
         }
@@ -376,7 +392,8 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
                     Section { left: Some((at, steps)), .. } => (at, Some(steps)),
                     Section { inside: None, left: None } => unreachable!("sections overlap"),
                 };
-                if !self.is_before(at, last) && !self.is_before(at, stays) {
+                let stays_for = stays != OPENING && self.is_before(at, stays);
+                if !self.is_before(at, last) && !stays_for {
                     continue;
                 }
                 if at == stays {

@@ -43,6 +43,8 @@ pub(crate) struct Traces<'x, 'm, 'p, M: MemoryModel> {
     new: usize,
     work: State<M::Pending>,
     footprint: Footprint,
+    /// Whether the run at hand ended with something wrong.
+    went_wrong: bool,
     /// Reversals that were tried after the run at hand: what was left out, and whose step.
     tried: BTreeSet<(Vec<usize>, usize)>,
 }
@@ -68,6 +70,7 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
             new: base,
             work,
             footprint: Footprint::default(),
+            went_wrong: false,
             tried: BTreeSet::new(),
         };
         traces.run()
@@ -214,6 +217,7 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
             return false;
         }
         self.tried.clear();
+        self.went_wrong = end == End::Wrong;
         let path = &self.explorer.path;
         let events = path.events.len();
         for event in self.new..events {
@@ -273,9 +277,13 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
     fn reverse(&mut self, first: usize, second: usize) {
         let path = &self.explorer.path;
         let made = &path.events[second].made;
-        let removed: Vec<bool> = (0..path.events.len())
+        let mut removed: Vec<bool> = (0..path.events.len())
             .map(|event| event >= first && path.is_before(first, event))
             .collect();
+        if self.went_wrong {
+            // Nothing comes after it, and it may not go wrong the same way elsewhere.
+            removed[path.events.len() - 1] = true;
+        }
         if self.is_plain(second) {
             let touches = path.touched(second).to_vec();
             let attempt = Attempt { made: made.clone(), possible: true, touches };
@@ -378,6 +386,9 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
                 possible = !self.explorer.waiting.is_dead_end(thread, to);
             }
             self.footprint.finish(&path.machine.shape, self.explorer.cells, thread, (pc, to));
+            if taken.is_err() {
+                self.footprint.touch_all(self.explorer.cells);
+            }
             attempts.push(Attempt { made, possible, touches: self.footprint.touches.clone() });
             if !choices.advance() {
                 return attempts;

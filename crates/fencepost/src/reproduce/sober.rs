@@ -79,8 +79,7 @@ fn look(
     let problem = |source: &str| -> Problem { lowered(source).swap_remove(0) };
     let (original, fixed) = (problem(program.original), problem(program.fenced));
     let settings = Settings { threads: NonZeroUsize::MIN, ..settings };
-    let count =
-        |problem: &Problem, watch| census(problem, schedules, watch, settings, budget);
+    let count = |problem: &Problem, watch| census(problem, schedules, watch, settings, budget);
     let started = Instant::now();
     let task = Task { problem: &original, model: &model("tso") };
     let answer = Robust { by: first }.run(task, settings, budget);

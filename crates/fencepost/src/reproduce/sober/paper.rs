@@ -79,14 +79,7 @@ pub(super) static PROGRAMS: [Program; 4] = [
         original: corpus!("sober-takequeue"),
         fenced: corpus!("sober-takequeue-fenced"),
         lines: &[
-            Line {
-                bound: Some(0),
-                total: 3,
-                borderline: 0,
-                first: None,
-                with: 0.3,
-                without: 0.3,
-            },
+            Line { bound: Some(0), total: 3, borderline: 0, first: None, with: 0.3, without: 0.3 },
             line(1, (47, 14), 0.34, (0.72, 0.69)),
             line(2, (402, 189), 0.43, (5.2, 4.9)),
             line(3, (2_318, 1_197), 0.74, (28.9, 27.8)),
