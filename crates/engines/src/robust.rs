@@ -13,7 +13,7 @@
 //! - `Auto`: under TSO the attack, which is quick where there are few states; then a few thousand SC runs, which find most
 //!   violations; then all that is left of both; then more and more preemptions until a limit is met.
 //!
-//! - [`escape`]: from a borderline run to one that leaves sequential consistency.
+//! - `escape`: from a borderline run to one that leaves sequential consistency.
 
 pub(crate) mod escape;
 

@@ -191,3 +191,39 @@ pub struct Problem {
     /// mention, else every location and every register the user named.
     pub observed: Vec<Observable>,
 }
+
+impl Problem {
+    /// The registers of a thread that someone looks at when all is over: a property or, with `outcomes`, an
+    /// outcome. Each once.
+    pub fn kept_registers(&self, thread: ThreadId, outcomes: bool) -> Vec<Reg> {
+        let mut found = Vec::new();
+        let mut note = |what: &Observable| {
+            if let Observable::Reg(owner, reg) = what
+                && *owner == thread
+                && !found.contains(reg)
+            {
+                found.push(*reg);
+            }
+        };
+        if outcomes {
+            self.observed.iter().for_each(&mut note);
+        }
+        for property in &self.properties {
+            match property {
+                Property::Final(_, condition) | Property::Invariant(condition) => {
+                    condition.expr.for_each_var(&mut note);
+                }
+                Property::Operations(operations) => {
+                    for (owner, all) in &operations.threads {
+                        let kept = all.iter().filter_map(|operation| Some(operation.result?.1));
+                        let seen = all.iter().flat_map(|operation| &operation.seen);
+                        let all = kept.chain(seen.map(|(_, reg)| *reg));
+                        all.for_each(|reg| note(&Observable::Reg(*owner, reg)));
+                    }
+                }
+                Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
+            }
+        }
+        found
+    }
+}

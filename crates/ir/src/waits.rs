@@ -14,7 +14,6 @@ use crate::flow::{self, successors};
 use crate::ids::{Pc, Reg, ThreadId};
 use crate::op::{Op, Update};
 use crate::program::{Problem, Stmt, Thread};
-use crate::property::{Observable, Property};
 
 /// A problem whose waits lead to dead ends.
 #[derive(Clone, Debug)]
@@ -72,7 +71,8 @@ pub fn without_waits(problem: &Problem, outcomes: bool) -> Waiting {
     let mut dead_ends = Vec::new();
     for (at, thread) in cut.program.threads.iter_mut().enumerate() {
         dead_ends.push(Pc::from_index(thread.code.len()));
-        let live = live_registers(thread, &kept(problem, ThreadId::from_index(at), outcomes));
+        let live =
+            live_registers(thread, &problem.kept_registers(ThreadId::from_index(at), outcomes));
         for edge in fruitless(thread, &live) {
             let end = Pc::from_index(thread.code.len());
             let from = &mut thread.code[edge.from.index()];
@@ -91,34 +91,6 @@ pub fn without_waits(problem: &Problem, outcomes: bool) -> Waiting {
         }
     }
     Waiting { problem: cut, dead_ends }
-}
-
-/// The registers of a thread that someone looks at when all is over.
-fn kept(problem: &Problem, thread: ThreadId, outcomes: bool) -> Vec<Reg> {
-    let mut found = Vec::new();
-    let mut note = |what: &Observable| match *what {
-        Observable::Reg(owner, reg) if owner == thread => found.push(reg),
-        Observable::Reg(..) | Observable::Loc(_) => {}
-    };
-    for property in &problem.properties {
-        match property {
-            Property::Final(_, condition) | Property::Invariant(condition) => {
-                condition.expr.for_each_var(&mut note);
-            }
-            Property::Operations(operations) => {
-                for (owner, all) in &operations.threads {
-                    let results = all.iter().filter_map(|operation| Some(operation.result?.1));
-                    let seen = all.iter().flat_map(|operation| &operation.seen).map(|(_, r)| *r);
-                    results.chain(seen).for_each(|reg| note(&Observable::Reg(*owner, reg)));
-                }
-            }
-            Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
-        }
-    }
-    if outcomes {
-        problem.observed.iter().for_each(note);
-    }
-    found
 }
 
 /// By program counter: whether each register's value there can still be read, or is looked at in

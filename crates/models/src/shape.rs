@@ -120,7 +120,7 @@ impl<'p> Shape<'p> {
             for (slot, loc) in stores.iter().enumerate() {
                 store_slot[loc.index()] = Some(slot as u16);
             }
-            let observed: Vec<Reg> = observed_registers(problem, ThreadId::from_index(id));
+            let observed = problem.kept_registers(ThreadId::from_index(id), true);
             threads.push(ThreadShape {
                 registers,
                 pc: Field::for_count(thread.code.len()),
@@ -244,35 +244,4 @@ impl<'p> Shape<'p> {
         let at = loc.index();
         self.writers[at] & !(1u64 << thread.index()) != 0 || self.is_freeable(loc)
     }
-}
-
-/// The registers of a thread that outcomes and conditions look at.
-fn observed_registers(problem: &Problem, thread: ThreadId) -> Vec<Reg> {
-    let mut found = Vec::new();
-    let mut note = |what: &Observable| {
-        if let Observable::Reg(owner, reg) = what
-            && *owner == thread
-            && !found.contains(reg)
-        {
-            found.push(*reg);
-        }
-    };
-    problem.observed.iter().for_each(&mut note);
-    for property in &problem.properties {
-        match property {
-            Property::Final(_, condition) | Property::Invariant(condition) => {
-                condition.expr.for_each_var(&mut note);
-            }
-            Property::Operations(operations) => {
-                for (owner, all) in &operations.threads {
-                    let kept = all.iter().filter_map(|operation| Some(operation.result?.1));
-                    let seen = all.iter().flat_map(|operation| &operation.seen);
-                    let all = kept.chain(seen.map(|(_, reg)| *reg));
-                    all.for_each(|reg| note(&Observable::Reg(*owner, reg)));
-                }
-            }
-            Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
-        }
-    }
-    found
 }

@@ -55,6 +55,14 @@ fn an_assertion_that_fails_only_too_early_ends_the_run() {
     let source = "shared int data, flag;
         thread p { data = 1; flag = 1; }
         thread q { while (flag == 0) {} d = data; assert(d == 1); }";
+    let wrong = "shared int x, y;
+        thread q { y = 1; s = x; }
+        thread p { x = 1; r = y; assert(r == 1); }";
+    let wrong = lower(wrong).expect("it compiles").swap_remove(0);
+    for by in [RobustBy::Stateless, RobustBy::Attack, RobustBy::Preemptions(9)] {
+        // It is wrong under SC, and not robust; either is an answer.
+        assert_ne!(robust(by, &wrong, Model::Tso, 1), Ok(true), "{by:?}");
+    }
     let problem = lower(source).expect("it compiles").swap_remove(0);
     for (model, is_robust) in [(Model::Tso, true), (Model::Pso, false)] {
         assert_eq!(robust(RobustBy::Stateless, &problem, model, 1), Ok(is_robust), "{model:?}");

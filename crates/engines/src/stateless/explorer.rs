@@ -241,10 +241,10 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
             self.path.fired = real.is_some();
             return real;
         }
-        if self.path.fired_now()
-            && self.waiting.has_waits(ThreadId::from_index(thread))
-            && !self.escapes(None, None)
-        {
+        // A run that ends there with something wrong may end so under SC, too; then it is met elsewhere.
+        let in_doubt =
+            self.plan.until == Until::Found || self.waiting.has_waits(ThreadId::from_index(thread));
+        if self.path.fired_now() && in_doubt && !self.escapes(None, None) {
             self.path.fired = false;
         }
         None
