@@ -89,6 +89,17 @@ pub fn uses(op: &Op) -> Vec<Reg> {
 /// For each program counter, the registers that are dead when a thread is there: whatever they hold
 /// is never read again. `observed` registers are live to the end.
 pub fn dead_registers(thread: &Thread, observed: &[Reg]) -> Vec<Vec<Reg>> {
+    // An observed register may hold garbage before it is set, but clearing it early would
+    // make a path that never sets it show 0 instead: that is its initial value only if it
+    // was never set at all, so it stays live.
+    let dead =
+        |live: &Vec<bool>| (0..live.len()).filter(|reg| !live[*reg]).map(Reg::from_index).collect();
+    live_registers(thread, observed, &[]).iter().map(dead).collect()
+}
+
+/// For each program counter, whether each register's value there can still be read. Those of `always` can everywhere;
+/// those of `kept` are read in the end.
+pub fn live_registers(thread: &Thread, always: &[Reg], kept: &[Reg]) -> Vec<Vec<bool>> {
     let registers = thread.registers.len();
     let mut live = vec![vec![false; registers]; thread.code.len()];
     let mut changed = true;
@@ -97,32 +108,22 @@ pub fn dead_registers(thread: &Thread, observed: &[Reg]) -> Vec<Vec<Reg>> {
         for at in (0..thread.code.len()).rev() {
             let stmt = &thread.code[at];
             let mut now = vec![false; registers];
-            for reg in observed {
-                now[reg.index()] = true;
+            if matches!(stmt.op, Op::Halt) {
+                kept.iter().for_each(|reg| now[reg.index()] = true);
             }
             for next in successors(stmt) {
-                for (here, after) in now.iter_mut().zip(&live[next.index()]) {
-                    *here |= after;
-                }
+                now.iter_mut().zip(&live[next.index()]).for_each(|(here, after)| *here |= after);
             }
-            // An observed register may hold garbage before it is set, but clearing it early would
-            // make a path that never sets it show 0 instead: that is its initial value only if it
-            // was never set at all, so it stays live.
-            if let Some(reg) = stmt.op.target()
-                && !observed.contains(&reg)
-            {
+            if let Some(reg) = stmt.op.target() {
                 now[reg.index()] = false;
             }
-            for reg in uses(&stmt.op) {
-                now[reg.index()] = true;
-            }
+            always.iter().for_each(|reg| now[reg.index()] = true);
+            uses(&stmt.op).iter().for_each(|reg| now[reg.index()] = true);
             if now != live[at] {
                 live[at] = now;
                 changed = true;
             }
         }
     }
-    live.iter()
-        .map(|live| (0..registers).filter(|r| !live[*r]).map(Reg::from_index).collect())
-        .collect()
+    live
 }

@@ -71,8 +71,11 @@ pub fn without_waits(problem: &Problem, outcomes: bool) -> Waiting {
     let mut dead_ends = Vec::new();
     for (at, thread) in cut.program.threads.iter_mut().enumerate() {
         dead_ends.push(Pc::from_index(thread.code.len()));
-        let live =
-            live_registers(thread, &problem.kept_registers(ThreadId::from_index(at), outcomes));
+        let live = flow::live_registers(
+            thread,
+            &[],
+            &problem.kept_registers(ThreadId::from_index(at), outcomes),
+        );
         for edge in fruitless(thread, &live) {
             let end = Pc::from_index(thread.code.len());
             let from = &mut thread.code[edge.from.index()];
@@ -91,35 +94,6 @@ pub fn without_waits(problem: &Problem, outcomes: bool) -> Waiting {
         }
     }
     Waiting { problem: cut, dead_ends }
-}
-
-/// By program counter: whether each register's value there can still be read, or is looked at in
-/// the end.
-fn live_registers(thread: &Thread, kept: &[Reg]) -> Vec<Vec<bool>> {
-    let mut live = vec![vec![false; thread.registers.len()]; thread.code.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for at in (0..thread.code.len()).rev() {
-            let stmt = &thread.code[at];
-            let mut now = vec![false; thread.registers.len()];
-            if matches!(stmt.op, Op::Halt) {
-                kept.iter().for_each(|reg| now[reg.index()] = true);
-            }
-            for next in successors(stmt) {
-                now.iter_mut().zip(&live[next.index()]).for_each(|(here, after)| *here |= after);
-            }
-            if let Some(reg) = stmt.op.target() {
-                now[reg.index()] = false;
-            }
-            flow::uses(&stmt.op).iter().for_each(|reg| now[reg.index()] = true);
-            if now != live[at] {
-                live[at] = now;
-                changed = true;
-            }
-        }
-    }
-    live
 }
 
 /// An edge of the control flow.

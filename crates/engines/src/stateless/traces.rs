@@ -261,16 +261,27 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
                 }
             }
         }
-        direct.sort_unstable();
-        direct.dedup();
         let previous = path.last_of(thread, |own| own >= event);
-        let is_immediate = |one: &&usize| {
-            let between = direct.iter().filter(|other| other != one).chain(&previous);
-            path.events[**one].made.thread != thread
-                && between.into_iter().all(|other| !path.is_before(**one, *other))
+        self.immediate(direct, thread, previous)
+    }
+
+    /// Of events that a step of a thread conflicts with, those that it races with: of other threads, with nothing
+    /// between, and not before the part. `previous` is the thread's last event before the step.
+    fn immediate(
+        &self,
+        mut events: Vec<usize>,
+        thread: usize,
+        previous: Option<usize>,
+    ) -> Vec<usize> {
+        events.sort_unstable();
+        events.dedup();
+        let path = &self.explorer.path;
+        let is_immediate = |one: usize| {
+            let mut between = events.iter().filter(|other| **other != one).chain(&previous);
+            path.events[one].made.thread != thread
+                && between.all(|other| !path.is_before(one, *other))
         };
-        let races = direct.iter().filter(is_immediate).copied();
-        races.filter(|one| *one >= self.base).collect()
+        events.iter().copied().filter(|one| *one >= self.base && is_immediate(*one)).collect()
     }
 
     /// Plans a run in which an event comes before another one that it is in a race with.
@@ -407,16 +418,7 @@ impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
             let mut left = history.filter(|(event, wrote)| *wrote && !removed[*event as usize]);
             writers.extend(left.next().map(|(event, _)| *event as usize));
         }
-        writers.sort_unstable();
-        writers.dedup();
-        let is_immediate = |one: &&usize| {
-            let between = writers.iter().filter(|other| other != one).chain(&previous);
-            path.events[**one].made.thread != thread
-                && between.into_iter().all(|other| !path.is_before(**one, *other))
-        };
-        let to_blame: Vec<usize> =
-            writers.iter().filter(is_immediate).copied().filter(|one| *one >= self.base).collect();
-        for event in to_blame {
+        for event in self.immediate(writers, thread, previous) {
             let path = &self.explorer.path;
             let more = (0..removed.len())
                 .map(|other| removed[other] || (other >= event && path.is_before(event, other)))
