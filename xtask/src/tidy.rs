@@ -20,6 +20,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("fencepost-monitor", 0),
     ("fencepost-frontends", 1),
     ("fencepost-models", 1),
+    ("fencepost-translate", 1),
     ("fencepost-certify", 1),
     ("fencepost-engines", 2),
     ("fencepost-infer", 3),

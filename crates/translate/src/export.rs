@@ -1,0 +1,19 @@
+//! Programs, meant to run under SC, as text for other tools.
+//!
+//! The way of every export: [`lower`] removes what other languages do not have (records, critical
+//! sections); [`structure`] finds `if` and loops in the control flow; a printer writes the tree.
+
+pub mod structure;
+
+use fencepost_ir::{Problem, Span};
+
+/// What is exported.
+#[derive(Clone, Copy)]
+pub struct Export<'a> {
+    /// The program, meant to run under SC.
+    pub problem: &'a Problem,
+    /// What it is, one line of the leading comment each.
+    pub about: &'a [String],
+    /// The line of the original source that a stretch of it begins on; none for what is not in it.
+    pub line: &'a dyn Fn(Span) -> Option<u32>,
+}
