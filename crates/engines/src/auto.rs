@@ -313,6 +313,9 @@ impl Portfolio<'_> {
                 | Why::Preemptions(_)
                 | Why::NotRobust
                 | Why::Model
+                | Why::Within(_)
+                | Why::NoWitnessWithin(_)
+                | Why::Untranslated
                 | Why::Frees => {
                     unreachable!("an abstract model has no other bound and errs to the other side")
                 }
@@ -366,6 +369,9 @@ fn is_exhausted(answer: &Answer, most: u32) -> bool {
             | Why::Preemptions(_)
             | Why::NotRobust
             | Why::Model
+            | Why::Within(_)
+            | Why::NoWitnessWithin(_)
+            | Why::Untranslated
             | Why::Frees => false,
         },
     }

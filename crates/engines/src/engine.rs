@@ -103,6 +103,8 @@ pub enum Decider {
     Stateless,
     /// A search for a thread that delays a store past one of its loads.
     Attack,
+    /// A search of a program under SC that simulates the model.
+    Translation,
 }
 
 impl fmt::Display for Decider {
@@ -112,6 +114,7 @@ impl fmt::Display for Decider {
             Decider::Automata => f.write_str("automata"),
             Decider::Stateless => f.write_str("stateless"),
             Decider::Attack => f.write_str("attack"),
+            Decider::Translation => f.write_str("translate"),
             Decider::Abstraction(Domain::Set, _) => f.write_str("set"),
             Decider::Abstraction(domain, k) => write!(f, "{} k={k}", domain.name()),
         }

@@ -8,6 +8,7 @@
 //! - [`stateless`]: sequentially consistent runs, one after the other.
 //! - [`robust`]: whether a program has only sequentially consistent behaviours; [`happens`]: whether a run is one.
 //! - `attack`: robustness against TSO for programs with loops, by a search of sequentially consistent states.
+//! - [`translate`]: a search of a program under SC that simulates the store buffers.
 //! - [`auto`]: the others side by side.
 //! - [`evidence`]: from what a search found to a run that shows it.
 //! - [`concretise`]: from a run of an abstract model to one of the exact model.
@@ -27,6 +28,7 @@ pub mod growing;
 pub mod happens;
 pub mod robust;
 pub mod stateless;
+pub mod translate;
 pub mod verdict;
 
 pub use abstraction::Abstraction;
@@ -36,4 +38,5 @@ pub use engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 pub use explicit::Explicit;
 pub use robust::{Resumed, Robust, RobustBy};
 pub use stateless::Stateless;
+pub use translate::Translate;
 pub use verdict::{Evidence, Inconclusive, Verdict, Violation, Why};

@@ -4,6 +4,7 @@ use fencepost_ir::{Fault, Label, ThreadId};
 use fencepost_models::Fidelity;
 use fencepost_models::replay::Trace;
 use fencepost_search::{Coverage, Stop};
+use fencepost_translate::contexts::Bound;
 
 /// The answer to a task.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,6 +59,12 @@ pub enum Why {
     NotRobust,
     /// The engine does not know this model.
     Model,
+    /// Only runs within this bound were looked at.
+    Within(Bound),
+    /// The same, and no final state of theirs satisfies a `final exists`.
+    NoWitnessWithin(Bound),
+    /// The program cannot be translated.
+    Untranslated,
     /// The engine does not know what freeing records does to the order of accesses.
     Frees,
 }

@@ -12,6 +12,7 @@ use fencepost_engines::{Auto, Automata, Engine, Explicit, Robust, RobustBy};
 use fencepost_infer::menu::Dish;
 use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
+use fencepost_translate::contexts::Bound;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -76,6 +77,8 @@ pub(crate) enum EngineName {
     Automata,
     /// Runs under SC one after the other, one for each trace; for TSO and PSO if the program is robust
     Stateless,
+    /// Simulates TSO and PSO by a program under SC, up to a number of context switches (--contexts, --delay)
+    Translate,
 }
 
 impl Verifier {
@@ -193,6 +196,9 @@ pub(crate) struct Check {
     #[arg(long, value_name = "N")]
     pub(crate) preemptions: Option<u32>,
 
+    #[command(flatten)]
+    pub(crate) bound: Bounds,
+
     /// Write into this directory what each thread's buffer can hold at each statement, for Graphviz; takes
     /// `--engine automata`
     #[arg(long, value_name = "DIR")]
@@ -215,6 +221,39 @@ pub(crate) struct Check {
 
     #[command(flatten)]
     pub(crate) search: Search,
+}
+
+/// Which runs of a store-buffer model are simulated under SC.
+#[derive(clap::Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Translation")]
+pub(crate) struct Bounds {
+    /// At most K context switches of each thread (its contexts are one more) [default: 2]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) contexts: Option<u32>,
+
+    /// Any number of context switches, but every store is pending for at most K of its thread
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    #[arg(conflicts_with = "contexts")]
+    pub(crate) delay: Option<u32>,
+}
+
+impl Bounds {
+    /// The option that was given, if any.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        match (self.contexts, self.delay) {
+            (Some(_), _) => Some("--contexts"),
+            (None, Some(_)) => Some("--delay"),
+            (None, None) => None,
+        }
+    }
+
+    /// The bound, or the default.
+    pub(crate) fn bound(&self) -> Bound {
+        match self.delay {
+            Some(k) => Bound::Ages(k),
+            None => Bound::Switches(self.contexts.unwrap_or(2)),
+        }
+    }
 }
 
 /// What a search may use, and how it goes about it.

@@ -9,7 +9,7 @@ use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
 use fencepost_engines::certificate::write_certificate;
 use fencepost_engines::{
-    Abstraction, Auto, Automata, Engine, Explicit, Settings, Stateless, Task, Violation,
+    Abstraction, Auto, Automata, Engine, Explicit, Settings, Stateless, Task, Translate, Violation,
 };
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
@@ -30,12 +30,14 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
     let abstraction = Abstraction { domain, k };
     let automata = Automata::default();
     let stateless = Stateless { preemptions: options.preemptions };
+    let translate = Translate { bound: options.bound.bound() };
     let engine: &dyn Engine = match options.engine {
         EngineName::Auto => &Auto,
         EngineName::Explicit => &Explicit,
         EngineName::Abstraction => &abstraction,
         EngineName::Automata => &automata,
         EngineName::Stateless => &stateless,
+        EngineName::Translate => &translate,
     };
     run_with(options, engine, output)
 }
@@ -72,6 +74,13 @@ pub(crate) fn run_with(options: &Check, engine: &dyn Engine, output: &mut Output
     if options.preemptions.is_some() && options.engine != EngineName::Stateless {
         let message = "--preemptions is for --engine stateless; the others have no such bound";
         checking.unusable(Path::new("--preemptions"), message.into());
+        return checking.finish();
+    }
+    if let Some(option) = options.bound.given()
+        && options.engine != EngineName::Translate
+    {
+        let message = format!("{option} is for --engine translate; the others have no such bound");
+        checking.unusable(Path::new(option), message);
         return checking.finish();
     }
     if options.dot.is_some() && options.engine != EngineName::Automata {

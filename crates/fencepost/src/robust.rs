@@ -7,7 +7,8 @@
 mod resume;
 
 use crate::args::{
-    Abstract, Check, EngineName, Format, Infer, Method, Search, Verifier, parse_cost, parse_kind,
+    Abstract, Bounds, Check, EngineName, Format, Infer, Method, Search, Verifier, parse_cost,
+    parse_kind,
 };
 use crate::check;
 use crate::exit::{self, Exit};
@@ -173,6 +174,7 @@ fn check(options: &Options) -> Check {
         trace_dir: options.trace_dir.clone(),
         certificate: None,
         preemptions: None,
+        bound: Bounds { contexts: None, delay: None },
         dot: None,
         all_traces: options.all_traces,
         witness: false,

@@ -493,13 +493,15 @@ impl Inferring<'_> {
 /// Whether only a bound on buffers keeps a problem from being verified.
 fn is_bounded(why: &Inconclusive) -> bool {
     match why.why {
-        Why::Buffers | Why::Preemptions(_) => true,
+        Why::Buffers | Why::Preemptions(_) | Why::Within(_) => true,
         Why::NoWitness
         | Why::Values
         | Why::Spurious
         | Why::UnderApproximated
         | Why::NotRobust
         | Why::Model
+        | Why::NoWitnessWithin(_)
+        | Why::Untranslated
         | Why::Frees => false,
         Why::Stopped(
             Stop::States | Stop::Memory | Stop::Time | Stop::Interrupted | Stop::Depth,

@@ -7,7 +7,7 @@ use fencepost_ir::{Address, Fault, Loc, Reg, Update, Value};
 /// The location an address means, with `read` giving registers. Null references and indices
 /// outside their array fault.
 #[inline]
-pub(crate) fn locate(
+pub fn locate(
     shape: &Shape<'_>,
     address: &Address,
     read: &impl Fn(&Reg) -> Value,

@@ -12,7 +12,7 @@
 //! - [`event`], [`replay`]: what happens in a step, and a whole run told step by step.
 //! - [`mutation`]: deliberate errors for the tests.
 
-mod address;
+pub mod address;
 pub mod bits;
 pub mod buffered;
 pub mod catalog;

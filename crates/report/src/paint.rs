@@ -80,7 +80,11 @@ pub fn count(number: u64) -> String {
 
 /// A number of things: `1 state`, `2 states`.
 pub fn counted(number: u64, thing: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
+    let ending = match number {
+        1 => "",
+        _ if thing.ends_with("ch") => "es",
+        _ => "s",
+    };
     format!("{} {thing}{ending}", count(number))
 }
 

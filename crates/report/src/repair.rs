@@ -8,7 +8,7 @@ use crate::cycle;
 use crate::paint::{Paint, counted, printable};
 use crate::picture::{Look, WIDTH, picture};
 use crate::trace::{Story, tell};
-use crate::verdict_line::{ROBUST, advice_on, explain, heading, shown, unit};
+use crate::verdict_line::{ROBUST, advice_on, explain, heading, shown, unit, within};
 use crate::violation::sentence;
 use crate::why::reasons;
 use crate::wording::statement;
@@ -267,7 +267,7 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         by @ (Decider::Automata | Decider::Attack) => {
             format!("{by} for buffers of any length, {states}")
         }
-        by @ Decider::Stateless => format!("{by}, {states}"),
+        by @ (Decider::Stateless | Decider::Translation) => format!("{by}, {states}"),
     };
     let clients = subject.problems.len() as u64;
     let cost = if repair.optimal {
@@ -307,7 +307,10 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
             let bound = open.iter().filter_map(|(_, why)| why.clean_up_to).min();
             let bound = bound.map_or("a bound".into(), |n| n.to_string());
             let preemptions = open.iter().find_map(|(_, why)| match why.why {
-                Why::Preemptions(most) => Some(counted(u64::from(most), "preemption")),
+                Why::Preemptions(most) => {
+                    Some(format!("up to {}", counted(u64::from(most), "preemption")))
+                }
+                Why::Within(bound) => Some(within(bound)),
                 _ => None,
             });
             let word = paint.unsure("sufficient");
@@ -316,7 +319,7 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
                 _ => format!("{} of {clients} clients verified; ", clients - open.len() as u64),
             };
             let open = match preemptions {
-                Some(most) => format!("up to {most}"),
+                Some(within) => within,
                 None => format!("with buffers up to {bound}, but they can grow further"),
             };
             if placement.atoms.is_empty() {

@@ -11,6 +11,7 @@ use fencepost_engines::{Answer, Decider, Evidence, Inconclusive, Verdict, Violat
 use fencepost_ir::{Observable, Problem, Property, Quantifier};
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::Stop;
+use fencepost_translate::contexts::Bound;
 
 /// What became of one question: a program under a model.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl Finding<'_> {
                 Verdict::Verified(_) => Class::Verified,
                 Verdict::Violated(_) => Class::Violated,
                 Verdict::Inconclusive(Inconclusive {
-                    why: Why::Buffers | Why::Preemptions(_),
+                    why: Why::Buffers | Why::Preemptions(_) | Why::Within(_),
                     ..
                 }) => Class::Bounded,
                 Verdict::Inconclusive(_) => Class::Inconclusive,
@@ -202,6 +203,10 @@ pub fn reason(why: Why) -> &'static str {
         Why::NotRobust => "not-robust",
         Why::Model => "model",
         Why::Frees => "frees",
+        Why::Within(Bound::Switches(_)) => "contexts",
+        Why::Within(Bound::Ages(_)) => "delay",
+        Why::NoWitnessWithin(_) => "no-witness",
+        Why::Untranslated => "untranslated",
     }
 }
 
@@ -210,7 +215,15 @@ pub fn explain(inconclusive: Inconclusive) -> String {
     if let Why::Preemptions(most) = inconclusive.why {
         return format!("no violation up to {}", counted(u64::from(most), "preemption"));
     }
-    if let why @ (Why::NotRobust | Why::Model | Why::Frees) = inconclusive.why {
+    match inconclusive.why {
+        Why::Within(bound) => return format!("no violation {}", within(bound)),
+        Why::NoWitnessWithin(bound) => {
+            let within = within(bound);
+            return format!("no final state satisfies `final exists` {within}");
+        }
+        _ => {}
+    }
+    if let why @ (Why::NotRobust | Why::Model | Why::Frees | Why::Untranslated) = inconclusive.why {
         return ended_by(why).into();
     }
     let clean = inconclusive.clean_up_to.map(|n| format!("no violation with buffers up to {n}"));
@@ -218,6 +231,19 @@ pub fn explain(inconclusive: Inconclusive) -> String {
         (Why::Buffers, Some(clean)) => format!("{clean}, but they can grow further"),
         (why, Some(clean)) => format!("{}; {clean}", ended_by(why)),
         (why, None) => format!("{}; no violation found so far", ended_by(why)),
+    }
+}
+
+/// A bound of the translation, in words.
+pub fn within(bound: Bound) -> String {
+    match bound {
+        Bound::Switches(k) => {
+            format!("up to {} of each thread", counted(u64::from(k), "context switch"))
+        }
+        Bound::Ages(k) => {
+            let switches = counted(u64::from(k), "context switch");
+            format!("with stores pending for at most {switches} of their thread")
+        }
     }
 }
 
@@ -240,6 +266,11 @@ pub fn ended_by(why: Why) -> &'static str {
         Why::NotRobust => "right under SC, but not robust: SC runs do not tell",
         Why::Model => "this engine does not decide that under this model",
         Why::Frees => "robustness is not decided for programs that free records",
+        Why::Within(_) => "bound on context switches reached",
+        Why::NoWitnessWithin(_) => {
+            "no final state found satisfies `final exists` within the bound on context switches"
+        }
+        Why::Untranslated => "programs that free records cannot be translated",
     }
 }
 
@@ -284,6 +315,14 @@ pub fn advice_on(inconclusive: Inconclusive, fixed: bool) -> Option<&'static str
         Why::NotRobust => Some("use another engine; `fencepost robust` shows the run"),
         Why::Model => Some("another engine may know"),
         Why::Frees => Some("use `fencepost check`"),
+        Why::Within(Bound::Switches(_)) => {
+            Some("raise --contexts, or settle for this with --accept-bounded")
+        }
+        Why::Within(Bound::Ages(_)) => {
+            Some("raise --delay, or settle for this with --accept-bounded")
+        }
+        Why::NoWitnessWithin(_) => Some("raise the bound, or use another engine"),
+        Why::Untranslated => Some("use another engine"),
         Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::UnderApproximated => None,
     }
 }
@@ -310,7 +349,8 @@ pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint
                 Decider::Abstraction(..)
                 | Decider::Automata
                 | Decider::Stateless
-                | Decider::Attack => format!("{}: ", answer.by),
+                | Decider::Attack
+                | Decider::Translation => format!("{}: ", answer.by),
             };
             paint.faint(&format!("({by}{states}, {})", seconds(finding.seconds)))
         }
@@ -326,9 +366,11 @@ pub const ROBUST: &str = "robust";
 pub fn unit(by: Decider) -> &'static str {
     match by {
         Decider::Stateless => "run",
-        Decider::Explicit | Decider::Abstraction(..) | Decider::Automata | Decider::Attack => {
-            "state"
-        }
+        Decider::Explicit
+        | Decider::Abstraction(..)
+        | Decider::Automata
+        | Decider::Attack
+        | Decider::Translation => "state",
     }
 }
 

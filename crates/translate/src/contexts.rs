@@ -1,7 +1,50 @@
-//! Store buffers simulated without buffers.
+//! Store buffers simulated without buffers: every store says beforehand when it will be committed.
+//!
+//! Source: \[Zac\], after the construction that Atig, Bouajjani and Parlato gave for TSO. Direction: exact
+//! within the bound: the shared states that the translation reaches under SC are those that the original
+//! reaches under the model within the bound (`tests/translate` of the conformance crate compares them).
+//! The listings of \[Zac\] are not a correct translation as printed; PAPERS.md says where this one differs.
+//!
+//! A *context* of a thread is a longest stretch of a run in which only this thread acts: its statements and
+//! the commits of its own stores. k context switches of a thread are k + 1 contexts. All commits of a
+//! context may as well happen at its beginning, since nobody else looks before it ends, and of the stores
+//! to one location only the last matters. So no buffer is needed. For each thread and each location x
+//! that it stores to there are
+//!
+//! - `last_T_x`: in which context its last store to x is committed, counted from the current one: 0 when
+//!   nothing is pending, k + 1 when that store is not committed in this run any more;
+//! - `mask_T_x`, `queue_T_x`: for each of the next k contexts whether a store to x is committed there, and
+//!   the value that x has then;
+//! - `view_T_x`: what the thread itself reads while something is pending;
+//!
+//! and for each thread
+//!
+//! - `r_SC_T`: how many contexts it has begun (with [`Bound::Switches`]);
+//! - `latest_T`: the last context for which any store is scheduled. Stores do not go back behind it under
+//!   TSO; under PSO they do not go back behind `last_T_x` and
+//! - `r_Fence_T`: what `latest_T` was at the last store-store fence;
+//! - `r_Load_T`: what it was at the last store-load fence, for which loads wait;
+//! - `left_T`: how many contexts it may still begin, once a store is not committed any more (with
+//!   [`Bound::Ages`]).
+//!
+//! Every statement that is not local is one atomic block that runs only while its thread is `running`. A
+//! helper for each thread begins its contexts: it makes the thread the running one, commits what is due and
+//! counts everything down by one. Since stores are scheduled relative to the current context, runs without a
+//! bound on contexts need nothing else.
+//!
+//! The rooms: this file is the translation of a thread; [`data`] the locations, [`helper`] the helpers.
 
-use crate::{Model, Translation, Unsupported};
-use fencepost_ir::Problem;
+mod data;
+mod helper;
+
+use crate::assemble::{Assembler, Spot};
+use crate::shadow;
+use crate::{Model, Origin, Translation, Unsupported};
+use data::{Data, Memory, element};
+use fencepost_ir::{
+    Address, BinOp, Expr, FenceKinds, LabelInfo, Loc, MemoryOp, Op, Pc, Problem, Program, Property,
+    Reg, Span, Stmt, Thread, ThreadId, Type, Value,
+};
 
 /// What is bounded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,7 +55,394 @@ pub enum Bound {
     Ages(u32),
 }
 
-/// The program that simulates runs of the original within the bound.
-pub fn contexts(_: &Problem, _: Model, _: Bound) -> Result<Translation, Unsupported> {
-    Err(Unsupported("not built yet".into()))
+impl Bound {
+    /// The number.
+    pub fn k(self) -> u32 {
+        match self {
+            Bound::Switches(k) | Bound::Ages(k) => k,
+        }
+    }
+}
+
+/// The largest bound: more is not simulated in practice, and data grow with it.
+pub const LARGEST: u32 = 1_000;
+
+/// Who decides when a context begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Schedule {
+    /// The helpers, which run beside the threads.
+    Helpers,
+    /// The one who runs the threads one after another.
+    Sequence,
+}
+
+/// The program that simulates the runs of the original within the bound.
+///
+/// Deadlock freedom is left out: a thread that has no context left is not in a deadlock.
+pub fn contexts(problem: &Problem, model: Model, bound: Bound) -> Result<Translation, Unsupported> {
+    translate(problem, model, bound, Schedule::Helpers)
+}
+
+/// The same for a program that runs its threads one after another: statements do not ask whose turn it is,
+/// and what the helpers' code does is to be done wherever a context begins.
+pub fn sequence(
+    problem: &Problem,
+    model: Model,
+    switches: u32,
+) -> Result<Translation, Unsupported> {
+    translate(problem, model, Bound::Switches(switches), Schedule::Sequence)
+}
+
+fn translate(
+    problem: &Problem,
+    model: Model,
+    bound: Bound,
+    schedule: Schedule,
+) -> Result<Translation, Unsupported> {
+    check(problem, bound)?;
+    let original = &problem.program;
+    let mut program = original.clone();
+    program.places.clear();
+    let mut memory = Memory::new(&mut program, bound);
+    let running = match schedule {
+        Schedule::Helpers => Some(memory.running(original.threads.len())),
+        Schedule::Sequence => None,
+    };
+    let data: Vec<Data> =
+        (original.thread_ids()).map(|t| memory.thread(original, model, t)).collect();
+    let owners = memory.finish();
+    let mut origins = Vec::new();
+    let mut threads = Vec::new();
+    for (t, data) in original.thread_ids().zip(&data) {
+        let simulation = Simulation { original, model, bound, running, thread: t, data };
+        let (thread, origin) = simulation.run();
+        threads.push(thread);
+        origins.push(origin);
+    }
+    for (t, data) in original.thread_ids().zip(&data) {
+        let name = format!("context_{}", shadow::identifier(&original.thread(t).name));
+        program.labels.push(LabelInfo {
+            span: Span::default(),
+            text: format!("a new context of {}", original.thread(t).name),
+            function: name.clone(),
+        });
+        let label = fencepost_ir::Label::from_index(program.labels.len() - 1);
+        let simulation = Simulation { original, model, bound, running, thread: t, data };
+        let code = simulation.helper(label);
+        origins.push(vec![Origin::Context(t); code.1.len()]);
+        threads.push(Thread { name, registers: code.0, code: code.1 });
+    }
+    program.threads = threads;
+    let properties = problem.properties.iter().filter(|p| **p != Property::DeadlockFree);
+    let problem = Problem {
+        name: problem.name.clone(),
+        program,
+        properties: properties.cloned().collect(),
+        observed: problem.observed.clone(),
+    };
+    Ok(Translation { problem, origins, owners })
+}
+
+fn check(problem: &Problem, bound: Bound) -> Result<(), Unsupported> {
+    let program = &problem.program;
+    if bound.k() > LARGEST {
+        return Err(Unsupported(format!("at most {LARGEST} context switches can be simulated")));
+    }
+    if program.threads.len() > 32 {
+        return Err(Unsupported("at most 32 threads can be translated".into()));
+    }
+    let frees = |stmt: &Stmt| matches!(stmt.op, Op::Free { .. });
+    if program.threads.iter().any(|thread| thread.code.iter().any(frees)) {
+        let why = "programs that free records cannot be translated: a store that is pending \
+                   could reach another record";
+        return Err(Unsupported(why.into()));
+    }
+    Ok(())
+}
+
+/// One thread's simulation in the making.
+struct Simulation<'a> {
+    original: &'a Program,
+    model: Model,
+    bound: Bound,
+    /// Whose turn it is, counted from 1; none when nobody asks.
+    running: Option<Loc>,
+    thread: ThreadId,
+    data: &'a Data,
+}
+
+/// Registers of the simulation; they hold nothing between steps.
+struct Scratch {
+    /// For what is read to be tested.
+    test: Reg,
+    /// A value on its way.
+    value: Reg,
+    /// The context that a store is scheduled for.
+    when: Reg,
+}
+
+impl Simulation<'_> {
+    /// The number that stands for "not any more".
+    fn never(&self) -> Value {
+        self.bound.k() as Value + 1
+    }
+
+    /// The thread, with what each of its statements stands for.
+    fn run(&self) -> (Thread, Vec<Origin>) {
+        let thread = self.original.thread(self.thread);
+        let mut code = Assembler::new(thread.registers.clone());
+        let scratch = Scratch {
+            test: code.register("%test", Type::INT),
+            value: code.register("%value", Type::INT),
+            when: code.register("%when", Type::INT),
+        };
+        let spots: Vec<Spot> = thread.code.iter().map(|_| code.spot()).collect();
+        let inside = shadow::inside_blocks(thread);
+        let mut origins = Vec::new();
+        for (at, stmt) in thread.code.iter().enumerate() {
+            code.place(spots[at]);
+            code.at(stmt.label, stmt.critical);
+            let before = code.len();
+            let next = spots[stmt.next.index()];
+            if inside[at] {
+                self.verbatim(&mut code, stmt, &spots);
+            } else {
+                self.statement(&mut code, &scratch, stmt, next, &spots);
+            }
+            let first =
+                if inside[at] { Origin::Nothing } else { Origin::Statement(Pc::from_index(at)) };
+            origins.push(first);
+            origins.resize(code.len(), Origin::Nothing);
+            debug_assert!(code.len() > before, "every statement leaves something");
+        }
+        let (registers, code) = code.finish();
+        (Thread { name: thread.name.clone(), registers, code }, origins)
+    }
+
+    /// A statement that does the same as in the original.
+    fn verbatim(&self, code: &mut Assembler, stmt: &Stmt, spots: &[Spot]) {
+        match &stmt.op {
+            Op::Branch { cond, then, otherwise } => {
+                code.branch(cond.clone(), spots[then.index()], spots[otherwise.index()]);
+            }
+            op => code.op_then(op.clone(), spots[stmt.next.index()]),
+        }
+    }
+
+    fn statement(
+        &self,
+        code: &mut Assembler,
+        scratch: &Scratch,
+        stmt: &Stmt,
+        next: Spot,
+        spots: &[Spot],
+    ) {
+        match &stmt.op {
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::Return { .. }
+            | Op::Leave
+            | Op::Invoke { .. }
+            | Op::AtomicEnd => self.verbatim(code, stmt, spots),
+            Op::AtomicBegin => {
+                self.begin(code, scratch);
+                self.wait(code, scratch, self.data.latest);
+                code.op_then(Op::Skip, next);
+            }
+            Op::New { .. } | Op::Free { .. } => {
+                self.begin(code, scratch);
+                code.op(stmt.op.clone());
+                code.op_then(Op::AtomicEnd, next);
+            }
+            Op::Halt => self.halt(code, scratch),
+            Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Fence(_)
+            | Op::Drain(_) => {
+                let op = stmt.op.memory().expect("these are");
+                self.begin(code, scratch);
+                self.memory(code, scratch, op, stmt);
+                code.op_then(Op::AtomicEnd, next);
+            }
+        }
+    }
+
+    /// The thread is done when nothing is pending any more. One that others wait for in vain just stays; one
+    /// that runs alone ends without being done.
+    fn halt(&self, code: &mut Assembler, scratch: &Scratch) {
+        code.op(Op::AtomicBegin);
+        let end = code.spot();
+        match self.running {
+            Some(_) => self.wait(code, scratch, self.data.latest),
+            None => {
+                if let Some(latest) = self.data.latest {
+                    load(code, scratch.test, latest);
+                    code.jump_if(Expr::Var(scratch.test), end);
+                }
+            }
+        }
+        store(code, self.data.done, Expr::Const(1));
+        code.place(end);
+        code.op(Op::AtomicEnd);
+        code.op(Op::Halt);
+    }
+
+    /// Begins a step of the thread.
+    fn begin(&self, code: &mut Assembler, scratch: &Scratch) {
+        code.op(Op::AtomicBegin);
+        if let Some(running) = self.running {
+            let me = self.thread.index() as Value + 1;
+            load(code, scratch.test, running);
+            code.op(Op::Assume(compare(BinOp::Eq, scratch.test, me)));
+        }
+    }
+
+    /// Goes on only when this number is 0: nothing is scheduled for later.
+    fn wait(&self, code: &mut Assembler, scratch: &Scratch, at: Option<Loc>) {
+        if let Some(at) = at {
+            load(code, scratch.test, at);
+            code.op(Op::Assume(compare(BinOp::Eq, scratch.test, 0)));
+        }
+    }
+
+    fn memory(&self, code: &mut Assembler, scratch: &Scratch, op: MemoryOp<'_>, stmt: &Stmt) {
+        match op {
+            MemoryOp::Load { reg, from } => {
+                code.op(Op::Load { reg: scratch.value, from: from.clone() });
+                self.wait(code, scratch, self.data.load);
+                if let Some((shadow, index)) = self.data.find(self.original, from) {
+                    let seen = code.spot();
+                    code.op(Op::Load {
+                        reg: scratch.test,
+                        from: element(shadow.last, index.clone()),
+                    });
+                    code.jump_unless(Expr::Var(scratch.test), seen);
+                    code.op(Op::Load { reg: scratch.value, from: element(shadow.view, index) });
+                    code.place(seen);
+                }
+                code.op(Op::Assign { reg, expr: Expr::Var(scratch.value) });
+            }
+            MemoryOp::Store { to, value } => self.store(code, scratch, to, value),
+            MemoryOp::Update { at, .. } => {
+                self.probe(code, scratch, at);
+                match self.model {
+                    Model::Tso => self.wait(code, scratch, self.data.latest),
+                    Model::Pso => {
+                        self.wait_for(code, scratch, at);
+                        self.wait(code, scratch, self.data.fence);
+                        self.wait(code, scratch, self.data.load);
+                    }
+                }
+                code.op(stmt.op.clone());
+            }
+            MemoryOp::Fence(FenceKinds::FULL) => self.wait(code, scratch, self.data.latest),
+            MemoryOp::Fence(kinds) => {
+                for (kind, at) in [
+                    (FenceKinds::STORE_STORE, self.data.fence),
+                    (FenceKinds::STORE_LOAD, self.data.load),
+                ] {
+                    if let (Some(at), Some(latest), true) =
+                        (at, self.data.latest, kinds.contains(kind))
+                    {
+                        load(code, scratch.test, latest);
+                        store(code, at, Expr::Var(scratch.test));
+                    }
+                }
+            }
+            MemoryOp::Drain(at) => {
+                self.probe(code, scratch, at);
+                self.wait_for(code, scratch, at);
+            }
+        }
+    }
+
+    /// Faults where the address does.
+    fn probe(&self, code: &mut Assembler, scratch: &Scratch, at: &Address) {
+        if at.as_fixed().is_none() {
+            code.op(Op::Load { reg: scratch.value, from: at.clone() });
+        }
+    }
+
+    /// Goes on only when no store to the address is pending.
+    fn wait_for(&self, code: &mut Assembler, scratch: &Scratch, at: &Address) {
+        if let Some((shadow, index)) = self.data.find(self.original, at) {
+            code.op(Op::Load { reg: scratch.test, from: element(shadow.last, index) });
+            code.op(Op::Assume(compare(BinOp::Eq, scratch.test, 0)));
+        }
+    }
+
+    /// A store: guesses a context that is not too early, and is scheduled for it.
+    fn store(&self, code: &mut Assembler, scratch: &Scratch, to: &Address, value: &Expr<Reg>) {
+        let (shadow, index) =
+            self.data.find(self.original, to).expect("a thread's stores have their data");
+        let Scratch { test, value: kept, when } = *scratch;
+        let (never, k) = (self.never(), self.bound.k());
+        self.probe(code, scratch, to);
+        code.op(Op::Assign { reg: kept, expr: value.clone() });
+        code.op(Op::Choose { reg: when, lo: 0, hi: never });
+        let not_before = |code: &mut Assembler, from: Address| {
+            code.op(Op::Load { reg: test, from });
+            code.op(Op::Assume(binary(BinOp::Ge, Expr::Var(when), Expr::Var(test))));
+        };
+        let latest = self.data.latest.expect("a thread that stores has it");
+        match self.model {
+            Model::Tso => not_before(code, Address::fixed(latest)),
+            Model::Pso => {
+                not_before(code, element(shadow.last, index.clone()));
+                if let Some(fence) = self.data.fence {
+                    not_before(code, Address::fixed(fence));
+                }
+            }
+        }
+        if let Some(begun) = self.data.begun {
+            // A context that is too late to be one is the same as never.
+            load(code, test, begun);
+            let sum = binary(BinOp::Add, Expr::Var(when), Expr::Var(test));
+            let soon = binary(BinOp::Le, sum, Expr::Const(never));
+            code.op(Op::Assume(binary(BinOp::Or, soon, compare(BinOp::Eq, when, never))));
+        }
+        let (later, scheduled) = (code.spot(), code.spot());
+        code.jump_if(Expr::Var(when), later);
+        code.op_then(Op::Store { to: to.clone(), value: Expr::Var(kept) }, scheduled);
+        code.place(later);
+        code.op(Op::Store { to: element(shadow.view, index.clone()), value: Expr::Var(kept) });
+        code.op(Op::Store { to: element(shadow.last, index.clone()), value: Expr::Var(when) });
+        if k > 0 {
+            code.jump_if(compare(BinOp::Eq, when, never), scheduled);
+            let slot = shadow.slot(Expr::Var(when), index);
+            code.op(Op::Store { to: element(shadow.mask, slot.clone()), value: Expr::Const(1) });
+            code.op(Op::Store { to: element(shadow.queue, slot), value: Expr::Var(kept) });
+        }
+        code.place(scheduled);
+        let done = code.spot();
+        load(code, test, latest);
+        code.jump_if(binary(BinOp::Ge, Expr::Var(test), Expr::Var(when)), done);
+        store(code, latest, Expr::Var(when));
+        if let Some(left) = self.data.left {
+            code.jump_unless(compare(BinOp::Eq, when, never), done);
+            store(code, left, Expr::Const(k as Value));
+        }
+        code.place(done);
+    }
+}
+
+fn load(code: &mut Assembler, reg: Reg, at: Loc) {
+    code.op(Op::Load { reg, from: Address::fixed(at) });
+}
+
+fn store(code: &mut Assembler, at: Loc, value: Expr<Reg>) {
+    code.op(Op::Store { to: Address::fixed(at), value });
+}
+
+fn binary(op: BinOp, a: Expr<Reg>, b: Expr<Reg>) -> Expr<Reg> {
+    Expr::Binary(op, Box::new(a), Box::new(b)).fold()
+}
+
+fn compare(op: BinOp, reg: Reg, value: Value) -> Expr<Reg> {
+    binary(op, Expr::Var(reg), Expr::Const(value))
 }

@@ -12,6 +12,7 @@ pub mod assemble;
 pub mod buffers;
 pub mod contexts;
 pub mod export;
+pub mod shadow;
 
 use fencepost_ir::{Pc, Problem, ThreadId};
 use std::fmt;

@@ -109,6 +109,9 @@ fn word(verdict: &Verdict) -> &'static str {
             | Why::Values
             | Why::Spurious
             | Why::UnderApproximated
+            | Why::Within(_)
+            | Why::NoWitnessWithin(_)
+            | Why::Untranslated
             | Why::NotRobust => "strange",
         },
     }

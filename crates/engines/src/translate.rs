@@ -1,0 +1,236 @@
+//! The translation engine: a program under TSO or PSO is simulated by one under SC, and that is searched.
+//!
+//! Source: \[Zac\]. Direction: under-approximation: every run that is found is one of the model, but only runs
+//! within the bound are looked at, so that nothing is ever verified. A violation is mapped back to a run
+//! of the original and followed there step by step.
+
+use crate::concretise::{Departure, Move, follow};
+use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
+use crate::explicit::Explicit;
+use crate::robust::undecided;
+use crate::verdict::{Evidence, Inconclusive, Verdict, Violation, Why};
+use fencepost_ir::{Loc, Observable, Op, Pc, ThreadId, Value};
+use fencepost_models::address::locate;
+use fencepost_models::catalog::Kind;
+use fencepost_models::machine::choice::Choices;
+use fencepost_models::replay::Trace;
+use fencepost_models::state::State;
+use fencepost_models::{
+    Action, Event, EventKind, Machine, MemoryModel, ModelSpec, Reductions, Step, Visitor,
+};
+use fencepost_translate::contexts::{Bound, contexts};
+use fencepost_translate::{Model, Origin, Translation};
+
+/// The translation engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Translate {
+    /// Which runs are looked at.
+    pub bound: Bound,
+}
+
+impl Engine for Translate {
+    fn name(&self) -> &'static str {
+        "translate"
+    }
+
+    fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        self.search(task, settings, budget, Explicit::run)
+    }
+
+    fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        self.search(task, settings, budget, Explicit::outcomes)
+    }
+}
+
+impl Translate {
+    fn search(
+        &self,
+        task: Task<'_>,
+        settings: Settings,
+        budget: Budget<'_>,
+        search: fn(&Explicit, Task<'_>, Settings, Budget<'_>) -> Answer,
+    ) -> Answer {
+        if task.model.kind == Kind::Sc {
+            return search(&Explicit, task, settings, budget);
+        }
+        let Some(model) = simulated(task.model) else {
+            return undecided(Why::Model, Decider::Translation);
+        };
+        let Ok(translation) = contexts(task.problem, model, self.bound) else {
+            return undecided(Why::Untranslated, Decider::Translation);
+        };
+        let sc = ModelSpec::by_name("sc").expect("a built-in model");
+        let simulation = Task { problem: &translation.problem, model: &sc };
+        let mut answer = search(&Explicit, simulation, settings, budget);
+        answer.verdict = self.concluded(task, settings, &translation, answer.verdict);
+        let back = |evidence: &Evidence| lifted(task, settings, &translation, evidence, None);
+        answer.others = answer.others.iter().filter_map(back).collect();
+        answer.outcomes_complete = false;
+        answer.by = Decider::Translation;
+        let known = |what: Observable| match what {
+            Observable::Loc(loc) => loc.index() < task.problem.program.locations.len(),
+            Observable::Reg(t, reg) => {
+                let threads = &task.problem.program.threads;
+                threads.get(t.index()).is_some_and(|t| reg.index() < t.registers.len())
+            }
+        };
+        answer.growing = answer.growing.filter(|growing| known(growing.what));
+        answer
+    }
+
+    /// What a verdict about the simulation says about the original.
+    fn concluded(
+        &self,
+        task: Task<'_>,
+        settings: Settings,
+        translation: &Translation,
+        verdict: Verdict,
+    ) -> Verdict {
+        let unknown = |why| Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
+        match verdict {
+            // A witness is one, but other properties were looked at within the bound only.
+            Verdict::Verified(_) => unknown(Why::Within(self.bound)),
+            Verdict::Violated(Evidence { violation: Violation::NoWitness(_), .. }) => {
+                unknown(Why::NoWitnessWithin(self.bound))
+            }
+            Verdict::Violated(evidence) => {
+                let lifted = lifted(task, settings, translation, &evidence, None);
+                Verdict::Violated(lifted.expect("a run of the simulation is one of the original"))
+            }
+            Verdict::Inconclusive(inconclusive) => Verdict::Inconclusive(inconclusive),
+        }
+    }
+}
+
+/// The model as the translation knows it.
+pub fn simulated(model: &ModelSpec) -> Option<Model> {
+    match model.kind {
+        Kind::Tso => Some(Model::Tso),
+        Kind::Pso => Some(Model::Pso),
+        Kind::Sc | Kind::Table(_) => None,
+    }
+}
+
+fn lifted(
+    task: Task<'_>,
+    settings: Settings,
+    translation: &Translation,
+    evidence: &Evidence,
+    witness: Option<usize>,
+) -> Option<Evidence> {
+    lift(task, translation, settings.reductions, evidence.trace.as_ref()?, witness).ok()
+}
+
+/// A run of a translation as one of the original, to a violation or to a witness of the `final exists` at this
+/// position of the properties. The task is about the original; the reductions are those of the run.
+pub fn lift(
+    task: Task<'_>,
+    translation: &Translation,
+    reductions: Reductions,
+    trace: &Trace,
+    witness: Option<usize>,
+) -> Result<Evidence, Departure> {
+    let sc = ModelSpec::by_name("sc").expect("a built-in model");
+    let moves = sc.visit(1, Lifting { task, translation, reductions, trace });
+    follow(task, reductions, &trace.init, &moves, witness)
+}
+
+struct Lifting<'a> {
+    task: Task<'a>,
+    translation: &'a Translation,
+    reductions: Reductions,
+    trace: &'a Trace,
+}
+
+/// A store of the original that is pending.
+struct Scheduled {
+    loc: Loc,
+    value: Value,
+    /// In how many contexts of its thread it is committed, which may be more than there will be. None where
+    /// commits are steps of their own.
+    when: Option<u32>,
+}
+
+impl Visitor for Lifting<'_> {
+    type Output = Vec<Move>;
+
+    fn visit<M: MemoryModel>(self, model: M) -> Vec<Move> {
+        let Lifting { task, translation, reductions, trace } = self;
+        let machine = Machine::new(&translation.problem, model, reductions);
+        let original = &task.problem.program;
+        let mut pending: Vec<Vec<Scheduled>> = original.threads.iter().map(|_| vec![]).collect();
+        let mut moves = Vec::new();
+        let mut state = machine.blank();
+        let mut choices = Choices::scripted(&trace.init);
+        if machine.start(&mut state, &mut choices, &mut ()) != Ok(true) {
+            return moves; // nothing else happens in the original either
+        }
+        for step in &trace.steps {
+            let t = step.thread;
+            let origin = translation.origins[t.index()][state.pcs[t.index()].index()];
+            let before = state.clone();
+            let mut events: Vec<Event> = Vec::new();
+            // The last step may go wrong: then it does in the original, too.
+            let _ = machine.take(&mut state, step, &mut events);
+            match origin {
+                Origin::Nothing => {}
+                Origin::Commit(t) => {
+                    moves.extend(events.iter().find_map(|event| match event.kind {
+                        EventKind::Write { loc, value }
+                            if loc.index() < original.locations.len() =>
+                        {
+                            Some(Move::Commit(t, loc, value))
+                        }
+                        _ => None,
+                    }))
+                }
+                Origin::Context(t) => {
+                    let begun = &mut pending[t.index()];
+                    for store in begun.iter_mut() {
+                        store.when = store.when.map(|when| when - 1);
+                    }
+                    let due = begun.extract_if(.., |store| store.when == Some(0));
+                    moves.extend(due.map(|store| Move::Commit(t, store.loc, store.value)));
+                }
+                Origin::Statement(pc) => match &original.thread(t).stmt(pc).op {
+                    Op::Halt => {}
+                    Op::Store { .. } => {
+                        moves.push(Move::Run(t, Vec::new()));
+                        match scheduled(&machine, &before, task, (t, pc), step) {
+                            Some(store) if store.when == Some(0) => {
+                                moves.push(Move::Commit(t, store.loc, store.value));
+                            }
+                            Some(store) => pending[t.index()].push(store),
+                            None => {}
+                        }
+                    }
+                    _ => {
+                        moves.push(Move::Run(t, script(step).to_vec()));
+                    }
+                },
+            }
+        }
+        moves
+    }
+}
+
+/// The store of the original that a step issues; none when it goes wrong.
+fn scheduled<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    before: &State<M::Pending>,
+    task: Task<'_>,
+    (t, pc): (ThreadId, Pc),
+    step: &Step,
+) -> Option<Scheduled> {
+    let Op::Store { to, value } = &task.problem.program.thread(t).stmt(pc).op else { return None };
+    let read = |reg: &_| before.register(&machine.shape, t, *reg);
+    let loc = locate(&machine.shape, to, &read).ok()?;
+    Some(Scheduled { loc, value: value.eval(&read).ok()?, when: script(step).first().copied() })
+}
+
+fn script(step: &Step) -> &[u32] {
+    match &step.action {
+        Action::Run(script) => script,
+        Action::Internal(_) => unreachable!("SC has no steps of its own"),
+    }
+}

@@ -1,0 +1,176 @@
+//! The locations of a simulation.
+
+use super::Bound;
+use crate::Model;
+use crate::shadow::{self, Group};
+use fencepost_ir::{
+    Address, BinOp, Expr, FenceKinds, Loc, Location, Op, Program, Reg, ThreadId, Type, Value,
+};
+
+/// An array of locations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Array {
+    pub(super) base: Loc,
+    pub(super) len: u32,
+}
+
+/// What is kept for a group of locations: four arrays.
+#[derive(Clone, Debug)]
+pub(super) struct Shadow {
+    pub(super) group: Group,
+    pub(super) view: Array,
+    pub(super) last: Array,
+    /// For the next context first, then for the one after it, and so on; each as long as the group.
+    pub(super) mask: Array,
+    pub(super) queue: Array,
+}
+
+impl Shadow {
+    /// Where in `mask` and `queue` an element is, for a context counted from the current one, not 0.
+    pub(super) fn slot(&self, when: Expr<Reg>, index: Expr<Reg>) -> Expr<Reg> {
+        let binary =
+            |op, a: Expr<Reg>, b: Expr<Reg>| Expr::Binary(op, Box::new(a), Box::new(b)).fold();
+        let before = binary(BinOp::Sub, when, Expr::Const(1));
+        if self.group.len == 1 {
+            return before;
+        }
+        let row = binary(BinOp::Mul, before, Expr::Const(self.group.len as Value));
+        binary(BinOp::Add, row, index)
+    }
+}
+
+/// An element of an array.
+pub(super) fn element(array: Array, index: Expr<Reg>) -> Address {
+    match index.as_const() {
+        Some(at) => Address::fixed(Loc(array.base.0 + at as u32)),
+        None => Address { base: array.base, cell: None, index: Some((array.len, index)) },
+    }
+}
+
+/// The locations of one thread's simulation. See the header of the translation for what they hold; what the
+/// thread does not need is none.
+#[derive(Clone, Debug)]
+pub(super) struct Data {
+    pub(super) shadows: Vec<Shadow>,
+    pub(super) begun: Option<Loc>,
+    pub(super) latest: Option<Loc>,
+    pub(super) fence: Option<Loc>,
+    pub(super) load: Option<Loc>,
+    pub(super) left: Option<Loc>,
+    /// Whether the thread has halted.
+    pub(super) done: Loc,
+}
+
+impl Data {
+    /// The data of an address, and where in them.
+    pub(super) fn find(&self, program: &Program, at: &Address) -> Option<(&Shadow, Expr<Reg>)> {
+        let groups: Vec<Group> = self.shadows.iter().map(|shadow| shadow.group.clone()).collect();
+        let (which, index) = shadow::find(program, &groups, at)?;
+        Some((&self.shadows[which], index))
+    }
+}
+
+/// Adds locations to a program.
+pub(super) struct Memory<'a> {
+    program: &'a mut Program,
+    owners: Vec<Option<ThreadId>>,
+    bound: Bound,
+}
+
+impl<'a> Memory<'a> {
+    pub(super) fn new(program: &'a mut Program, bound: Bound) -> Self {
+        let owners = vec![None; program.locations.len()];
+        Memory { program, owners, bound }
+    }
+
+    /// By location: whose it is.
+    pub(super) fn finish(self) -> Vec<Option<ThreadId>> {
+        self.owners
+    }
+
+    /// Whose turn it is.
+    pub(super) fn running(&mut self, threads: usize) -> Loc {
+        self.add("running".into(), number(threads as Value), 0, None)
+    }
+
+    /// Everything for one thread.
+    pub(super) fn thread(&mut self, original: &Program, model: Model, t: ThreadId) -> Data {
+        let thread = original.thread(t);
+        let name = shadow::identifier(&thread.name);
+        let k = self.bound.k();
+        let context = number(k as Value + 1);
+        let groups = shadow::groups(original, thread);
+        let stores = !groups.is_empty();
+        let fences = |kind: FenceKinds| {
+            thread.code.iter().any(|stmt| match stmt.op {
+                Op::Fence(kinds) => kinds != FenceKinds::FULL && kinds.contains(kind),
+                _ => false,
+            })
+        };
+        let shadows = groups.into_iter().map(|group| self.shadow(original, t, &name, group));
+        let shadows = shadows.collect();
+        let switches = matches!(self.bound, Bound::Switches(_));
+        let mut one = |wanted: bool, what: &str, ty: &Type| {
+            wanted.then(|| self.add(format!("{what}_{name}"), ty.clone(), 0, Some(t)))
+        };
+        Data {
+            shadows,
+            begun: one(switches, "r_SC", &context),
+            latest: one(stores, "latest", &context),
+            fence: one(
+                stores && model == Model::Pso && fences(FenceKinds::STORE_STORE),
+                "r_Fence",
+                &context,
+            ),
+            load: one(stores && fences(FenceKinds::STORE_LOAD), "r_Load", &context),
+            left: one(stores && !switches, "left", &number(k as Value)),
+            done: one(true, "done", &Type::Bool).expect("wanted"),
+        }
+    }
+
+    fn shadow(&mut self, original: &Program, t: ThreadId, name: &str, group: Group) -> Shadow {
+        let k = self.bound.k();
+        let of = |what: &str| format!("{what}_{name}_{}", group.name);
+        let alike: Vec<(Type, Value)> = group
+            .locations()
+            .map(|loc| original.location(loc))
+            .map(|location| (location.ty.clone(), location.init))
+            .collect();
+        let all = |one: (Type, Value), times: u32| vec![one; (group.len * times) as usize];
+        let queue: Vec<(Type, Value)> = (0..k).flat_map(|_| alike.iter().cloned()).collect();
+        let view = self.array(&of("view"), alike.clone(), t);
+        let last = self.array(&of("last"), all((number(k as Value + 1), 0), 1), t);
+        let mask = self.array(&of("mask"), all((Type::Bool, 0), k), t);
+        let queue = self.array(&of("queue"), queue, t);
+        Shadow { group, view, last, mask, queue }
+    }
+
+    fn array(&mut self, name: &str, elements: Vec<(Type, Value)>, t: ThreadId) -> Array {
+        let base = Loc::from_index(self.program.locations.len());
+        let len = elements.len() as u32;
+        for (at, (ty, init)) in elements.into_iter().enumerate() {
+            let name = if len == 1 { name.to_string() } else { format!("{name}[{at}]") };
+            self.add(name, ty, init, Some(t));
+        }
+        Array { base, len }
+    }
+
+    fn add(&mut self, name: String, ty: Type, init: Value, owner: Option<ThreadId>) -> Loc {
+        let locations = &mut self.program.locations;
+        let mut unique = name.clone();
+        while locations.iter().any(|location| location.name == unique) {
+            unique = match name.split_once('[') {
+                // All elements of an array are renamed alike, because all clash or none does.
+                Some((array, index)) => format!("{array}_[{index}"),
+                None => format!("{unique}_"),
+            };
+        }
+        locations.push(Location { name: unique, ty, init });
+        self.owners.push(owner);
+        Loc::from_index(self.owners.len() - 1)
+    }
+}
+
+fn number(most: Value) -> Type {
+    Type::Int { range: Some((0, most)) }
+}

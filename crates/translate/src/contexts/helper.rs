@@ -1,0 +1,113 @@
+//! The helper of a thread: it begins the thread's contexts.
+
+use super::data::{Shadow, element};
+use super::{Simulation, binary, compare, load, store};
+use crate::assemble::Assembler;
+use crate::shadow;
+use fencepost_ir::{BinOp, Expr, Label, Loc, Op, Reg, Register, Stmt, Type, Value};
+
+impl Simulation<'_> {
+    /// The code of the helper: one block, again and again until the thread is done.
+    pub(super) fn helper(&self, label: Label) -> (Vec<Register>, Vec<Stmt>) {
+        let mut code = Assembler::new(Vec::new());
+        code.at(label, false);
+        let done = code.register("%done", Type::Bool);
+        let test = code.register("%test", Type::INT);
+        let value = code.register("%value", Type::INT);
+        let again = code.here();
+        let end = code.spot();
+        code.op(Op::AtomicBegin);
+        load(&mut code, done, self.data.done);
+        code.jump_if(Expr::Var(done), end);
+        self.may_begin(&mut code, test);
+        for shadow in &self.data.shadows {
+            self.commit(&mut code, shadow, test, value);
+        }
+        for at in [self.data.latest, self.data.fence, self.data.load].into_iter().flatten() {
+            self.count_down(&mut code, at, test);
+        }
+        code.place(end);
+        code.op(Op::AtomicEnd);
+        code.jump_unless(Expr::Var(done), again);
+        code.op(Op::Halt);
+        code.finish()
+    }
+
+    /// A context may begin when another thread's is over and there is one left.
+    fn may_begin(&self, code: &mut Assembler, test: Reg) {
+        let me = self.thread.index() as Value + 1;
+        let begun = code.register("%begun", Type::INT);
+        if let Some(running) = self.running {
+            load(code, test, running);
+            code.op(Op::Assume(compare(BinOp::Ne, test, me)));
+        }
+        if let Some(at) = self.data.begun {
+            load(code, begun, at);
+            code.op(Op::Assume(compare(BinOp::Lt, begun, self.never())));
+        }
+        let may = code.spot();
+        if let (Some(left), Some(latest)) = (self.data.left, self.data.latest) {
+            load(code, test, latest);
+            code.jump_unless(compare(BinOp::Eq, test, self.never()), may);
+            load(code, begun, left);
+            code.op(Op::Assume(compare(BinOp::Gt, begun, 0)));
+            store(code, left, binary(BinOp::Sub, Expr::Var(begun), Expr::Const(1)));
+        }
+        code.place(may);
+        if let Some(running) = self.running {
+            store(code, running, Expr::Const(me));
+        }
+        if let Some(at) = self.data.begun {
+            store(code, at, binary(BinOp::Add, Expr::Var(begun), Expr::Const(1)));
+        }
+    }
+
+    /// Commits what is due to each location of a group, and moves the rest one context nearer.
+    fn commit(&self, code: &mut Assembler, shadow: &Shadow, test: Reg, value: Reg) {
+        let k = self.bound.k();
+        for (at, loc) in shadow.group.locations().enumerate() {
+            let init = Expr::Const(self.original.location(loc).init);
+            let index = Expr::Const(at as Value);
+            let of = |array| element(array, index.clone());
+            let slot = |array, context: u32| {
+                element(array, shadow.slot(Expr::Const(context as Value), index.clone()))
+            };
+            let next = code.spot();
+            code.op(Op::Load { reg: test, from: of(shadow.last) });
+            code.jump_unless(Expr::Var(test), next);
+            if k > 0 {
+                let later = code.spot();
+                code.op(Op::Load { reg: value, from: slot(shadow.mask, 1) });
+                code.jump_unless(Expr::Var(value), later);
+                code.op(Op::Load { reg: value, from: slot(shadow.queue, 1) });
+                let to = shadow::place(self.original, loc);
+                code.op(Op::Store { to, value: Expr::Var(value) });
+                code.place(later);
+                for array in [shadow.mask, shadow.queue] {
+                    for context in 1..k {
+                        code.op(Op::Load { reg: value, from: slot(array, context + 1) });
+                        code.op(Op::Store { to: slot(array, context), value: Expr::Var(value) });
+                    }
+                }
+                code.op(Op::Store { to: slot(shadow.mask, k), value: Expr::Const(0) });
+                code.op(Op::Store { to: slot(shadow.queue, k), value: init.clone() });
+                code.jump_if(compare(BinOp::Eq, test, self.never()), next);
+                let less = binary(BinOp::Sub, Expr::Var(test), Expr::Const(1));
+                code.op(Op::Store { to: of(shadow.last), value: less });
+                code.jump_if(compare(BinOp::Gt, test, 1), next);
+                code.op(Op::Store { to: of(shadow.view), value: init });
+            }
+            code.place(next);
+        }
+    }
+
+    /// One context less until then, unless it is reached or never will be.
+    fn count_down(&self, code: &mut Assembler, at: Loc, test: Reg) {
+        let next = code.spot();
+        load(code, test, at);
+        code.jump_unless(Expr::Var(test), next);
+        code.jump_if(compare(BinOp::Eq, test, self.never()), next);
+        store(code, at, binary(BinOp::Sub, Expr::Var(test), Expr::Const(1)));
+        code.place(next);
+    }
+}
