@@ -1,14 +1,16 @@
-//! Chores of the repository: `cargo xtask tidy`, `cargo xtask bench`.
+//! Chores of the repository: `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask compare`.
 
+mod compare;
 mod tidy;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask tidy | bench [PROGRAM...]
+const USAGE: &str = "usage: cargo xtask tidy | bench [PROGRAM...] | compare spin [OPTION...]
 
   tidy    checks the layer order, file headers, file sizes and leftovers
-  bench   measures states per second, bytes per state and growth";
+  bench   measures states per second, bytes per state and growth
+  compare runs SPIN and our explicit engine on the mutex corpus, one after the other";
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
@@ -37,6 +39,10 @@ fn main() -> ExitCode {
                     ExitCode::FAILURE
                 }
             }
+        }
+        Some("compare") => {
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            compare::compare(root, &arguments)
         }
         _ => {
             eprintln!("{USAGE}");

@@ -17,8 +17,10 @@
 //!   pending: [`sc`], [`tso`], [`pso`].
 //! - [`table`]: threads with a window, the table-driven models.
 //! - [`operations`]: what a client's operations may return.
+//! - [`contexts`]: all of this but for tables, with a count of context switches.
 
 mod block;
+pub mod contexts;
 mod in_order;
 mod memory;
 mod operations;

@@ -316,6 +316,8 @@ impl Portfolio<'_> {
                 | Why::Within(_)
                 | Why::NoWitnessWithin(_)
                 | Why::Untranslated
+                | Why::Room(_)
+                | Why::Tool
                 | Why::Frees => {
                     unreachable!("an abstract model has no other bound and errs to the other side")
                 }
@@ -372,6 +374,8 @@ fn is_exhausted(answer: &Answer, most: u32) -> bool {
             | Why::Within(_)
             | Why::NoWitnessWithin(_)
             | Why::Untranslated
+            | Why::Room(_)
+            | Why::Tool
             | Why::Frees => false,
         },
     }

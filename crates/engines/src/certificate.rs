@@ -95,9 +95,11 @@ pub fn write_certificate(
         Decider::Abstraction(domain, k) => (domain, k),
         Decider::Explicit => (Domain::Full, answer.statistics.bound.unwrap_or(0)),
         // A certificate is written in an abstraction; which one is enough is found by trying.
-        Decider::Automata | Decider::Stateless | Decider::Attack | Decider::Translation => {
-            (Domain::Full, 0)
-        },
+        Decider::Automata
+        | Decider::Stateless
+        | Decider::Attack
+        | Decider::Translation
+        | Decider::Spin => (Domain::Full, 0),
     };
     let header = |k| Header {
         certificate: fencepost_certify::format::VERSION,

@@ -105,6 +105,8 @@ pub enum Decider {
     Attack,
     /// A search of a program under SC that simulates the model.
     Translation,
+    /// SPIN, on a translation.
+    Spin,
 }
 
 impl fmt::Display for Decider {
@@ -115,6 +117,7 @@ impl fmt::Display for Decider {
             Decider::Stateless => f.write_str("stateless"),
             Decider::Attack => f.write_str("attack"),
             Decider::Translation => f.write_str("translate"),
+            Decider::Spin => f.write_str("spin"),
             Decider::Abstraction(Domain::Set, _) => f.write_str("set"),
             Decider::Abstraction(domain, k) => write!(f, "{} k={k}", domain.name()),
         }

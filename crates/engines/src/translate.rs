@@ -9,14 +9,14 @@ use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
 use crate::explicit::Explicit;
 use crate::robust::undecided;
 use crate::verdict::{Evidence, Inconclusive, Verdict, Violation, Why};
-use fencepost_ir::{Loc, Observable, Op, Pc, ThreadId, Value};
+use fencepost_ir::{Loc, Observable, Op, Pc, Problem, ThreadId, Value};
 use fencepost_models::address::locate;
 use fencepost_models::catalog::Kind;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
 use fencepost_models::state::State;
 use fencepost_models::{
-    Action, Event, EventKind, Machine, MemoryModel, ModelSpec, Reductions, Step, Visitor,
+    Action, Event, EventKind, Machine, MemoryModel, ModelSpec, Reductions, Step, Taken, Visitor,
 };
 use fencepost_translate::contexts::{Bound, contexts};
 use fencepost_translate::{Model, Origin, Translation};
@@ -170,8 +170,8 @@ impl Visitor for Lifting<'_> {
             let origin = translation.origins[t.index()][state.pcs[t.index()].index()];
             let before = state.clone();
             let mut events: Vec<Event> = Vec::new();
-            // The last step may go wrong: then it does in the original, too.
-            let _ = machine.take(&mut state, step, &mut events);
+            // The last step may go wrong: then it does in the original, too, and nothing follows it.
+            let wrong = machine.take(&mut state, step, &mut events).is_err();
             match origin {
                 Origin::Nothing => {}
                 Origin::Commit(t) => {
@@ -197,6 +197,7 @@ impl Visitor for Lifting<'_> {
                     Op::Store { .. } => {
                         moves.push(Move::Run(t, Vec::new()));
                         match scheduled(&machine, &before, task, (t, pc), step) {
+                            _ if wrong => {}
                             Some(store) if store.when == Some(0) => {
                                 moves.push(Move::Commit(t, store.loc, store.value));
                             }
@@ -232,5 +233,62 @@ fn script(step: &Step) -> &[u32] {
     match &step.action {
         Action::Run(script) => script,
         Action::Internal(_) => unreachable!("SC has no steps of its own"),
+    }
+}
+
+/// A step that another tool took: whose, from which statement on, with which choices.
+pub type Reported = (ThreadId, Pc, Vec<u32>);
+
+/// A run under SC from the steps that another tool took, which may tell of local statements or not. It ends where
+/// something goes wrong. None when the program does not have such a run.
+pub fn retrace(
+    problem: &Problem,
+    reductions: Reductions,
+    init: &[u32],
+    steps: &[Reported],
+) -> Option<Trace> {
+    let sc = ModelSpec::by_name("sc").expect("a built-in model");
+    sc.visit(1, Retracing { problem, reductions, init, steps })
+}
+
+struct Retracing<'a> {
+    problem: &'a Problem,
+    reductions: Reductions,
+    init: &'a [u32],
+    steps: &'a [Reported],
+}
+
+impl Visitor for Retracing<'_> {
+    type Output = Option<Trace>;
+
+    fn visit<M: MemoryModel>(self, model: M) -> Option<Trace> {
+        let machine = Machine::new(self.problem, model, self.reductions);
+        let mut trace = Trace { init: self.init.to_vec(), ..Trace::default() };
+        let mut state = machine.blank();
+        let mut choices = Choices::scripted(self.init);
+        match machine.start(&mut state, &mut choices, &mut ()) {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(_) => return Some(trace),
+        }
+        for (t, pc, script) in self.steps {
+            if state.pcs.get(t.index()) != Some(pc) {
+                let op = &self.problem.program.threads.get(t.index())?.code.get(pc.index())?.op;
+                // It ran with the step before.
+                if op.is_local() && !matches!(op, Op::Choose { .. }) {
+                    continue;
+                }
+                return None;
+            }
+            let step = Step { thread: *t, action: Action::Run(script.clone()) };
+            let taken = machine.take(&mut state, &step, &mut ());
+            trace.steps.push(step);
+            match taken {
+                Ok(Taken::Yes) => {}
+                Ok(Taken::Blocked | Taken::Bounded) => return None,
+                Err(_) => break,
+            }
+        }
+        Some(trace)
     }
 }

@@ -65,6 +65,10 @@ pub enum Why {
     NoWitnessWithin(Bound),
     /// The program cannot be translated.
     Untranslated,
+    /// Only runs with at most so many pending accesses were looked at; whether there are others is not known.
+    Room(u32),
+    /// A tool that was to answer did not; why was said elsewhere.
+    Tool,
     /// The engine does not know what freeing records does to the order of accesses.
     Frees,
 }

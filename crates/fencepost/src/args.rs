@@ -5,6 +5,7 @@ use crate::memory_size::parse_size;
 use crate::monitor;
 use crate::reproduce;
 use crate::robust;
+use crate::translate;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -33,6 +34,7 @@ pub(crate) enum Command {
     Check(Check),
     Infer(Infer),
     Robust(robust::Options),
+    Translate(translate::Options),
     Outcomes(Outcomes),
     Clients(Clients),
     Reproduce(Reproduce),

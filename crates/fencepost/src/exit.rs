@@ -70,6 +70,15 @@ Exit codes:
    2  wrong usage, or an input that cannot be used
    6  an internal error of Fencepost: please report it";
 
+/// For `translate --help`.
+pub(crate) const TRANSLATE_HELP: &str = "\
+Exit codes:
+   0  translated; with --run: the tool verified the program
+  10  with --run: a violation was found
+   5  with --run: no answer within the limits, or one up to the bound only (0 with --accept-bounded)
+   2  wrong usage, an input that cannot be used or translated, or a tool that is not there
+   6  an internal error of Fencepost: please report it";
+
 /// For `infer --help`.
 pub(crate) const INFER_HELP: &str = "\
 Exit codes:

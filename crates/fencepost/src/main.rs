@@ -3,7 +3,7 @@
 //! The only crate that touches files, the clock, the environment and terminals.
 //!
 //! - [`args`]: the command line; [`exit`]: what the exit codes mean.
-//! - [`check`], [`infer`], [`robust`], [`clients`], [`reproduce`], [`outcomes`], [`replay`], [`monitor`], [`certify`], [`fmt`], [`dump`], [`models`]: the commands.
+//! - [`check`], [`infer`], [`robust`], [`translate`], [`clients`], [`reproduce`], [`outcomes`], [`replay`], [`monitor`], [`certify`], [`fmt`], [`dump`], [`models`]: the commands.
 //! - [`input`]: from paths to programs; [`store`]: files written whole or not at all.
 //! - [`session`]: the clock, Ctrl-C and progress around a search.
 //! - [`output`]: what goes to the reader; [`guard`]: bugs of ours, caught.
@@ -30,6 +30,7 @@ mod reproduce;
 mod robust;
 mod session;
 mod store;
+mod translate;
 
 use args::{Args, Command};
 use clap::{CommandFactory, Parser};
@@ -50,6 +51,7 @@ fn run(args: Args) -> Exit {
         Command::Check(options) => check::run(&options, &mut output),
         Command::Infer(options) => infer::run(&options, &mut output),
         Command::Robust(options) => robust::run(&options, &mut output),
+        Command::Translate(options) => translate::run(&options, &mut output),
         Command::Clients(options) => clients::run(&options, &mut output),
         Command::Reproduce(options) => reproduce::run(&options, &mut output),
         Command::Outcomes(options) => outcomes::run(&options, &mut output),

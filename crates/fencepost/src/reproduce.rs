@@ -6,6 +6,7 @@
 mod automata;
 mod blender;
 mod fender;
+mod pso_to_sc;
 mod sober;
 
 use crate::args::{Format, Reproduce};
@@ -40,7 +41,7 @@ struct Table {
 }
 
 /// All of them.
-static TABLES: [Table; 4] = [
+static TABLES: [Table; 5] = [
     Table {
         name: "fender",
         title: "Automatic Inference of Memory Fences [KVY10], Tables II and III, and the fences of section V",
@@ -66,6 +67,12 @@ static TABLES: [Table; 4] = [
         title: "Effective Program Verification for Relaxed Memory Models [BM08], Fig. 4(a), with Fig. 1(b) and 4(b)",
         about: sober::ABOUT,
         run: sober::run,
+    },
+    Table {
+        name: "pso-to-sc",
+        title: "Getting Rid of Store Buffers in PSO Analysis [Zac], Table 5.1, litmus tests, and the smallest k",
+        about: pso_to_sc::ABOUT,
+        run: pso_to_sc::run,
     },
 ];
 

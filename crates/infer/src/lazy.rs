@@ -493,7 +493,7 @@ impl Inferring<'_> {
 /// Whether only a bound on buffers keeps a problem from being verified.
 fn is_bounded(why: &Inconclusive) -> bool {
     match why.why {
-        Why::Buffers | Why::Preemptions(_) | Why::Within(_) => true,
+        Why::Buffers | Why::Preemptions(_) | Why::Within(_) | Why::Room(_) => true,
         Why::NoWitness
         | Why::Values
         | Why::Spurious
@@ -502,6 +502,7 @@ fn is_bounded(why: &Inconclusive) -> bool {
         | Why::Model
         | Why::NoWitnessWithin(_)
         | Why::Untranslated
+        | Why::Tool
         | Why::Frees => false,
         Why::Stopped(
             Stop::States | Stop::Memory | Stop::Time | Stop::Interrupted | Stop::Depth,

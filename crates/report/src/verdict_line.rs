@@ -66,7 +66,7 @@ impl Finding<'_> {
                 Verdict::Verified(_) => Class::Verified,
                 Verdict::Violated(_) => Class::Violated,
                 Verdict::Inconclusive(Inconclusive {
-                    why: Why::Buffers | Why::Preemptions(_) | Why::Within(_),
+                    why: Why::Buffers | Why::Preemptions(_) | Why::Within(_) | Why::Room(_),
                     ..
                 }) => Class::Bounded,
                 Verdict::Inconclusive(_) => Class::Inconclusive,
@@ -175,7 +175,7 @@ fn vacuous(problem: &Problem, answer: &Answer) -> Option<&'static str> {
         | Property::Invariant(_)
         | Property::DeadlockFree => false,
     };
-    if answer.by == Decider::Attack {
+    if matches!(answer.by, Decider::Attack | Decider::Spin) {
         None // final states are not collected
     } else if answer.statistics.states == 0 {
         Some("`init` cannot run to its end: nothing was explored")
@@ -207,6 +207,8 @@ pub fn reason(why: Why) -> &'static str {
         Why::Within(Bound::Ages(_)) => "delay",
         Why::NoWitnessWithin(_) => "no-witness",
         Why::Untranslated => "untranslated",
+        Why::Room(_) => "buffers",
+        Why::Tool => "tool",
     }
 }
 
@@ -216,6 +218,7 @@ pub fn explain(inconclusive: Inconclusive) -> String {
         return format!("no violation up to {}", counted(u64::from(most), "preemption"));
     }
     match inconclusive.why {
+        Why::Room(room) => return format!("no violation with buffers up to {room}"),
         Why::Within(bound) => return format!("no violation {}", within(bound)),
         Why::NoWitnessWithin(bound) => {
             let within = within(bound);
@@ -223,7 +226,9 @@ pub fn explain(inconclusive: Inconclusive) -> String {
         }
         _ => {}
     }
-    if let why @ (Why::NotRobust | Why::Model | Why::Frees | Why::Untranslated) = inconclusive.why {
+    if let why @ (Why::NotRobust | Why::Model | Why::Frees | Why::Untranslated | Why::Tool) =
+        inconclusive.why
+    {
         return ended_by(why).into();
     }
     let clean = inconclusive.clean_up_to.map(|n| format!("no violation with buffers up to {n}"));
@@ -271,6 +276,8 @@ pub fn ended_by(why: Why) -> &'static str {
             "no final state found satisfies `final exists` within the bound on context switches"
         }
         Why::Untranslated => "programs that free records cannot be translated",
+        Why::Room(_) => "bound on buffers reached",
+        Why::Tool => "the tool did not answer",
     }
 }
 
@@ -323,6 +330,8 @@ pub fn advice_on(inconclusive: Inconclusive, fixed: bool) -> Option<&'static str
         }
         Why::NoWitnessWithin(_) => Some("raise the bound, or use another engine"),
         Why::Untranslated => Some("use another engine"),
+        Why::Room(_) => Some("raise --buffers, or settle for this with --accept-bounded"),
+        Why::Tool => None,
         Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::UnderApproximated => None,
     }
 }
@@ -350,7 +359,8 @@ pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint
                 | Decider::Automata
                 | Decider::Stateless
                 | Decider::Attack
-                | Decider::Translation => format!("{}: ", answer.by),
+                | Decider::Translation
+                | Decider::Spin => format!("{}: ", answer.by),
             };
             paint.faint(&format!("({by}{states}, {})", seconds(finding.seconds)))
         }
@@ -370,7 +380,8 @@ pub fn unit(by: Decider) -> &'static str {
         | Decider::Abstraction(..)
         | Decider::Automata
         | Decider::Attack
-        | Decider::Translation => "state",
+        | Decider::Translation
+        | Decider::Spin => "state",
     }
 }
 

@@ -38,12 +38,14 @@ mod data;
 mod helper;
 
 use crate::assemble::{Assembler, Spot};
-use crate::shadow;
+use crate::blocks::inside_blocks;
+use crate::formula::{add, any, eq, guarded, le, not, num};
+use crate::groups::{Match, identifier};
 use crate::{Model, Origin, Translation, Unsupported};
 use data::{Data, Memory, element};
 use fencepost_ir::{
-    Address, BinOp, Expr, FenceKinds, LabelInfo, Loc, MemoryOp, Op, Pc, Problem, Program, Property,
-    Reg, Span, Stmt, Thread, ThreadId, Type, Value,
+    Address, Expr, FenceKinds, LabelInfo, Loc, MemoryOp, Op, Pc, Problem, Program, Property, Reg,
+    Span, Stmt, Thread, ThreadId, Type, Value,
 };
 
 /// What is bounded.
@@ -120,7 +122,7 @@ fn translate(
         origins.push(origin);
     }
     for (t, data) in original.thread_ids().zip(&data) {
-        let name = format!("context_{}", shadow::identifier(&original.thread(t).name));
+        let name = format!("context_{}", identifier(&original.thread(t).name));
         program.labels.push(LabelInfo {
             span: Span::default(),
             text: format!("a new context of {}", original.thread(t).name),
@@ -183,8 +185,13 @@ struct Scratch {
 
 impl Simulation<'_> {
     /// The number that stands for "not any more".
-    fn never(&self) -> Value {
-        self.bound.k() as Value + 1
+    fn never(&self) -> Expr<Reg> {
+        num(self.bound.k() + 1)
+    }
+
+    /// The number of the thread in `running`.
+    fn me(&self) -> Expr<Reg> {
+        num(self.thread.index() as u32 + 1)
     }
 
     /// The thread, with what each of its statements stands for.
@@ -197,7 +204,7 @@ impl Simulation<'_> {
             when: code.register("%when", Type::INT),
         };
         let spots: Vec<Spot> = thread.code.iter().map(|_| code.spot()).collect();
-        let inside = shadow::inside_blocks(thread);
+        let inside = inside_blocks(thread);
         let mut origins = Vec::new();
         for (at, stmt) in thread.code.iter().enumerate() {
             code.place(spots[at]);
@@ -286,7 +293,7 @@ impl Simulation<'_> {
                 }
             }
         }
-        store(code, self.data.done, Expr::Const(1));
+        store(code, self.data.done, num(1));
         code.place(end);
         code.op(Op::AtomicEnd);
         code.op(Op::Halt);
@@ -296,9 +303,8 @@ impl Simulation<'_> {
     fn begin(&self, code: &mut Assembler, scratch: &Scratch) {
         code.op(Op::AtomicBegin);
         if let Some(running) = self.running {
-            let me = self.thread.index() as Value + 1;
             load(code, scratch.test, running);
-            code.op(Op::Assume(compare(BinOp::Eq, scratch.test, me)));
+            code.op(Op::Assume(eq(Expr::Var(scratch.test), self.me())));
         }
     }
 
@@ -306,7 +312,7 @@ impl Simulation<'_> {
     fn wait(&self, code: &mut Assembler, scratch: &Scratch, at: Option<Loc>) {
         if let Some(at) = at {
             load(code, scratch.test, at);
-            code.op(Op::Assume(compare(BinOp::Eq, scratch.test, 0)));
+            code.op(Op::Assume(eq(Expr::Var(scratch.test), num(0))));
         }
     }
 
@@ -315,15 +321,8 @@ impl Simulation<'_> {
             MemoryOp::Load { reg, from } => {
                 code.op(Op::Load { reg: scratch.value, from: from.clone() });
                 self.wait(code, scratch, self.data.load);
-                if let Some((shadow, index)) = self.data.find(self.original, from) {
-                    let seen = code.spot();
-                    code.op(Op::Load {
-                        reg: scratch.test,
-                        from: element(shadow.last, index.clone()),
-                    });
-                    code.jump_unless(Expr::Var(scratch.test), seen);
-                    code.op(Op::Load { reg: scratch.value, from: element(shadow.view, index) });
-                    code.place(seen);
+                for found in self.data.find(from) {
+                    self.view(code, scratch, found);
                 }
                 code.op(Op::Assign { reg, expr: Expr::Var(scratch.value) });
             }
@@ -370,24 +369,41 @@ impl Simulation<'_> {
 
     /// Goes on only when no store to the address is pending.
     fn wait_for(&self, code: &mut Assembler, scratch: &Scratch, at: &Address) {
-        if let Some((shadow, index)) = self.data.find(self.original, at) {
-            code.op(Op::Load { reg: scratch.test, from: element(shadow.last, index) });
-            code.op(Op::Assume(compare(BinOp::Eq, scratch.test, 0)));
+        for Match { group, when, offset } in self.data.find(at) {
+            let last = element(self.data.shadows[group].last, guarded(&when, offset));
+            code.op(Op::Load { reg: scratch.test, from: last });
+            let elsewhere = when.map(not);
+            let committed = eq(Expr::Var(scratch.test), num(0));
+            code.op(Op::Assume(any(elsewhere.into_iter().chain([committed]))));
         }
+    }
+
+    /// What the thread itself has stored last, if that is pending.
+    fn view(&self, code: &mut Assembler, scratch: &Scratch, found: Match) {
+        let Match { group, when, offset } = found;
+        let shadow = &self.data.shadows[group];
+        let seen = code.spot();
+        if let Some(when) = when {
+            code.jump_unless(when, seen);
+        }
+        code.op(Op::Load { reg: scratch.test, from: element(shadow.last, offset.clone()) });
+        code.jump_unless(Expr::Var(scratch.test), seen);
+        code.op(Op::Load { reg: scratch.value, from: element(shadow.view, offset) });
+        code.place(seen);
     }
 
     /// A store: guesses a context that is not too early, and is scheduled for it.
     fn store(&self, code: &mut Assembler, scratch: &Scratch, to: &Address, value: &Expr<Reg>) {
-        let (shadow, index) =
-            self.data.find(self.original, to).expect("a thread's stores have their data");
+        let found = self.data.find(to).pop().expect("a thread's stores have their data");
+        let (shadow, index) = (&self.data.shadows[found.group], found.offset);
         let Scratch { test, value: kept, when } = *scratch;
         let (never, k) = (self.never(), self.bound.k());
         self.probe(code, scratch, to);
         code.op(Op::Assign { reg: kept, expr: value.clone() });
-        code.op(Op::Choose { reg: when, lo: 0, hi: never });
+        code.op(Op::Choose { reg: when, lo: 0, hi: k as Value + 1 });
         let not_before = |code: &mut Assembler, from: Address| {
             code.op(Op::Load { reg: test, from });
-            code.op(Op::Assume(binary(BinOp::Ge, Expr::Var(when), Expr::Var(test))));
+            code.op(Op::Assume(le(Expr::Var(test), Expr::Var(when))));
         };
         let latest = self.data.latest.expect("a thread that stores has it");
         match self.model {
@@ -402,9 +418,8 @@ impl Simulation<'_> {
         if let Some(begun) = self.data.begun {
             // A context that is too late to be one is the same as never.
             load(code, test, begun);
-            let sum = binary(BinOp::Add, Expr::Var(when), Expr::Var(test));
-            let soon = binary(BinOp::Le, sum, Expr::Const(never));
-            code.op(Op::Assume(binary(BinOp::Or, soon, compare(BinOp::Eq, when, never))));
+            let soon = le(add(Expr::Var(when), Expr::Var(test)), never.clone());
+            code.op(Op::Assume(any([soon, eq(Expr::Var(when), never.clone())])));
         }
         let (later, scheduled) = (code.spot(), code.spot());
         code.jump_if(Expr::Var(when), later);
@@ -413,19 +428,19 @@ impl Simulation<'_> {
         code.op(Op::Store { to: element(shadow.view, index.clone()), value: Expr::Var(kept) });
         code.op(Op::Store { to: element(shadow.last, index.clone()), value: Expr::Var(when) });
         if k > 0 {
-            code.jump_if(compare(BinOp::Eq, when, never), scheduled);
+            code.jump_if(eq(Expr::Var(when), never.clone()), scheduled);
             let slot = shadow.slot(Expr::Var(when), index);
-            code.op(Op::Store { to: element(shadow.mask, slot.clone()), value: Expr::Const(1) });
+            code.op(Op::Store { to: element(shadow.mask, slot.clone()), value: num(1) });
             code.op(Op::Store { to: element(shadow.queue, slot), value: Expr::Var(kept) });
         }
         code.place(scheduled);
         let done = code.spot();
         load(code, test, latest);
-        code.jump_if(binary(BinOp::Ge, Expr::Var(test), Expr::Var(when)), done);
+        code.jump_if(le(Expr::Var(when), Expr::Var(test)), done);
         store(code, latest, Expr::Var(when));
         if let Some(left) = self.data.left {
-            code.jump_unless(compare(BinOp::Eq, when, never), done);
-            store(code, left, Expr::Const(k as Value));
+            code.jump_unless(eq(Expr::Var(when), never), done);
+            store(code, left, num(k));
         }
         code.place(done);
     }
@@ -437,12 +452,4 @@ fn load(code: &mut Assembler, reg: Reg, at: Loc) {
 
 fn store(code: &mut Assembler, at: Loc, value: Expr<Reg>) {
     code.op(Op::Store { to: Address::fixed(at), value });
-}
-
-fn binary(op: BinOp, a: Expr<Reg>, b: Expr<Reg>) -> Expr<Reg> {
-    Expr::Binary(op, Box::new(a), Box::new(b)).fold()
-}
-
-fn compare(op: BinOp, reg: Reg, value: Value) -> Expr<Reg> {
-    binary(op, Expr::Var(reg), Expr::Const(value))
 }

@@ -3,7 +3,18 @@
 //! The way of every export: [`lower`] removes what other languages do not have (records, critical
 //! sections); [`structure`] finds `if` and loops in the control flow; a printer writes the tree.
 
+pub mod c;
+pub mod checks;
+pub mod expr;
+pub mod fp;
+pub mod guards;
+pub mod lower;
+pub mod names;
+pub mod promela;
+pub mod sequential;
 pub mod structure;
+pub mod substitute;
+mod text;
 
 use fencepost_ir::{Problem, Span};
 

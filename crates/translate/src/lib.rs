@@ -9,10 +9,12 @@
 //!   for SPIN, or as C.
 
 pub mod assemble;
+mod blocks;
 pub mod buffers;
 pub mod contexts;
 pub mod export;
-pub mod shadow;
+mod formula;
+mod groups;
 
 use fencepost_ir::{Pc, Problem, ThreadId};
 use std::fmt;
@@ -48,6 +50,21 @@ pub struct Translation {
     pub origins: Vec<Vec<Origin>>,
     /// By location: whose simulated buffer it belongs to; none for the original's, and for what all use.
     pub owners: Vec<Option<ThreadId>>,
+}
+
+impl Translation {
+    /// The program itself, which stands for itself under SC.
+    pub fn identity(problem: &Problem) -> Self {
+        let program = &problem.program;
+        let origins = program.threads.iter().map(|thread| {
+            (0..thread.code.len()).map(|at| Origin::Statement(Pc::from_index(at))).collect()
+        });
+        Translation {
+            problem: problem.clone(),
+            origins: origins.collect(),
+            owners: vec![None; program.locations.len()],
+        }
+    }
 }
 
 /// What a statement of a translation stands for. A step of a translation is one of the original when it

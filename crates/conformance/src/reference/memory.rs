@@ -25,6 +25,11 @@ impl Memory {
         self.values[loc.index()]
     }
 
+    /// The value of every location.
+    pub(super) fn values(&self) -> &[Value] {
+        &self.values
+    }
+
     /// A store takes effect. "A store that takes effect in a cell that is no longer allocated then
     /// is a `UseAfterFree`."
     pub(super) fn write(&mut self, program: &Program, loc: Loc, value: Value) -> Result<(), Fault> {

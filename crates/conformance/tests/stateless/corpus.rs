@@ -112,6 +112,8 @@ fn word(verdict: &Verdict) -> &'static str {
             | Why::Within(_)
             | Why::NoWitnessWithin(_)
             | Why::Untranslated
+            | Why::Room(_)
+            | Why::Tool
             | Why::NotRobust => "strange",
         },
     }

@@ -2,9 +2,10 @@
 
 use super::Bound;
 use crate::Model;
-use crate::shadow::{self, Group};
+use crate::formula::{add, mul, num, sub};
+use crate::groups::{Group, Match, groups, identifier, matches};
 use fencepost_ir::{
-    Address, BinOp, Expr, FenceKinds, Loc, Location, Op, Program, Reg, ThreadId, Type, Value,
+    Address, Expr, FenceKinds, Loc, Location, Op, Program, Reg, ThreadId, Type, Value,
 };
 
 /// An array of locations.
@@ -28,14 +29,12 @@ pub(super) struct Shadow {
 impl Shadow {
     /// Where in `mask` and `queue` an element is, for a context counted from the current one, not 0.
     pub(super) fn slot(&self, when: Expr<Reg>, index: Expr<Reg>) -> Expr<Reg> {
-        let binary =
-            |op, a: Expr<Reg>, b: Expr<Reg>| Expr::Binary(op, Box::new(a), Box::new(b)).fold();
-        let before = binary(BinOp::Sub, when, Expr::Const(1));
-        if self.group.len == 1 {
-            return before;
+        let before = sub(when, num(1));
+        if self.group.size() == 1 {
+            before
+        } else {
+            add(mul(before, num(self.group.size())), index)
         }
-        let row = binary(BinOp::Mul, before, Expr::Const(self.group.len as Value));
-        binary(BinOp::Add, row, index)
     }
 }
 
@@ -62,11 +61,10 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// The data of an address, and where in them.
-    pub(super) fn find(&self, program: &Program, at: &Address) -> Option<(&Shadow, Expr<Reg>)> {
+    /// Where the data of an address are.
+    pub(super) fn find(&self, at: &Address) -> Vec<Match> {
         let groups: Vec<Group> = self.shadows.iter().map(|shadow| shadow.group.clone()).collect();
-        let (which, index) = shadow::find(program, &groups, at)?;
-        Some((&self.shadows[which], index))
+        matches(&groups, at)
     }
 }
 
@@ -96,10 +94,10 @@ impl<'a> Memory<'a> {
     /// Everything for one thread.
     pub(super) fn thread(&mut self, original: &Program, model: Model, t: ThreadId) -> Data {
         let thread = original.thread(t);
-        let name = shadow::identifier(&thread.name);
+        let name = identifier(&thread.name);
         let k = self.bound.k();
         let context = number(k as Value + 1);
-        let groups = shadow::groups(original, thread);
+        let groups = groups(original, thread);
         let stores = !groups.is_empty();
         let fences = |kind: FenceKinds| {
             thread.code.iter().any(|stmt| match stmt.op {
@@ -132,11 +130,12 @@ impl<'a> Memory<'a> {
         let k = self.bound.k();
         let of = |what: &str| format!("{what}_{name}_{}", group.name);
         let alike: Vec<(Type, Value)> = group
-            .locations()
+            .locations(original)
+            .into_iter()
             .map(|loc| original.location(loc))
             .map(|location| (location.ty.clone(), location.init))
             .collect();
-        let all = |one: (Type, Value), times: u32| vec![one; (group.len * times) as usize];
+        let all = |one: (Type, Value), times: u32| vec![one; (group.size() * times) as usize];
         let queue: Vec<(Type, Value)> = (0..k).flat_map(|_| alike.iter().cloned()).collect();
         let view = self.array(&of("view"), alike.clone(), t);
         let last = self.array(&of("last"), all((number(k as Value + 1), 0), 1), t);

@@ -1,10 +1,10 @@
 //! The helper of a thread: it begins the thread's contexts.
 
 use super::data::{Shadow, element};
-use super::{Simulation, binary, compare, load, store};
+use super::{Simulation, load, store};
 use crate::assemble::Assembler;
-use crate::shadow;
-use fencepost_ir::{BinOp, Expr, Label, Loc, Op, Reg, Register, Stmt, Type, Value};
+use crate::formula::{add, eq, lt, ne, num, positive, sub};
+use fencepost_ir::{Expr, Label, Loc, Op, Reg, Register, Stmt, Type};
 
 impl Simulation<'_> {
     /// The code of the helper: one block, again and again until the thread is done.
@@ -35,43 +35,41 @@ impl Simulation<'_> {
 
     /// A context may begin when another thread's is over and there is one left.
     fn may_begin(&self, code: &mut Assembler, test: Reg) {
-        let me = self.thread.index() as Value + 1;
         let begun = code.register("%begun", Type::INT);
         if let Some(running) = self.running {
             load(code, test, running);
-            code.op(Op::Assume(compare(BinOp::Ne, test, me)));
+            code.op(Op::Assume(ne(Expr::Var(test), self.me())));
         }
         if let Some(at) = self.data.begun {
             load(code, begun, at);
-            code.op(Op::Assume(compare(BinOp::Lt, begun, self.never())));
+            code.op(Op::Assume(lt(Expr::Var(begun), self.never())));
         }
         let may = code.spot();
         if let (Some(left), Some(latest)) = (self.data.left, self.data.latest) {
             load(code, test, latest);
-            code.jump_unless(compare(BinOp::Eq, test, self.never()), may);
+            code.jump_unless(eq(Expr::Var(test), self.never()), may);
             load(code, begun, left);
-            code.op(Op::Assume(compare(BinOp::Gt, begun, 0)));
-            store(code, left, binary(BinOp::Sub, Expr::Var(begun), Expr::Const(1)));
+            code.op(Op::Assume(positive(Expr::Var(begun))));
+            store(code, left, sub(Expr::Var(begun), num(1)));
         }
         code.place(may);
         if let Some(running) = self.running {
-            store(code, running, Expr::Const(me));
+            store(code, running, self.me());
         }
         if let Some(at) = self.data.begun {
-            store(code, at, binary(BinOp::Add, Expr::Var(begun), Expr::Const(1)));
+            store(code, at, add(Expr::Var(begun), num(1)));
         }
     }
 
     /// Commits what is due to each location of a group, and moves the rest one context nearer.
     fn commit(&self, code: &mut Assembler, shadow: &Shadow, test: Reg, value: Reg) {
         let k = self.bound.k();
-        for (at, loc) in shadow.group.locations().enumerate() {
+        for (at, loc) in shadow.group.locations(self.original).into_iter().enumerate() {
             let init = Expr::Const(self.original.location(loc).init);
-            let index = Expr::Const(at as Value);
+            let index = num(at as u32);
             let of = |array| element(array, index.clone());
-            let slot = |array, context: u32| {
-                element(array, shadow.slot(Expr::Const(context as Value), index.clone()))
-            };
+            let slot =
+                |array, context: u32| element(array, shadow.slot(num(context), index.clone()));
             let next = code.spot();
             code.op(Op::Load { reg: test, from: of(shadow.last) });
             code.jump_unless(Expr::Var(test), next);
@@ -80,7 +78,7 @@ impl Simulation<'_> {
                 code.op(Op::Load { reg: value, from: slot(shadow.mask, 1) });
                 code.jump_unless(Expr::Var(value), later);
                 code.op(Op::Load { reg: value, from: slot(shadow.queue, 1) });
-                let to = shadow::place(self.original, loc);
+                let to = shadow.group.address(index.clone());
                 code.op(Op::Store { to, value: Expr::Var(value) });
                 code.place(later);
                 for array in [shadow.mask, shadow.queue] {
@@ -89,12 +87,12 @@ impl Simulation<'_> {
                         code.op(Op::Store { to: slot(array, context), value: Expr::Var(value) });
                     }
                 }
-                code.op(Op::Store { to: slot(shadow.mask, k), value: Expr::Const(0) });
+                code.op(Op::Store { to: slot(shadow.mask, k), value: num(0) });
                 code.op(Op::Store { to: slot(shadow.queue, k), value: init.clone() });
-                code.jump_if(compare(BinOp::Eq, test, self.never()), next);
-                let less = binary(BinOp::Sub, Expr::Var(test), Expr::Const(1));
+                code.jump_if(eq(Expr::Var(test), self.never()), next);
+                let less = sub(Expr::Var(test), num(1));
                 code.op(Op::Store { to: of(shadow.last), value: less });
-                code.jump_if(compare(BinOp::Gt, test, 1), next);
+                code.jump_if(lt(num(1), Expr::Var(test)), next);
                 code.op(Op::Store { to: of(shadow.view), value: init });
             }
             code.place(next);
@@ -106,8 +104,8 @@ impl Simulation<'_> {
         let next = code.spot();
         load(code, test, at);
         code.jump_unless(Expr::Var(test), next);
-        code.jump_if(compare(BinOp::Eq, test, self.never()), next);
-        store(code, at, binary(BinOp::Sub, Expr::Var(test), Expr::Const(1)));
+        code.jump_if(eq(Expr::Var(test), self.never()), next);
+        store(code, at, sub(Expr::Var(test), num(1)));
         code.place(next);
     }
 }

@@ -1,0 +1,270 @@
+//! The engine that searches translations, judged: it finds something wrong exactly where the interpreter
+//! does, and what it reports is a run of the original under the model and within the bound.
+
+use crate::common::{check_with, corpus, lower, model, settings};
+use crate::compare::seeds;
+use fencepost_conformance::random::{Profile, RandomProgram, bounded, program, shrink};
+use fencepost_conformance::reference::contexts::{self as reference, Reached};
+use fencepost_engines::verdict::Why;
+use fencepost_engines::{Settings, Translate, Verdict, Violation};
+use fencepost_ir::{BinOp, Condition, Expr, Op, Problem, Property, Quantifier, Span, ThreadId};
+use fencepost_models::replay::{End, Moment, Trace, replay};
+use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
+use fencepost_search::Limits;
+use fencepost_translate::contexts::Bound;
+use std::collections::BTreeMap;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// States of the original, with its contexts counted, and of the translation.
+const STATES: usize = 4_000;
+const TRANSLATED: u64 = 20_000;
+
+const MODELS: [(&str, reference::Model); 2] =
+    [("tso", reference::Model::Tso), ("pso", reference::Model::Pso)];
+
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    violated: usize,
+    fine: usize,
+    /// One side was too large, or does not translate.
+    cut: usize,
+}
+
+/// What is wrong with the engine's answers about a program, for k up to 2.
+fn judge(problem: &Problem, tally: &mut Tally) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, reading) in MODELS {
+        for k in 0..=2 {
+            for bound in [Bound::Switches(k), Bound::Ages(k)] {
+                let counted = match bound {
+                    Bound::Switches(k) => reference::Bound::Switches(k as usize),
+                    Bound::Ages(k) => reference::Bound::Ages(k as usize),
+                };
+                let expected = reference::explore(problem, reading, counted, STATES);
+                if !expected.report.complete {
+                    tally.cut += 1;
+                    continue;
+                }
+                let asked = || ask(problem, name, bound, &expected, tally);
+                let judged = catch_unwind(AssertUnwindSafe(asked));
+                if let Err(text) = judged.unwrap_or_else(|_| Err("it panics".into())) {
+                    wrong.push(format!("{name} {bound:?}: {text}"));
+                }
+            }
+        }
+    }
+    wrong
+}
+
+fn ask(
+    problem: &Problem,
+    name: &str,
+    bound: Bound,
+    expected: &Reached,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let limits = Limits { states: TRANSLATED, ..Limits::default() };
+    let within = Settings { limits, shortest: false, ..settings(1) };
+    let answer = check_with(&Translate { bound }, problem, &model(name), within);
+    let report = &expected.report;
+    let exclusive = problem.properties.contains(&Property::MutualExclusion);
+    let right = report.faults.is_empty()
+        && report.assertion_failures.is_empty()
+        && !(exclusive && report.mutual_exclusion_violated)
+        && report.invariant_violations.is_empty()
+        && expected.broken.is_empty();
+    match &answer.verdict {
+        Verdict::Violated(evidence) => {
+            tally.violated += 1;
+            if !is_known(evidence.violation, expected) {
+                return Err(format!("{:?}, which cannot be", evidence.violation));
+            }
+            let trace = evidence.trace.as_ref().ok_or("a violation without a run")?;
+            model(name).visit(trace.room(), Replay { problem, trace, bound })
+        }
+        Verdict::Verified(_) => Err("nothing can be verified within a bound".into()),
+        Verdict::Inconclusive(_) if answer.statistics.states >= TRANSLATED => {
+            tally.cut += 1;
+            Ok(())
+        }
+        Verdict::Inconclusive(_) if right => {
+            tally.fine += 1;
+            Ok(())
+        }
+        Verdict::Inconclusive(reason) if reason.why == Why::Untranslated => {
+            tally.cut += 1;
+            Ok(())
+        }
+        Verdict::Inconclusive(reason) => {
+            Err(format!("{:?}, although there is {report:?} {:?}", reason.why, expected.broken))
+        }
+    }
+}
+
+/// Whether the interpreter has found it, too.
+fn is_known(violation: Violation, expected: &Reached) -> bool {
+    let report = &expected.report;
+    match violation {
+        Violation::Fault(fault, ..) => report.faults.contains(&fault),
+        Violation::Assertion(_, label) => {
+            label.is_some_and(|label| report.assertion_failures.contains(&label))
+        }
+        Violation::MutualExclusion(..) => report.mutual_exclusion_violated,
+        Violation::Invariant(at) => report.invariant_violations.contains(&at),
+        Violation::Final(at) => expected.broken.contains(&at),
+        Violation::Operations(_)
+        | Violation::Deadlock
+        | Violation::NoWitness(_)
+        | Violation::Witness(_)
+        | Violation::NotRobust => false,
+    }
+}
+
+/// Replays a run under the model and counts its contexts.
+struct Replay<'a> {
+    problem: &'a Problem,
+    trace: &'a Trace,
+    bound: Bound,
+}
+
+impl Visitor for Replay<'_> {
+    type Output = Result<(), String>;
+
+    fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
+        let machine = Machine::new(self.problem, model, Reductions::ALL);
+        let run = replay(&machine, self.trace).map_err(|divergence| divergence.reason)?;
+        if run.end == End::Fine {
+            return Err("nothing is wrong at the end of the run".into());
+        }
+        within(self.problem, &run.moments, self.bound)
+    }
+}
+
+/// Whether a run keeps to the bound. Steps that are local, and leaving a critical section, are in
+/// no context: they could as well come right behind the step of their thread before them.
+fn within(problem: &Problem, moments: &[Moment], bound: Bound) -> Result<(), String> {
+    let local = |moment: &Moment| {
+        let first = moment.events.first().and_then(|told| told.event.pc);
+        first.is_some_and(|pc| {
+            let op = &problem.program.thread(moment.step.thread).stmt(pc).op;
+            op.is_local() || *op == Op::Leave
+        })
+    };
+    let mut last: Option<ThreadId> = None;
+    let mut begun: BTreeMap<ThreadId, u32> = BTreeMap::new();
+    // By thread and location, oldest first: how many contexts pending stores have seen begin.
+    let mut ages: BTreeMap<ThreadId, BTreeMap<_, Vec<u32>>> = BTreeMap::new();
+    for moment in moments.iter().filter(|moment| !local(moment)) {
+        let t = moment.step.thread;
+        let pending = ages.entry(t).or_default();
+        if last != Some(t) {
+            last = Some(t);
+            *begun.entry(t).or_default() += 1;
+            pending.values_mut().flatten().for_each(|age| *age += 1);
+            let oldest = pending.values().flatten().max().copied().unwrap_or(0);
+            match bound {
+                Bound::Switches(k) if begun[&t] > k + 1 => {
+                    return Err(format!("{t} has {} contexts", begun[&t]));
+                }
+                Bound::Ages(k) if oldest > k => {
+                    return Err(format!("a store of {t} is pending for {oldest} switches"));
+                }
+                Bound::Switches(_) | Bound::Ages(_) => {}
+            }
+        }
+        let now = &moment.pending[t.index()];
+        let locations: Vec<_> = now.iter().map(|p| p.loc).chain(pending.keys().copied()).collect();
+        for loc in locations {
+            let count = now.iter().filter(|p| p.loc == loc).count();
+            let of_location = pending.entry(loc).or_default();
+            if of_location.len() > count {
+                of_location.remove(0);
+            }
+            of_location.resize(count, 0);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn litmus() {
+    let mut tally = Tally::default();
+    let mut wrong = Vec::new();
+    let files = fs::read_dir(corpus().join("litmus")).expect("the corpus is there");
+    let mut paths: Vec<_> = files.filter_map(|file| Some(file.ok()?.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "fp"));
+    paths.sort();
+    for (at, path) in paths.iter().enumerate() {
+        let source = fs::read_to_string(path).expect("a file of the corpus");
+        for problem in lower(&source).expect("the corpus compiles") {
+            let found = judge(&never(problem, at as u64), &mut tally);
+            wrong.extend(found.iter().map(|text| format!("{}: {text}", path.display())));
+        }
+    }
+    println!("{tally:?}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tally.violated > 100 && tally.fine > 50, "{tally:?}");
+}
+
+/// Judges random programs, each with what is claimed about it.
+fn random(
+    name: &str,
+    programs: u64,
+    draw: impl Fn(u64) -> RandomProgram,
+    claim: impl Fn(Problem, u64) -> Problem,
+) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seeds(programs) {
+        let drawn = draw(seed);
+        let mut wrong = |source: &str| match lower(source) {
+            Ok(mut problems) => judge(&claim(problems.remove(0), seed), &mut tally),
+            Err(_) => Vec::new(),
+        };
+        if wrong(&drawn.to_string()).is_empty() {
+            continue;
+        }
+        let small = shrink(&drawn, |source| !wrong(source).is_empty()).to_string();
+        panic!("{name} seed {seed}:\n{}\n{small}", wrong(&small).join("\n"));
+    }
+    println!("{name}: {tally:?}");
+    tally
+}
+
+/// Claims that one of the outcomes under PSO never happens.
+fn never(mut problem: Problem, seed: u64) -> Problem {
+    let pso = reference::Model::Pso;
+    let outcomes =
+        reference::explore(&problem, pso, reference::Bound::None, STATES).report.outcomes;
+    let Some(outcome) = outcomes.iter().nth(seed as usize % outcomes.len().max(1)) else {
+        return problem;
+    };
+    let binary = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
+    let mut expr = Expr::Const(1);
+    for (what, value) in problem.observed.iter().zip(outcome) {
+        let same = binary(BinOp::Eq, Expr::Var(*what), Expr::Const(*value));
+        expr = binary(BinOp::And, expr, same);
+    }
+    let condition = Condition { expr, text: format!("{outcome:?}"), span: Span::default() };
+    problem.properties.push(Property::Final(Quantifier::Never, condition));
+    problem
+}
+
+#[test]
+fn final_conditions() {
+    let tally = random("claiming", 25, bounded, never);
+    assert!(tally.violated > 10 && tally.fine > 10, "{tally:?}");
+}
+
+#[test]
+fn assertions_and_faults() {
+    let tally =
+        random("straight", 40, |seed| program(Profile::Straight, seed), |problem, _| problem);
+    assert!(tally.violated > 0 && tally.fine > 10, "{tally:?}");
+}
+
+#[test]
+fn everything() {
+    let tally = random("kitchen", 25, |seed| program(Profile::Kitchen, seed), never);
+    assert!(tally.violated > 10 && tally.fine > 0, "{tally:?}");
+}

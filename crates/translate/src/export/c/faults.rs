@@ -1,0 +1,88 @@
+//! What must hold before a statement is executed, or else it faults: conditions over registers, without those that
+//! interval analysis proves.
+
+use super::super::expr::negated;
+use fencepost_ir::interval::{Range, interval};
+use fencepost_ir::{BinOp, Expr, Reg, Value};
+
+/// That a value is in a range, if it is not known to be.
+pub(super) fn in_range(expr: &Expr<Reg>, limits: Range, known: &[Range]) -> bool {
+    let (lo, hi) = interval(expr, known);
+    limits.0 <= lo && hi <= limits.1
+}
+
+/// What must hold so that no division in the expression is by zero.
+pub(super) fn divisions(expr: &Expr<Reg>, known: &[Range]) -> Vec<Expr<Reg>> {
+    let mut found = Vec::new();
+    collect(expr, None, known, &mut found);
+    found
+}
+
+/// `path`: what holds where this part of the expression is evaluated.
+fn collect(
+    expr: &Expr<Reg>,
+    path: Option<&Expr<Reg>>,
+    known: &[Range],
+    found: &mut Vec<Expr<Reg>>,
+) {
+    let both = |a: &Expr<Reg>| match path {
+        Some(path) => binary(BinOp::And, path, a),
+        None => a.clone(),
+    };
+    match expr {
+        Expr::Const(_) | Expr::Var(_) => {}
+        Expr::Unary(_, a) => collect(a, path, known, found),
+        Expr::Binary(op @ (BinOp::And | BinOp::Or), a, b) => {
+            collect(a, path, known, found);
+            let needed = if *op == BinOp::And { (**a).clone() } else { negated(a) };
+            collect(b, Some(&both(&needed)), known, found);
+        }
+        Expr::Binary(op, a, b) => {
+            collect(a, path, known, found);
+            collect(b, path, known, found);
+            let (lo, hi) = interval(b, known);
+            if matches!(op, BinOp::Div | BinOp::Rem) && lo <= 0 && 0 <= hi {
+                let not_zero = binary(BinOp::Ne, b, &Expr::Const(0));
+                found.push(match path {
+                    Some(path) => binary(BinOp::Or, &negated(path), &not_zero),
+                    None => not_zero,
+                });
+            }
+        }
+        Expr::Select(c, a, b) => {
+            collect(c, path, known, found);
+            collect(a, Some(&both(c)), known, found);
+            collect(b, Some(&both(&negated(c))), known, found);
+        }
+    }
+}
+
+fn binary(op: BinOp, a: &Expr<Reg>, b: &Expr<Reg>) -> Expr<Reg> {
+    Expr::Binary(op, Box::new(a.clone()), Box::new(b.clone()))
+}
+
+/// The limits of an index.
+pub(super) fn index_limits(len: u32) -> Range {
+    (0, Value::try_from(len).unwrap_or(Value::MAX) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_division_is_checked_where_it_is_made() {
+        let (x, y) = (Expr::Var(Reg(0)), Expr::Var(Reg(1)));
+        let divide = binary(BinOp::Div, &Expr::Const(1), &y);
+        let open = [(0, 9), (-1, 1)];
+        assert_eq!(divisions(&divide, &open), [binary(BinOp::Ne, &y, &Expr::Const(0))]);
+        assert_eq!(divisions(&divide, &[(0, 9), (1, 2)]), []);
+        let guarded = binary(BinOp::And, &binary(BinOp::Gt, &x, &Expr::Const(0)), &divide);
+        let or = binary(
+            BinOp::Or,
+            &binary(BinOp::Le, &x, &Expr::Const(0)),
+            &binary(BinOp::Ne, &y, &Expr::Const(0)),
+        );
+        assert_eq!(divisions(&guarded, &open), [or]);
+    }
+}

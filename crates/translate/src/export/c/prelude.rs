@@ -1,0 +1,160 @@
+//! What stands at the head of every C program: what a verifier provides, and the same for a plain run.
+
+use super::super::text::Text;
+use super::Uses;
+use fencepost_ir::{Problem, Property};
+
+/// What a name must not be: words of C, names of its library that compilers know or the headers declare, and ours.
+pub(in crate::export) const WORDS: &str = "\
+    abort abs acos asctime asin assert assume at_quick_exit atan atan2 atexit atof atoi atol \
+    atoll atomic_begin atomic_end ATOMIC auto begin_run bool break bsearch calloc cas case cbrt \
+    ceil char check_invariants choose clock clone complex const continue copysign cos cosh ctime \
+    daylight default difftime div do double else enum erf errno exit exp exp2 expm1 extern fabs \
+    false fdim fetch_add fetch_and fetch_or fetch_xor float floor fma fmax fmin fmod for fprintf \
+    fputc fputs free frexp fscanf fwrite getenv gmtime goto hypot if ilogb imaxabs in_range init \
+    inline int isalnum isalpha isdigit islower isprint ispunct isspace isupper labs ldexp ldiv \
+    lgamma linux llabs lldiv llrint llround localtime log log10 log1p log2 logb long lrint \
+    lround main malloc mblen mbstowcs mbtowc memchr memcmp memcpy memmove memory memset mktime \
+    modf nan nearbyint nextafter nondet_int NULL offsetof old pow printf putc putchar puts qsort \
+    quick_exit rand realloc register remainder restrict return rint round scalbn scanf short \
+    signed sigaction signal sin sinh sizeof snprintf sprintf sqrt srand sscanf static strcat \
+    strchr strcmp strcpy strftime strlen strncmp strtod strtol struct swap switch system tan \
+    tanh tgamma threads time timezone tolower toupper true trunc typedef tzname union unix \
+    unsigned unused vfprintf void volatile vprintf vsnprintf wcstombs wctomb while";
+
+/// How to use the program, for the comment at its head.
+pub(super) fn about(uses: Uses, problem: &Problem, out: &mut Text<'_>) {
+    out.line(" *");
+    out.line(" * Sequentially consistent. To run it: cc -std=c11 -pthread; a run without failed assertion shows nothing");
+    out.line(
+        " * but itself. CBMC is recognised; for GenMC, Nidhugg and the like: -DFENCEPOST_VERIFIER.",
+    );
+    if uses.locked {
+        out.line(
+            " * What stands between atomic_begin and atomic_end is one step, also in ATOMIC(...).",
+        );
+    }
+    if problem.properties.contains(&Property::DeadlockFree) {
+        out.line(" * That the program is free of deadlocks is not asserted here.");
+    }
+    out.line(" * Overflow is a fault of the program, too: let the verifier check for it.");
+}
+
+/// The head of the program.
+pub(super) fn write(uses: Uses, out: &mut Text<'_>) {
+    let mut all = |lines: &[&str]| lines.iter().for_each(|line| out.line(line));
+    all(&["#include <assert.h>", "#include <pthread.h>"]);
+    if !uses.locked {
+        all(&["#include <stdatomic.h>"]);
+    }
+    if uses.assume || uses.choose {
+        all(&["#include <stdlib.h>"]);
+    }
+    if uses.choose {
+        all(&["#include <time.h>"]);
+    }
+    let special = uses.assume || uses.choose || uses.locked;
+    if special {
+        all(&["", "#if defined(__CPROVER__)"]);
+        if uses.assume || uses.choose {
+            all(&["#define assume(condition) __CPROVER_assume(condition)"]);
+        }
+        if uses.choose {
+            all(&["int nondet_int(void);"]);
+        }
+        if uses.locked {
+            all(&[
+                "#define atomic_begin() __CPROVER_atomic_begin()",
+                "#define atomic_end() __CPROVER_atomic_end()",
+            ]);
+        }
+    }
+    if uses.assume || uses.choose {
+        all(&[
+            "#elif defined(FENCEPOST_VERIFIER)",
+            "void __VERIFIER_assume(int);",
+            "#define assume(condition) __VERIFIER_assume(condition)",
+        ]);
+        if uses.choose {
+            all(&[
+                "int __VERIFIER_nondet_int(void);",
+                "#define nondet_int() __VERIFIER_nondet_int()",
+            ]);
+        }
+        all(&["#else", "/* The run ends, and does not count. */"]);
+        all(&["#define assume(condition) do { if (!(condition)) exit(0); } while (0)"]);
+        if uses.choose {
+            all(&["#define FENCEPOST_RUN"]);
+        }
+    }
+    if special {
+        all(&["#endif"]);
+    }
+    if uses.locked {
+        all(&[
+            "",
+            "#if !defined(__CPROVER__)",
+            "static pthread_mutex_t memory = PTHREAD_MUTEX_INITIALIZER;",
+            "#define atomic_begin() pthread_mutex_lock(&memory)",
+            "#define atomic_end() pthread_mutex_unlock(&memory)",
+            "#endif",
+            "#define ATOMIC(...) do { atomic_begin(); __VA_ARGS__; atomic_end(); } while (0)",
+        ]);
+    }
+    if uses.choose {
+        all(&[
+            "",
+            "#if defined(FENCEPOST_RUN)",
+            "#define begin_run() srand((unsigned)time(NULL))",
+            "static int choose(int lo, int hi) { return lo + rand() % (hi - lo + 1); }",
+            "#else",
+            "#define begin_run() ((void)0)",
+            "static int choose(int lo, int hi) {",
+            "  int value = nondet_int();",
+            "  assume(lo <= value && value <= hi);",
+            "  return value;",
+            "}",
+            "#endif",
+        ]);
+    }
+    all(&["", "#define in_range(value, lo, hi) ((lo) <= (value) && (value) <= (hi))"]);
+    updates(uses, &mut all);
+    all(&[""]);
+}
+
+/// The updates that the program uses, as functions.
+pub(in crate::export) fn updates(uses: Uses, all: &mut impl FnMut(&[&str])) {
+    if !uses.locked {
+        if uses.cas {
+            all(&[
+                "static int cas(_Atomic int *at, int expected, int new_value) {",
+                "  return atomic_compare_exchange_strong(at, &expected, new_value);",
+                "}",
+            ]);
+        }
+        return;
+    }
+    if uses.cas {
+        all(&[
+            "static int cas(int *at, int expected, int new_value) {",
+            "  if (*at != expected) return 0;",
+            "  *at = new_value;",
+            "  return 1;",
+            "}",
+        ]);
+    }
+    for (is_used, name, change) in [
+        (uses.swap, "swap", "*at = by"),
+        (uses.add, "fetch_add", "*at += by"),
+        (uses.and, "fetch_and", "*at &= by"),
+        (uses.or, "fetch_or", "*at |= by"),
+        (uses.xor, "fetch_xor", "*at ^= by"),
+    ] {
+        if is_used {
+            let line = format!(
+                "static int {name}(int *at, int by) {{ int old = *at; {change}; return old; }}"
+            );
+            all(&[&line]);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! A program as `.fp` source, which our own front end reads back. Direction: exact, the same outcomes and verdicts.
+//!
+//! Types, records, `critical` blocks and properties are written as such. Where that is not possible (a number is
+//! used as a constant of an enum, a jump into the middle of a critical section) the program without records
+//! and critical sections is written ([`lower`](crate::export::lower)), with numbers for enums.
+//! A thread template is written as its instances, and procedures stay inlined.
+
+mod code;
+mod typed;
+
+use super::Export;
+use super::expr::{Dialect, text};
+use super::lower::lower;
+use super::names::Names;
+use super::text::{Text, harmless};
+use crate::Unsupported;
+use code::Code;
+use fencepost_ir::{
+    Condition, Loc, Observable, Op, PoolId, Problem, Program, Property, Quantifier, Thread,
+    ThreadId, Type, flow,
+};
+use std::collections::BTreeMap;
+use typed::{Kind, Typed, constant, type_name};
+
+/// Words of the language, and what else a name must not be.
+const WORDS: &str = "\
+    as assert assume atomic bool break cas choose client const continue critical do drain else \
+    enum false fence fetch_add fetch_and fetch_or fetch_sub fetch_xor final for free goto if in \
+    init int invariant loop new null observe operation pool proc property record return shared \
+    skip swap thread true void while";
+
+/// The program as `.fp` source.
+pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
+    if export.problem.properties.iter().any(|p| matches!(p, Property::Operations(_))) {
+        return Err(Unsupported(
+            "the property about a client's operations has no text without the client".into(),
+        ));
+    }
+    if let Some(text) = source(export) {
+        return Ok(text);
+    }
+    let mut problem = lower(export.problem)?.problem;
+    numbers_for_enums(&mut problem.program);
+    source(&Export { problem: &problem, ..*export }).ok_or_else(|| {
+        Unsupported(
+            "the program does what has no text in the language: it jumps out of an atomic block, or uses one \
+             kind of value as another"
+                .into(),
+        )
+    })
+}
+
+/// The source, if what the program does can be said in the types and blocks of the language.
+fn source(export: &Export<'_>) -> Option<String> {
+    let problem = with_silent_registers(export.problem);
+    let program = &problem.program;
+    let enums = enums(program);
+    let mut reserved: Vec<&str> = WORDS.split_whitespace().collect();
+    for (name, constants) in &enums {
+        reserved.push(name);
+        reserved.extend(constants.iter().map(String::as_str));
+    }
+    reserved.extend(program.pools.iter().map(|pool| pool.name.as_str()));
+    let names = Names::new(program, &reserved);
+    let mut out = Text::new(export, ("// ", ""));
+    for line in export.about {
+        out.line(format!("// {}", harmless(line)).trim_end());
+    }
+    let mut printer = Printer { problem: &problem, names: &names, out };
+    printer.out.line("");
+    for (name, constants) in &enums {
+        printer.out.line(&format!("enum {name} {{ {} }}", constants.join(", ")));
+    }
+    printer.records()?;
+    printer.variables()?;
+    let threads = program.threads.iter().enumerate();
+    let threads = threads.map(|(at, thread)| (Some(ThreadId::from_index(at)), thread));
+    for (id, thread) in program.init.iter().map(|init| (None, init)).chain(threads) {
+        printer.thread(id, thread)?;
+    }
+    printer.properties()?;
+    Some(printer.out.finish())
+}
+
+struct Printer<'a> {
+    problem: &'a Problem,
+    names: &'a Names,
+    out: Text<'a>,
+}
+
+impl Printer<'_> {
+    fn program(&self) -> &Program {
+        &self.problem.program
+    }
+
+    fn records(&mut self) -> Option<()> {
+        for at in 0..self.program().pools.len() {
+            let fields = fields(self.program(), PoolId::from_index(at))?;
+            let program = self.program();
+            let pool = &program.pools[at];
+            let shown: Vec<String> = fields
+                .iter()
+                .map(|(name, len, ty)| {
+                    let len = len.map(|len| format!("[{len}]")).unwrap_or_default();
+                    format!("{} {name}{len};", type_name(program, ty))
+                })
+                .collect();
+            let record = format!("record {} {{ {} }}", pool.name, shown.join(" "));
+            let supply = format!("pool {}[{}];", pool.name, pool.cells);
+            self.out.line(&record);
+            self.out.line(&supply);
+        }
+        Some(())
+    }
+
+    fn variables(&mut self) -> Option<()> {
+        for variable in &self.names.variables {
+            let program = &self.problem.program;
+            if program.cell_of(variable.first).is_some() {
+                continue;
+            }
+            let locations = variable.locations().map(|loc| program.location(loc));
+            let kind = Kind::of(&variable.ty);
+            let mut inits = Vec::new();
+            for location in locations {
+                inits.push(text(&constant(location.init, &kind)?, Dialect::Fp, &String::clone));
+            }
+            let len = variable.len.map(|len| format!("[{len}]")).unwrap_or_default();
+            let zero = variable.locations().all(|loc| program.location(loc).init == 0);
+            let init = match &inits[..] {
+                _ if zero => String::new(),
+                [first, rest @ ..] if rest.iter().all(|init| init == first) => {
+                    format!(" = {first}")
+                }
+                all => format!(" = {{{}}}", all.join(", ")),
+            };
+            let ty = type_name(program, &variable.ty);
+            self.out.line(&format!("shared {ty} {}{len}{init};", variable.name));
+        }
+        Some(())
+    }
+
+    fn thread(&mut self, id: Option<ThreadId>, thread: &Thread) -> Option<()> {
+        self.out.line("");
+        self.out.fresh();
+        match id {
+            Some(id) => self.out.open(&format!("thread {} {{", self.names.threads[id.index()])),
+            None => self.out.open("init {"),
+        }
+        Code::new(self.problem, self.names, id, thread, &mut self.out).write()?;
+        self.out.close("}");
+        Some(())
+    }
+
+    fn properties(&mut self) -> Option<()> {
+        self.out.line("");
+        for property in &self.problem.properties {
+            let line = match property {
+                // It is there because there are assertions.
+                Property::Assertions => continue,
+                Property::MutualExclusion => "property mutual_exclusion;".into(),
+                Property::DeadlockFree => "property deadlock_free;".into(),
+                Property::Operations(_) => return None,
+                Property::Invariant(condition) => {
+                    format!("invariant {};", self.condition(condition)?)
+                }
+                Property::Final(quantifier, condition) => {
+                    let word = match quantifier {
+                        Quantifier::Exists => "exists",
+                        Quantifier::Forall => "forall",
+                        Quantifier::Never => "never",
+                    };
+                    format!("final {word} ({});", self.condition(condition)?)
+                }
+            };
+            self.out.line(&line);
+        }
+        let observed = self.problem.observed.iter();
+        let observed: Vec<String> = observed.filter_map(|what| self.observable(*what)).collect();
+        if !observed.is_empty() {
+            self.out.line(&format!("observe {};", observed.join(", ")));
+        }
+        Some(())
+    }
+
+    fn condition(&self, condition: &Condition) -> Option<String> {
+        let mut named = true;
+        condition.expr.for_each_var(&mut |what| named &= self.observable(*what).is_some());
+        let leaf = |what: &Observable| {
+            let kind = Kind::of(self.program().observable_type(*what));
+            (self.observable(*what).unwrap_or_default(), kind)
+        };
+        let written = Typed { leaf: &leaf }.write(&condition.expr, &Kind::Bool)?;
+        named.then(|| text(&written, Dialect::Fp, &String::clone))
+    }
+
+    /// What a condition calls it. The fields of records have no name there.
+    fn observable(&self, what: Observable) -> Option<String> {
+        match what {
+            Observable::Loc(loc) if self.program().cell_of(loc).is_some() => None,
+            Observable::Loc(loc) => Some(self.names.location(loc)),
+            Observable::Reg(thread, reg) => {
+                let register = self.names.register(Some(thread), reg);
+                Some(format!("{}.{register}", self.names.threads[thread.index()]))
+            }
+        }
+    }
+}
+
+/// The fields of a pool's records: name, length of an array, type.
+fn fields(program: &Program, id: PoolId) -> Option<Vec<(String, Option<u32>, Type)>> {
+    let pool = program.pool(id);
+    let mut fields: Vec<(String, Option<u32>, Type)> = Vec::new();
+    for offset in 0..pool.stride {
+        let location = program.location(Loc(pool.base.0 + offset));
+        let (_, field) = location.name.split_once('.')?;
+        match field.split_once('[') {
+            Some((name, "0]")) => fields.push((name.into(), Some(1), location.ty.clone())),
+            Some((name, _)) => {
+                let (last, len, ty) = fields.last_mut()?;
+                if last != name || *ty != location.ty {
+                    return None;
+                }
+                *len = Some(len.as_ref()? + 1);
+            }
+            None => fields.push((field.into(), None, location.ty.clone())),
+        }
+        // A field starts as 0 in the language.
+        let cells = (0..pool.cells).map(|cell| Loc(pool.base.0 + cell * pool.stride + offset));
+        if cells.into_iter().any(|loc| program.location(loc).init != 0) {
+            return None;
+        }
+    }
+    Some(fields)
+}
+
+/// The enums of a program with their constants, by name.
+fn enums(program: &Program) -> BTreeMap<String, Vec<String>> {
+    let threads = program.threads.iter().chain(&program.init);
+    let registers = threads.flat_map(|thread| &thread.registers).map(|register| &register.ty);
+    let types = program.locations.iter().map(|location| &location.ty).chain(registers);
+    types
+        .filter_map(|ty| match ty {
+            Type::Enum { name, constants } => Some((name.clone(), constants.clone())),
+            Type::Bool | Type::Int { .. } | Type::Ref(_) => None,
+        })
+        .collect()
+}
+
+fn numbers_for_enums(program: &mut Program) {
+    let threads = program.threads.iter_mut().chain(&mut program.init);
+    let registers = threads.flat_map(|thread| &mut thread.registers).map(|r| &mut r.ty);
+    for ty in program.locations.iter_mut().map(|location| &mut location.ty).chain(registers) {
+        if let Type::Enum { constants, .. } = ty {
+            *ty = Type::Int { range: Some((0, constants.len() as i32 - 1)) };
+        }
+    }
+}
+
+/// The same problem; registers that nobody reads have names that the front end does not warn about.
+fn with_silent_registers(problem: &Problem) -> Problem {
+    let mut silent = problem.clone();
+    let threads = silent.program.threads.iter_mut().enumerate();
+    let threads = threads.map(|(at, thread)| (Some(ThreadId::from_index(at)), thread));
+    for (id, thread) in threads.chain(silent.program.init.iter_mut().map(|init| (None, init))) {
+        let mut read = id.map(|id| problem.kept_registers(id, true)).unwrap_or_default();
+        thread.code.iter().for_each(|stmt| read.extend(flow::uses(&stmt.op)));
+        for (at, register) in thread.registers.iter_mut().enumerate() {
+            let is_silent = register.name.starts_with('_');
+            if !is_silent && !read.iter().any(|reg| reg.index() == at) {
+                register.name = format!("_{}", register.name.trim_start_matches('%'));
+            }
+        }
+    }
+    silent
+}
+
+/// Whether a statement of a client is only about when operations begin and end, which has no text.
+fn is_silent(op: &Op) -> bool {
+    matches!(op, Op::Invoke { .. } | Op::Return { .. })
+}

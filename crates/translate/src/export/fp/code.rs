@@ -1,0 +1,459 @@
+//! The code of one thread as `.fp` source.
+//!
+//! A critical section is a block again: it begins where control comes from outside, and ends at the `Leave` in
+//! the same sequence. A `Leave` that a jump follows is what the front end makes of a jump out of the block.
+//! Every jump is checked against that; if one does not fit, there is no text.
+
+use super::super::expr::{Dialect, negated, text};
+use super::super::names::Names;
+use super::super::structure::{Node, Rounds, rounds, structure};
+use super::super::text::Text;
+use super::is_silent;
+use super::typed::{Kind, Typed, Written, atom, constant, convert, type_name};
+use fencepost_ir::{
+    Address, BinOp, Expr, FenceKinds, Op, Pc, Problem, Reg, Stmt, Thread, ThreadId, Update, Value,
+    flow,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A critical section, by number; none outside of all.
+type Section = Option<usize>;
+
+pub(super) struct Code<'a, 'b> {
+    problem: &'a Problem,
+    names: &'a Names,
+    id: Option<ThreadId>,
+    thread: &'a Thread,
+    out: &'a mut Text<'b>,
+    /// Registers that cannot be declared without a value, because 0 is none of theirs.
+    undeclared: BTreeSet<Reg>,
+    sections: usize,
+    /// Where labels are.
+    labels: BTreeMap<Pc, Section>,
+    /// Jumps, and where they must lead to.
+    jumps: Vec<(Pc, Section)>,
+}
+
+impl<'a, 'b> Code<'a, 'b> {
+    pub(super) fn new(
+        problem: &'a Problem,
+        names: &'a Names,
+        id: Option<ThreadId>,
+        thread: &'a Thread,
+        out: &'a mut Text<'b>,
+    ) -> Self {
+        let (undeclared, labels, jumps) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        Code { problem, names, id, thread, out, undeclared, sections: 0, labels, jumps }
+    }
+
+    pub(super) fn write(mut self) -> Option<()> {
+        self.declare();
+        let tree = structure(self.thread);
+        self.sequence(&tree, None, None)?;
+        let fits = |(to, section): &(Pc, Section)| self.labels.get(to) == Some(section);
+        self.jumps.iter().all(fits).then_some(())
+    }
+
+    fn declare(&mut self) {
+        let mut used = self.id.map(|id| self.problem.kept_registers(id, true)).unwrap_or_default();
+        for stmt in &self.thread.code {
+            used.extend(flow::uses(&stmt.op));
+            used.extend(stmt.op.target());
+        }
+        let mut by_type: Vec<(String, Vec<&str>)> = Vec::new();
+        for (at, register) in self.thread.registers.iter().enumerate() {
+            let reg = Reg::from_index(at);
+            let limits = self.problem.program.limits(&register.ty);
+            if !used.contains(&reg) {
+                continue;
+            }
+            if limits.is_some_and(|(lo, hi)| lo > 0 || hi < 0) {
+                self.undeclared.insert(reg);
+                continue;
+            }
+            let ty = type_name(&self.problem.program, &register.ty);
+            let name = self.names.register(self.id, reg);
+            match by_type.iter_mut().find(|(known, _)| *known == ty) {
+                Some((_, names)) => names.push(name),
+                None => by_type.push((ty, vec![name])),
+            }
+        }
+        for (ty, names) in by_type {
+            self.out.line(&format!("{ty} {};", names.join(", ")));
+        }
+    }
+
+    /// Code in a critical section or outside of all; `around` is the section that the innermost loop is in.
+    fn sequence(&mut self, code: &[Node], inside: Section, around: Section) -> Option<()> {
+        let mut at = 0;
+        while at < code.len() {
+            // A label stands before the block: jumps into it are not possible.
+            let is_label = matches!(code[at], Node::Label(_));
+            let begins = inside.is_none() && !is_label && self.is_critical(&code[at]);
+            if begins {
+                let end = at + code[at..].iter().position(|node| self.ends(node))?;
+                self.sections += 1;
+                let mut section = code[at..=end].to_vec();
+                without_end(&mut section);
+                self.out.open("critical {");
+                self.sequence(&section, Some(self.sections), around)?;
+                self.out.close("}");
+                at = end + 1;
+                continue;
+            }
+            self.node(&code[at], code.get(at + 1), inside, around)?;
+            // The jump after a `Leave` was written with it.
+            let leaves = matches!(code[at], Node::Plain(pc) if self.leaves(pc));
+            at += if leaves { 2 } else { 1 };
+        }
+        Some(())
+    }
+
+    fn leaves(&self, pc: Pc) -> bool {
+        matches!(self.thread.stmt(pc).op, Op::Leave)
+    }
+
+    /// Whether every way through this leaves the critical section at last.
+    fn ends(&self, node: &Node) -> bool {
+        let all = |code: &[Node]| code.last().is_some_and(|last| self.ends(last));
+        match node {
+            Node::Plain(pc) => self.leaves(*pc),
+            Node::If(_, then, otherwise) => all(then) && all(otherwise),
+            Node::Atomic(..)
+            | Node::Loop(_)
+            | Node::Break
+            | Node::Continue
+            | Node::Label(_)
+            | Node::Goto(_)
+            | Node::Halt => false,
+        }
+    }
+
+    /// Whether control leaves a critical section somewhere in this code and does not jump away.
+    fn comes_out(&self, code: &[Node]) -> bool {
+        code.iter().enumerate().any(|(at, node)| match node {
+            Node::Plain(pc) => self.leaves(*pc) && !code.get(at + 1).is_some_and(is_jump),
+            Node::If(_, then, otherwise) => self.comes_out(then) || self.comes_out(otherwise),
+            Node::Loop(body) => self.comes_out(body),
+            Node::Atomic(..)
+            | Node::Break
+            | Node::Continue
+            | Node::Label(_)
+            | Node::Goto(_)
+            | Node::Halt => false,
+        })
+    }
+
+    /// Whether all of this is in a critical section, and control does not just come out of it.
+    fn is_critical(&self, node: &Node) -> bool {
+        let all = |code: &[Node]| {
+            let stays = code.iter().all(|node| is_jump(node) || self.is_critical(node));
+            stays && !self.comes_out(code)
+        };
+        match node {
+            Node::Plain(pc) | Node::Label(pc) => self.thread.stmt(*pc).critical,
+            Node::Atomic(pc, _) => self.thread.stmt(*pc).critical,
+            Node::If(pc, ..) => self.thread.stmt(*pc).critical,
+            Node::Loop(body) => all(body),
+            Node::Break | Node::Continue | Node::Goto(_) | Node::Halt => false,
+        }
+    }
+
+    fn node(
+        &mut self,
+        node: &Node,
+        next: Option<&Node>,
+        inside: Section,
+        around: Section,
+    ) -> Option<()> {
+        match node {
+            Node::Plain(pc) if self.leaves(*pc) => {
+                // The front end leaves the section when it jumps out of it.
+                let jump = next.filter(|next| is_jump(next) && inside.is_some())?;
+                self.jump(jump, inside, None, around)?;
+            }
+            Node::Plain(pc) => self.statement(self.thread.stmt(*pc))?,
+            Node::Atomic(pc, body) => {
+                let stmt = self.thread.stmt(*pc);
+                self.out.open_statement("atomic {", stmt);
+                // Ways out other than the end have no text: the labels they name are not in here.
+                let mut inner = BTreeSet::new();
+                labels(body, &mut inner);
+                if !gotos(body).is_subset(&inner) {
+                    return None;
+                }
+                self.sequence(body, inside, inside)?;
+                self.out.close("}");
+            }
+            Node::If(pc, then, otherwise) => {
+                let stmt = self.thread.stmt(*pc);
+                let (holds, first, second) = if then.is_empty() {
+                    (false, otherwise, then)
+                } else {
+                    (true, then, otherwise)
+                };
+                let cond = self.condition(stmt, holds)?;
+                self.out.open_statement(&format!("if ({cond}) {{"), stmt);
+                self.sequence(first, inside, around)?;
+                if !second.is_empty() {
+                    self.out.close("} else {");
+                    self.out.open_again();
+                    self.sequence(second, inside, around)?;
+                }
+                self.out.close("}");
+            }
+            Node::Loop(body) => match rounds(body) {
+                Rounds::While(pc, holds, rest) => {
+                    let stmt = self.thread.stmt(pc);
+                    if stmt.critical != inside.is_some() {
+                        return self.forever(body, inside);
+                    }
+                    let cond = self.condition(stmt, holds)?;
+                    self.out.open_statement(&format!("while ({cond}) {{"), stmt);
+                    self.sequence(rest, inside, inside)?;
+                    self.out.close("}");
+                }
+                Rounds::DoWhile(rest, pc, holds) => {
+                    let stmt = self.thread.stmt(pc);
+                    if stmt.critical != inside.is_some() {
+                        return self.forever(body, inside);
+                    }
+                    let cond = self.condition(stmt, holds)?;
+                    self.out.open("do {");
+                    self.sequence(rest, inside, inside)?;
+                    self.out.close_statement(&format!("}} while ({cond});"), stmt);
+                }
+                Rounds::Forever(body) => self.forever(body, inside)?,
+            },
+            Node::Break | Node::Continue | Node::Goto(_) | Node::Halt => {
+                self.jump(node, inside, inside, around)?;
+            }
+            Node::Label(pc) => {
+                self.labels.insert(*pc, inside);
+                self.out.line(&format!("{}:;", label(*pc)));
+            }
+        }
+        Some(())
+    }
+
+    fn forever(&mut self, body: &[Node], inside: Section) -> Option<()> {
+        self.out.open("loop {");
+        self.sequence(body, inside, inside)?;
+        self.out.close("}");
+        Some(())
+    }
+
+    /// A jump from one section to another (or the same).
+    fn jump(&mut self, node: &Node, from: Section, to: Section, around: Section) -> Option<()> {
+        debug_assert!(from == to || to.is_none(), "sections do not nest");
+        let line = match node {
+            Node::Break if around == to => "break;".into(),
+            Node::Continue if around == to => "continue;".into(),
+            Node::Goto(pc) => {
+                self.jumps.push((*pc, to));
+                format!("goto {};", label(*pc))
+            }
+            Node::Halt if to.is_none() => "return;".into(),
+            _ => return None,
+        };
+        self.out.line(&line);
+        Some(())
+    }
+
+    fn statement(&mut self, stmt: &Stmt) -> Option<()> {
+        let line = match &stmt.op {
+            Op::Skip => "skip;".into(),
+            Op::Assign { reg, expr } => {
+                let value = self.value(expr, &self.kind(*reg))?;
+                self.assign(*reg, &value)
+            }
+            Op::Choose { reg, lo, hi } => {
+                let value = self.choice(*lo, *hi, &self.kind(*reg))?;
+                self.assign(*reg, &value)
+            }
+            Op::Load { reg, from } => {
+                let (place, kind) = self.place(from)?;
+                self.yields(*reg, place, &kind)?
+            }
+            Op::Store { to, value } => {
+                let (place, kind) = self.place(to)?;
+                format!("{place} = {};", self.value(value, &kind)?)
+            }
+            Op::Update { reg, at, update } => {
+                let (place, kind) = self.place(at)?;
+                let value = |expr| self.value(expr, &kind);
+                let (call, yields) = match update {
+                    Update::Cas { expected, new } => {
+                        let call = format!("cas({place}, {}, {})", value(expected)?, value(new)?);
+                        (call, Kind::Bool)
+                    }
+                    Update::Swap { new } => {
+                        (format!("swap({place}, {})", value(new)?), kind.clone())
+                    }
+                    Update::Add { by } => {
+                        (format!("fetch_add({place}, {})", value(by)?), Kind::Int)
+                    }
+                    Update::Bits { op, by } => {
+                        let word = match op {
+                            BinOp::BitAnd => "fetch_and",
+                            BinOp::BitOr => "fetch_or",
+                            _ => "fetch_xor",
+                        };
+                        (format!("{word}({place}, {})", value(by)?), kind.clone())
+                    }
+                };
+                match (update, &kind) {
+                    (Update::Cas { .. } | Update::Swap { .. }, _) => {}
+                    (Update::Bits { .. }, Kind::Int | Kind::Bool) => {}
+                    (Update::Add { .. }, Kind::Int) => {}
+                    (Update::Add { .. } | Update::Bits { .. }, _) => return None,
+                }
+                match reg {
+                    Some(reg) => self.yields(*reg, call, &yields)?,
+                    None => format!("{call};"),
+                }
+            }
+            Op::Fence(FenceKinds::FULL) => "fence;".into(),
+            Op::Fence(kinds) if kinds.name().is_empty() => "skip;".into(),
+            Op::Fence(kinds) => format!("fence {};", kinds.name().replace(" + ", ", ")),
+            Op::Drain(at) => format!("drain {};", self.place(at)?.0),
+            Op::Assume(cond) => format!("assume({});", self.value(cond, &Kind::Bool)?),
+            Op::Assert(cond) => format!("assert({});", self.value(cond, &Kind::Bool)?),
+            Op::New { reg, pool } => {
+                let new = format!("new {}", self.problem.program.pool(*pool).name);
+                self.yields(*reg, new, &Kind::Ref(*pool))?
+            }
+            Op::Free { pool, cell } => format!("free({});", self.value(cell, &Kind::Ref(*pool))?),
+            op if is_silent(op) => return Some(()),
+            Op::Branch { .. } | Op::Leave | Op::AtomicBegin | Op::AtomicEnd | Op::Halt => {
+                unreachable!("no plain statements")
+            }
+            Op::Invoke { .. } | Op::Return { .. } => unreachable!("silent"),
+        };
+        self.out.statement(&line, stmt);
+        Some(())
+    }
+
+    /// The register gets what this yields.
+    fn yields(&mut self, reg: Reg, text_: String, kind: &Kind) -> Option<String> {
+        let written = convert(atom(text_), kind, &self.kind(reg))?;
+        let value = text(&written, Dialect::Fp, &String::clone);
+        Some(self.assign(reg, &value))
+    }
+
+    fn assign(&mut self, reg: Reg, value: &str) -> String {
+        let name = self.names.register(self.id, reg);
+        if self.undeclared.remove(&reg) {
+            let ty = &self.thread.registers[reg.index()].ty;
+            return format!("{} {name} = {value};", type_name(&self.problem.program, ty));
+        }
+        format!("{name} = {value};")
+    }
+
+    fn choice(&self, lo: Value, hi: Value, kind: &Kind) -> Option<String> {
+        if matches!(kind, Kind::Int | Kind::Open) {
+            return Some(format!("choose({lo}..={hi})"));
+        }
+        let all: Option<Vec<Written>> = (lo..=hi).map(|value| constant(value, kind)).collect();
+        let all: Vec<String> =
+            all?.iter().map(|value| text(value, Dialect::Fp, &String::clone)).collect();
+        Some(format!("choose({})", all.join(", ")))
+    }
+
+    fn kind(&self, reg: Reg) -> Kind {
+        Kind::of(&self.thread.registers[reg.index()].ty)
+    }
+
+    fn value(&self, expr: &Expr<Reg>, wanted: &Kind) -> Option<String> {
+        let leaf = |reg: &Reg| (self.names.register(self.id, *reg).to_string(), self.kind(*reg));
+        let written = Typed { leaf: &leaf }.write(expr, wanted)?;
+        Some(text(&written, Dialect::Fp, &String::clone))
+    }
+
+    /// The condition of a branch, or what holds when it does not.
+    fn condition(&self, stmt: &Stmt, holds: bool) -> Option<String> {
+        let Op::Branch { cond, .. } = &stmt.op else { unreachable!("only branches have one") };
+        if holds { self.value(cond, &Kind::Bool) } else { self.value(&negated(cond), &Kind::Bool) }
+    }
+
+    /// Where an access goes, and what is there.
+    fn place(&self, at: &Address) -> Option<(String, Kind)> {
+        let program = &self.problem.program;
+        let kind = Kind::of(&program.location(at.base).ty);
+        let index = match &at.index {
+            Some((_, index)) => Some(self.value(index, &Kind::Int)?),
+            None => None,
+        };
+        let Some((pool, cell)) = &at.cell else {
+            let kind = Kind::of(&self.names.variable(at.base).0.ty);
+            return Some((self.names.place(at, index.as_deref()), kind));
+        };
+        let of = match cell {
+            Expr::Var(_) => self.value(cell, &Kind::Ref(*pool))?,
+            _ => format!("({})", self.value(cell, &Kind::Ref(*pool))?),
+        };
+        let (_, field) = program.location(at.base).name.split_once('.')?;
+        let place = match index {
+            Some(index) => format!("{of}.{}[{index}]", field.strip_suffix("[0]")?),
+            None => format!("{of}.{field}"),
+        };
+        Some((place, kind))
+    }
+}
+
+/// A section that ends in every way by leaving it, without that.
+fn without_end(section: &mut Vec<Node>) {
+    match section.last_mut() {
+        Some(Node::If(_, then, otherwise)) => {
+            without_end(then);
+            without_end(otherwise);
+        }
+        _ => {
+            section.pop();
+        }
+    }
+}
+
+fn is_jump(node: &Node) -> bool {
+    matches!(node, Node::Break | Node::Continue | Node::Goto(_) | Node::Halt)
+}
+
+fn label(pc: Pc) -> String {
+    format!("at_{}", pc.0)
+}
+
+/// The labels in some code.
+fn labels(code: &[Node], found: &mut BTreeSet<Pc>) {
+    for node in code {
+        match node {
+            Node::Label(pc) => {
+                found.insert(*pc);
+            }
+            Node::Atomic(_, body) | Node::Loop(body) => labels(body, found),
+            Node::If(_, then, otherwise) => {
+                labels(then, found);
+                labels(otherwise, found);
+            }
+            Node::Plain(_) | Node::Break | Node::Continue | Node::Goto(_) | Node::Halt => {}
+        }
+    }
+}
+
+/// The labels that are jumped to in some code.
+fn gotos(code: &[Node]) -> BTreeSet<Pc> {
+    let mut found = BTreeSet::new();
+    for node in code {
+        match node {
+            Node::Goto(pc) => {
+                found.insert(*pc);
+            }
+            Node::Atomic(_, body) | Node::Loop(body) => found.extend(gotos(body)),
+            Node::If(_, then, otherwise) => {
+                found.extend(gotos(then));
+                found.extend(gotos(otherwise));
+            }
+            Node::Plain(_) | Node::Break | Node::Continue | Node::Label(_) | Node::Halt => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,197 @@
+//! Atomic blocks: one `d_step` for each path that [`guards`](crate::export::guards) finds.
+
+use super::code::Printer;
+use super::plan::{Plan, ends};
+use crate::Unsupported;
+use crate::export::checks::{Env, always_right};
+use crate::export::guards::{Path, is_true, paths};
+use crate::export::structure::structure;
+use fencepost_ir::flow::live_registers;
+use fencepost_ir::{Address, Op, Pc, Reg, Stmt, Thread};
+
+impl Printer<'_> {
+    /// The atomic block that begins here.
+    pub(super) fn block(&mut self, begin: Pc, jumped: bool) -> Result<(), Unsupported> {
+        let ends = ends(self.thread, begin);
+        let Some(end) = ends.first().copied() else {
+            return Err(Unsupported(format!("an atomic block of {} never ends", self.thread.name)));
+        };
+        let next = self.thread.stmt(end).next;
+        if ends.iter().any(|end| self.thread.stmt(*end).next != next) {
+            return Err(Unsupported(format!(
+                "an atomic block of {} has ends that go on to different statements",
+                self.thread.name
+            )));
+        }
+        self.seen.beginnings.insert(begin);
+        self.seen.ends.extend(ends.iter().copied());
+        let kept: Vec<Reg> = (0..self.thread.registers.len())
+            .map(Reg::from_index)
+            .filter(|reg| self.live[next.index()][reg.index()])
+            .collect();
+        let paths = paths(self.thread, begin, &self.facts)?;
+        let comment = self.comment(&[begin]);
+        let mut finish: Vec<String> = Vec::new();
+        for end in &ends {
+            for line in self.clear(*end) {
+                if !finish.contains(&line) {
+                    finish.push(line);
+                }
+            }
+        }
+        let several = paths.len() != 1 || jumped;
+        if paths.is_empty() {
+            self.out.commented("(false);", comment.as_deref());
+            return Ok(());
+        }
+        if several {
+            self.out.commented("if", comment.as_deref());
+        }
+        for path in &paths {
+            let code = self.path(path, begin, &kept)?;
+            let mark = self.mark(begin, path.choices.clone());
+            if several {
+                self.out.begin(":: ");
+            }
+            self.out.mark(mark.as_ref());
+            let comment = if several { None } else { comment.as_deref() };
+            self.out.commented("d_step {", comment);
+            self.out.indent();
+            self.out.mark(mark.as_ref());
+            if !is_true(&path.guard) {
+                let guard = self.expr(&path.guard);
+                self.out.line(&format!("({guard}) ->"));
+            } else if code.lines() == 0 && finish.is_empty() {
+                self.out.line("skip;");
+            }
+            self.out.outdent();
+            self.out.append(code);
+            self.out.indent();
+            for line in &finish {
+                self.out.line(&format!("{line};"));
+            }
+            self.out.outdent();
+            self.out.line("};");
+        }
+        if several {
+            self.out.line("fi;");
+        }
+        Ok(())
+    }
+
+    /// The code of a path.
+    fn path(
+        &mut self,
+        path: &Path,
+        begin: Pc,
+        kept: &[Reg],
+    ) -> Result<super::out::Out, Unsupported> {
+        let Some(rest) = path.rest else {
+            return self.inside(|this| {
+                this.out.line("assert(false);");
+                Ok(())
+            });
+        };
+        let mut thread = straight(self.thread, path, rest, begin);
+        self.simplify(&mut thread, kept)?;
+        for stmt in &thread.code {
+            // Which program counters set something is asked about the block as a whole.
+            if let Some(reg) = stmt.op.target() {
+                self.note_set(begin, reg);
+            }
+        }
+        let written: Vec<&Address> =
+            thread.code.iter().filter_map(|stmt| super::group::written(&stmt.op)).collect();
+        let plan = Plan::default();
+        let mut inner =
+            Printer::new(self.model, self.t, &thread, self.facts.registers, &plan, kept);
+        inner.out = self.out.inner();
+        inner.directly(&structure(&thread))?;
+        let lines = inner.invariants(&written)?;
+        for line in lines {
+            inner.out.line(&format!("{line};"));
+        }
+        self.named.borrow_mut().extend(inner.named.take());
+        if inner.kept.get() {
+            self.kept.set(true);
+        }
+        Ok(inner.out)
+    }
+
+    /// The statements of the block that set a register do.
+    fn note_set(&mut self, begin: Pc, reg: Reg) {
+        let inside = super::plan::inside(self.thread, begin);
+        let sets = inside.into_iter().filter(|pc| self.thread.stmt(*pc).op.target() == Some(reg));
+        self.seen.sets.extend(sets);
+    }
+
+    /// Leaves out what computes values that nobody reads.
+    fn simplify(&self, thread: &mut Thread, kept: &[Reg]) -> Result<(), Unsupported> {
+        loop {
+            let live = live_registers(thread, &[], kept);
+            let mut changed = false;
+            for at in 0..thread.code.len() {
+                let stmt = &thread.code[at];
+                let useless = match &stmt.op {
+                    Op::Assign { reg, .. } | Op::Load { reg, .. } => {
+                        !live[stmt.next.index()][reg.index()]
+                    }
+                    Op::Skip
+                    | Op::Choose { .. }
+                    | Op::Store { .. }
+                    | Op::Update { .. }
+                    | Op::Fence(_)
+                    | Op::Drain(_)
+                    | Op::Branch { .. }
+                    | Op::Assume(_)
+                    | Op::Assert(_)
+                    | Op::New { .. }
+                    | Op::Free { .. }
+                    | Op::Leave
+                    | Op::AtomicBegin
+                    | Op::AtomicEnd
+                    | Op::Invoke { .. }
+                    | Op::Return { .. }
+                    | Op::Halt => false,
+                };
+                if useless
+                    && is_true(&always_right(&stmt.op, thread, &self.facts, &Env::default())?)
+                {
+                    thread.code[at].op = Op::Skip;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A path as code of its own: what it does before the rest, and the rest up to the end of the block.
+fn straight(thread: &Thread, path: &Path, rest: Pc, begin: Pc) -> Thread {
+    let first = path.prefix.len().max(1);
+    let shifted = |pc: Pc| Pc::from_index(pc.index() + first);
+    let mut code: Vec<Stmt> = Vec::new();
+    for (pc, op) in &path.prefix {
+        let next = Pc::from_index(code.len() + 1);
+        code.push(Stmt { op: op.clone(), next, ..thread.stmt(*pc).clone() });
+    }
+    if code.is_empty() {
+        code.push(Stmt { op: Op::Skip, ..thread.stmt(begin).clone() });
+    }
+    code.last_mut().expect("there is one").next = shifted(rest);
+    let inside = super::plan::inside(thread, begin);
+    for (at, stmt) in thread.code.iter().enumerate() {
+        let mut stmt = stmt.clone();
+        stmt.next = shifted(stmt.next);
+        if let Op::Branch { then, otherwise, .. } = &mut stmt.op {
+            (*then, *otherwise) = (shifted(*then), shifted(*otherwise));
+        }
+        if matches!(stmt.op, Op::AtomicEnd) || !inside.contains(&Pc::from_index(at)) {
+            stmt.op = Op::Halt;
+        }
+        code.push(stmt);
+    }
+    Thread { name: thread.name.clone(), registers: thread.registers.clone(), code }
+}

@@ -1,0 +1,257 @@
+//! Explicit store buffers compared with the memory models: the translation under SC has the outcomes and the
+//! verdict of the original with the same bound, for the corpus and for random programs.
+//!
+//! A random program on which they differ is shrunk and printed as a `.fp` file.
+
+use fencepost_conformance::random::{Profile, program, shrink};
+use fencepost_engines::{
+    Answer, Budget, Engine, Explicit, Inconclusive, Settings, Task, Verdict, Violation, Why,
+};
+use fencepost_ir::validate::validate;
+use fencepost_ir::{Diagnostics, Fault, Op, Problem};
+use fencepost_models::{ModelSpec, Reductions};
+use fencepost_search::{Cancel, Limits, Progress};
+use fencepost_translate::buffers::buffers;
+use fencepost_translate::{Model, Origin, Translation};
+use std::path::PathBuf;
+
+/// Programs with more states than this are passed over.
+const STATES: u64 = 30_000;
+/// Random programs of each profile.
+const PROGRAMS: u64 = 150;
+
+fn lower(source: &str) -> Option<Vec<Problem>> {
+    let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
+    frontend.lower(source, &mut Diagnostics::new())
+}
+
+/// What happens, without a trace: the kind of verdict and, where one is violated, what is.
+///
+/// Up to a fixed bound nothing is concluded about the original where the bound matters. The translation says
+/// of the bounded program what is so.
+fn conclusion(answer: &Answer) -> Option<String> {
+    match &answer.verdict {
+        Verdict::Verified(_) => Some("verified".into()),
+        Verdict::Violated(evidence) => Some(match &evidence.violation {
+            Violation::NoWitness(_) => "no witness".into(),
+            _ => "violated".into(),
+        }),
+        Verdict::Inconclusive(Inconclusive { why: Why::Buffers, .. }) => Some("verified".into()),
+        Verdict::Inconclusive(Inconclusive { why: Why::NoWitness, .. }) => {
+            Some("no witness".into())
+        }
+        Verdict::Inconclusive(_) => None,
+    }
+}
+
+fn ask(problem: &Problem, model: &str, room: Option<u32>, partial_order: bool) -> Answer {
+    let model = ModelSpec::by_name(model).expect("a built-in model");
+    let settings = Settings {
+        limits: Limits { states: STATES, ..Limits::default() },
+        reductions: Reductions { partial_order, ..Reductions::ALL },
+        fixed_buffer: room,
+        ..Settings::default()
+    };
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    let budget = Budget { cancel: &cancel, progress: &progress };
+    Explicit.outcomes(Task { problem, model: &model }, settings, budget)
+}
+
+/// What is wrong with the form of a translation, if anything.
+fn malformed(problem: &Problem, translation: &Translation) -> Option<String> {
+    if let Err(broken) = validate(&translation.problem) {
+        return Some(format!("not well-formed: {broken:?}"));
+    }
+    let program = &translation.problem.program;
+    if translation.owners.len() != program.locations.len() {
+        return Some("not every location says whose it is".into());
+    }
+    let lengths = translation.origins.iter().map(Vec::len);
+    if !lengths.eq(program.threads.iter().map(|thread| thread.code.len())) {
+        return Some("not every statement has an origin".into());
+    }
+    let locations = &problem.program.locations;
+    if program.locations[..locations.len()] != locations[..] {
+        return Some("the first locations are others".into());
+    }
+    for (thread, origins) in program.threads.iter().zip(&translation.origins) {
+        // Steps begin at blocks and at statements outside of blocks; all but the halting have an origin.
+        let mut inside = false;
+        let mut stored = false;
+        for (stmt, origin) in thread.code.iter().zip(origins) {
+            match stmt.op {
+                Op::AtomicBegin if *origin == Origin::Nothing => {
+                    return Some(format!("{}: a block from nowhere", thread.name));
+                }
+                Op::AtomicBegin => (inside, stored) = (true, false),
+                Op::AtomicEnd => inside = false,
+                Op::Store { .. } | Op::Update { .. } if inside => stored = true,
+                // Code is written in order, but for loops of the original.
+                Op::Assume(_) if inside && stored && *origin == Origin::Nothing => {
+                    return Some(format!("{}: waits after it has stored", thread.name));
+                }
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+/// Compares one program under both models, with each room. Tells how many were small enough, or the first
+/// difference.
+fn compare(source: &str, rooms: &[u32]) -> Result<u32, String> {
+    let Some(problems) = lower(source) else { return Ok(0) };
+    let mut compared = 0;
+    for problem in &problems {
+        for (model, room) in
+            [Model::Tso, Model::Pso].iter().flat_map(|m| rooms.iter().map(move |r| (*m, *r)))
+        {
+            let frees = (problem.program.threads.iter().flat_map(|thread| &thread.code))
+                .any(|stmt| matches!(stmt.op, Op::Free { .. }));
+            let translation = match buffers(problem, model, room) {
+                Ok(translation) if !frees => translation,
+                Ok(_) => return Err("freeing records is not supported".into()),
+                Err(_) if frees => continue,
+                Err(unsupported) => return Err(format!("not translated: {unsupported}")),
+            };
+            let place = format!("{} {room}", model.name());
+            if let Some(wrong) = malformed(problem, &translation) {
+                return Err(format!("{place}: {wrong}"));
+            }
+            let original = ask(problem, model.name(), Some(room), false);
+            let ours = ask(&translation.problem, "sc", None, compared % 2 == 0);
+            let (Some(expected), Some(found)) = (conclusion(&original), conclusion(&ours)) else {
+                continue;
+            };
+            if expected != found {
+                return Err(format!("{place}: {found} instead of {expected}"));
+            }
+            let missing: Vec<_> = original.outcomes.difference(&ours.outcomes).collect();
+            let extra: Vec<_> = ours.outcomes.difference(&original.outcomes).collect();
+            if !missing.is_empty() || !extra.is_empty() {
+                return Err(format!("{place}: missing {missing:?}, too many {extra:?}"));
+            }
+            compared += 1;
+        }
+    }
+    Ok(compared)
+}
+
+fn run(profile: Profile) {
+    let rooms: &[&[u32]] = &[&[1], &[2], &[3], &[1, 2]];
+    let mut compared = 0;
+    for seed in 0..PROGRAMS {
+        let drawn = program(profile, seed);
+        let rooms = rooms[seed as usize % rooms.len()];
+        match compare(&drawn.to_string(), rooms) {
+            Ok(fine) => compared += u64::from(fine),
+            Err(_) => {
+                let small = shrink(&drawn, |source| compare(source, rooms).is_err()).to_string();
+                let difference = compare(&small, rooms);
+                panic!("{profile:?} seed {seed}: {difference:?}\n{small}");
+            }
+        }
+    }
+    println!("{profile:?}: {compared} comparisons");
+    // Two models for each program, but for those that free and those that are too large.
+    assert!(compared * 2 > PROGRAMS, "most programs are small enough to compare");
+}
+
+#[test]
+fn straight_line_programs() {
+    run(Profile::Straight);
+}
+
+#[test]
+fn loops() {
+    run(Profile::Loops);
+}
+
+#[test]
+fn records() {
+    run(Profile::Records);
+}
+
+#[test]
+fn everything() {
+    run(Profile::Kitchen);
+}
+
+#[test]
+fn many_stores() {
+    run(Profile::Buffers);
+}
+
+#[test]
+fn the_corpus() {
+    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let mut compared = 0;
+    for folder in ["litmus", "mutex", "papers", "regress"] {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(corpus.join(folder))
+            .expect("the corpus is there")
+            .map(|entry| entry.expect("a file").path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "fp"))
+            .collect();
+        files.sort();
+        for path in files {
+            let source = std::fs::read_to_string(&path).expect("a corpus program can be read");
+            match compare(&source, &[1, 2]) {
+                Ok(fine) => compared += fine,
+                Err(difference) => panic!("{}: {difference}", path.display()),
+            }
+        }
+    }
+    println!("{compared} comparisons");
+    assert!(compared > 400, "most of the corpus is small: {compared}");
+}
+
+/// Compares a program that is written for one rule, with every room.
+fn agree(source: &str) {
+    assert_eq!(compare(source, &[1, 2, 3]), Ok(6), "{source}");
+}
+
+#[test]
+fn any_location_of_an_array_may_be_committed_first() {
+    agree(
+        "shared int a[3];
+        thread p { int i; i = 0; while (i < 3) { a[i] = i + 1; i = i + 1; } }
+        thread q { r0 = a[0]; r1 = a[1]; r2 = a[2]; }
+        thread s { r2 = a[2]; r1 = a[1]; r0 = a[0]; }",
+    );
+}
+
+#[test]
+fn an_update_waits_for_what_is_before_a_barrier() {
+    agree(
+        "shared int x, z;
+        thread p { x = 1; fence store_load; swap(z, 1); }
+        thread q { r1 = z; r2 = x; }",
+    );
+}
+
+#[test]
+fn an_element_is_forwarded_only_to_loads_of_it() {
+    agree(
+        "shared int a[2];
+        thread p { int i; a[1] = 7; i = choose(0..=1); r = a[i]; drain a[i]; r2 = fetch_add(a[1 - i], 1); }
+        thread q { a[0] = 5; r = a[1]; }",
+    );
+}
+
+/// A value that does not fit faults when it is stored, not when it is committed.
+#[test]
+fn values_are_checked_when_they_are_stored() {
+    let source = "shared int(0..=1) x; shared int(0..=9) y;
+        thread p { int r; r = choose(0..=2); y = 9; x = r; }";
+    agree(source);
+    let problem = &lower(source).expect("a program")[0];
+    for model in [Model::Tso, Model::Pso] {
+        let translation = buffers(problem, model, 2).expect("it can be translated");
+        let answer = ask(&translation.problem, "sc", None, false);
+        let Verdict::Violated(evidence) = answer.verdict else { panic!("2 does not fit") };
+        let Violation::Fault(Fault::OutOfRange, Some(thread), _) = evidence.violation else {
+            panic!("{:?}", evidence.violation)
+        };
+        assert_eq!(thread.index(), 0, "the thread that stores, not the one that commits");
+    }
+}

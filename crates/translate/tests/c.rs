@@ -1,0 +1,163 @@
+//! Programs written as C: a compiler that warns about everything finds nothing, and those that are run do what they
+//! should.
+
+mod common;
+
+use common::{corpus, parse};
+use fencepost_ir::{Problem, Span};
+use fencepost_translate::buffers::buffers;
+use fencepost_translate::contexts::{Bound, contexts};
+use fencepost_translate::export::{Export, c::c};
+use fencepost_translate::{Model, Unsupported};
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+const WARN: [&str; 4] = ["-std=c11", "-Wall", "-Wextra", "-Werror"];
+
+/// What the verifiers provide, so that a compiler can read what is meant for them.
+const CBMC: [&str; 4] = [
+    "-D__CPROVER__",
+    "-D__CPROVER_assume(c)=((void)(c))",
+    "-D__CPROVER_atomic_begin()=((void)0)",
+    "-D__CPROVER_atomic_end()=((void)0)",
+];
+const OTHERS: [&str; 1] = ["-DFENCEPOST_VERIFIER"];
+
+fn written(problem: &Problem) -> Result<String, Unsupported> {
+    let about = ["A program */ \"with\" a /* strange \\".to_string(), "description".to_string()];
+    let line = |span: Span| Some(span.line);
+    c(&Export { problem, about: &about, line: &line })
+}
+
+/// Whether there is a compiler; says so if not.
+fn has_compiler() -> bool {
+    let found = Command::new("cc").arg("--version").output().is_ok_and(|o| o.status.success());
+    if !found {
+        eprintln!("skipped: there is no C compiler");
+    }
+    found
+}
+
+/// Runs the compiler on a text.
+fn compile(name: &str, text: &str, options: &[&str]) {
+    let mut compiler = Command::new("cc")
+        .args(WARN)
+        .args(options)
+        .args(["-x", "c", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the compiler can be started");
+    let mut input = compiler.stdin.take().expect("it is a pipe");
+    input.write_all(text.as_bytes()).expect("the compiler reads");
+    drop(input);
+    let output = compiler.wait_with_output().expect("the compiler ends");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}\n{errors}\n{text}");
+}
+
+#[test]
+fn the_corpus_compiles() {
+    if !has_compiler() {
+        return;
+    }
+    for (name, _, problem) in corpus(&["litmus", "mutex", "papers", "regress", "structures"]) {
+        let text = written(&problem).expect("it can be written");
+        compile(&name, &text, &["-fsyntax-only"]);
+    }
+}
+
+#[test]
+fn translations_compile_for_everybody() {
+    if !has_compiler() {
+        return;
+    }
+    for (at, (name, _, problem)) in corpus(&["litmus", "mutex", "structures"]).iter().enumerate() {
+        // A few of each folder show what there is to show.
+        if at % 7 != 0 {
+            continue;
+        }
+        let bound = Bound::Switches(2);
+        for translation in [contexts(problem, Model::Pso, bound), buffers(problem, Model::Tso, 2)] {
+            let Ok(translation) = translation else { continue };
+            let text = written(&translation.problem).expect("it can be written");
+            for options in [&[][..], &CBMC, &OTHERS] {
+                compile(name, &text, &[&["-fsyntax-only"], options].concat());
+            }
+        }
+    }
+}
+
+/// Compiles and runs a program: whether it ends well.
+fn run(name: &str, source: &str) -> bool {
+    let text = written(&parse(source)[0]).expect("it can be written");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let program = folder.join(format!("c-{name}"));
+    let path = program.to_string_lossy();
+    compile(name, &text, &["-O1", "-pthread", "-o", &path]);
+    let output = Command::new(&program).output().expect("what was compiled can be run");
+    fs::remove_file(&program).expect("it was there");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let failed = said.contains("Assertion");
+    assert_eq!(output.status.success(), !failed, "{name}: {said}\n{text}");
+    !failed
+}
+
+#[test]
+fn programs_run() {
+    if !has_compiler() {
+        return;
+    }
+    for (name, right, source) in [
+        ("message", true, "shared int x, y; thread p { x = 1; y = 1; } thread q { while (y == 0) skip; r = x; assert(r == 1); }"),
+        ("wrong", false, "shared int x; thread p { x = 1; r = x; assert(r == 2); }"),
+        (
+            "lock",
+            true,
+            "shared bool lock; shared int x; thread p(i in 0..2) { for (int k = 0; k < 1000; k++) { while (!cas(lock, false, true)) skip;
+               critical { x++; } lock = false; } } property mutual_exclusion; final forall x == 2000;",
+        ),
+        (
+            "no_lock",
+            false,
+            "shared int inside; thread p { critical { inside = 1; while (inside != 2) skip; } } thread q { while (inside != 1) skip;
+               critical { inside = 2; } } property mutual_exclusion;",
+        ),
+        ("updates", true, "shared int x = 6; thread p { a = fetch_add(x, -2); b = swap(x, 12); c = fetch_and(x, 10); d = fetch_or(x, 1);
+            e = fetch_xor(x, 3); f = x; assert(a == 6 && b == 4 && c == 12 && d == 8 && e == 9 && f == 10); }"),
+        ("locked_updates", true, "shared int x = 6, y; thread p { atomic { y = 1; } a = fetch_add(x, -2); b = swap(x, 12); c = fetch_and(x, 10);
+            d = fetch_or(x, 1); e = fetch_xor(x, 3); f = x; g = cas(x, 10, 11); h = cas(x, 10, 12);
+            assert(a == 6 && b == 4 && c == 12 && d == 8 && e == 9 && f == 10 && g && !h); }"),
+        ("bounds", false, "shared int a[2]; shared int i = 2; thread p { r = i; a[r] = 1; }"),
+        ("range", false, "shared int(0..3) x; shared int y = 3; thread p { r = y; x = r; }"),
+        ("range_of_update", false, "shared int(0..3) x = 1; shared int y = 2; thread p { r = y; fetch_add(x, r); }"),
+        ("failed_cas", true, "shared int(0..3) x = 1; shared int y = 3; thread p { r = y; s = cas(x, 0, r); assert(!s); }"),
+        ("division", false, "shared int x; thread p { r = x; s = 4 / r; x = s; }"),
+        ("guarded", true, "shared int x; thread p { r = x; s = r != 0 && 4 / r > 1; assert(!s); }"),
+        ("atomic", true, "shared int x; thread p(i in 0..2) { for (int k = 0; k < 1000; k++) atomic { x = x + 1; } } final forall x == 2000;"),
+        ("invariant", true, "shared int x, y; thread p(i in 0..2) { for (int k = 0; k < 100; k++) atomic { x++; y++; } } invariant x == y;"),
+        ("broken_invariant", false, "shared int x, y; thread p { x = 1; y = 1; } invariant x == y;"),
+        ("exists", false, "shared int x; thread p { x = 1; } final exists x == 1;"),
+        ("never", true, "shared int x; init { x = 1; } thread p { r = x; } final never x == 2 || p.r != 1;"),
+        ("choose", true, "thread p { r = choose(2..=3); assert(r == 2 || r == 3); }"),
+        ("assume", true, "shared int x = 1; thread p { r = x; assume(r == 0); assert(false); }"),
+        ("records", true, "record Node { int value; Node next; } pool Node[2]; shared Node top;
+            thread p { n = new Node; n.value = 4; n.next = top; top = n; m = top; r = m.value; assert(r == 4); }"),
+        ("null", false, "record Node { int value; } pool Node[2]; shared Node top; thread p { n = top; n.value = 1; }"),
+        ("words", true, "shared int log = 1, y1 = 2, register = 3, memory = 4; thread main { int auto = log + y1 + register + memory; assert(auto == 10); }"),
+        ("jumps", true, "shared int x; thread p { int k; again: k++; if (k < 5) goto again; loop { loop { if (k > 7) goto out; k++; if (k % 2 == 0) continue; break; } }
+            out: x = k; assert(k == 8); }"),
+    ] {
+        assert_eq!(run(name, source), right, "{name}");
+    }
+}
+
+#[test]
+fn comments_say_where_a_statement_comes_from() {
+    let text = written(&parse("shared int x;\nthread p { x = 1 /* one */; }")[0]);
+    let text = text.expect("it can be written");
+    assert!(text.contains("atomic_store(&x, 1);"), "{text}");
+    assert!(text.contains("/* line 2: x = 1"), "{text}");
+}

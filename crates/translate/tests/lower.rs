@@ -1,0 +1,141 @@
+//! Programs without records and critical sections have the verdicts and the outcomes of those with them, and
+//! their violations are runs of those.
+
+mod common;
+
+use common::{check, corpus, follow, moves, outcomes, parse};
+use fencepost_engines::Verdict;
+use fencepost_engines::verdict::Violation;
+use fencepost_ir::validate::validate;
+use fencepost_ir::{Op, Problem};
+use fencepost_models::replay::End;
+use fencepost_translate::export::lower::{Lowered, lower};
+
+/// Lowers a program and compares the two.
+fn compare(name: &str, problem: &Problem) -> (Verdict, Lowered) {
+    let lowered = lower(problem).expect("nothing is in the way");
+    let made = &lowered.problem;
+    assert_eq!(validate(made), Ok(()), "{name}\n{made}");
+    assert!(made.program.pools.is_empty());
+    let code = made.program.threads.iter().flat_map(|t| &t.code);
+    assert!(code.clone().all(|s| !s.critical && !matches!(s.op, Op::Leave)), "{name}");
+    for (thread, origins) in made.program.threads.iter().zip(&lowered.origins) {
+        assert_eq!(thread.code.len(), origins.len(), "{name}");
+    }
+    const STATES: u64 = 300_000;
+    let (before, after) = (check(problem, STATES), check(made, STATES));
+    let (one, other) = (&before.verdict, &after.verdict);
+    if !matches!((one, other), (Verdict::Inconclusive(_), _) | (_, Verdict::Inconclusive(_))) {
+        assert_eq!(one.word(), other.word(), "{name}\n{problem}\n{made}");
+    }
+    if let Verdict::Violated(evidence) = other
+        && let Some(trace) = &evidence.trace
+    {
+        let all = moves(made, trace);
+        let origin = |(t, pc, script): &common::Move| {
+            Some((*t, lowered.origins[t.index()][pc.index()]?, script.clone()))
+        };
+        let all: Vec<_> = all.iter().filter_map(origin).collect();
+        let end = follow(problem, trace.init.clone(), &all);
+        assert!(matches!(end, Ok(End::Wrong(_) | End::Stumbled(..))), "{name}: {end:?}\n{made}");
+    }
+    if let Verdict::Verified(_) = one {
+        let (one, other) = (outcomes(problem, STATES), outcomes(made, STATES));
+        if one.outcomes_complete && other.outcomes_complete {
+            assert_eq!(one.outcomes, other.outcomes, "{name}\n{made}");
+        }
+    }
+    (before.verdict, lowered)
+}
+
+#[test]
+fn the_corpus_keeps_its_verdicts() {
+    let mut seen = [0, 0];
+    for (name, _, problem) in corpus(&["litmus", "mutex", "papers", "regress", "structures"]) {
+        match compare(&name, &problem).0 {
+            Verdict::Verified(_) => seen[0] += 1,
+            Verdict::Violated(_) => seen[1] += 1,
+            Verdict::Inconclusive(_) => {}
+        }
+    }
+    assert!(seen[0] > 60 && seen[1] > 20, "{seen:?}");
+}
+
+fn violation(source: &str) -> Option<Violation> {
+    let problem = &parse(source)[0];
+    match compare(source, problem).0 {
+        Verdict::Violated(evidence) => Some(evidence.violation),
+        Verdict::Verified(_) => None,
+        Verdict::Inconclusive(_) => panic!("small"),
+    }
+}
+
+const POOL: &str = "record Node { int(0..=9) v; Node next; int(0..=5) slot[2]; } pool Node[2];
+    shared Node head; shared int(0..=9) x;";
+
+#[test]
+fn records_keep_their_faults() {
+    let body = |code: &str| format!("{POOL} thread p {{ {code} }} thread q {{ r = head; x = 1; }}");
+    let right = [
+        "n = new Node; n.v = 4; r = n.v; assert(r == 4); head = n; free(n); m = new Node; s = m.v; assert(s == 0);",
+        "n = new Node; m = new Node; n.slot[1] = 5; m.slot[0] = 2; i = 1; a = n.slot[i]; assert(a == 5);
+         b = m.slot[i - 1]; assert(b == 2); n.next = m; k = n.next; assert(k == m);",
+        "n = new Node; atomic { n.v = 4; r = n.v; free(n); } atomic { m = new Node; s = m.v; } assert(s == 0);",
+        "n = new Node; c = cas(n.v, 0, 7); assert(c); o = fetch_add(n.v, 1); r = n.v; assert(r == 8);",
+    ];
+    let wrong = [
+        "n = new Node; m = new Node; k = new Node;",
+        "n = head; r = n.v;",
+        "n = new Node; n.next = null; m = n.next; m.v = 1;",
+        "n = new Node; free(n); r = n.v;",
+        "n = new Node; free(n); free(n);",
+        "n = new Node; m = new Node; free(n); m.v = 1; n.v = 1;",
+        "n = new Node; m = new Node; i = 2; n.slot[i] = 1;",
+        "n = new Node; m = new Node; i = 0; m.slot[i - 1] = 1;",
+        "n = new Node; n.slot[1] = 6;",
+        "n = head; free(n);",
+        "n = new Node; atomic { free(n); n.v = 1; }",
+    ];
+    for code in right {
+        assert_eq!(violation(&body(code)), None, "{code}");
+    }
+    for code in wrong {
+        assert!(violation(&body(code)).is_some(), "{code}");
+    }
+}
+
+#[test]
+fn a_reference_can_be_stale_when_its_record_is_freed_by_another() {
+    let source = format!(
+        "{POOL} init {{ n = new Node; head = n; }}
+         thread p {{ n = head; if (n != null) {{ r = n.v; }} }}
+         thread q {{ n = head; head = null; free(n); }}"
+    );
+    assert!(matches!(violation(&source), Some(Violation::Fault(..))));
+}
+
+#[test]
+fn without_free_new_is_one_update() {
+    let source =
+        format!("{POOL} thread p {{ n = new Node; n.v = 1; }} thread q {{ m = new Node; }}");
+    let (_, lowered) = compare("counted", &parse(&source)[0]);
+    let code = &lowered.problem.program.threads[0].code;
+    assert!(code.iter().all(|s| !matches!(s.op, Op::AtomicBegin)), "{}", lowered.problem);
+    let names: Vec<&str> =
+        lowered.problem.program.locations.iter().map(|l| l.name.as_str()).collect();
+    assert!(names.contains(&"Node_slot[3]") && names.contains(&"allocated_Node"), "{names:?}");
+}
+
+#[test]
+fn critical_sections_are_entered_and_left() {
+    let locked = "shared int lock; property mutual_exclusion;
+        thread p { while (swap(lock, 1) == 1) {} critical { } lock = 0; }
+        thread q { while (swap(lock, 1) == 1) {} critical { } lock = 0; }";
+    assert_eq!(violation(locked), None);
+    let open = "shared int x; property mutual_exclusion;
+        thread p { critical { x = 1; } critical { x = 2; } } thread q { x = 3; critical { } }";
+    assert!(matches!(violation(open), Some(Violation::MutualExclusion(..))));
+    let loops = "shared int x; property mutual_exclusion;
+        thread p { loop { critical { r = x; } } } thread q { x = 1; assume(false); critical { } }";
+    assert_eq!(violation(loops), None);
+}

@@ -1,0 +1,257 @@
+//! Sequential C compiles, and running all of its choices gives the verdict of the explicit engine about the
+//! simulation whose threads run side by side.
+//!
+//! Without a C compiler on the path, the tests say so and check nothing but that there is a text.
+
+mod common;
+
+use common::{check, corpus, parse};
+use fencepost_engines::Verdict;
+use fencepost_ir::waits::without_waits;
+use fencepost_ir::{Op, Problem};
+use fencepost_translate::Model;
+use fencepost_translate::contexts::{Bound, contexts, sequence};
+use fencepost_translate::export::Export;
+use fencepost_translate::export::sequential::sequential;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs};
+
+/// The program with at most so many context switches as sequential C; none if there is no simulation.
+fn export(problem: &Problem, model: Model, switches: u32) -> Option<String> {
+    let frees = |op: &Op| matches!(op, Op::Free { .. });
+    let mut code = problem.program.threads.iter().flat_map(|thread| &thread.code);
+    let translation = match sequence(problem, model, switches) {
+        Ok(translation) => translation,
+        Err(why) => {
+            assert!(code.any(|stmt| frees(&stmt.op)), "{why}");
+            return None;
+        }
+    };
+    fencepost_ir::validate::validate(&translation.problem).expect("it is a program");
+    let line = |span: fencepost_ir::Span| (span.line > 0).then_some(span.line);
+    let about = vec!["A test.".to_string()];
+    let export = Export { problem: &translation.problem, about: &about, line: &line };
+    Some(sequential(&export, &translation).unwrap_or_else(|why| panic!("{why}\n{problem}")))
+}
+
+/// Whether a C compiler is there.
+fn is_there() -> bool {
+    let there = Command::new("cc").arg("--version").output().is_ok();
+    if !there {
+        eprintln!("cc is not installed: nothing is compiled");
+    }
+    there
+}
+
+/// A file of its own, gone when dropped.
+struct File(PathBuf);
+
+impl File {
+    fn new(ending: &str) -> File {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("fencepost-sequential-{}-{number}{ending}", std::process::id());
+        File(env::temp_dir().join(name))
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Compiles a program without a warning.
+fn cc(name: &str, text: &str, arguments: &[&str]) {
+    let source = File::new(".c");
+    fs::write(&source.0, text).expect("a file can be written");
+    let strict = ["-std=c11", "-Wall", "-Wextra", "-Werror"];
+    let mut command = Command::new("cc");
+    let Output { status, stderr, .. } =
+        command.args(strict).args(arguments).arg(&source.0).output().expect("it was there before");
+    let said = String::from_utf8_lossy(&stderr);
+    assert!(status.success(), "{name} {arguments:?}: {said}\n{text}");
+}
+
+/// What running all choices tells, if there are not too many.
+fn enumerate(name: &str, text: &str, runs: u64) -> Option<&'static str> {
+    let program = File::new("");
+    let limit = format!("-DRUNS={runs}UL");
+    let path = program.0.to_string_lossy();
+    cc(name, text, &["-O1", "-DFENCEPOST_ENUMERATE", "-DCHOICES=200", &limit, "-o", &path]);
+    let output = Command::new(&program.0).output().expect("what was compiled can run");
+    let said = String::from_utf8_lossy(&output.stdout);
+    if env::var_os("SHOW").is_some() {
+        eprintln!("{name}: {said}");
+    }
+    match output.status.code() {
+        Some(0) => Some("verified"),
+        Some(1) => Some("violated"),
+        Some(2) => None,
+        code => panic!("{name}: {code:?} {said}\n{text}"),
+    }
+}
+
+/// Compares both ways to run the contexts of a program. The verdict; none if one of them is too long.
+fn compare(name: &str, problem: &Problem, model: Model, switches: u32) -> Option<&'static str> {
+    let aside = contexts(problem, model, Bound::Switches(switches)).expect("it has a simulation");
+    let answer = check(&aside.problem, 1_000_000);
+    if matches!(answer.verdict, Verdict::Inconclusive(_)) {
+        return None;
+    }
+    // Rounds of a wait that come to nothing would have no end.
+    let waiting = without_waits(problem, false).problem;
+    let text = export(&waiting, model, switches).expect("it has a simulation");
+    let name = format!("{name} {} {switches}", model.name());
+    let found = enumerate(&name, &text, 4_000_000)?;
+    assert_eq!(found, answer.verdict.word(), "{name}\n{text}");
+    Some(found)
+}
+
+const MODELS: [Model; 2] = [Model::Tso, Model::Pso];
+
+#[test]
+fn the_corpus_compiles() {
+    let all = corpus(&["litmus", "mutex", "papers", "regress", "structures"]);
+    let is_there = is_there();
+    let verifier = ["-fsyntax-only", "-DFENCEPOST_VERIFIER"];
+    for (at, (name, _, problem)) in all.iter().enumerate() {
+        for model in MODELS {
+            let switches = (at % 3) as u32;
+            let Some(text) = export(problem, model, switches) else { continue };
+            if is_there {
+                cc(name, &text, if at % 2 == 0 { &verifier[..] } else { &verifier[..1] });
+            }
+        }
+    }
+}
+
+/// Compares programs of the corpus. All must be decided. How many are violated.
+fn verdicts(named: &[&str], switches: &[u32]) -> usize {
+    let mut violated = 0;
+    for (name, _, problem) in corpus(&["litmus", "mutex", "regress"]) {
+        let stem = name.split_once('/').map_or(name.as_str(), |(_, stem)| stem);
+        if !named.contains(&stem) {
+            continue;
+        }
+        for model in MODELS {
+            for k in switches {
+                let word = compare(&name, &problem, model, *k);
+                assert!(word.is_some(), "{name} {} {k}: too many runs", model.name());
+                violated += usize::from(word == Some("violated"));
+            }
+        }
+    }
+    violated
+}
+
+#[test]
+fn two_threads_have_their_verdicts() {
+    if !is_there() {
+        return;
+    }
+    let named = ["MP", "2+2W", "CoWW", "CoRR", "R", "S", "n6", "LB"];
+    // What must exist and does not: without switches all, with one under TSO MP, 2+2W and S, and always
+    // CoWW, CoRR and LB.
+    assert_eq!(verdicts(&named, &[0, 1]), 2 * named.len() + 3 + 6);
+    assert_eq!(verdicts(&["SB"], &[0, 1, 2]), 2);
+}
+
+#[test]
+fn fences_and_updates_have_their_verdicts() {
+    if !is_there() {
+        return;
+    }
+    let named = ["SB+cas+cas", "SB+full+full", "MP+ss+po", "MP+swapy+ll", "SB+atomic+atomic"];
+    verdicts(&named, &[0, 1]);
+    // A wait for the flag that overtakes what it stands for, under PSO.
+    assert_eq!(verdicts(&["MP+spin"], &[1]), 1);
+}
+
+#[test]
+fn three_threads_have_their_verdicts() {
+    if is_there() {
+        verdicts(&["WRC", "3.SB"], &[0]);
+    }
+}
+
+#[test]
+fn mutual_exclusion_has_its_verdicts() {
+    if is_there() {
+        assert_eq!(verdicts(&["peterson0-once", "dekker0-once"], &[0, 1]), 8);
+        assert_eq!(verdicts(&["peterson2-once"], &[0, 1]), 0);
+    }
+}
+
+#[test]
+fn regressions_have_their_verdicts() {
+    if is_there() {
+        verdicts(&["assert-overtaken", "many-exists", "forward-out-of-range"], &[0, 1]);
+    }
+}
+
+/// The verdict about a small program under both models, by both ways.
+fn small(source: &str, switches: u32) -> [&'static str; 2] {
+    let problem = &parse(source)[0];
+    MODELS.map(|model| {
+        if is_there() {
+            compare(source, problem, model, switches).expect("it is small")
+        } else {
+            let aside = contexts(problem, model, Bound::Switches(switches)).expect("it is one");
+            check(&aside.problem, 100_000).verdict.word()
+        }
+    })
+}
+
+#[test]
+fn invariants_are_watched_in_every_place() {
+    let two = "shared int x, y; thread p { x = 1; y = 1; } thread q { r = y; }";
+    assert_eq!(small(&format!("{two} invariant y <= x;"), 1), ["verified", "violated"]);
+    assert_eq!(small(&format!("{two} invariant x + y <= 2;"), 1), ["verified"; 2]);
+}
+
+#[test]
+fn a_failure_counts_only_with_guesses_that_are_confirmed() {
+    // 1 is written only after something else was read.
+    let early = "shared int x, y;
+        thread p { r = x; assert(r != 1); y = 1; }
+        thread q { while (y == 0) { skip; } x = 1; }";
+    assert_eq!(small(early, 1), ["verified"; 2]);
+    let free = "shared int x; thread p { r = x; assert(r != 1); } thread q { x = 1; }";
+    assert_eq!(small(free, 0), ["violated"; 2]);
+}
+
+#[test]
+fn records_and_arrays_have_copies() {
+    let records = "record Node { int(0..3) value; }
+        pool Node[2];
+        shared Node top;
+        thread p { n = new Node; n.value = 1; top = n; }
+        thread q { n = top; if (n != null) { v = n.value; assert(v == 1); } }";
+    assert_eq!(small(records, 1), ["verified", "violated"]);
+    let arrays = "shared int a[2] = {0, 1};
+        thread p { i = choose(0..=1); a[i] = 1 - i; }
+        thread q { j = a[1]; k = a[0];";
+    assert_eq!(small(&format!("{arrays} assert(j == 1 || k == 0); }}"), 0), ["verified"; 2]);
+    assert_eq!(small(&format!("{arrays} assert(j == 1); }}"), 0), ["violated"; 2]);
+}
+
+#[test]
+fn init_runs_in_the_first_place() {
+    let init = "shared int x; shared int y = 3; init { x = y - 1; }
+        thread p { r = x; x = r + 1; } thread q { y = 4; }";
+    assert_eq!(small(&format!("{init} final forall x == 3 && y == 4;"), 1), ["verified"; 2]);
+    assert_eq!(small(&format!("{init} final never x == 3;"), 0), ["violated"; 2]);
+    assert_eq!(small(&format!("{init} invariant x == 0 || y > x;"), 1), ["violated"; 2]);
+    assert_eq!(small(&format!("{init} invariant x >= 2;"), 1), ["verified"; 2]);
+}
+
+#[test]
+fn names_of_the_program_are_kept_apart() {
+    let names =
+        "shared int x, x_at, now, used; thread p { error = x_at; run = now; x_guess = x; x = 1; }
+        thread check { x_at = 1; used = 1; } final forall x == 1;";
+    assert_eq!(small(names, 0), ["verified"; 2]);
+}

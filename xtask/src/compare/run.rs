@@ -1,0 +1,289 @@
+//! Running both tools and reading what they print.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How both are run.
+#[derive(Clone, Debug)]
+pub(super) struct Bench {
+    /// Ours.
+    pub(super) binary: PathBuf,
+    /// Where files go.
+    pub(super) folder: PathBuf,
+    /// Pending stores.
+    pub(super) buffers: u32,
+    /// Search threads of ours.
+    pub(super) threads: u32,
+    /// For one run.
+    pub(super) limit: Duration,
+}
+
+/// What a tool says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    /// Nothing is wrong, with so many pending stores.
+    Holds,
+    /// Something is.
+    Violated,
+    /// It did not finish.
+    Unknown,
+}
+
+impl Verdict {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Unknown => "?",
+        }
+    }
+}
+
+/// A verdict with its figures.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Found {
+    pub(super) verdict: Verdict,
+    /// States stored.
+    pub(super) states: f64,
+    /// Of the whole process.
+    pub(super) seconds: f64,
+    pub(super) megabytes: f64,
+    /// Seconds it took to make the verifier.
+    pub(super) making: f64,
+    /// What a reader should know, such as why there is no verdict.
+    pub(super) remark: Option<String>,
+}
+
+impl Found {
+    fn unknown(remark: String) -> Self {
+        Found {
+            verdict: Verdict::Unknown,
+            states: 0.0,
+            seconds: 0.0,
+            megabytes: 0.0,
+            making: 0.0,
+            remark: Some(remark),
+        }
+    }
+}
+
+/// The output of a process, and how long it took; none when it was stopped.
+struct Ran {
+    output: String,
+    errors: String,
+    success: bool,
+    seconds: f64,
+}
+
+impl Bench {
+    /// Asks our explicit engine.
+    pub(super) fn ours(&self, file: &Path, model: &str) -> Result<Found, String> {
+        let mut command = Command::new(&self.binary);
+        command.args(["check", "--engine", "explicit", "--format", "json", "--model", model]);
+        command.args(["--threads", &self.threads.to_string()]);
+        command.args(["--time", &self.limit.as_secs().to_string()]);
+        if model != "sc" {
+            command.args(["--buffer", &self.buffers.to_string()]);
+        }
+        // It keeps its own limit, and is stopped only when it does not.
+        let Some(ran) = self.run(command.arg(file), self.limit + Duration::from_secs(30))? else {
+            return Ok(Found::unknown("does not keep its time limit".into()));
+        };
+        let found = ours(&ran.output, self.buffers, ran.seconds);
+        Ok(found.unwrap_or_else(|complaint| {
+            let why = ran.errors.lines().next().unwrap_or_default();
+            Found::unknown(format!("{complaint}: {why}"))
+        }))
+    }
+
+    /// Makes SPIN's verifier for the translation and runs it.
+    pub(super) fn spin(&self, file: &Path, model: &str) -> Result<Found, String> {
+        let promela = self.folder.join("program.pml");
+        let mut translate = Command::new(&self.binary);
+        translate.arg("translate").arg(file).args(["--model", model, "--to", "promela"]);
+        if model != "sc" {
+            translate.args(["--buffers", &self.buffers.to_string()]);
+        }
+        let text = match self.make(&mut translate)? {
+            Ok(ran) => ran.output,
+            Err(complaint) => return Ok(Found::unknown(complaint)),
+        };
+        std::fs::write(&promela, text)
+            .map_err(|error| format!("{}: {error}", promela.display()))?;
+        let mut making = 0.0;
+        let mut generate = Command::new("spin");
+        generate.args(["-a", "program.pml"]);
+        let mut compile = Command::new("cc");
+        compile.args(["-O2", "-DSAFETY", "-DMEMLIM=8192", "-o", "pan", "pan.c"]);
+        for command in [&mut generate, &mut compile] {
+            match self.make(command)? {
+                Ok(ran) => making += ran.seconds,
+                Err(complaint) => return Ok(Found::unknown(complaint)),
+            }
+        }
+        let mut verify = Command::new(self.folder.join("pan"));
+        verify.arg("-m1000000");
+        // A state without steps is an error only for those who ask.
+        if !asks_for_deadlocks(file)? {
+            verify.arg("-E");
+        }
+        let found = match self.run(&mut verify, self.limit)? {
+            None => Found::unknown(format!("stopped after {} s", self.limit.as_secs())),
+            Some(ran) => spin(&ran.output, ran.seconds),
+        };
+        Ok(Found { making, ..found })
+    }
+
+    /// Runs what must succeed for the next command; what it says when it does not.
+    fn make(&self, command: &mut Command) -> Result<Result<Ran, String>, String> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let name = name.rsplit('/').next().unwrap_or_default().to_string();
+        Ok(match self.run(command, self.limit)? {
+            None => Err(format!("{name}: stopped after {} s", self.limit.as_secs())),
+            Some(ran) if ran.success => Ok(ran),
+            Some(ran) => {
+                let mut said = ran.errors.lines().chain(ran.output.lines());
+                Err(format!("{name}: {}", said.next().unwrap_or("fails")))
+            }
+        })
+    }
+
+    /// Runs a command in our folder; none when it takes longer than the limit. Output goes through files,
+    /// so that nobody has to read it meanwhile.
+    fn run(&self, command: &mut Command, limit: Duration) -> Result<Option<Ran>, String> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let complain = |error: std::io::Error| format!("{name}: {error}");
+        let (output, errors) = (self.folder.join("output"), self.folder.join("errors"));
+        command.current_dir(&self.folder).stdin(Stdio::null());
+        command.stdout(File::create(&output).map_err(complain)?);
+        command.stderr(File::create(&errors).map_err(complain)?);
+        let begin = Instant::now();
+        let mut child = command.spawn().map_err(complain)?;
+        let status = loop {
+            match child.try_wait().map_err(complain)? {
+                Some(status) => break status,
+                None if begin.elapsed() > limit => {
+                    child.kill().map_err(complain)?;
+                    child.wait().map_err(complain)?;
+                    return Ok(None);
+                }
+                None => std::thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        let seconds = begin.elapsed().as_secs_f64();
+        let read = |path: &Path| {
+            std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let (output, errors) = (read(&output).map_err(complain)?, read(&errors).map_err(complain)?);
+        Ok(Some(Ran { output, errors, success: status.success(), seconds }))
+    }
+}
+
+/// Whether the program says that it must not get stuck.
+fn asks_for_deadlocks(file: &Path) -> Result<bool, String> {
+    let source =
+        std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut code = source.lines().map(|line| line.split("//").next().unwrap_or_default());
+    Ok(code.any(|line| line.contains("deadlock_free")))
+}
+
+/// Reads the answer of `fencepost check --format json`. Within the bound, a search that only the bound has
+/// ended has seen everything.
+fn ours(json: &str, buffers: u32, seconds: f64) -> Result<Found, String> {
+    let answer: serde_json::Value =
+        serde_json::from_str(json).map_err(|error| format!("no answer in JSON ({error})"))?;
+    let result = &answer["results"][0];
+    let number = |key: &str| result[key].as_f64();
+    let all_seen = number("clean_up_to") == Some(f64::from(buffers));
+    let verdict = match result["verdict"].as_str() {
+        Some("verified") => Verdict::Holds,
+        Some("violated") => Verdict::Violated,
+        Some("inconclusive") if all_seen => Verdict::Holds,
+        Some("inconclusive") => Verdict::Unknown,
+        _ => return Err("no verdict in the answer".into()),
+    };
+    let message = result["message"].as_str().map(String::from);
+    Ok(Found {
+        verdict,
+        states: number("states").ok_or("no states in the answer")?,
+        seconds,
+        megabytes: number("peak_bytes").ok_or("no memory in the answer")? / 1e6,
+        making: 0.0,
+        remark: message.filter(|_| verdict == Verdict::Unknown),
+    })
+}
+
+/// Reads the answer of SPIN's verifier.
+fn spin(output: &str, seconds: f64) -> Found {
+    let before = |words: &str| {
+        let line = output.lines().find(|line| line.trim_end().ends_with(words))?;
+        line.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    let errors = output.lines().find_map(|line| line.split("errors: ").nth(1));
+    // It says that it violated an assertion of the program, or that it ran into one of its own limits.
+    let own = ["max search depth too small", "reached -DMEMLIM", "VECTORSZ", "out of memory"];
+    let limit = own.iter().find(|own| output.contains(*own));
+    let (verdict, remark) = match (errors.map(str::trim), limit) {
+        (Some("0"), None) => (Verdict::Holds, None),
+        (Some("0") | None, Some(limit)) => (Verdict::Unknown, Some(format!("a limit: {limit}"))),
+        (Some(_), _) => (Verdict::Violated, None),
+        (None, None) => {
+            let line = output.lines().next().unwrap_or("says nothing");
+            (Verdict::Unknown, Some(line.to_string()))
+        }
+    };
+    Found {
+        verdict,
+        states: before("states, stored").unwrap_or(0.0),
+        seconds,
+        megabytes: before("total actual memory usage").unwrap_or(0.0),
+        making: 0.0,
+        remark,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const END: &str = "
+       63 states, stored
+       16 states, matched
+  128.730\ttotal actual memory usage
+";
+
+    #[test]
+    fn spin_says_how_it_ended() {
+        let holds = format!("State-vector 20 byte, depth reached 18, errors: 0{END}");
+        let found = spin(&holds, 0.5);
+        assert_eq!(found.verdict, Verdict::Holds);
+        assert_eq!((found.states, found.megabytes, found.seconds), (63.0, 128.73, 0.5));
+        let violated = format!("pan:1: assertion violated (x<6)\ndepth reached 16, errors: 1{END}");
+        assert_eq!(spin(&violated, 0.5).verdict, Verdict::Violated);
+        let cut = format!("error: max search depth too small\ndepth reached 2, errors: 0{END}");
+        assert_eq!(spin(&cut, 0.5).verdict, Verdict::Unknown);
+        assert_eq!(spin("", 0.5).verdict, Verdict::Unknown);
+        assert_eq!(spin("errors: 0\n1.234567e+08 states, stored", 0.5).states, 123_456_700.0);
+    }
+
+    #[test]
+    fn a_search_that_only_the_bound_ended_has_seen_everything() {
+        let answer = |verdict: &str, clean: &str| {
+            format!(
+                r#"{{"results": [{{"verdict": "{verdict}", "states": 7, "peak_bytes": 2000000,
+                    "message": "so it is", "clean_up_to": {clean}}}]}}"#
+            )
+        };
+        let read = |verdict: &str, clean: &str| {
+            ours(&answer(verdict, clean), 2, 0.5).expect("an answer").verdict
+        };
+        assert_eq!(read("verified", "null"), Verdict::Holds);
+        assert_eq!(read("inconclusive", "2"), Verdict::Holds);
+        assert_eq!(read("inconclusive", "1"), Verdict::Unknown);
+        assert_eq!(read("violated", "null"), Verdict::Violated);
+        assert!(ours("{}", 2, 0.5).is_err());
+        assert_eq!(ours(&answer("verified", "null"), 2, 0.5).expect("an answer").megabytes, 2.0);
+    }
+}

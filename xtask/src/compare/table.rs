@@ -1,0 +1,62 @@
+//! The table: a row for each program and model.
+
+use super::run::Found;
+
+/// What both found out about a program under a model.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Row {
+    /// The program.
+    pub(super) name: String,
+    /// The model.
+    pub(super) model: String,
+    /// Our explicit engine.
+    pub(super) ours: Found,
+    /// SPIN's verifier.
+    pub(super) spin: Found,
+}
+
+/// The names of the columns: for each tool states, seconds, states a second, memory.
+pub(super) fn heading() -> String {
+    let tool = |name: &str| format!("{name:>11} {:>8} {:>10} {:>8}", "seconds", "states/s", "MB");
+    format!(
+        "{:<22} {:<5} {:<9} {:<9} {} {} {:>7} {:>8}",
+        "program",
+        "model",
+        "ours",
+        "spin",
+        tool("our states"),
+        tool("spin states"),
+        "ratio",
+        "making"
+    )
+}
+
+impl Row {
+    /// The row as a line. The ratio is SPIN's seconds by ours: above 1, ours is faster.
+    pub(super) fn line(&self) -> String {
+        let (ours, spin) = (&self.ours, &self.spin);
+        let mut line = format!(
+            "{:<22} {:<5} {:<9} {:<9} {} {} {:>7.2} {:>8.2}",
+            self.name,
+            self.model,
+            ours.verdict.word(),
+            spin.verdict.word(),
+            figures(ours),
+            figures(spin),
+            spin.seconds / ours.seconds.max(f64::EPSILON),
+            spin.making
+        );
+        for (tool, found) in [("ours", ours), ("spin", spin)] {
+            if let Some(remark) = &found.remark {
+                line += &format!("\n    {tool}: {remark}");
+            }
+        }
+        line
+    }
+}
+
+fn figures(found: &Found) -> String {
+    let Found { states, seconds, megabytes, .. } = found;
+    let rate = states / seconds.max(f64::EPSILON);
+    format!("{states:>11.0} {seconds:>8.3} {rate:>10.0} {megabytes:>8.1}")
+}
