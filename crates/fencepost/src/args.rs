@@ -198,9 +198,6 @@ pub(crate) struct Check {
     #[arg(long, value_name = "N")]
     pub(crate) preemptions: Option<u32>,
 
-    #[command(flatten)]
-    pub(crate) bound: Bounds,
-
     /// Write into this directory what each thread's buffer can hold at each statement, for Graphviz; takes
     /// `--engine automata`
     #[arg(long, value_name = "DIR")]
@@ -220,6 +217,9 @@ pub(crate) struct Check {
 
     #[command(flatten)]
     pub(crate) abstraction: Abstract,
+
+    #[command(flatten)]
+    pub(crate) bound: Bounds,
 
     #[command(flatten)]
     pub(crate) search: Search,

@@ -18,6 +18,13 @@ pub(crate) fn replace_with<T, E: From<io::Error>>(
 ) -> Result<T, E> {
     // Through a link, the file it leads to.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    // A device or a pipe is written to; it must stay what it is.
+    if fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        let mut file = BufWriter::new(fs::OpenOptions::new().write(true).open(&path)?);
+        let made = fill(&mut file)?;
+        file.flush()?;
+        return Ok(made);
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
     let written = written(&beside, fill).and_then(|made| {

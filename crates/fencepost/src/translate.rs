@@ -17,7 +17,7 @@ use crate::store::replace;
 use clap::ValueEnum;
 use fencepost_ir::{Problem, Span};
 use fencepost_report::paint::{count, counted, printable};
-use fencepost_translate::export::{Export, c, fp, promela};
+use fencepost_translate::export::{Export, c, fp, promela, sequential};
 use fencepost_translate::{Unsupported, size};
 use prepare::{How, prepare};
 use std::path::PathBuf;
@@ -69,14 +69,6 @@ pub(crate) struct Options {
     #[arg(long, value_name = "TEXT")]
     client: Option<String>,
 
-    #[command(flatten)]
-    bound: Bounds,
-
-    /// Write store buffers out, with room for N stores of a thread (under PSO, of a thread to a location)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    #[arg(conflicts_with_all = ["contexts", "delay"], help_heading = "Translation")]
-    buffers: Option<u32>,
-
     /// Run this tool on the translation, and tell what it says about the program
     #[arg(long, value_enum, value_name = "TOOL")]
     run: Option<Tool>,
@@ -96,6 +88,14 @@ pub(crate) struct Options {
     /// Say nothing about the translation; with --run, print the verdict only
     #[arg(long, short)]
     quiet: bool,
+
+    #[command(flatten)]
+    bound: Bounds,
+
+    /// Write store buffers out, with room for N stores of a thread (under PSO, of a thread to a location)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(conflicts_with_all = ["contexts", "delay"], help_heading = "Translation")]
+    buffers: Option<u32>,
 
     #[command(flatten)]
     search: Search,
@@ -204,7 +204,7 @@ fn written(
         Language::Fp => fp::fp(&export)?,
         Language::Promela => promela::promela(&export)?.text,
         Language::C => c::c(&export)?,
-        Language::CSeq => return Err(Unsupported("not there yet".into())),
+        Language::CSeq => sequential::sequential(&export, &translation)?,
     };
     Ok((text, format!("{title}: {sizes}")))
 }

@@ -87,14 +87,11 @@ pub fn uses(op: &Op) -> Vec<Reg> {
 }
 
 /// For each program counter, the registers that are dead when a thread is there: whatever they hold
-/// is never read again. `observed` registers are live to the end.
-pub fn dead_registers(thread: &Thread, observed: &[Reg]) -> Vec<Vec<Reg>> {
-    // An observed register may hold garbage before it is set, but clearing it early would
-    // make a path that never sets it show 0 instead: that is its initial value only if it
-    // was never set at all, so it stays live.
+/// is never read again. Those of `kept` are read when the thread has halted.
+pub fn dead_registers(thread: &Thread, kept: &[Reg]) -> Vec<Vec<Reg>> {
     let dead =
         |live: &Vec<bool>| (0..live.len()).filter(|reg| !live[*reg]).map(Reg::from_index).collect();
-    live_registers(thread, observed, &[]).iter().map(dead).collect()
+    live_registers(thread, &[], kept).iter().map(dead).collect()
 }
 
 /// For each program counter, whether each register's value there can still be read. Those of `always` can everywhere;

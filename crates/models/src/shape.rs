@@ -120,7 +120,7 @@ impl<'p> Shape<'p> {
             for (slot, loc) in stores.iter().enumerate() {
                 store_slot[loc.index()] = Some(slot as u16);
             }
-            let observed = problem.kept_registers(ThreadId::from_index(id), true);
+            let kept = problem.kept_registers(ThreadId::from_index(id), true);
             threads.push(ThreadShape {
                 registers,
                 pc: Field::for_count(thread.code.len()),
@@ -129,7 +129,7 @@ impl<'p> Shape<'p> {
                     .map(|r| Field::for_range(*r))
                     .collect(),
                 register_limits: thread.registers.iter().map(|r| program.limits(&r.ty)).collect(),
-                dead: flow::dead_registers(thread, &observed),
+                dead: flow::dead_registers(thread, &kept),
                 returned: returned(thread).expect("checked by the front end"),
                 footprints: thread
                     .code

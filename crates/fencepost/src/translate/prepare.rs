@@ -2,9 +2,10 @@
 
 use crate::args::Bounds;
 use fencepost_engines::translate::simulated;
+use fencepost_ir::waits::without_waits;
 use fencepost_ir::{
-    BinOp, Condition, Consistency, Expr, Observable, Operations, Problem, Property, Quantifier, Span,
-    Value,
+    BinOp, Condition, Consistency, Expr, Observable, Operations, Problem, Property, Quantifier,
+    Span, Value,
 };
 use fencepost_models::catalog::Kind;
 use fencepost_models::specification::allowed;
@@ -36,7 +37,9 @@ impl How {
             let given = bounds.given().or(room.map(|_| "--buffers"));
             return match given {
                 None => Ok(How::Plain),
-                Some(option) => Err(format!("{option} is for --model tso and pso; SC has no buffers")),
+                Some(option) => {
+                    Err(format!("{option} is for --model tso and pso; SC has no buffers"))
+                }
             };
         }
         let Some(simulated) = simulated(model) else {
@@ -85,7 +88,10 @@ pub(super) fn prepare(
 ) -> Result<Translation, Unsupported> {
     let problem = &explained(problem)?;
     Ok(match how {
-        How::Contexts(model, Bound::Switches(k)) if in_sequence => sequence(problem, model, k)?,
+        How::Contexts(model, Bound::Switches(k)) if in_sequence => {
+            // A thread that waits is left alone where it would look again: loops that only re-read end.
+            sequence(&without_waits(problem, false).problem, model, k)?
+        }
         How::Plain | How::Contexts(..) | How::Buffers(..) if in_sequence => {
             return Err(Unsupported(
                 "threads run one after another (c-seq) up to a number of context switches only: \

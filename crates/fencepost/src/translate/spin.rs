@@ -184,6 +184,7 @@ impl Asking<'_> {
         let mut arguments: Vec<String> =
             ["-O2", "-DSAFETY", "-w", "-o", "pan", "pan.c"].map(String::from).into();
         arguments.push(format!("-DMEMLIM={megabytes}"));
+        arguments.push(format!("-DVECTORSZ={}", model.vector));
         let compiled = self.tool(workshop, "cc", &arguments)?;
         if !compiled.success {
             let text = compiled.text;

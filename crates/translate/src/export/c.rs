@@ -19,6 +19,7 @@ use super::names::{Names, Variable};
 use super::text::{Text, harmless};
 use crate::Unsupported;
 pub(super) use code::{Code, Role};
+pub(super) use faults::surely;
 use fencepost_ir::range::{Ranges, ranges};
 use fencepost_ir::{
     Condition, Expr, Loc, Observable, Op, Problem, Property, Quantifier, Reg, ThreadId, Type,
@@ -194,7 +195,7 @@ impl Whole<'_> {
         out.open("static void check_invariants(void) {");
         for property in &self.problem.properties {
             if let Property::Invariant(condition) = property {
-                out.line(&format!("assert({});", self.condition(&condition.expr)));
+                out.line(&format!("assert({});", self.condition(&surely(&condition.expr))));
             }
         }
         out.close("}");
@@ -238,9 +239,9 @@ impl Whole<'_> {
     fn final_condition(&self, quantifier: Quantifier, condition: &Condition, out: &mut Text<'_>) {
         let text = harmless(&condition.text);
         let (word, asserted) = match quantifier {
-            Quantifier::Forall => ("forall", condition.expr.clone()),
-            Quantifier::Never => ("never", negated(&condition.expr)),
-            Quantifier::Exists => ("exists", negated(&condition.expr)),
+            Quantifier::Forall => ("forall", surely(&condition.expr)),
+            Quantifier::Never => ("never", surely(&negated(&condition.expr))),
+            Quantifier::Exists => ("exists", negated(&surely(&condition.expr))),
         };
         out.line(&format!("/* final {word} {text} */"));
         if quantifier == Quantifier::Exists {

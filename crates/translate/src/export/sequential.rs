@@ -19,7 +19,7 @@
 mod prelude;
 
 use super::Export;
-use super::c::{Code, Role, Uses, Whole, holds, kept};
+use super::c::{Code, Role, Uses, Whole, holds, kept, surely};
 use super::expr::{Dialect, negated, number};
 use super::lower::lower;
 use super::names::{Names, Variable};
@@ -304,7 +304,7 @@ impl Sequence<'_> {
         out.open("static int invariants(void) {");
         for property in &self.problem().properties {
             if let Property::Invariant(condition) = property {
-                let broken = self.whole.condition(&negated(&condition.expr));
+                let broken = self.whole.condition(&negated(&surely(&condition.expr)));
                 out.line(&format!("if ({broken}) return 0;"));
             }
         }
@@ -369,16 +369,17 @@ impl Sequence<'_> {
             let text = harmless(&condition.text);
             match quantifier {
                 Quantifier::Forall => {
-                    let broken = self.whole.condition(&negated(&condition.expr));
+                    let broken = self.whole.condition(&negated(&surely(&condition.expr)));
                     out.line(&format!("if ({broken}) error = 1;  /* final forall {text} */"));
                 }
                 Quantifier::Never => {
-                    let broken = self.whole.condition(&condition.expr);
+                    let holds = surely(&negated(&condition.expr));
+                    let broken = self.whole.condition(&negated(&holds));
                     out.line(&format!("if ({broken}) error = 1;  /* final never {text} */"));
                 }
                 Quantifier::Exists => {
                     out.line(&format!("/* final exists {text} */"));
-                    let holds = self.whole.condition(&condition.expr);
+                    let holds = self.whole.condition(&surely(&condition.expr));
                     out.line(&format!("witness({witnesses}, {holds});"));
                     witnesses += 1;
                 }

@@ -13,35 +13,47 @@ pub(super) fn in_range(expr: &Expr<Reg>, limits: Range, known: &[Range]) -> bool
 
 /// What must hold so that no division in the expression is by zero.
 pub(super) fn divisions(expr: &Expr<Reg>, known: &[Range]) -> Vec<Expr<Reg>> {
+    let may_be_zero = |expr: &Expr<Reg>| {
+        let (lo, hi) = interval(expr, known);
+        lo <= 0 && 0 <= hi
+    };
     let mut found = Vec::new();
-    collect(expr, None, known, &mut found);
+    collect(expr, None, &may_be_zero, &mut found);
     found
 }
 
+/// That a condition holds, and that evaluating it does not divide by zero.
+pub(in crate::export) fn surely<V: Clone>(cond: &Expr<V>) -> Expr<V> {
+    let mut found = Vec::new();
+    collect(cond, None, &|divisor: &Expr<V>| divisor.as_const().is_none_or(|n| n == 0), &mut found);
+    found.push(cond.clone());
+    let all = found.into_iter().reduce(|a, b| binary(BinOp::And, &a, &b));
+    all.expect("the condition is one of them")
+}
+
 /// `path`: what holds where this part of the expression is evaluated.
-fn collect(
-    expr: &Expr<Reg>,
-    path: Option<&Expr<Reg>>,
-    known: &[Range],
-    found: &mut Vec<Expr<Reg>>,
+fn collect<V: Clone>(
+    expr: &Expr<V>,
+    path: Option<&Expr<V>>,
+    may_be_zero: &impl Fn(&Expr<V>) -> bool,
+    found: &mut Vec<Expr<V>>,
 ) {
-    let both = |a: &Expr<Reg>| match path {
+    let both = |a: &Expr<V>| match path {
         Some(path) => binary(BinOp::And, path, a),
         None => a.clone(),
     };
     match expr {
         Expr::Const(_) | Expr::Var(_) => {}
-        Expr::Unary(_, a) => collect(a, path, known, found),
+        Expr::Unary(_, a) => collect(a, path, may_be_zero, found),
         Expr::Binary(op @ (BinOp::And | BinOp::Or), a, b) => {
-            collect(a, path, known, found);
+            collect(a, path, may_be_zero, found);
             let needed = if *op == BinOp::And { (**a).clone() } else { negated(a) };
-            collect(b, Some(&both(&needed)), known, found);
+            collect(b, Some(&both(&needed)), may_be_zero, found);
         }
         Expr::Binary(op, a, b) => {
-            collect(a, path, known, found);
-            collect(b, path, known, found);
-            let (lo, hi) = interval(b, known);
-            if matches!(op, BinOp::Div | BinOp::Rem) && lo <= 0 && 0 <= hi {
+            collect(a, path, may_be_zero, found);
+            collect(b, path, may_be_zero, found);
+            if matches!(op, BinOp::Div | BinOp::Rem) && may_be_zero(b) {
                 let not_zero = binary(BinOp::Ne, b, &Expr::Const(0));
                 found.push(match path {
                     Some(path) => binary(BinOp::Or, &negated(path), &not_zero),
@@ -50,14 +62,14 @@ fn collect(
             }
         }
         Expr::Select(c, a, b) => {
-            collect(c, path, known, found);
-            collect(a, Some(&both(c)), known, found);
-            collect(b, Some(&both(&negated(c))), known, found);
+            collect(c, path, may_be_zero, found);
+            collect(a, Some(&both(c)), may_be_zero, found);
+            collect(b, Some(&both(&negated(c))), may_be_zero, found);
         }
     }
 }
 
-fn binary(op: BinOp, a: &Expr<Reg>, b: &Expr<Reg>) -> Expr<Reg> {
+fn binary<V: Clone>(op: BinOp, a: &Expr<V>, b: &Expr<V>) -> Expr<V> {
     Expr::Binary(op, Box::new(a.clone()), Box::new(b.clone()))
 }
 
