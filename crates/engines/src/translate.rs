@@ -239,8 +239,9 @@ fn script(step: &Step) -> &[u32] {
 /// A step that another tool took: whose, from which statement on, with which choices.
 pub type Reported = (ThreadId, Pc, Vec<u32>);
 
-/// A run under SC from the steps that another tool took, which may tell of local statements or not. It ends where
-/// something goes wrong. None when the program does not have such a run.
+/// A run under SC from the steps that another tool took. The tool may leave out steps that change nothing but
+/// registers that nobody reads; here they are taken before the thread's next step, and in the end if nothing is
+/// wrong without them. The run ends where something goes wrong. None when the program does not have such a run.
 pub fn retrace(
     problem: &Problem,
     reductions: Reductions,
@@ -272,13 +273,12 @@ impl Visitor for Retracing<'_> {
             Err(_) => return Some(trace),
         }
         for (t, pc, script) in self.steps {
-            if state.pcs.get(t.index()) != Some(pc) {
-                let op = &self.problem.program.threads.get(t.index())?.code.get(pc.index())?.op;
-                // It ran with the step before.
-                if op.is_local() && !matches!(op, Op::Choose { .. }) {
-                    continue;
-                }
-                return None;
+            let mut patience = self.problem.program.threads.get(t.index())?.code.len();
+            while state.pcs[t.index()] != *pc {
+                patience = patience.checked_sub(1)?;
+                let (step, after) = idle(&machine, &state, *t)?;
+                state = after;
+                trace.steps.push(step);
             }
             let step = Step { thread: *t, action: Action::Run(script.clone()) };
             let taken = machine.take(&mut state, &step, &mut ());
@@ -286,9 +286,34 @@ impl Visitor for Retracing<'_> {
             match taken {
                 Ok(Taken::Yes) => {}
                 Ok(Taken::Blocked | Taken::Bounded) => return None,
-                Err(_) => break,
+                Err(_) => return Some(trace),
+            }
+        }
+        if machine.wrong(&state).is_none() {
+            for t in self.problem.program.thread_ids() {
+                // A loop of such steps has no end.
+                for _ in 0..self.problem.program.thread(t).code.len() {
+                    let Some((step, after)) = idle(&machine, &state, t) else { break };
+                    state = after;
+                    trace.steps.push(step);
+                }
             }
         }
         Some(trace)
     }
+}
+
+/// The next step of a thread with the state after it, if it is one without a choice that leaves memory as it is.
+fn idle<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    state: &State<M::Pending>,
+    t: ThreadId,
+) -> Option<(Step, State<M::Pending>)> {
+    let step = Step { thread: t, action: Action::Run(Vec::new()) };
+    if let Op::Choose { .. } = machine.shape.stmt(t, state.pcs[t.index()]).op {
+        return None;
+    }
+    let mut after = state.clone();
+    let taken = machine.take(&mut after, &step, &mut ());
+    (taken == Ok(Taken::Yes) && after.memory == state.memory).then_some((step, after))
 }

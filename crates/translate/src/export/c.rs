@@ -31,7 +31,7 @@ use std::collections::BTreeSet;
 pub fn c(export: &Export<'_>) -> Result<String, Unsupported> {
     let problem = &lower(export.problem)?.problem;
     let export = &Export { problem, ..*export };
-    let words: Vec<&str> = prelude::WORDS.split_whitespace().collect();
+    let words = prelude::reserved(&problem.program, "");
     let mut names = Names::new(&problem.program, &words);
     let kept = kept(problem, &mut names);
     let program = Whole {

@@ -43,8 +43,8 @@ pub struct Names {
 
 impl Names {
     /// Names for all of a program that are none of the `reserved` words.
-    pub fn new(program: &Program, reserved: &[&str]) -> Names {
-        let taken = reserved.iter().map(|word| (*word).to_string()).collect();
+    pub fn new(program: &Program, reserved: &[impl AsRef<str>]) -> Names {
+        let taken = reserved.iter().map(|word| word.as_ref().to_string()).collect();
         let (threads, registers) = (Vec::new(), Vec::new());
         let mut names = Names { variables: variables(program), threads, registers, taken };
         for at in 0..names.variables.len() {

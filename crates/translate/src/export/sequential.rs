@@ -19,6 +19,7 @@
 mod prelude;
 
 use super::Export;
+use super::c::prelude::reserved;
 use super::c::{Code, Role, Uses, Whole, holds, kept, surely};
 use super::expr::{Dialect, negated, number};
 use super::lower::lower;
@@ -36,9 +37,8 @@ pub fn sequential(export: &Export<'_>, translation: &Translation) -> Result<Stri
     debug_assert_eq!(export.problem, &translation.problem, "the translation is exported");
     let problem = &lower(export.problem)?.problem;
     let export = &Export { problem, ..*export };
-    let words =
-        super::c::prelude::WORDS.split_whitespace().chain(prelude::WORDS.split_whitespace());
-    let mut names = Names::new(&problem.program, &words.collect::<Vec<_>>());
+    let words = reserved(&problem.program, prelude::WORDS);
+    let mut names = Names::new(&problem.program, &words);
     let kept = kept(problem, &mut names);
     let mut shared = Vec::new();
     for at in 0..names.variables.len() {

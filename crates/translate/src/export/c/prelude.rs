@@ -2,14 +2,14 @@
 
 use super::super::text::Text;
 use super::Uses;
-use fencepost_ir::{Problem, Property};
+use fencepost_ir::{Problem, Program, Property};
 
 /// What a name must not be: words of C, names of its library that compilers know or the headers declare, and ours.
-pub(in crate::export) const WORDS: &str = "\
+const WORDS: &str = "\
     abort abs acos asctime asin assert assume at_quick_exit atan atan2 atexit atof atoi atol \
     atoll atomic_begin atomic_end ATOMIC auto begin_run bool break bsearch calloc cas case cbrt \
     ceil char check_invariants choose clock clone complex const continue copysign cos cosh ctime \
-    daylight default difftime div do double else enum erf errno exit exp exp2 expm1 extern fabs \
+    daylight default EOF getchar stdin stdout stderr difftime div do double else enum erf errno exit exp exp2 expm1 extern fabs \
     false fdim fetch_add fetch_and fetch_or fetch_xor float floor fma fmax fmin fmod for fprintf \
     fputc fputs free frexp fscanf fwrite getenv gmtime goto hypot if ilogb imaxabs in_range init \
     inline int isalnum isalpha isdigit islower isprint ispunct isspace isupper labs ldexp ldiv \
@@ -21,6 +21,22 @@ pub(in crate::export) const WORDS: &str = "\
     strchr strcmp strcpy strftime strlen strncmp strtod strtol struct swap switch system tan \
     tanh tgamma threads time timezone tolower toupper true trunc typedef tzname union unix \
     unsigned unused vfprintf void volatile vprintf vsnprintf wcstombs wctomb while";
+
+/// What names of a program must not be: the words of C, these, and those of its names that the standard or the
+/// headers keep for themselves.
+pub(in crate::export) fn reserved(program: &Program, own: &str) -> Vec<String> {
+    let kept = |name: &str| {
+        let begins = ["_", "pthread_", "PTHREAD_", "atomic_", "ATOMIC_", "memory_order", "static_"];
+        begins.iter().any(|begin| name.starts_with(begin)) || name.ends_with("_t")
+    };
+    let locations = program.locations.iter().map(|location| location.name.as_str());
+    let threads = program.threads.iter().chain(&program.init);
+    let registers = threads.clone().flat_map(|t| t.registers.iter().map(|r| r.name.as_str()));
+    let names = locations.chain(threads.map(|t| t.name.as_str())).chain(registers);
+    let plain = names.map(|name| name.split(['[', '(']).next().unwrap_or(name));
+    let words = WORDS.split_whitespace().chain(own.split_whitespace());
+    words.chain(plain.filter(|name| kept(name))).map(String::from).collect()
+}
 
 /// How to use the program, for the comment at its head.
 pub(super) fn about(uses: Uses, problem: &Problem, out: &mut Text<'_>) {

@@ -133,10 +133,10 @@ impl Promela {
                 continue;
             };
             let step = &self.steps[at];
-            // The first two lines of a `d_step` stand for it, and some versions of SPIN show both.
+            // The first two lines of a `d_step` stand for it, and SPIN may show both, or one of them twice.
             let again = last.is_some_and(|(before, known)| {
                 before == number
-                    && known.line + 1 == line
+                    && (known.line == line || known.line + 1 == line)
                     && (known.thread, known.pc, &known.choices)
                         == (step.thread, step.pc, &step.choices)
             });

@@ -1,0 +1,91 @@
+//! `translate --run spin` through the real binary. Where SPIN or a C compiler is missing, the tests say so and only see
+//! that the program says so, too.
+
+use std::process::{Command, Output};
+
+fn fencepost(arguments: &[&str]) -> Output {
+    let cmd = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cmd/translate.in");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+    command.current_dir(cmd).args(arguments).output().expect("our own binary runs")
+}
+
+fn is_installed(program: &str, argument: &str) -> bool {
+    Command::new(program).arg(argument).output().is_ok()
+}
+
+/// Runs SPIN on a program: the exit code and what is printed. None without SPIN.
+fn spin(arguments: &[&str]) -> Option<(Option<i32>, String)> {
+    let output = fencepost(&[&["translate", "--run", "spin"], arguments].concat());
+    let (text, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if !is_installed("spin", "-V") || !is_installed("cc", "--version") {
+        eprintln!("spin or cc is not installed: left out");
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains("is not installed"), "{errors}");
+        return None;
+    }
+    Some((output.status.code(), format!("{text}{errors}")))
+}
+
+#[test]
+fn sequential_consistency_is_verified() {
+    let Some((code, text)) = spin(&["lock.fp", "--model", "sc"]) else { return };
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("SC  verified") && text.contains("(spin: "), "{text}");
+}
+
+#[test]
+fn a_trail_becomes_a_trace_of_the_program() {
+    for how in [["--contexts", "0"], ["--delay", "1"], ["--buffers", "1"]] {
+        let arguments = [&["lock.fp", "--model", "tso"][..], &how].concat();
+        let Some((code, text)) = spin(&arguments) else { return };
+        assert_eq!(code, Some(10), "{text}");
+        assert!(text.contains("both in their critical section"), "{text}");
+        assert!(text.contains("want[0]=true"), "its store is pending: {text}");
+        assert!(text.contains("was still in its buffer"), "{text}");
+    }
+}
+
+#[test]
+fn a_bound_is_in_the_verdict() {
+    for (how, words) in [
+        (["--contexts", "1"], "no violation up to 1 context switch of each thread"),
+        (["--delay", "0"], "no violation with stores pending for at most 0 context switches"),
+        (["--buffers", "2"], "no violation with buffers up to 2"),
+    ] {
+        let arguments = [&["fenced.fp", "--model", "pso"][..], &how].concat();
+        let Some((code, text)) = spin(&arguments) else { return };
+        assert_eq!(code, Some(5), "{text}");
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn a_condition_on_final_states_and_the_results_of_operations() {
+    let Some((code, text)) = spin(&["mp.fp", "--model", "pso", "--contexts", "1"]) else { return };
+    assert_eq!(code, Some(10), "{text}");
+    assert!(text.contains("commit flag=1"), "{text}");
+    let client = ["queue.fp", "--client", "p|g", "--model", "sc", "--format", "json"];
+    let Some((code, text)) = spin(&client) else { return };
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("\"engine\": \"spin\""), "{text}");
+}
+
+#[test]
+fn steps_that_change_nothing_are_part_of_the_trace() {
+    let dir = std::env::temp_dir().join(format!("fencepost-test-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a place for a program");
+    for (name, source) in [
+        ("load.fp", "shared int x; thread p { _r = x; } final forall x == 1;"),
+        ("cas.fp", "shared int x, y; thread p { y = 2; _c = cas(x, 0, 1); } final forall x == 0;"),
+    ] {
+        let path = dir.join(name);
+        std::fs::write(&path, source).expect("it can be written");
+        let path = path.to_str().expect("a plain name");
+        for how in [&["--model", "sc"][..], &["--model", "pso", "--buffers", "1"]] {
+            let Some((code, text)) = spin(&[&[path][..], how].concat()) else { break };
+            assert_eq!(code, Some(10), "{name} {how:?}: {text}");
+        }
+    }
+    let _ = std::fs::remove_dir_all(dir);
+}
