@@ -152,7 +152,7 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
             let exit = check::run_with(&check(options), &spin, output);
             match spin.failure() {
                 None => Ok(exit),
-                Some(message) => Err(message),
+                Some(message) => Err(format!("{}: {message}", input::shown(&options.file))),
             }
         }
     }

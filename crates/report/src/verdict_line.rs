@@ -277,7 +277,7 @@ pub fn ended_by(why: Why) -> &'static str {
         }
         Why::Untranslated => "programs that free records cannot be translated",
         Why::Room(_) => "bound on buffers reached",
-        Why::Tool => "the tool did not answer",
+        Why::Tool => "no answer from the tool",
     }
 }
 

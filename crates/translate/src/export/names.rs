@@ -41,6 +41,15 @@ pub struct Names {
     taken: BTreeSet<String>,
 }
 
+/// The names that a program has, as they are written: of locations, threads and registers, without indices.
+pub fn written(program: &Program) -> impl Iterator<Item = &str> {
+    let locations = program.locations.iter().map(|location| location.name.as_str());
+    let threads = program.threads.iter().chain(&program.init);
+    let registers = threads.clone().flat_map(|t| t.registers.iter().map(|r| r.name.as_str()));
+    let names = locations.chain(threads.map(|t| t.name.as_str())).chain(registers);
+    names.map(|name| name.split(['[', '(']).next().unwrap_or(name))
+}
+
 impl Names {
     /// Names for all of a program that are none of the `reserved` words.
     pub fn new(program: &Program, reserved: &[impl AsRef<str>]) -> Names {

@@ -85,7 +85,7 @@ pub fn promela(export: &Export<'_>) -> Result<Promela, Unsupported> {
         return Err(Unsupported("SPIN runs at most 255 processes".into()));
     }
     let ranges = ranges(&problem.program);
-    let mut names = Names::new(&problem.program, declare::RESERVED);
+    let mut names = Names::new(&problem.program, &declare::reserved(&problem.program));
     let globals = declare::globals(problem, &mut names);
     let model = Model {
         export: *export,

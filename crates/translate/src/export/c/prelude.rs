@@ -1,5 +1,6 @@
 //! What stands at the head of every C program: what a verifier provides, and the same for a plain run.
 
+use super::super::names::written;
 use super::super::text::Text;
 use super::Uses;
 use fencepost_ir::{Problem, Program, Property};
@@ -29,13 +30,8 @@ pub(in crate::export) fn reserved(program: &Program, own: &str) -> Vec<String> {
         let begins = ["_", "pthread_", "PTHREAD_", "atomic_", "ATOMIC_", "memory_order", "static_"];
         begins.iter().any(|begin| name.starts_with(begin)) || name.ends_with("_t")
     };
-    let locations = program.locations.iter().map(|location| location.name.as_str());
-    let threads = program.threads.iter().chain(&program.init);
-    let registers = threads.clone().flat_map(|t| t.registers.iter().map(|r| r.name.as_str()));
-    let names = locations.chain(threads.map(|t| t.name.as_str())).chain(registers);
-    let plain = names.map(|name| name.split(['[', '(']).next().unwrap_or(name));
     let words = WORDS.split_whitespace().chain(own.split_whitespace());
-    words.chain(plain.filter(|name| kept(name))).map(String::from).collect()
+    words.chain(written(program).filter(|name| kept(name))).map(String::from).collect()
 }
 
 /// How to use the program, for the comment at its head.

@@ -5,17 +5,18 @@ use super::code::Printer;
 use super::out::Out;
 use super::plan::{Plan, Seen};
 use crate::Unsupported;
+use crate::export::c;
 use crate::export::checks::Facts;
 use crate::export::expr::{self, Dialect};
 use crate::export::guards::{Leaf, both};
-use crate::export::names::Names;
+use crate::export::names::{Names, written};
 use crate::export::substitute::substitute;
 use fencepost_ir::interval::{FULL, Range, join};
-use fencepost_ir::{Expr, Observable, Problem, Property, Quantifier, Reg, ThreadId, UnOp};
+use fencepost_ir::{Expr, Observable, Problem, Program, Property, Quantifier, Reg, ThreadId, UnOp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that mean something in Promela, to its preprocessor, or in this model.
-pub(super) const RESERVED: &[&str] = &[
+const RESERVED: &[&str] = &[
     "active",
     "assert",
     "atomic",
@@ -115,6 +116,19 @@ pub(super) const RESERVED: &[&str] = &[
     "release",
     "stronguntil",
 ];
+
+/// What the names of a program must not be: words of Promela and, because the verifier is a C program in which they
+/// appear, words of C and what could be a macro.
+pub(super) fn reserved(program: &Program) -> Vec<String> {
+    let macros = |name: &str| {
+        let upper = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        name.len() > 1 && name.chars().all(upper)
+    };
+    let own: Vec<&str> = written(program).filter(|name| macros(name)).collect();
+    let more = ["asm", "memset", "typeof", "uchar", "uint", "ushort"];
+    let words = RESERVED.iter().copied().chain(more).chain(own);
+    c::prelude::reserved(program, &words.collect::<Vec<_>>().join(" "))
+}
 
 /// Holds the old value of an update on its way.
 pub(super) const KEPT: &str = "kept";
