@@ -18,7 +18,7 @@ use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{Look, WIDTH, picture};
 use fencepost_report::trace_file::TraceFile;
 use fencepost_report::verdict_line::{
-    Class, Finding, Found, ROBUST, advice, heading, remark, row, shown,
+    Class, Finding, Found, ROBUST, SPIN, advice, heading, remark, row, shown,
 };
 use fencepost_report::why::reasons;
 use fencepost_report::{Story, cycle};
@@ -423,8 +423,10 @@ impl Checking<'_> {
         if self.options.format == Format::Json {
             let version = env!("CARGO_PKG_VERSION");
             let mut report = CheckReport::new(version, self.results, self.errors);
-            if self.engine.name() == ROBUST {
-                report.command = ROBUST.into();
+            match self.engine.name() {
+                ROBUST => report.command = ROBUST.into(),
+                SPIN => report.command = "translate".into(),
+                _ => {}
             }
             let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
             self.output.print(&format!("{text}\n"));

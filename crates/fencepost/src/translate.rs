@@ -1,6 +1,6 @@
 //! `fencepost translate`: programs for sequentially consistent tools.
 //!
-//! - [`prepare`]: the translation that the options ask for.
+//! - [`mod@prepare`]: the translation that the options ask for.
 //! - [`spin`]: SPIN as an engine; [`workshop`]: where outside programs run.
 
 mod prepare;
@@ -15,7 +15,7 @@ use crate::input::{self, Source};
 use crate::output::Output;
 use crate::store::replace;
 use clap::ValueEnum;
-use fencepost_ir::{Problem, Span};
+use fencepost_ir::{Problem, Property, Quantifier, Span};
 use fencepost_report::paint::{count, counted, printable};
 use fencepost_translate::export::{Export, c, fp, promela, sequential};
 use fencepost_translate::{Unsupported, size};
@@ -193,11 +193,15 @@ fn written(
         "" => name.to_string(),
         client => format!("{name}, client {}", printable(client)),
     };
-    let about = [
+    let mut about = vec![
         format!("Fencepost {}: {title}", env!("CARGO_PKG_VERSION")),
         how.told(),
         format!("{sizes}."),
     ];
+    let exists = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
+    if how != How::Plain && problem.properties.iter().any(exists) {
+        about.push("A `final exists` that does not hold here may hold beyond the bound.".into());
+    }
     let line = |span: Span| (span.line > 0).then_some(span.line);
     let export = Export { problem: &translation.problem, about: &about, line: &line };
     let text = match language {

@@ -369,6 +369,9 @@ pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint
     format!("  {name}  {word}  {}{figures}\n", message.unwrap_or_default())
 }
 
+/// The name of the engine that is SPIN.
+pub const SPIN: &str = "spin";
+
 /// The name of the engine whose `verified` means robust.
 pub const ROBUST: &str = "robust";
 

@@ -40,7 +40,7 @@ mod helper;
 use crate::assemble::{Assembler, Spot};
 use crate::blocks::inside_blocks;
 use crate::formula::{add, any, eq, guarded, le, not, num};
-use crate::groups::{Match, identifier};
+use crate::groups::{Group, Match, groups, identifier};
 use crate::{Model, Origin, Translation, Unsupported};
 use data::{Data, Memory, element};
 use fencepost_ir::{
@@ -157,6 +157,15 @@ fn check(problem: &Problem, bound: Bound) -> Result<(), Unsupported> {
     if program.threads.iter().any(|thread| thread.code.iter().any(frees)) {
         let why = "programs that free records cannot be translated: a store that is pending \
                    could reach another record";
+        return Err(Unsupported(why.into()));
+    }
+    let data = program.threads.iter().map(|thread| {
+        let locations: u32 = groups(program, thread).iter().map(Group::size).sum();
+        u64::from(locations) * (2 + 2 * u64::from(bound.k())) + 6
+    });
+    if program.locations.len() as u64 + data.sum::<u64>() > 65_000 {
+        let why = "the translation would need more than 65,000 locations: use smaller arrays, or a \
+                   smaller bound";
         return Err(Unsupported(why.into()));
     }
     Ok(())

@@ -28,8 +28,11 @@ fn lower(source: &str) -> Option<Vec<Problem>> {
 /// What happens, without a trace: the kind of verdict and, where one is violated, what is.
 ///
 /// Up to a fixed bound nothing is concluded about the original where the bound matters. The translation says
-/// of the bounded program what is so.
+/// of the bounded program what is so. None for a search that was cut short: it may lack outcomes.
 fn conclusion(answer: &Answer) -> Option<String> {
+    if answer.statistics.states >= STATES {
+        return None;
+    }
     match &answer.verdict {
         Verdict::Verified(_) => Some("verified".into()),
         Verdict::Violated(evidence) => Some(match &evidence.violation {

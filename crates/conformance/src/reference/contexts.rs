@@ -20,7 +20,7 @@
 //! end of the run. The run still ends in the same state. Where the local statements were, contexts have vanished or have
 //! become one, where they are now, none has begun but perhaps a first and only one.
 //!
-//! What is pending is as in [`tso`](super::tso) and [`pso`](super::pso), with an age beside every entry.
+//! What is pending is as in [`super::tso`] and [`super::pso`], with an age beside every entry.
 
 #[cfg(test)]
 mod tests;

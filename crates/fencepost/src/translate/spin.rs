@@ -9,6 +9,7 @@ use fencepost_engines::{
     Violation, Why,
 };
 use fencepost_ir::{Property, Quantifier, Span};
+use fencepost_report::verdict_line::SPIN;
 use fencepost_search::Stop;
 use fencepost_translate::export::Export;
 use fencepost_translate::export::promela::spin::Report;
@@ -83,7 +84,7 @@ impl Spin {
 
 impl Engine for Spin {
     fn name(&self) -> &'static str {
-        "spin"
+        SPIN
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {

@@ -7,6 +7,7 @@ use crate::groups::{Group, Match, groups, identifier, matches};
 use fencepost_ir::{
     Address, Expr, FenceKinds, Loc, Location, Op, Program, Reg, ThreadId, Type, Value,
 };
+use std::collections::BTreeSet;
 
 /// An array of locations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,13 +73,15 @@ impl Data {
 pub(super) struct Memory<'a> {
     program: &'a mut Program,
     owners: Vec<Option<ThreadId>>,
+    taken: BTreeSet<String>,
     bound: Bound,
 }
 
 impl<'a> Memory<'a> {
     pub(super) fn new(program: &'a mut Program, bound: Bound) -> Self {
         let owners = vec![None; program.locations.len()];
-        Memory { program, owners, bound }
+        let taken = program.locations.iter().map(|location| location.name.clone()).collect();
+        Memory { program, owners, taken, bound }
     }
 
     /// By location: whose it is.
@@ -155,16 +158,15 @@ impl<'a> Memory<'a> {
     }
 
     fn add(&mut self, name: String, ty: Type, init: Value, owner: Option<ThreadId>) -> Loc {
-        let locations = &mut self.program.locations;
         let mut unique = name.clone();
-        while locations.iter().any(|location| location.name == unique) {
+        while !self.taken.insert(unique.clone()) {
             unique = match name.split_once('[') {
                 // All elements of an array are renamed alike, because all clash or none does.
                 Some((array, index)) => format!("{array}_[{index}"),
                 None => format!("{unique}_"),
             };
         }
-        locations.push(Location { name: unique, ty, init });
+        self.program.locations.push(Location { name: unique, ty, init });
         self.owners.push(owner);
         Loc::from_index(self.owners.len() - 1)
     }

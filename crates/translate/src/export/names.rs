@@ -67,8 +67,9 @@ impl Names {
 
     /// A new name outside of threads that no register has: this one, or one like it.
     pub fn global(&mut self, name: &str) -> String {
-        let registers = self.registers.iter().flatten();
-        let name = unused(name, &self.taken.iter().chain(registers).cloned().collect());
+        let name = unused(name, |name| {
+            self.taken.contains(name) || self.registers.iter().flatten().any(|used| used == name)
+        });
         self.taken.insert(name.clone());
         name
     }
@@ -78,10 +79,10 @@ impl Names {
         let mut name = |register: &str| {
             let name = match register.strip_prefix('%') {
                 Some(number) if number.starts_with(|c: char| c.is_ascii_digit()) => {
-                    unused(&format!("t{number}"), &taken)
+                    unused(&format!("t{number}"), |name| taken.contains(name))
                 }
-                Some(word) => unused(word, &taken),
-                None => unused(register, &taken),
+                Some(word) => unused(word, |name| taken.contains(name)),
+                None => unused(register, |name| taken.contains(name)),
             };
             taken.insert(name.clone());
             name
@@ -184,7 +185,7 @@ fn common(program: &Program, a: &Type, b: &Type) -> Type {
 }
 
 /// A legal name like this one that is not taken.
-fn unused(name: &str, taken: &BTreeSet<String>) -> String {
+fn unused(name: &str, taken: impl Fn(&String) -> bool) -> String {
     let mut legal = String::new();
     for c in name.chars() {
         if c.is_ascii_alphanumeric() || c == '_' {
@@ -199,11 +200,11 @@ fn unused(name: &str, taken: &BTreeSet<String>) -> String {
     if legal.is_empty() || legal.starts_with(|c: char| c.is_ascii_digit()) {
         legal.insert(0, 'v');
     }
-    if !taken.contains(&legal) {
+    if !taken(&legal) {
         return legal;
     }
     let numbered = (2..).map(|number| format!("{legal}_{number}"));
-    numbered.into_iter().find(|name| !taken.contains(name)).expect("some number is free")
+    numbered.into_iter().find(|name| !taken(name)).expect("some number is free")
 }
 
 #[cfg(test)]

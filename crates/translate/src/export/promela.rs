@@ -86,6 +86,7 @@ pub fn promela(export: &Export<'_>) -> Result<Promela, Unsupported> {
     }
     let ranges = ranges(&problem.program);
     let mut names = Names::new(&problem.program, &declare::reserved(&problem.program));
+    declare::check_lists(&problem.program, &names)?;
     let globals = declare::globals(problem, &mut names);
     let model = Model {
         export: *export,

@@ -92,7 +92,11 @@ impl<'a, 'b> Code<'a, 'b> {
     fn declare(&mut self) {
         let (mut read, mut set) = (BTreeSet::new(), BTreeSet::new());
         for stmt in &self.thread.code {
-            read.extend(flow::uses(&stmt.op));
+            // What waits for nobody under SC is not written.
+            match stmt.op {
+                Op::Drain(_) => set.extend(flow::uses(&stmt.op)),
+                _ => read.extend(flow::uses(&stmt.op)),
+            }
             set.extend(stmt.op.target());
         }
         let own = |reg: &Reg| self.whole.kept(self.id, *reg).is_none();

@@ -219,6 +219,22 @@ pub(super) fn heading(model: &Model<'_>, out: &mut Out) {
     out.line("");
 }
 
+/// SPIN does not take negative numbers in a list of initial values.
+pub(super) fn check_lists(program: &Program, names: &Names) -> Result<(), Unsupported> {
+    for variable in &names.variables {
+        let inits: Vec<i32> = variable.locations().map(|loc| program.location(loc).init).collect();
+        let list = inits.iter().any(|init| *init != inits[0]);
+        if list && inits.iter().any(|init| *init < 0) {
+            return Err(Unsupported(format!(
+                "`{}` has a list of initial values with a negative one, which SPIN does not take: set them \
+                 in an `init` block",
+                variable.name
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The variables that all processes know.
 pub(super) fn variables(model: &Model<'_>, seen: &[Seen], init_keeps: bool, out: &mut Out) {
     let program = &model.problem.program;
