@@ -89,3 +89,25 @@ fn steps_that_change_nothing_are_part_of_the_trace() {
     }
     let _ = std::fs::remove_dir_all(dir);
 }
+
+/// Every client of every library of the corpus: what its operations may return is a condition in the model.
+#[test]
+fn libraries_have_their_verdicts() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/structures");
+    let mut compared = 0;
+    for entry in std::fs::read_dir(folder).expect("the corpus is there") {
+        let path = entry.expect("it can be read").path();
+        let source = std::fs::read_to_string(&path).expect("it is text");
+        let path = path.to_str().expect("a plain name");
+        for client in source.lines().filter_map(|line| line.strip_prefix("client ")) {
+            let client = client.split(';').next().expect("there is always a first part");
+            let arguments = [path, "--client", client, "--model", "sc", "--quiet"];
+            let Some((code, text)) = spin(&arguments) else { return };
+            let ours = fencepost(&[&["check", "--engine", "explicit"], &arguments[..]].concat());
+            assert_eq!(code, ours.status.code(), "{path} {client}: {text}");
+            assert!(code == Some(0) || code == Some(10), "{path} {client}: {text}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 10, "{compared}");
+}

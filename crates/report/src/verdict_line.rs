@@ -119,6 +119,10 @@ impl Finding<'_> {
                         Some(doubt) => format!("possibly spurious: {}", doubt.sentence()),
                         None => explain(*inconclusive),
                     };
+                    let deadlocks = self.problem.properties.contains(&Property::DeadlockFree);
+                    if deadlocks && matches!(inconclusive.why, Why::Within(_)) {
+                        text.push_str("; deadlocks are not looked for");
+                    }
                     if let Some(growing) = answer.growing {
                         text.push_str(&format!("; {}", grows(self.problem, growing)));
                     }
