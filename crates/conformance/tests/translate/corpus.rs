@@ -29,3 +29,28 @@ fn litmus() {
     assert!(tally.compared > 4 * tally.cut, "{tally:?}");
     assert!(tally.relaxed > 0, "{tally:?}");
 }
+
+/// What comes after a fence depends on what others did after the stores before it were issued: it cannot be done
+/// in the same context, and need not wait for another one.
+#[test]
+fn what_is_over_is_over() {
+    let watcher = "thread q { a = w; b = x; if (a == 1 && b == 0) z = 1; }";
+    for after in [
+        "fence store_store; r = z; y = r;",
+        "fence store_store; r = z; c = fetch_add(y, r);",
+        "fence store_load; r = z; y = r;",
+        "r = z; x = r; y = r;",
+        "r = z; drain x; y = r;",
+        "r = z; fence; y = r;",
+    ] {
+        let source =
+            format!("shared int w, x, y, z; thread p {{ w = 1; x = 1; {after} }} {watcher}");
+        let mut tally = Tally::default();
+        for problem in lower(&source).expect("it compiles") {
+            let scope = Scope { k: 2, states: 100_000, translated: 1_000_000 };
+            let wrong = compare(&problem, scope, &mut tally);
+            assert!(wrong.is_empty(), "{source}: {} differ, as {}", wrong.len(), wrong[0]);
+        }
+        assert_eq!(tally.cut, 0, "{source}: {tally:?}");
+    }
+}
