@@ -30,21 +30,21 @@ fn litmus() {
     assert!(tally.relaxed > 0, "{tally:?}");
 }
 
-/// What comes after a fence depends on what others did after the stores before it were issued: it cannot be done
-/// in the same context, and need not wait for another one.
+/// A store is pending while others act, and what comes after it depends on what they did: it cannot be done in the
+/// same context, and need not wait for another one. That `u` was read as 0 shows that the fence was passed before.
 #[test]
 fn what_is_over_is_over() {
-    let watcher = "thread q { a = w; b = x; if (a == 1 && b == 0) z = 1; }";
+    let watcher = "thread q { a = w; b = x; if (a == 1 && b == 0) { u = 1; fence; z = 1; } }";
     for after in [
-        "fence store_store; r = z; y = r;",
-        "fence store_store; r = z; c = fetch_add(y, r);",
+        "fence store_store; s = u; r = z; if (s == 0) y = r;",
+        "fence store_store; s = u; r = z; if (s == 0) fetch_add(y, r);",
         "fence store_load; r = z; y = r;",
         "r = z; x = r; y = r;",
         "r = z; drain x; y = r;",
         "r = z; fence; y = r;",
     ] {
         let source =
-            format!("shared int w, x, y, z; thread p {{ w = 1; x = 1; {after} }} {watcher}");
+            format!("shared int u, w, x, y, z; thread p {{ w = 1; x = 1; {after} }} {watcher}");
         let mut tally = Tally::default();
         for problem in lower(&source).expect("it compiles") {
             let scope = Scope { k: 2, states: 100_000, translated: 1_000_000 };
