@@ -27,8 +27,10 @@
 //! - `left_T`: how many contexts it may still begin, once a store is not committed any more (with
 //!   [`Bound::Ages`]).
 //!
-//! Every statement that is not local is one atomic block that runs only while its thread is `running`. A
-//! helper for each thread begins its contexts: it makes the thread the running one, commits what is due and
+//! Every statement between a thread and memory is one atomic block that runs only while its thread is `running`.
+//! Local ones and leaving a critical section touch nothing that others see and are not asked: they could as well
+//! happen in the thread's next context. Nor is the beginning of an operation, which sees how far others are: a
+//! violation of `linearizable` may need one context more than was allowed. A helper for each thread begins its contexts: it makes the thread the running one, commits what is due and
 //! counts everything down by one. Since stores are scheduled relative to the current context, runs without a
 //! bound on contexts need nothing else.
 //!

@@ -7,6 +7,9 @@
 //!   consistent runs of what comes out are runs of what went in, and [`Translation`] says which.
 //! - *Export*, program to text: [`export`] writes any program, meant to run under SC, as `.fp`, as Promela
 //!   for SPIN, or as C.
+//!
+//! What translations share: [`assemble`] writes code, `formula` expressions, `groups` knows which locations a thread may
+//! have stores pending to, and `blocks` what is inside atomic blocks.
 
 pub mod assemble;
 mod blocks;
