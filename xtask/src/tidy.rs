@@ -18,6 +18,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("fencepost-search", 0),
     ("fencepost-automata", 0),
     ("fencepost-monitor", 0),
+    ("fencepost-cycles", 0),
     ("fencepost-frontends", 1),
     ("fencepost-models", 1),
     ("fencepost-translate", 1),
