@@ -17,10 +17,10 @@ use crate::store::replace;
 use clap::ValueEnum;
 use fencepost_ir::{Problem, Property, Quantifier, Span};
 use fencepost_report::paint::{count, counted, printable};
-use fencepost_translate::export::{Export, c, fp, promela, sequential};
+use fencepost_translate::export::{Export, c, fp, litmus, promela, sequential};
 use fencepost_translate::{Unsupported, size};
 use prepare::{How, prepare};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -33,6 +33,8 @@ enum Language {
     C,
     /// C without threads: they run one after another, and what others do meanwhile is guessed
     CSeq,
+    /// herd's, for X86: straight-line programs only
+    Litmus,
 }
 
 /// A tool that is run on the translation.
@@ -53,9 +55,9 @@ pub(crate) struct Options {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The memory model that is simulated: sc (nothing is), tso, pso
-    #[arg(long, default_value = "pso")]
-    model: String,
+    /// The memory model that is simulated: sc (nothing is), tso, pso [default: pso; sc with --to litmus]
+    #[arg(long)]
+    model: Option<String>,
 
     /// The language to write [default: fp; promela with --run spin]
     #[arg(long, value_enum, value_name = "LANGUAGE")]
@@ -122,8 +124,15 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
         (Some(_), Some(Tool::Spin)) => return Err("--run spin takes --to promela".into()),
         (Some(language), None) => language,
     };
-    let model = input::model(&options.model)?;
+    let model = input::model(simulated(options))?;
     let how = How::new(&model, &options.bound, options.buffers)?;
+    if language == Language::Litmus && how != How::Plain {
+        return Err(
+            "a litmus test is the program as it is, and who reads it chooses the memory model: \
+                    --to litmus goes without --model"
+                .into(),
+        );
+    }
     if options.run.is_none() || options.output.is_some() {
         let source = Source::read(&options.file)?;
         let problem = the_program(options, &source, output)?;
@@ -156,6 +165,12 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
             }
         }
     }
+}
+
+/// The memory model that is simulated.
+fn simulated(options: &Options) -> &str {
+    let default = if options.to == Some(Language::Litmus) { "sc" } else { "pso" };
+    options.model.as_deref().unwrap_or(default)
 }
 
 /// The one program that is asked for.
@@ -202,6 +217,9 @@ fn written(
     if how != How::Plain && problem.properties.iter().any(exists) {
         about.push("A `final exists` that does not hold here may hold beyond the bound.".into());
     }
+    if language == Language::Litmus {
+        about.truncate(1);
+    }
     let line = |span: Span| (span.line > 0).then_some(span.line);
     let export = Export { problem: &translation.problem, about: &about, line: &line };
     let text = match language {
@@ -209,15 +227,28 @@ fn written(
         Language::Promela => promela::promela(&export)?.text,
         Language::C => c::c(&export)?,
         Language::CSeq => sequential::sequential(&export, &translation)?,
+        Language::Litmus => {
+            let text = litmus::litmus(&export, &test_name(name, problem))?;
+            return Ok((text, format!("{title}: {}", counted(before, "statement"))));
+        }
     };
     Ok((text, format!("{title}: {sizes}")))
+}
+
+/// The name of a litmus test: that of the file, with the client.
+fn test_name(file: &str, problem: &Problem) -> String {
+    let stem = Path::new(file).file_stem().map_or("".into(), |stem| stem.to_string_lossy());
+    match problem.name.as_str() {
+        "" => stem.into_owned(),
+        client => format!("{stem}+{client}"),
+    }
 }
 
 /// The options as those of `check`.
 fn check(options: &Options) -> Check {
     Check {
         files: vec![options.file.clone()],
-        model: vec![options.model.clone()],
+        model: vec![simulated(options).into()],
         engine: EngineName::Auto,
         format: options.format,
         accept_bounded: options.accept_bounded,

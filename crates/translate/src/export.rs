@@ -1,13 +1,15 @@
 //! Programs, meant to run under SC, as text for other tools.
 //!
 //! The way of every export: [`lower`] removes what other languages do not have (records, critical
-//! sections); [`structure`] finds `if` and loops in the control flow; a printer writes the tree.
+//! sections); [`structure`] finds `if` and loops in the control flow; a printer writes the tree. Litmus
+//! tests have neither, so [`mod@litmus`] writes straight-line programs as they are.
 
 pub mod c;
 pub mod checks;
 pub mod expr;
 pub mod fp;
 pub mod guards;
+pub mod litmus;
 pub mod lower;
 pub mod names;
 pub mod promela;
