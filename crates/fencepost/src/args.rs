@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::exit;
+use crate::litmus;
 use crate::memory_size::parse_size;
 use crate::monitor;
 use crate::reproduce;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Infer(Infer),
     Robust(robust::Options),
     Translate(translate::Options),
+    Litmus(litmus::Options),
     Outcomes(Outcomes),
     Clients(Clients),
     Reproduce(Reproduce),

@@ -5,7 +5,7 @@
 pub(crate) enum Exit {
     /// Every requested verdict is *verified*; or the command did what it was asked to.
     Fine,
-    /// `fmt --check` found files that are not formatted.
+    /// `fmt --check` found files that are not formatted; `litmus --expect` found differences.
     Differs,
     /// Nothing was checked.
     Nothing,
@@ -68,6 +68,16 @@ Exit codes:
    5  no answer within the limits, or one for bounded preemptions only (0 with --accept-bounded)
    4  nothing was checked
    2  wrong usage, or an input that cannot be used
+   6  an internal error of Fencepost: please report it";
+
+/// For `litmus --help`.
+pub(crate) const LITMUS_HELP: &str = "\
+Exit codes:
+   0  every test was run; with --expect: and shows what is recorded
+   1  with --expect: a difference
+   5  not all states of some test are known
+   4  there are no tests
+   2  wrong usage, or a test that cannot be read, is not supported or faults
    6  an internal error of Fencepost: please report it";
 
 /// For `translate --help`.

@@ -3,7 +3,7 @@
 //! The only crate that touches files, the clock, the environment and terminals.
 //!
 //! - [`args`]: the command line; [`exit`]: what the exit codes mean.
-//! - [`check`], [`infer`], [`robust`], [`translate`], [`clients`], [`reproduce`], [`outcomes`], [`replay`], [`monitor`], [`certify`], [`fmt`], [`dump`], [`models`]: the commands.
+//! - [`check`], [`infer`], [`robust`], [`translate`], [`litmus`], [`clients`], [`reproduce`], [`outcomes`], [`replay`], [`monitor`], [`certify`], [`fmt`], [`dump`], [`models`]: the commands.
 //! - [`input`]: from paths to programs; [`store`]: files written whole or not at all.
 //! - [`session`]: the clock, Ctrl-C and progress around a search.
 //! - [`output`]: what goes to the reader; [`guard`]: bugs of ours, caught.
@@ -20,6 +20,7 @@ mod fmt;
 mod guard;
 mod infer;
 mod input;
+mod litmus;
 mod memory_size;
 mod models;
 mod monitor;
@@ -54,6 +55,7 @@ fn run(args: Args) -> Exit {
         Command::Translate(options) => translate::run(&options, &mut output),
         Command::Clients(options) => clients::run(&options, &mut output),
         Command::Reproduce(options) => reproduce::run(&options, &mut output),
+        Command::Litmus(options) => litmus::run(&options, &mut output),
         Command::Outcomes(options) => outcomes::run(&options, &mut output),
         Command::Replay(options) => replay::run(&options, &mut output),
         Command::Monitor(options) => monitor::run(&options, &mut output),

@@ -48,6 +48,16 @@ impl Session {
         self.cancel.raised() == Some(fencepost_search::Stop::Interrupted)
     }
 
+    /// What ends all searches.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// How long a search may take.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        self.time
+    }
+
     /// Runs a search within its time, showing how far it is. Returns how long it took, in seconds.
     pub(crate) fn run<T>(&self, what: &str, search: impl FnOnce(Budget<'_>) -> T) -> (T, f64) {
         let progress = Progress::default();
@@ -83,7 +93,8 @@ impl Session {
         (result, started.elapsed().as_secs_f64())
     }
 
-    fn bar(&self, what: &str) -> ProgressBar {
+    /// Where progress is shown.
+    pub(crate) fn bar(&self, what: &str) -> ProgressBar {
         if !self.progress {
             return ProgressBar::hidden();
         }

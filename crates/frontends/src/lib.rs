@@ -6,6 +6,7 @@
 //!
 //! The rooms:
 //! - [`fp`]: the language of `.fp` files, described in the book's chapter "The language".
+//! - [`litmus`]: litmus tests in herd's format, `.litmus` files.
 //!
 //! ```
 //! use fencepost_ir::Diagnostics;
@@ -17,8 +18,10 @@
 //! ```
 
 pub mod fp;
+pub mod litmus;
 
 pub use fp::FpFrontend;
+pub use litmus::LitmusFrontend;
 
 use fencepost_ir::{Diagnostics, Problem};
 
@@ -56,7 +59,7 @@ pub struct Request<'a> {
 }
 
 /// All front ends.
-static FRONTENDS: [&dyn Frontend; 1] = [&FpFrontend];
+static FRONTENDS: [&dyn Frontend; 2] = [&FpFrontend, &LitmusFrontend];
 
 /// The front end that claims an extension (without the dot).
 pub fn by_extension(extension: &str) -> Option<&'static dyn Frontend> {

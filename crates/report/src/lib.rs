@@ -14,6 +14,7 @@
 //! - [`outcomes`]: which model allows which outcome, as a table.
 //! - [`repair`]: what inference answers, with [`diff`], what changes in the source; [`repair_json`] for programs.
 //! - [`reproduction`]: a table of a paper, its figures beside ours.
+//! - [`litmus`]: what litmus tests show, as herd prints it, as a table, and compared with records.
 //! - [`models`]: the list of models.
 //! - [`monitor`]: whether a recorded execution could have left sequential consistency.
 //! - [`json`]: the same for programs, with a documented, stable form.
@@ -24,6 +25,7 @@ pub mod cycle;
 pub mod diagnostics;
 pub mod diff;
 pub mod json;
+pub mod litmus;
 pub mod memory;
 pub mod models;
 pub mod monitor;

@@ -1,0 +1,333 @@
+//! From the syntax tree to a [`Test`].
+
+use std::collections::BTreeMap;
+
+use fencepost_ir::{
+    BinOp, Condition, Expr, Loc, Observable, Problem, Program, Property, Quantifier, Reg, Span,
+    ThreadId, UnOp, validate,
+};
+
+use super::assembler::Sources;
+use super::ast::{Arch, Body, File, Prop, Right, Spot};
+use super::condition;
+use super::hash::hash;
+use super::layout::Layout;
+use super::test::Test;
+use super::wrong::Wrong;
+use super::x86::registers;
+use super::{c, x86};
+
+/// The test of a file; with places for fences, if they are wanted.
+///
+/// # Panics
+/// When the result is not well-formed, which is a bug of this crate.
+pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
+    let mut layout = Layout::new(&file.init)?;
+    let asked = asked(file)?;
+    let threads = match &file.body {
+        Body::X86(columns) => columns.len(),
+        Body::C(functions) => functions.len(),
+    };
+    match &file.body {
+        Body::X86(columns) => x86::lower::mention(columns, &mut layout)?,
+        Body::C(functions) => c::lower::mention(functions, &mut layout)?,
+    }
+    for (spot, span) in asked.all() {
+        match spot {
+            Spot::Global(name) if layout.is_array(name) => {
+                return Err(Wrong::unsupported(*span, format!("`{name}` is an array"))
+                    .hint(format!("ask for its elements: `{name}[0]`")));
+            }
+            Spot::Global(name) => layout.mention(name, *span)?,
+            Spot::Element(name, at) => {
+                layout.cell(name, Some(*at), *span)?;
+            }
+            Spot::Register(thread, name) if *thread as usize >= threads => {
+                return Err(Wrong::name(
+                    *span,
+                    format!("there is no thread {thread} for `{name}`"),
+                ));
+            }
+            Spot::Register(..) => {}
+        }
+    }
+    for item in &file.init {
+        if let Spot::Register(thread, name) = &item.spot
+            && *thread as usize >= threads
+        {
+            let message = format!("there is no thread {thread} for `{name}`");
+            return Err(Wrong::name(item.span, message));
+        }
+    }
+    let names: Vec<Vec<String>> = (0..threads)
+        .map(|t| asked.all().filter_map(|(spot, _)| register_of(spot, t as u32)).collect())
+        .collect();
+    let sources = Sources { wants_places: places, ..Sources::default() };
+    let mut threads = Vec::new();
+    let (mut layout, sources) = match &file.body {
+        Body::X86(columns) => {
+            let widths = BTreeMap::new();
+            let mut context =
+                x86::lower::Context { source, arch: file.arch, layout, sources, widths };
+            for (column, names) in columns.iter().zip(&names) {
+                threads.push(x86::lower::lower(column, &file.init, names, &mut context)?);
+            }
+            (context.layout, context.sources)
+        }
+        Body::C(functions) => {
+            let mut context = c::lower::Context { source, layout, sources };
+            for (function, names) in functions.iter().zip(&names) {
+                threads.push(c::lower::lower(function, &file.init, names, &mut context)?);
+            }
+            (context.layout, context.sources)
+        }
+    };
+    let mut program = Program {
+        locations: layout.locations(),
+        threads,
+        labels: sources.labels,
+        places: sources.places,
+        ..Program::default()
+    };
+    program.places.sort_by_key(|place| (place.offset, !place.at_end));
+    let find = |spot: &Spot, span: Span, layout: &Layout| observable(&program, layout, spot, span);
+    let mut expr = |prop: &Prop| to_expr(prop, &mut layout, &find);
+    let condition = expr(&asked.prop)?;
+    let filter = asked.filter.as_ref().map(&mut expr).transpose()?;
+    layout.check()?;
+    let observed = asked.all().map(|(spot, span)| find(spot, *span, &layout));
+    let observed = observed.collect::<Result<Vec<Observable>, Wrong>>()?;
+    let shown: Vec<String> = asked.shown.iter().map(|(spot, _)| in_state(spot)).collect();
+    let hash = hash(file, &shown);
+    let text = condition::show(&asked.prop, &in_state);
+    let quantifier = file.constraint.quantifier;
+    let property = property(quantifier, &condition, filter.as_ref(), &text, file.constraint.span);
+    let problem = Problem { name: String::new(), program, properties: vec![property], observed };
+    if let Err(broken) = validate::validate(&problem) {
+        let broken: Vec<String> = broken.iter().take(10).map(ToString::to_string).collect();
+        panic!("the front end made a program that is not well-formed: {}", broken.join("; "));
+    }
+    Ok(Test {
+        name: file.name.clone(),
+        arch: file.arch,
+        problem,
+        quantifier,
+        text,
+        condition,
+        filter,
+        shown,
+        values: layout.values(),
+        hash,
+        metadata: file.metadata.clone(),
+    })
+}
+
+/// What is asked, with registers by one name each.
+struct Asked {
+    /// What states show, in herd's order: registers by thread, elements of arrays, locations.
+    shown: Vec<(Spot, Span)>,
+    /// What only the filter looks at.
+    hidden: Vec<(Spot, Span)>,
+    prop: Prop,
+    filter: Option<Prop>,
+}
+
+impl Asked {
+    fn all(&self) -> impl Iterator<Item = &(Spot, Span)> {
+        self.shown.iter().chain(&self.hidden)
+    }
+}
+
+fn asked(file: &File) -> Result<Asked, Wrong> {
+    let constraint = &file.constraint;
+    let mut shown: Vec<(Spot, Span)> = Vec::new();
+    let add = |spot: Spot, span: Span, list: &mut Vec<(Spot, Span)>| {
+        if !list.iter().any(|(other, _)| *other == spot) {
+            list.push((spot, span));
+        }
+    };
+    for (spot, span) in &constraint.locations {
+        add(canonical(file.arch, spot, *span)?, *span, &mut shown);
+    }
+    let prop = canonical_prop(file.arch, &constraint.prop)?;
+    let both = |visit: &mut dyn FnMut(&Spot, Span), prop: &Prop| {
+        prop.for_each(&mut |left, right, span| {
+            visit(left, span);
+            if let Right::Spot(other) = right {
+                visit(other, span);
+            }
+        });
+    };
+    both(&mut |spot, span| add(spot.clone(), span, &mut shown), &prop);
+    shown.sort_by_cached_key(|(spot, _)| order(file.arch, spot));
+    let filter = constraint.filter.as_ref().map(|f| canonical_prop(file.arch, f)).transpose()?;
+    let mut hidden: Vec<(Spot, Span)> = Vec::new();
+    if let Some(filter) = &filter {
+        both(&mut |spot, span| add(spot.clone(), span, &mut hidden), filter);
+        hidden.retain(|(spot, _)| !shown.iter().any(|(other, _)| other == spot));
+    }
+    Ok(Asked { shown, hidden, prop, filter })
+}
+
+/// Where a state shows it: registers by thread and number (in C by name), then elements, then locations.
+fn order(arch: Arch, spot: &Spot) -> (u8, u32, usize, String, u32) {
+    match spot {
+        Spot::Register(thread, name) => {
+            let number = match arch {
+                Arch::X86 | Arch::X86_64 => registers::any_case(name).map_or(0, |p| p.register),
+                Arch::C => 0,
+            };
+            (0, *thread, number, name.clone(), 0)
+        }
+        Spot::Element(name, at) => (1, 0, 0, name.clone(), *at),
+        Spot::Global(name) => (2, 0, 0, name.clone(), 0),
+    }
+}
+
+/// The same with a register's one name.
+fn canonical(arch: Arch, spot: &Spot, span: Span) -> Result<Spot, Wrong> {
+    match (arch, spot) {
+        (Arch::X86 | Arch::X86_64, Spot::Register(thread, name)) => {
+            let part = registers::by_name(arch, name)
+                .ok_or_else(|| Wrong::name(span, format!("there is no register `{name}`")))?;
+            if part.width < 32 {
+                let message = format!("a condition on `{name}`, a part of a register");
+                return Err(Wrong::unsupported(span, message));
+            }
+            Ok(Spot::Register(*thread, registers::shown(arch, part.register).to_string()))
+        }
+        _ => Ok(spot.clone()),
+    }
+}
+
+/// The one name of a register; what is none stays as it is.
+pub(super) fn register_name(arch: Arch, name: &str) -> String {
+    let part = registers::by_name(arch, name);
+    part.map_or(name, |part| registers::shown(arch, part.register)).to_string()
+}
+
+fn canonical_prop(arch: Arch, prop: &Prop) -> Result<Prop, Wrong> {
+    let all = |list: &[Prop]| {
+        list.iter().map(|p| canonical_prop(arch, p)).collect::<Result<Vec<Prop>, Wrong>>()
+    };
+    Ok(match prop {
+        Prop::Equal(left, right, span) => {
+            let right = match right {
+                Right::Spot(other) => Right::Spot(canonical(arch, other, *span)?),
+                Right::Constant(_) | Right::Among(_) => right.clone(),
+            };
+            Prop::Equal(canonical(arch, left, *span)?, right, *span)
+        }
+        Prop::Not(inner) => Prop::Not(Box::new(canonical_prop(arch, inner)?)),
+        Prop::And(list) => Prop::And(all(list)?),
+        Prop::Or(list) => Prop::Or(all(list)?),
+        Prop::Implies(a, b) => {
+            let [a, b] = [a, b].map(|p| canonical_prop(arch, p).map(Box::new));
+            Prop::Implies(a?, b?)
+        }
+    })
+}
+
+/// The name of a register, if it is one of this thread.
+fn register_of(spot: &Spot, thread: u32) -> Option<String> {
+    match spot {
+        Spot::Register(owner, name) if *owner == thread => Some(name.clone()),
+        Spot::Register(..) | Spot::Element(..) | Spot::Global(_) => None,
+    }
+}
+
+/// As a state writes it.
+fn in_state(spot: &Spot) -> String {
+    match spot {
+        Spot::Register(..) | Spot::Element(..) => spot.to_string(),
+        Spot::Global(name) => format!("[{name}]"),
+    }
+}
+
+fn observable(
+    program: &Program,
+    layout: &Layout,
+    spot: &Spot,
+    span: Span,
+) -> Result<Observable, Wrong> {
+    let cell = |loc: Loc| Observable::Loc(loc);
+    match spot {
+        Spot::Global(name) => layout.cell(name, None, span).map(cell),
+        Spot::Element(name, at) => layout.cell(name, Some(*at), span).map(cell),
+        Spot::Register(thread, name) => {
+            let id = ThreadId::from_index(*thread as usize);
+            let registers = &program.thread(id).registers;
+            let at = registers.iter().position(|register| register.name == *name);
+            let at = at.expect("every register that is asked for was made");
+            Ok(Observable::Reg(id, Reg::from_index(at)))
+        }
+    }
+}
+
+fn to_expr(
+    prop: &Prop,
+    layout: &mut Layout,
+    find: &impl Fn(&Spot, Span, &Layout) -> Result<Observable, Wrong>,
+) -> Result<Expr<Observable>, Wrong> {
+    let op = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
+    let mut all = |list: &[Prop], sign, empty| {
+        let mut parts = Vec::new();
+        for part in list {
+            parts.push(to_expr(part, layout, find)?);
+        }
+        Ok(parts.into_iter().reduce(|a, b| op(sign, a, b)).unwrap_or(Expr::Const(empty)))
+    };
+    match prop {
+        Prop::And(list) => all(list, BinOp::And, 1),
+        Prop::Or(list) => all(list, BinOp::Or, 0),
+        Prop::Not(inner) => Ok(Expr::Unary(UnOp::Not, Box::new(to_expr(inner, layout, find)?))),
+        Prop::Implies(a, b) => {
+            let not = Expr::Unary(UnOp::Not, Box::new(to_expr(a, layout, find)?));
+            Ok(op(BinOp::Or, not, to_expr(b, layout, find)?))
+        }
+        Prop::Equal(left, right, span) => {
+            let left = Expr::Var(find(left, *span, layout)?);
+            match right {
+                Right::Spot(other) => {
+                    Ok(op(BinOp::Eq, left, Expr::Var(find(other, *span, layout)?)))
+                }
+                Right::Constant(value) => {
+                    Ok(op(BinOp::Eq, left, Expr::Const(layout.constant(value, *span)?)))
+                }
+                Right::Among(values) => {
+                    let mut any = Expr::Const(0);
+                    for value in values {
+                        let value = Expr::Const(layout.constant(value, *span)?);
+                        any = op(BinOp::Or, any, op(BinOp::Eq, left.clone(), value));
+                    }
+                    Ok(any)
+                }
+            }
+        }
+    }
+}
+
+/// The condition, restricted to the states that count, as a property.
+fn property(
+    quantifier: Quantifier,
+    condition: &Expr<Observable>,
+    filter: Option<&Expr<Observable>>,
+    text: &str,
+    span: Span,
+) -> Property {
+    let expr = match filter {
+        None => condition.clone(),
+        Some(filter) => {
+            let (filter, condition) = (Box::new(filter.clone()), Box::new(condition.clone()));
+            match quantifier {
+                Quantifier::Exists | Quantifier::Never => {
+                    Expr::Binary(BinOp::And, filter, condition)
+                }
+                Quantifier::Forall => {
+                    Expr::Binary(BinOp::Or, Box::new(Expr::Unary(UnOp::Not, filter)), condition)
+                }
+            }
+        }
+    };
+    Property::Final(quantifier, Condition { expr, text: text.to_string(), span })
+}

@@ -1,0 +1,244 @@
+//! The sections of a file: header, initial state, program, constraint; and its comments, blanked out.
+//!
+//! ```text
+//! X86 SB (texname) "doc"        header: language, name
+//! Cycle=Fre PodWR Fre PodWR     metadata, or any text, up to the first brace
+//! { x=0; }                      initial state
+//!  P0         | P1         ;    program
+//!  MOV [x],$1 | MOV [y],$1 ;
+//! exists (...)                  constraint, up to `<<` or the end
+//! ```
+//!
+//! Comments are `(* ... *)`, nested; in a C program `//` and `/* */` instead. In an X86 program `#` hides
+//! the rest of its line. A comment becomes spaces, byte by byte, so that positions stay what they are.
+
+use super::ast::Arch;
+use super::tokens::Lines;
+use super::wrong::Wrong;
+
+/// A file cut into sections. Each is a range of bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Sections {
+    /// The text with comments blanked out.
+    pub(super) clean: String,
+    pub(super) arch: Arch,
+    /// As written; `--` stands for the name of the file.
+    pub(super) name: String,
+    pub(super) doc: Option<String>,
+    pub(super) metadata: Vec<(String, String)>,
+    /// Between the braces.
+    pub(super) init: (usize, usize),
+    /// The program, and for X86 the constraint as well, which its rows lead up to.
+    pub(super) program: (usize, usize),
+    /// The constraint of a C test.
+    pub(super) constraint: (usize, usize),
+}
+
+/// Words that begin a constraint.
+pub(super) const CONSTRAINT: [&str; 8] =
+    ["exists", "forall", "locations", "filter", "not", "final", "observed", "with"];
+
+/// Cuts a file into sections.
+pub(super) fn sections(source: &str, lines: &Lines<'_>) -> Result<Sections, Wrong> {
+    let mut clean = source.as_bytes().to_vec();
+    let whole = lines.span(0, source.len().min(1));
+    blank_nested(&mut clean, 0, source.len(), lines)?;
+    let header = String::from_utf8(clean.clone()).expect("blanks are ASCII, whole comments go");
+    let open = outside_quotes(&header, '{').ok_or_else(|| {
+        Wrong::syntax(whole, "there is no initial state: a test has `{ ... }` before its program")
+    })?;
+    let (arch, name, doc, metadata) = read_header(&header[..open], lines)?;
+    let close = matching(header.as_bytes(), open)
+        .ok_or_else(|| Wrong::syntax(lines.span(open, open + 1), "this brace is never closed"))?;
+    let rest = close + 1;
+    let (program, constraint) = match arch {
+        Arch::X86 | Arch::X86_64 => {
+            blank_hashes(&mut clean, rest);
+            ((rest, source.len()), (source.len(), source.len()))
+        }
+        Arch::C => {
+            clean[rest..].copy_from_slice(&source.as_bytes()[rest..]);
+            let end = blank_functions(&mut clean, rest, lines)?;
+            blank_nested(&mut clean, end, source.len(), lines)?;
+            ((rest, end), (end, source.len()))
+        }
+    };
+    let clean = String::from_utf8(clean).expect("blanks are ASCII, whole comments go");
+    Ok(Sections { clean, arch, name, doc, metadata, init: (open + 1, close), program, constraint })
+}
+
+/// Language, name, text in quotes, metadata.
+type Header = (Arch, String, Option<String>, Vec<(String, String)>);
+
+fn read_header(header: &str, lines: &Lines<'_>) -> Result<Header, Wrong> {
+    let blank = |c: char| c.is_whitespace() || c == '\u{feff}';
+    let word = |from: usize, ends: &dyn Fn(char) -> bool| {
+        let start = from + header[from..].find(|c| !blank(c)).unwrap_or(header.len() - from);
+        let end = start + header[start..].find(ends).unwrap_or(header.len() - start);
+        (start, end)
+    };
+    let (start, end) = word(0, &char::is_whitespace);
+    let span = lines.span(start, end);
+    let arch = match &header[start..end] {
+        "X86" => Arch::X86,
+        "X86_64" => Arch::X86_64,
+        "C" => Arch::C,
+        "" => return Err(Wrong::syntax(span, "this is empty: a test begins with `X86 NAME`")),
+        other => {
+            let named = other.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            let message = format!("tests for `{other}` are not supported");
+            return Err(if named {
+                Wrong::unsupported(span, message).hint("we read X86, X86_64 and C")
+            } else {
+                Wrong::syntax(span, "a litmus test begins with its language and its name")
+                    .hint("as in `X86 SB`")
+            });
+        }
+    };
+    let (start, end) = word(end, &|c| c.is_whitespace() || "\"({;".contains(c));
+    let name = header[start..end].to_string();
+    if name.is_empty() {
+        let span = lines.span(start, end);
+        return Err(Wrong::syntax(span, "a test has a name after its language"));
+    }
+    let rest = &header[end..];
+    let doc = rest.split_once('"').and_then(|(_, rest)| rest.split_once('"'));
+    let doc = doc.map(|(doc, _)| doc.to_string());
+    let metadata = rest.lines().filter_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        let is_key = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric());
+        is_key.then(|| (key.to_string(), value.trim().to_string()))
+    });
+    Ok((arch, name, doc, metadata.collect()))
+}
+
+/// Blanks nested comments between two offsets. Quotes do not hide them.
+fn blank_nested(text: &mut [u8], start: usize, end: usize, lines: &Lines<'_>) -> Result<(), Wrong> {
+    let mut at = start;
+    let mut open: Vec<usize> = Vec::new();
+    while at < end {
+        let two = &text[at..end.min(at + 2)];
+        let begins = two == b"(*";
+        let ends = two == b"*)" && !open.is_empty();
+        if begins {
+            open.push(at);
+        }
+        let width = if begins || ends { 2 } else { 1 };
+        if !open.is_empty() {
+            blank(&mut text[at..at + width]);
+        }
+        if ends {
+            open.pop();
+        }
+        at += width;
+    }
+    match open.first() {
+        None => Ok(()),
+        Some(at) => Err(Wrong::syntax(lines.span(*at, at + 2), "this comment is never closed")),
+    }
+}
+
+fn blank(bytes: &mut [u8]) {
+    bytes.iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+}
+
+/// Blanks what `#` hides.
+fn blank_hashes(text: &mut [u8], start: usize) {
+    for line in text[start..].split_mut(|byte| *byte == b'\n') {
+        if let Some(at) = line.iter().position(|byte| *byte == b'#') {
+            blank(&mut line[at..]);
+        }
+    }
+}
+
+/// Blanks the comments of C functions. Where the last function ends.
+fn blank_functions(text: &mut [u8], start: usize, lines: &Lines<'_>) -> Result<usize, Wrong> {
+    let mut done = start;
+    loop {
+        let mut at = skip_blanks(text, done, lines)?;
+        let word =
+            at + text[at..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == b'_').count();
+        let name = std::str::from_utf8(&text[at..word]).unwrap_or("");
+        if name.is_empty() || CONSTRAINT.contains(&name) {
+            return Ok(done);
+        }
+        let (first, mut depth) = (at, 0);
+        while at < text.len() {
+            at = skip_comment(text, at, lines)?;
+            match text.get(at) {
+                Some(b'{') => depth += 1,
+                Some(b'}') => depth -= 1,
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 && text[at - 1] == b'}' {
+                break;
+            }
+        }
+        if depth != 0 || at >= text.len() && text.last() != Some(&b'}') {
+            let span = lines.span(first, word);
+            return Err(Wrong::syntax(span, "this function has no end"));
+        }
+        done = at;
+    }
+}
+
+/// The first byte from `at` on that is neither blank nor in a comment, which becomes blank.
+fn skip_blanks(text: &mut [u8], mut at: usize, lines: &Lines<'_>) -> Result<usize, Wrong> {
+    while at < text.len() {
+        let next = skip_comment(text, at, lines)?;
+        if next == at && !text[at].is_ascii_whitespace() && text[at] != b';' {
+            break;
+        }
+        at = next.max(at + 1);
+    }
+    Ok(at.min(text.len()))
+}
+
+/// Blanks a comment of C that begins here. Where it ends; here, if there is none.
+fn skip_comment(text: &mut [u8], at: usize, lines: &Lines<'_>) -> Result<usize, Wrong> {
+    let end = match text.get(at..at + 2) {
+        Some(b"//") => {
+            let line = text[at..].iter().position(|byte| *byte == b'\n');
+            at + line.unwrap_or(text.len() - at)
+        }
+        Some(b"/*") => {
+            let close = text[at + 2..].windows(2).position(|two| two == b"*/");
+            let close = close.ok_or_else(|| {
+                Wrong::syntax(lines.span(at, at + 2), "this comment is never closed")
+            })?;
+            at + 2 + close + 2
+        }
+        _ => return Ok(at),
+    };
+    blank(&mut text[at..end]);
+    Ok(end)
+}
+
+/// The first place of a character that is not between quotes on one line.
+fn outside_quotes(text: &str, wanted: char) -> Option<usize> {
+    let mut quoted = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '\n' => quoted = false,
+            c if c == wanted && !quoted => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where the brace at `open` is closed.
+fn matching(text: &[u8], open: usize) -> Option<usize> {
+    let mut depth = 0u32;
+    for (at, byte) in text.iter().enumerate().skip(open) {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 1 => return Some(at),
+            b'}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}

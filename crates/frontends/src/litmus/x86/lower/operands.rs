@@ -1,0 +1,174 @@
+//! Operands: reading and writing registers, parts of them, and memory.
+
+use fencepost_ir::{Address, BinOp, Expr, Op, Reg, Span};
+
+use super::super::super::ast::Constant;
+use super::super::super::wrong::Wrong;
+use super::super::ast::{Instruction, Memory, Operand};
+use super::super::registers::{self, Part};
+use super::{Lowerer, binary};
+
+fn mask(width: u8) -> Expr<Reg> {
+    Expr::Const(if width == 8 { 0xff } else { 0xffff })
+}
+
+impl Lowerer<'_> {
+    /// How many bits an instruction works on.
+    pub(super) fn width(&self, instruction: &Instruction) -> u8 {
+        let of_register = instruction.operands.iter().find_map(|operand| match operand {
+            Operand::Register(part) => Some(part.width),
+            Operand::Number(_) | Operand::Address(_) | Operand::Memory(_) | Operand::Label(_) => {
+                None
+            }
+        });
+        instruction.width.or(of_register).unwrap_or(32)
+    }
+
+    /// Where a memory operand is.
+    pub(super) fn address(
+        &mut self,
+        memory: &Memory,
+        width: u8,
+        span: Span,
+    ) -> Result<Address, Wrong> {
+        let fixed = memory.base.is_none() && memory.index.is_none();
+        let address = match &memory.symbol {
+            Some(name) if fixed => {
+                Address::fixed(self.layout.cell_at(name, memory.offset, span)?)
+            }
+            None if fixed => {
+                return Err(Wrong::unsupported(span, "memory at a fixed number is not supported"));
+            }
+            _ => {
+                let address = self.effective(memory, span)?.fold();
+                self.layout.through(&address, span)?
+            }
+        };
+        let narrow = width < 32;
+        let mixed = "accesses of different widths to one location are not supported";
+        match address.as_fixed() {
+            Some(loc) => {
+                let class = width.min(32);
+                if *self.widths.entry(loc).or_insert(class) != class {
+                    return Err(Wrong::unsupported(span, mixed));
+                }
+            }
+            None if narrow => return Err(Wrong::unsupported(span, mixed)),
+            None => {}
+        }
+        Ok(address)
+    }
+
+    /// An address as a value.
+    pub(super) fn effective(&mut self, memory: &Memory, span: Span) -> Result<Expr<Reg>, Wrong> {
+        let mut sum = match &memory.symbol {
+            Some(name) => {
+                Expr::Const(self.layout.constant(&Constant::Address(name.clone()), span)?)
+            }
+            None => Expr::Const(0),
+        };
+        let index = memory.index;
+        for (part, scale) in memory.base.map(|part| (part, 1)).into_iter().chain(index) {
+            let register = self.register(part);
+            let scale = self.layout.int(scale, span)?;
+            let scaled = binary(BinOp::Mul, register.clone(), Expr::Const(scale));
+            sum = binary(BinOp::Add, sum, if scale == 1 { register } else { scaled });
+        }
+        if memory.offset != 0 {
+            let offset = self.layout.int(memory.offset, span)?;
+            sum = binary(BinOp::Add, sum, Expr::Const(offset));
+        }
+        if memory.index.is_some() || memory.offset != 0 {
+            self.layout.computes(span);
+        }
+        // Adding to nothing is no arithmetic.
+        Ok(match sum {
+            Expr::Binary(BinOp::Add, zero, rest) if *zero == Expr::Const(0) => *rest,
+            other => other,
+        })
+    }
+
+    /// What a register, or a part of it, holds.
+    pub(super) fn register(&mut self, part: Part) -> Expr<Reg> {
+        let whole = match self.constants.get(&part.register) {
+            Some(constant) => constant.clone(),
+            None => Expr::Var(self.asm.register(registers::shown(self.arch, part.register))),
+        };
+        match (part.width, part.high) {
+            (8, true) => {
+                let shifted = binary(BinOp::Shr, whole, Expr::Const(8));
+                binary(BinOp::BitAnd, shifted, mask(8))
+            }
+            (8 | 16, _) => binary(BinOp::BitAnd, whole, mask(part.width)),
+            _ => whole,
+        }
+    }
+
+    /// Writes a register, or a part of it.
+    pub(super) fn write_register(&mut self, part: Part, value: Expr<Reg>, span: Span) {
+        let reg = self.asm.register(registers::shown(self.arch, part.register));
+        if part.width >= 32 {
+            self.asm.assign(reg, value);
+            return;
+        }
+        self.layout.computes(span);
+        let (bits, shift) =
+            if part.high { (0xff00, 8) } else { (mask(part.width).as_const().unwrap_or(0), 0) };
+        let kept = binary(BinOp::BitAnd, Expr::Var(reg), Expr::Const(!bits));
+        let shifted =
+            binary(BinOp::Shl, binary(BinOp::BitAnd, value, mask(part.width)), Expr::Const(shift));
+        self.asm.assign(reg, binary(BinOp::BitOr, kept, shifted));
+    }
+
+    /// The value of an operand; a load if it is in memory.
+    pub(super) fn read(
+        &mut self,
+        operand: &Operand,
+        width: u8,
+        span: Span,
+    ) -> Result<Expr<Reg>, Wrong> {
+        Ok(match operand {
+            Operand::Number(value) => Expr::Const(self.layout.int(*value, span)?),
+            Operand::Address(name) => {
+                Expr::Const(self.layout.constant(&Constant::Address(name.clone()), span)?)
+            }
+            Operand::Register(part) => self.register(*part),
+            Operand::Memory(memory) => {
+                let from = self.address(memory, width, span)?;
+                let reg = self.asm.temporary();
+                self.asm.emit(Op::Load { reg, from });
+                Expr::Var(reg)
+            }
+            Operand::Label(name) => {
+                return Err(Wrong::syntax(span, format!("`{name}` is no value")));
+            }
+        })
+    }
+
+    /// Writes an operand; a store if it is in memory.
+    pub(super) fn write(
+        &mut self,
+        operand: &Operand,
+        value: Expr<Reg>,
+        width: u8,
+        span: Span,
+    ) -> Result<(), Wrong> {
+        match operand {
+            Operand::Register(part) => self.write_register(*part, value, span),
+            Operand::Memory(memory) => {
+                let to = self.address(memory, width, span)?;
+                let value = self.narrowed(value, width);
+                self.asm.emit(Op::Store { to, value });
+            }
+            Operand::Number(_) | Operand::Address(_) | Operand::Label(_) => {
+                return Err(Wrong::syntax(span, "this cannot be written to"));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn narrowed(&self, value: Expr<Reg>, width: u8) -> Expr<Reg> {
+        let value = if width < 32 { binary(BinOp::BitAnd, value, mask(width)) } else { value };
+        value.fold()
+    }
+}
