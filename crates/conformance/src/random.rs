@@ -11,7 +11,7 @@
 //! limit and skip those that exceed it.
 //!
 //! The rooms: [`grow`] draws programs, [`mod@endless`] those whose buffers grow without end, [`mod@bounded`] those with few
-//! enough runs to write them all down, [`mod@shrink`] makes a failing one small.
+//! enough runs to write them all down, [`mod@litmus`] litmus tests, [`mod@shrink`] makes a failing one small.
 //!
 //! ```
 //! use fencepost_conformance::random::{Profile, program};
@@ -24,6 +24,7 @@
 mod bounded;
 mod endless;
 mod grow;
+mod litmus;
 mod shrink;
 
 use std::fmt;
@@ -31,6 +32,7 @@ use std::fmt;
 pub use bounded::{bounded, waiting};
 pub use endless::endless;
 pub use grow::program;
+pub use litmus::litmus;
 pub use shrink::shrink;
 
 /// What kind of programs to draw.
