@@ -386,6 +386,19 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         self.0.is_clear_of(shape, pending, t, &inside)
     }
 
+    #[inline]
+    fn pending_at(
+        &self,
+        shape: &Shape<'_>,
+        pending: &D::Queues,
+        t: ThreadId,
+        loc: Loc,
+    ) -> fencepost_ir::Access {
+        let mut stores = false;
+        self.0.for_each(shape, pending, t, &mut |other| stores |= other == loc);
+        fencepost_ir::Access { loads: false, stores }
+    }
+
     /// A store enters a queue that nobody else sees, at the end that no commit touches. A load or
     /// update commutes when no other thread writes what it reads, and reads what it writes; its own
     /// commits do not change what it sees. A fence that can be passed stays so.
@@ -404,15 +417,17 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
                     let commutes = || self.0.push_commutes(shape, &state.pending, t, loc);
                     !D::DIRECT && !shape.is_freeable(loc) && commutes()
                 };
-                let private = |loc| D::DIRECT && shape.is_private(t, loc);
+                let private = |loc| D::DIRECT && !self.others_access(shape, state, t, loc);
                 location(to).is_some_and(|loc| waits(loc) || private(loc))
             }
             MemoryOp::Load { from, .. } => {
                 let known = |loc| self.0.ways(shape, &state.pending, t, Place::of(state, loc)) == 1;
-                let alone = |loc| !shape.is_written_by_others(t, loc);
+                let alone = |loc| !self.others_store(shape, state, t, loc);
                 location(from).is_some_and(|loc| alone(loc) && known(loc))
             }
-            MemoryOp::Update { at, .. } => location(at).is_some_and(|loc| shape.is_private(t, loc)),
+            MemoryOp::Update { at, .. } => {
+                location(at).is_some_and(|loc| !self.others_access(shape, state, t, loc))
+            }
             MemoryOp::Fence(kinds) => self.0.may_fence(&state.pending, t, kinds),
             MemoryOp::Drain(at) => location(at).is_some_and(|loc| !shape.is_freeable(loc)),
         }
@@ -425,8 +440,8 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         t: ThreadId,
         step: u32,
     ) -> bool {
-        shape.is_private(t, self.0.commit_location(shape, &state.pending, t, step))
-            && self.0.commit_commutes(&state.pending, t, step)
+        let loc = self.0.commit_location(shape, &state.pending, t, step);
+        !self.others_access(shape, state, t, loc) && self.0.commit_commutes(&state.pending, t, step)
     }
 
     #[inline]

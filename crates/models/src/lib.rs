@@ -13,6 +13,7 @@
 //! - [`mutation`]: deliberate errors for the tests.
 
 pub mod address;
+pub mod ahead;
 pub mod bits;
 pub mod buffered;
 pub mod catalog;

@@ -8,7 +8,7 @@ use crate::bits::{Reader, Writer};
 use crate::event::Record;
 use crate::shape::Shape;
 use crate::state::State;
-use fencepost_ir::{Fault, Label, Op, Pc, Reg, ThreadId};
+use fencepost_ir::{Access, Fault, Label, Loc, Op, Pc, Reg, ThreadId};
 use std::fmt::Debug;
 
 /// What came of an attempt to execute an operation.
@@ -140,6 +140,51 @@ pub trait MemoryModel: Sync {
     /// that keeps loads in order with later stores, and so on.
     fn may_allocate(&self, _: &Shape<'_>, _: &Self::Pending, _: ThreadId) -> bool {
         true
+    }
+
+    /// Whether something that is pending for the thread may load the location, and whether something may store to it.
+    fn pending_at(
+        &self,
+        shape: &Shape<'_>,
+        pending: &Self::Pending,
+        t: ThreadId,
+        loc: Loc,
+    ) -> Access;
+
+    /// Whether another thread may still store to the location, or free it.
+    #[inline]
+    fn others_store(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Self::Pending>,
+        t: ThreadId,
+        loc: Loc,
+    ) -> bool {
+        shape.is_freeable(loc)
+            || shape.others(t, shape.writers[loc.index()]).any(|other| {
+                shape.thread(other).ahead.stores(state.pcs[other.index()], loc)
+                    || self.pending_at(shape, &state.pending, other, loc).stores
+            })
+    }
+
+    /// Whether another thread may still access the location, or a property looks at it before the end.
+    #[inline]
+    fn others_access(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Self::Pending>,
+        t: ThreadId,
+        loc: Loc,
+    ) -> bool {
+        let who = shape.readers[loc.index()] | shape.writers[loc.index()];
+        !shape.is_quiet(loc)
+            || shape.others(t, who).any(|other| {
+                let (ahead, pc) = (&shape.thread(other).ahead, state.pcs[other.index()]);
+                let pending = || self.pending_at(shape, &state.pending, other, loc);
+                ahead.stores(pc, loc)
+                    || ahead.loads(pc, loc)
+                    || pending() != Access { loads: false, stores: false }
+            })
     }
 
     /// Whether issuing the operation now commutes with everything that other threads can do before

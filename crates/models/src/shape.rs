@@ -3,6 +3,7 @@
 //!
 //! Computed once for a search and shared by its threads.
 
+use crate::ahead::Ahead;
 use crate::bits::Field;
 use fencepost_ir::operations::returned;
 use fencepost_ir::range::{self, footprint};
@@ -31,6 +32,8 @@ pub struct ThreadShape {
     pub uses: Vec<Vec<Reg>>,
     /// By program counter: the locations an access may be to, in order.
     pub footprints: Vec<Vec<Loc>>,
+    /// What it may still access.
+    pub ahead: Ahead,
     /// The locations it may store to, in order.
     pub stores: Vec<Loc>,
     /// The field of a position in `stores`.
@@ -121,6 +124,12 @@ impl<'p> Shape<'p> {
                 store_slot[loc.index()] = Some(slot as u16);
             }
             let kept = problem.kept_registers(ThreadId::from_index(id), true);
+            let footprints: Vec<Vec<Loc>> = thread
+                .code
+                .iter()
+                .map(|s| s.op.address().map(|at| footprint(program, at).collect()))
+                .map(Option::unwrap_or_default)
+                .collect();
             threads.push(ThreadShape {
                 registers,
                 pc: Field::for_count(thread.code.len()),
@@ -131,12 +140,8 @@ impl<'p> Shape<'p> {
                 register_limits: thread.registers.iter().map(|r| program.limits(&r.ty)).collect(),
                 dead: flow::dead_registers(thread, &kept),
                 returned: returned(thread).expect("checked by the front end"),
-                footprints: thread
-                    .code
-                    .iter()
-                    .map(|s| s.op.address().map(|at| footprint(program, at).collect()))
-                    .map(Option::unwrap_or_default)
-                    .collect(),
+                ahead: Ahead::new(thread, &footprints, program.locations.len()),
+                footprints,
                 uses: thread.code.iter().map(|s| flow::uses(&s.op)).collect(),
                 slot_field: Field::for_count(stores.len()),
                 stores,
@@ -227,21 +232,20 @@ impl<'p> Shape<'p> {
         self.has_free && self.cell[loc.index()].is_some()
     }
 
-    /// Whether no thread but this one ever accesses the location, and no property looks at it before
-    /// the end.
+    /// The threads of a set (bit `1 << thread`) but for one.
     #[inline]
-    pub fn is_private(&self, thread: ThreadId, loc: Loc) -> bool {
-        let at = loc.index();
-        let me = 1u64 << thread.index();
-        (self.readers[at] | self.writers[at]) & !me == 0
-            && !self.watched[at]
-            && !self.is_freeable(loc)
+    pub fn others(&self, t: ThreadId, set: u64) -> impl Iterator<Item = ThreadId> + use<> {
+        let mut left = set & !(1u64 << t.index());
+        std::iter::from_fn(move || {
+            let next = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(ThreadId::from_index(next))
+        })
     }
 
-    /// Whether some other thread may write the location, or free it.
+    /// Whether no property looks at the location before the end, and it does not disappear.
     #[inline]
-    pub fn is_written_by_others(&self, thread: ThreadId, loc: Loc) -> bool {
-        let at = loc.index();
-        self.writers[at] & !(1u64 << thread.index()) != 0 || self.is_freeable(loc)
+    pub fn is_quiet(&self, loc: Loc) -> bool {
+        !self.watched[loc.index()] && !self.is_freeable(loc)
     }
 }

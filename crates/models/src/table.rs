@@ -17,7 +17,9 @@ use crate::event::{Event, EventKind, Record, Source};
 use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
 use crate::shape::Shape;
 use crate::state::State;
-use fencepost_ir::{Address, Expr, Fault, FenceKinds, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Value};
+use fencepost_ir::{
+    Access, Address, Expr, Fault, FenceKinds, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Value,
+};
 use order::Forward;
 use window::{Operand, Window};
 
@@ -409,7 +411,31 @@ impl MemoryModel for Table {
         let entry = step as usize;
         let Some(kinds) = order::kinds(shape, t, window, entry) else { return false };
         let Some(Ok(loc)) = self.location(shape, t, window, entry) else { return false };
-        if kinds.stores { shape.is_private(t, loc) } else { !shape.is_written_by_others(t, loc) }
+        if kinds.stores {
+            !self.others_access(shape, state, t, loc)
+        } else {
+            !self.others_store(shape, state, t, loc)
+        }
+    }
+
+    fn pending_at(
+        &self,
+        shape: &Shape<'_>,
+        pending: &Vec<Window>,
+        t: ThreadId,
+        loc: Loc,
+    ) -> Access {
+        let window = &pending[t.index()];
+        let mut found = Access { loads: false, stores: false };
+        for entry in 0..window.len() {
+            if let Some(kinds) = order::kinds(shape, t, window, entry)
+                && self.may_be_at(shape, t, window, entry, loc)
+            {
+                found.loads |= kinds.loads;
+                found.stores |= kinds.stores;
+            }
+        }
+        found
     }
 
     fn is_idle(&self, pending: &Vec<Window>, t: ThreadId) -> bool {
