@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::store::replace;
 use fencepost_ir::Diagnostics;
 use fencepost_report::diagnostics::render;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Formats programs, or says which are not formatted.
 pub(crate) fn run(options: &Fmt, output: &mut Output) -> Exit {
@@ -15,7 +15,9 @@ pub(crate) fn run(options: &Fmt, output: &mut Output) -> Exit {
     for path in &options.files {
         match input::expand(path) {
             Ok(files) => {
-                for file in files {
+                // Folders may hold programs in other languages, too.
+                let ours = |file: &PathBuf| file == path || file.extension() == Some("fp".as_ref());
+                for file in files.into_iter().filter(ours) {
                     exit = exit.and(one(&file, options.check, output));
                 }
             }
@@ -36,6 +38,10 @@ fn one(path: &Path, check: bool, output: &mut Output) -> Exit {
             return Exit::Unusable;
         }
     };
+    if path.extension() == Some("litmus".as_ref()) {
+        output.error(&format!("{} is a litmus test: only .fp programs are formatted", source.name));
+        return Exit::Unusable;
+    }
     let mut diagnostics = Diagnostics::new();
     let text = source.text(&mut diagnostics);
     let formatted = if diagnostics.has_errors() {

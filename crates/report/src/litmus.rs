@@ -9,6 +9,8 @@ pub mod block;
 pub mod expect;
 pub mod json;
 pub mod table;
+#[cfg(test)]
+mod tests;
 
 use fencepost_frontends::litmus::Test;
 use fencepost_frontends::litmus::test::Shown;

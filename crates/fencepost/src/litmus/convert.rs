@@ -1,6 +1,6 @@
 //! `fencepost litmus --to fp`: tests as programs in our language.
 
-use super::run::read;
+use super::run::{Read, read};
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
@@ -28,17 +28,11 @@ pub(super) fn run(files: &[PathBuf], to: Option<&Path>, output: &mut Output) -> 
     let mut exit = Exit::Fine;
     let mut used = BTreeSet::new();
     for path in files {
-        let (file, test) = read(path, output.paint_messages);
-        let test = match test {
-            Ok((test, said)) => {
-                output.message(&said);
-                test
-            }
-            Err((_, said)) => {
-                output.message(&said);
-                exit = exit.and(Exit::Unusable);
-                continue;
-            }
+        let Read { file, said, test } = read(path, output.paint_messages);
+        output.message(&said);
+        let Ok(test) = test else {
+            exit = exit.and(Exit::Unusable);
+            continue;
         };
         let text = match text(&file, &test) {
             Ok(text) => text,
@@ -75,10 +69,7 @@ fn free_name(path: &Path, used: &mut BTreeSet<String>) -> String {
 }
 
 fn text(file: &str, test: &Test) -> Result<String, Unsupported> {
-    let about = [
-        format!("The litmus test {} ({file}).", test.name),
-        format!("{}: {}", test.kind(), test.question()),
-    ];
+    let about = [format!("The litmus test {} ({file}): {}.", test.name, test.kind())];
     let line = |span: Span| (span.line > 0).then_some(span.line);
     fp::fp(&Export { problem: &test.problem, about: &about, line: &line })
 }

@@ -134,10 +134,10 @@ impl Runner<'_> {
     }
 
     fn guarded_file(&self, path: &Path, settings: Settings, worker: &Worker) -> Finished {
-        let (file, read) = read(path, self.paint);
-        let (test, said) = match read {
+        let Read { file, said, test } = read(path, self.paint);
+        let test = match test {
             Ok(test) => test,
-            Err((why, said)) => {
+            Err(why) => {
                 return Finished {
                     entry: Entry::Unsupported(file, why),
                     said,
@@ -168,16 +168,23 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads a test: what its file is called; the test, or what is wrong with it in one line; and all there is to say.
-pub(super) fn read(
-    path: &Path,
-    paint: Paint,
-) -> (String, Result<(Test, String), (String, String)>) {
+/// A file that was read.
+pub(super) struct Read {
+    /// What the reader calls it.
+    pub(super) file: String,
+    /// What there is to say about it.
+    pub(super) said: String,
+    /// The test, or what is wrong with it in one line.
+    pub(super) test: Result<Test, String>,
+}
+
+/// Reads a test.
+pub(super) fn read(path: &Path, paint: Paint) -> Read {
     let source = match Source::read(path) {
         Ok(source) => source,
         Err(message) => {
-            let said = format!("error: {message}\n");
-            return (input::shown(path), Err((message, said)));
+            let said = format!("{}: {message}\n", paint.bad("error"));
+            return Read { file: input::shown(path), said, test: Err(message) };
         }
     };
     let stem = path.file_stem().map_or_else(|| "test".into(), |stem| stem.to_string_lossy());
@@ -193,8 +200,8 @@ pub(super) fn read(
         let first = diagnostics.sorted().first().map(|d| (d.span.line, printable(&d.message)));
         first.map_or_else(String::new, |(line, message)| format!("line {line}: {message}"))
     };
-    let test = test.map(|test| (test, said.clone())).ok_or_else(|| (why(), said));
-    (source.name, test)
+    let test = test.ok_or_else(why);
+    Read { file: source.name, said, test }
 }
 
 /// A bound on pending accesses that is large enough for a program without loops.

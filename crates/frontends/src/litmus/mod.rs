@@ -7,7 +7,8 @@
 //! | initial state, condition, program | [`init`], [`condition`], [`x86`], [`c`] | [`ast::File`] |
 //! | locations and values, code for each thread | [`layout`], [`assembler`], [`mod@lower`] | [`Test`] |
 //!
-//! Beside it: [`hash`] tells tests apart as herd does; [`wrong`] is what can be said about a file.
+//! Beside it: [`hash`] tells tests apart as herd does; [`wrong`] is what can be said about a file; [`edit`] writes
+//! fences into a table.
 //!
 //! X86 instructions mean what they mean on x86 under every model: a locked one waits for all pending stores of
 //! its thread, `SFENCE` orders stores, `LFENCE` orders loads. Nothing is unrolled: a loop is a loop.
@@ -16,12 +17,15 @@ pub mod assembler;
 pub mod ast;
 pub mod c;
 pub mod condition;
+pub mod edit;
 mod hash;
 mod init;
 pub mod layout;
 pub mod lower;
 mod sections;
 pub mod test;
+#[cfg(test)]
+mod tests;
 pub mod tokens;
 pub mod wrong;
 pub mod x86;

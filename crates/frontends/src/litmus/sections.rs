@@ -42,22 +42,21 @@ pub(super) const CONSTRAINT: [&str; 8] =
 pub(super) fn sections(source: &str, lines: &Lines<'_>) -> Result<Sections, Wrong> {
     let mut clean = source.as_bytes().to_vec();
     let whole = lines.span(0, source.len().min(1));
-    blank_nested(&mut clean, 0, source.len(), lines)?;
-    let header = String::from_utf8(clean.clone()).expect("blanks are ASCII, whole comments go");
-    let open = outside_quotes(&header, '{').ok_or_else(|| {
+    let open = blank_up_to(&mut clean, 0, b'{', lines)?.ok_or_else(|| {
         Wrong::syntax(whole, "there is no initial state: a test has `{ ... }` before its program")
     })?;
-    let (arch, name, doc, metadata) = read_header(&header[..open], lines)?;
-    let close = matching(header.as_bytes(), open)
+    let close = blank_up_to(&mut clean, open + 1, b'}', lines)?
         .ok_or_else(|| Wrong::syntax(lines.span(open, open + 1), "this brace is never closed"))?;
+    let header = std::str::from_utf8(&clean[..open]).expect("blanks are ASCII, whole comments go");
+    let (arch, name, doc, metadata) = read_header(header, lines)?;
     let rest = close + 1;
     let (program, constraint) = match arch {
         Arch::X86 | Arch::X86_64 => {
+            blank_nested(&mut clean, rest, source.len(), lines)?;
             blank_hashes(&mut clean, rest);
             ((rest, source.len()), (source.len(), source.len()))
         }
         Arch::C => {
-            clean[rest..].copy_from_slice(&source.as_bytes()[rest..]);
             let end = blank_functions(&mut clean, rest, lines)?;
             blank_nested(&mut clean, end, source.len(), lines)?;
             ((rest, end), (end, source.len()))
@@ -115,27 +114,62 @@ fn read_header(header: &str, lines: &Lines<'_>) -> Result<Header, Wrong> {
 /// Blanks nested comments between two offsets. Quotes do not hide them.
 fn blank_nested(text: &mut [u8], start: usize, end: usize, lines: &Lines<'_>) -> Result<(), Wrong> {
     let mut at = start;
-    let mut open: Vec<usize> = Vec::new();
     while at < end {
-        let two = &text[at..end.min(at + 2)];
-        let begins = two == b"(*";
-        let ends = two == b"*)" && !open.is_empty();
-        if begins {
-            open.push(at);
-        }
-        let width = if begins || ends { 2 } else { 1 };
-        if !open.is_empty() {
-            blank(&mut text[at..at + width]);
-        }
-        if ends {
-            open.pop();
-        }
-        at += width;
+        at = skip_nested(text, at, lines)?.max(at + 1);
     }
-    match open.first() {
-        None => Ok(()),
-        Some(at) => Err(Wrong::syntax(lines.span(*at, at + 2), "this comment is never closed")),
+    Ok(())
+}
+
+/// Blanks nested comments up to a brace that is neither between quotes nor in braces of its own. Where it is.
+fn blank_up_to(
+    text: &mut [u8],
+    start: usize,
+    wanted: u8,
+    lines: &Lines<'_>,
+) -> Result<Option<usize>, Wrong> {
+    let (mut at, mut depth, mut quoted) = (start, 0u32, false);
+    while at < text.len() {
+        let next = skip_nested(text, at, lines)?;
+        if next > at {
+            at = next;
+            continue;
+        }
+        match text[at] {
+            byte if byte == wanted && depth == 0 && !quoted => return Ok(Some(at)),
+            b'"' => quoted = !quoted,
+            b'\n' => quoted = false,
+            b'{' if !quoted => depth += 1,
+            b'}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
     }
+    Ok(None)
+}
+
+/// Blanks a nested comment that begins here. Where it ends; here, if there is none.
+fn skip_nested(text: &mut [u8], start: usize, lines: &Lines<'_>) -> Result<usize, Wrong> {
+    let (mut at, mut depth) = (start, 0u32);
+    loop {
+        match text.get(at..at + 2) {
+            Some(b"(*") => {
+                depth += 1;
+                at += 2;
+            }
+            Some(b"*)") if depth > 0 => {
+                depth -= 1;
+                at += 2;
+            }
+            _ if depth == 0 => break,
+            _ if at >= text.len() => {
+                let span = lines.span(start, start + 2);
+                return Err(Wrong::syntax(span, "this comment is never closed"));
+            }
+            _ => at += 1,
+        }
+    }
+    blank(&mut text[start..at]);
+    Ok(at)
 }
 
 fn blank(bytes: &mut [u8]) {
@@ -213,32 +247,4 @@ fn skip_comment(text: &mut [u8], at: usize, lines: &Lines<'_>) -> Result<usize, 
     };
     blank(&mut text[at..end]);
     Ok(end)
-}
-
-/// The first place of a character that is not between quotes on one line.
-fn outside_quotes(text: &str, wanted: char) -> Option<usize> {
-    let mut quoted = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            '"' => quoted = !quoted,
-            '\n' => quoted = false,
-            c if c == wanted && !quoted => return Some(at),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Where the brace at `open` is closed.
-fn matching(text: &[u8], open: usize) -> Option<usize> {
-    let mut depth = 0u32;
-    for (at, byte) in text.iter().enumerate().skip(open) {
-        match byte {
-            b'{' => depth += 1,
-            b'}' if depth == 1 => return Some(at),
-            b'}' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
 }

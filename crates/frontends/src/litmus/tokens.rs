@@ -157,8 +157,16 @@ impl<'s> Tokens<'s> {
     ) -> Result<Self, Wrong> {
         let mut list = Vec::new();
         let mut lexer = Tok::lexer(&clean[start..end]);
+        // Tokens come in order, so each is found from the one before it.
+        let mut last = lines.span(start, start);
         while let Some(token) = lexer.next() {
-            let span = lines.span(start + lexer.span().start, start + lexer.span().end);
+            let (first, end) = (start + lexer.span().start, start + lexer.span().end);
+            for c in source[last.start as usize..first].chars() {
+                (last.line, last.column) =
+                    if c == '\n' { (last.line + 1, 1) } else { (last.line, last.column + 1) };
+            }
+            last.start = first as u32;
+            let span = Span { end: end as u32, ..last };
             let kind =
                 token.map_err(|()| Wrong::syntax(span, "this is no part of a litmus test"))?;
             list.push(Token { kind, span });

@@ -4,10 +4,11 @@
 //! - [`registers`]: names of registers and of parts of them.
 //! - [`parse`]: from tokens to columns.
 //! - [`show`]: instructions as herd writes them.
-//! - [`mod@lower`]: from a column to a thread; [`flags`]: what comparisons leave behind.
+//! - [`mod@lower`]: from a column to a thread; [`flags`]: what comparisons leave behind; `loops`: which cells are in loops.
 
 pub mod ast;
 pub mod flags;
+mod loops;
 pub mod lower;
 pub mod parse;
 pub mod registers;

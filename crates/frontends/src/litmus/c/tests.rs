@@ -59,7 +59,8 @@ fn around<'a>(before: &[&'a str], access: &'a str, after: &[&'a str]) -> Vec<&'a
 #[test]
 fn loads_are_followed_by_what_keeps_others_behind_them() {
     let load = "load r0 = x";
-    for plain in ["*x", "READ_ONCE(*x)", "atomic_read(x)", "rcu_dereference(*x)", "(int)*x", "x[0]"] {
+    for plain in ["*x", "READ_ONCE(*x)", "atomic_read(x)", "rcu_dereference(*x)", "(int)*x", "x[0]"]
+    {
         check(&format!("int r0 = {plain};"), &[load]);
     }
     for acquire in ["smp_load_acquire(x)", "atomic_read_acquire(x)", "atomic_load(x)"] {
@@ -81,7 +82,9 @@ fn stores_come_after_what_keeps_them_behind_others() {
     for plain in ["*x = 1", "WRITE_ONCE(*x, 1)", "atomic_set(x, 1)", "atomic_init(x, 1)"] {
         check(&format!("{plain};"), &[store]);
     }
-    for release in ["smp_store_release(x, 1)", "rcu_assign_pointer(*x, 1)", "atomic_set_release(x, 1)"] {
+    for release in
+        ["smp_store_release(x, 1)", "rcu_assign_pointer(*x, 1)", "atomic_set_release(x, 1)"]
+    {
         check(&format!("{release};"), &[RELEASE, store]);
     }
     check("atomic_store(x, 1);", &[RELEASE, store, "fence store_load"]);
@@ -123,7 +126,10 @@ fn updates_have_fences_on_both_sides() {
         let body = format!("int r0 = atomic_{name}(x, 2);");
         check(&body, &around(&[RELEASE], &update, &[ACQUIRE]));
     }
-    check("int r0 = atomic_flag_test_and_set_explicit(x, memory_order_relaxed);", &["update r0 = swap(x, 1)"]);
+    check(
+        "int r0 = atomic_flag_test_and_set_explicit(x, memory_order_relaxed);",
+        &["update r0 = swap(x, 1)"],
+    );
 }
 
 #[test]
@@ -137,7 +143,7 @@ fn updates_of_linux_take_the_amount_first_and_are_full_fences() {
     check("atomic_add(2, x);", &["update fetch_add(x, 2)"]);
     check("atomic_dec(x);", &["update fetch_add(x, -1)"]);
     check("atomic_add_return(2, x);", &full("update fetch_add(x, 2)"));
-    let mut with = |body, update, value| {
+    let with = |body, update, value| {
         check(body, &[full(update), vec![value]].concat());
     };
     with("int r0 = atomic_add_return(2, x);", "update %1 = fetch_add(x, 2)", "assign r0 = %1 + 2");
@@ -159,7 +165,9 @@ fn updates_of_linux_take_the_amount_first_and_are_full_fences() {
 #[test]
 fn fences() {
     for order in ORDERS {
-        let body = format!("atomic_thread_fence(memory_order_{order}); atomic_signal_fence(memory_order_{order});");
+        let body = format!(
+            "atomic_thread_fence(memory_order_{order}); atomic_signal_fence(memory_order_{order});"
+        );
         match order {
             "relaxed" => check(&body, &[]),
             "consume" | "acquire" => check(&body, &[ACQUIRE]),
@@ -238,19 +246,12 @@ fn a_compare_exchange_that_tells_what_it_found_tries_again() {
 
 #[test]
 fn locks() {
-    let lock = [
-        "atomic begin",
-        "load %1 = x",
-        "assume %1 == 0",
-        "store x = 1",
-        "atomic end",
-    ];
+    let lock = ["atomic begin", "load %1 = x", "assume %1 == 0", "store x = 1", "atomic end"];
     for name in ["spin_lock", "mtx_lock", "lock"] {
-        check(&format!("{name}(x); {}(&x);", name.replace("lock", "unlock")), &around(
-            &lock,
-            RELEASE,
-            &["store x = 0"],
-        ));
+        check(
+            &format!("{name}(x); {}(&x);", name.replace("lock", "unlock")),
+            &around(&lock, RELEASE, &["store x = 0"]),
+        );
     }
     check("int r0 = spin_trylock(x);", &["update r0 = cas(x, 0, 1)", ACQUIRE]);
 }
@@ -336,7 +337,10 @@ fn expressions_load_from_left_to_right() {
 
 #[test]
 fn arrays_and_pointers() {
-    check("a[1] = 7; int r0 = a[2]; r0 = *a;", &["store a[1] = 7", "load r0 = a[2]", "load r0 = a[0]"]);
+    check(
+        "a[1] = 7; int r0 = a[2]; r0 = *a;",
+        &["store a[1] = 7", "load r0 = a[2]", "load r0 = a[0]"],
+    );
     check("int r0 = 1; a[r0] = v;", &["assign r0 = 1", "load %1 = v", "store a[r0] = %1"]);
     // The address of the first symbol, `a`, is 1 << 29.
     let second = "assign r0 = 536870916";
@@ -421,10 +425,7 @@ fn places(body: &str) -> String {
         marks[place.offset as usize] += &format!("{mark}{loops}");
         assert!(problem.program.threads[0].code.iter().any(|stmt| stmt.label == place.label));
     }
-    text[from..to]
-        .char_indices()
-        .map(|(at, c)| format!("{}{c}", marks[from + at]))
-        .collect()
+    text[from..to].char_indices().map(|(at, c)| format!("{}{c}", marks[from + at])).collect()
 }
 
 #[test]

@@ -90,17 +90,31 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The value of a flag; none when it stays what it was.
-    pub fn flag(&self, flag: Flag, span: Span) -> Result<Option<Expr<Reg>>, Wrong> {
+    /// The value of a flag after an instruction on so many bits; none when it stays what it was.
+    pub fn flag(&self, flag: Flag, width: u8, span: Span) -> Result<Option<Expr<Reg>>, Wrong> {
         let op = |op, a: &Expr<Reg>, b: &Expr<Reg>| {
             Expr::Binary(op, Box::new(a.clone()), Box::new(b.clone()))
         };
+        // The number that the lowest bits are, with a sign. It keeps the order of numbers without sign, too.
+        let cut = |e: &Expr<Reg>| {
+            if width >= 32 {
+                return e.clone();
+            }
+            let (bits, sign) = (Expr::Const((1 << width) - 1), Expr::Const(1 << (width - 1)));
+            op(BinOp::Sub, &op(BinOp::BitXor, &op(BinOp::BitAnd, e, &bits), &sign), &sign)
+        };
         let zero = Expr::Const(0);
-        Ok(Some(match (self, flag) {
+        let exact = match self {
+            Outcome::Compared(a, b) => Outcome::Compared(cut(a), cut(b)),
+            Outcome::Result(r) => Outcome::Result(cut(r)),
+            Outcome::Carried(r) => Outcome::Carried(cut(r)),
+            Outcome::Kept(r) => Outcome::Kept(cut(r)),
+        };
+        Ok(Some(match (&exact, flag) {
             (Outcome::Compared(a, b), Flag::Zero) => op(BinOp::Eq, a, b),
             (Outcome::Compared(a, b), Flag::Less) => op(BinOp::Lt, a, b),
             (Outcome::Compared(a, b), Flag::Negative) => {
-                op(BinOp::Lt, &op(BinOp::Sub, a, b), &zero)
+                op(BinOp::Lt, &cut(&op(BinOp::Sub, a, b)), &zero)
             }
             (Outcome::Compared(a, b), Flag::Below) => {
                 // A negative number is larger than all others when it has no sign.

@@ -19,6 +19,7 @@ use super::super::layout::Layout;
 use super::super::wrong::Wrong;
 use super::ast::{Column, Instruction, Memory, Mnemonic, Operand};
 use super::flags::{Flag, Outcome};
+use super::loops::loops;
 use super::registers::{self, Part};
 
 /// The register that `CMPXCHG` compares with.
@@ -87,13 +88,13 @@ pub(in super::super) fn lower(
             return Err(Wrong::name(*span, format!("the label `{name}` stands here twice")));
         }
     }
-    for cell in &column.cells {
+    for (cell, loops) in column.cells.iter().zip(loops(column)) {
         for (name, _) in &cell.labels {
             lowerer.asm.bind(lowerer.targets[name.as_str()]);
             lowerer.asm.reopen();
         }
         if let Some(instruction) = &cell.instruction {
-            lowerer.instruction(instruction)?;
+            lowerer.instruction(instruction, loops)?;
         }
     }
     lowerer.asm.bind(end);
@@ -172,7 +173,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn instruction(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+    fn instruction(&mut self, instruction: &Instruction, loops: u32) -> Result<(), Wrong> {
         let span = instruction.span;
         let text = span.text(self.source).split_whitespace().collect::<Vec<_>>().join(" ");
         if instruction.lock {
@@ -187,10 +188,10 @@ impl Lowerer<'_> {
         if let Some(kinds) = fence {
             self.operands::<0>(instruction)?;
             self.asm.begin(span, &text);
-            self.asm.written_fence(kinds, span, 0);
+            self.asm.written_fence(kinds, span, loops);
             return Ok(());
         }
-        self.asm.place(span, &text, false, 0);
+        self.asm.place(span, &text, false, loops);
         self.asm.begin(span, &text);
         match instruction.mnemonic {
             Mnemonic::Mov | Mnemonic::Movnti => self.mov(instruction),
@@ -297,10 +298,10 @@ impl Lowerer<'_> {
     }
 
     /// Sets the flags that matter.
-    fn flags(&mut self, outcome: &Outcome, span: Span) -> Result<(), Wrong> {
+    fn flags(&mut self, outcome: &Outcome, width: u8, span: Span) -> Result<(), Wrong> {
         for flag in Flag::ALL {
             if self.flags.contains(&flag)
-                && let Some(value) = outcome.flag(flag, span)?
+                && let Some(value) = outcome.flag(flag, width, span)?
             {
                 let reg = self.asm.register(flag.register());
                 self.asm.assign(reg, value);
@@ -405,7 +406,7 @@ impl Lowerer<'_> {
         if instruction.lock {
             self.asm.emit(Op::AtomicEnd);
         }
-        self.flags(&Outcome::Compared(expected, Expr::Var(found)), span)?;
+        self.flags(&Outcome::Compared(expected, Expr::Var(found)), width, span)?;
         // When it succeeds the two are equal.
         self.write_register(accumulator, Expr::Var(found), span);
         Ok(())
@@ -439,7 +440,7 @@ impl Lowerer<'_> {
                 }
             }
         }
-        self.flags(&Outcome::Carried(sum), span)?;
+        self.flags(&Outcome::Carried(sum), width, span)?;
         self.write_register(*part, Expr::Var(old), span);
         Ok(())
     }
@@ -474,7 +475,7 @@ impl Lowerer<'_> {
                 None => Ok(()),
                 Some(old) => {
                     let (_, outcome) = computed(instruction.mnemonic, Expr::Var(old), by);
-                    outcome.map_or(Ok(()), |outcome| self.flags(&outcome, span))
+                    outcome.map_or(Ok(()), |outcome| self.flags(&outcome, width, span))
                 }
             };
         }
@@ -488,21 +489,21 @@ impl Lowerer<'_> {
             if instruction.lock {
                 self.asm.emit(Op::AtomicEnd);
             }
-            return outcome.map_or(Ok(()), |outcome| self.flags(&outcome, span));
+            return outcome.map_or(Ok(()), |outcome| self.flags(&outcome, width, span));
         }
         // Flags look at what the register held before.
         let kept = self.asm.temporary();
         self.asm.assign(kept, old);
         old = Expr::Var(kept);
         let mut by = by;
-        if matches!(by, Expr::Var(_)) {
+        if by.as_const().is_none() {
             let kept = self.asm.temporary();
             self.asm.assign(kept, by);
             by = Expr::Var(kept);
         }
         let (value, outcome) = computed(instruction.mnemonic, old, by);
         self.write(to, value, width, span)?;
-        outcome.map_or(Ok(()), |outcome| self.flags(&outcome, span))
+        outcome.map_or(Ok(()), |outcome| self.flags(&outcome, width, span))
     }
 
     fn compare(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
@@ -511,10 +512,10 @@ impl Lowerer<'_> {
         let width = self.width(instruction);
         let (a, b) = (self.read(a, width, span)?, self.read(b, width, span)?);
         if instruction.mnemonic == Mnemonic::Cmp {
-            return self.flags(&Outcome::Compared(a, b), span);
+            return self.flags(&Outcome::Compared(a, b), width, span);
         }
         self.layout.computes(span);
-        self.flags(&Outcome::Result(binary(BinOp::BitAnd, a, b)), span)
+        self.flags(&Outcome::Result(binary(BinOp::BitAnd, a, b)), width, span)
     }
 
     fn jump(&mut self, instruction: &Instruction) -> Result<(), Wrong> {

@@ -24,22 +24,57 @@ const SEEDS: [&str; 4] = [
 ];
 
 const PIECES: [&str; 36] = [
-    "*", "&", "(", ")", "{", "}", "[", "]", ";", ",", "=", "==", "&&", "||", "?", ":", "-", "~",
-    "!", "if (", "while (", "do ", "else ", "int ", "x", "r0", "0", "99999999999", "READ_ONCE(",
-    "atomic_fetch_add(", "memory_order_acquire", "smp_mb();", "/*", "é", "\n", "a[r0]",
+    "*",
+    "&",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    ";",
+    ",",
+    "=",
+    "==",
+    "&&",
+    "||",
+    "?",
+    ":",
+    "-",
+    "~",
+    "!",
+    "if (",
+    "while (",
+    "do ",
+    "else ",
+    "int ",
+    "x",
+    "r0",
+    "0",
+    "99999999999",
+    "READ_ONCE(",
+    "atomic_fetch_add(",
+    "memory_order_acquire",
+    "smp_mb();",
+    "/*",
+    "é",
+    "\n",
+    "a[r0]",
 ];
 
 fn mutated() -> impl Strategy<Value = String> {
     let edit = (any::<prop::sample::Index>(), 0usize..12, prop::sample::select(&PIECES[..]));
-    (prop::sample::select(&SEEDS[..]), prop::collection::vec(edit, 0..6)).prop_map(|(seed, edits)| {
-        let mut text: Vec<char> = seed.chars().collect();
-        for (at, cut, piece) in edits {
-            let at = at.index(text.len() + 1);
-            let end = (at + cut).min(text.len());
-            text.splice(at..end, piece.chars());
-        }
-        text.into_iter().collect()
-    })
+    (prop::sample::select(&SEEDS[..]), prop::collection::vec(edit, 0..6)).prop_map(
+        |(seed, edits)| {
+            let mut text: Vec<char> = seed.chars().collect();
+            for (at, cut, piece) in edits {
+                let at = at.index(text.len() + 1);
+                let end = (at + cut).min(text.len());
+                text.splice(at..end, piece.chars());
+            }
+            text.into_iter().collect()
+        },
+    )
 }
 
 proptest! {

@@ -1,0 +1,146 @@
+use fencepost_ir::essence::same_code;
+use fencepost_ir::placement::fenced;
+use fencepost_ir::{Atom, Barrier, Diagnostics, FenceKinds, PlaceId, Placement, Program, Written};
+
+use super::apply;
+
+const SB: &str = "X86 SB\n{ x=0; y=0; }\n P0          | P1          ;\n MOV [x],$1  | MOV [y],$1  ;\n \
+                  MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n";
+
+fn load_fence() -> FenceKinds {
+    FenceKinds::LOAD_LOAD.union(FenceKinds::LOAD_STORE)
+}
+
+fn spell(kinds: FenceKinds) -> Vec<String> {
+    let words = [
+        (FenceKinds::FULL, "MFENCE"),
+        (FenceKinds::STORE_STORE, "SFENCE"),
+        (load_fence(), "LFENCE"),
+    ];
+    if kinds == FenceKinds::FULL {
+        return vec!["MFENCE".into()];
+    }
+    words.iter().filter(|(word, _)| kinds.contains(*word)).map(|(_, text)| (*text).into()).collect()
+}
+
+fn lowered(source: &str, places: bool) -> Program {
+    let mut diagnostics = Diagnostics::new();
+    let test = super::super::read(source, "t", places, &mut diagnostics);
+    test.unwrap_or_else(|| panic!("{diagnostics:?}\n{source}")).problem.program
+}
+
+fn atom(place: usize, kinds: FenceKinds) -> Atom {
+    Atom { place: PlaceId::from_index(place), barrier: Barrier::Fence(kinds) }
+}
+
+/// The text with a placement, after comparing what it means.
+fn edited(source: &str, atoms: &[Atom], written: Written) -> String {
+    let program = lowered(source, true);
+    let placement: Placement = atoms.iter().copied().collect();
+    let text = apply(source, &program, &placement, written, &spell).expect("an X86 test");
+    let wanted = fenced(&program, &placement, written);
+    assert!(same_code(&wanted, &lowered(&text, false)), "{atoms:?}\n{source}\n--\n{text}");
+    text
+}
+
+/// The places of a text with an instruction, by the threads that have them.
+fn place(source: &str, thread: &str, text: &str) -> usize {
+    let program = lowered(source, true);
+    let mut labels = program.places.iter().map(|place| program.label(place.label));
+    let at = labels.position(|info| info.function == thread && info.text == text);
+    at.unwrap_or_else(|| panic!("there is no {text} in {thread}"))
+}
+
+#[test]
+fn fences_in_front_of_one_row_share_one() {
+    let atoms = [("P0", "MOV EAX,[y]"), ("P1", "MOV EAX,[x]")]
+        .map(|(thread, text)| atom(place(SB, thread, text), FenceKinds::FULL));
+    let one = edited(SB, &atoms[..1], Written::Kept);
+    assert_eq!(
+        one,
+        SB.replace(" MOV EAX,[y]", " MFENCE      |             ;\n MOV EAX,[y]"),
+        "the rest stays to the byte"
+    );
+    let two = edited(SB, &atoms, Written::Kept);
+    assert_eq!(two, SB.replace(" MOV EAX,[y]", " MFENCE      | MFENCE      ;\n MOV EAX,[y]"));
+}
+
+#[test]
+fn two_instructions_for_one_place_stand_below_each_other() {
+    let program = lowered(SB, true);
+    let both = FenceKinds::STORE_STORE.union(load_fence());
+    let here = [atom(place(SB, "P1", "MOV EAX,[x]"), both)].into_iter().collect();
+    let text = apply(SB, &program, &here, Written::Kept, &spell).expect("an X86 test");
+    let rows = "             | SFENCE      ;\n             | LFENCE      ;\n MOV EAX,[y]";
+    assert_eq!(text, SB.replace(" MOV EAX,[y]", rows));
+}
+
+#[test]
+fn a_fence_goes_behind_labels() {
+    let source = "X86 spin\n{ }\nP0|P1;\nMOV [x],$1|L1: L2: MOV EAX,[x];\n|CMP EAX,$1;\n|JNE L1;\n\
+                  exists (1:EAX=1)\n";
+    let at = place(source, "P1", "MOV EAX,[x]");
+    let text = edited(source, &[atom(at, load_fence())], Written::Kept);
+    let row = "          |L1: L2: LFENCE     ;\nMOV [x],$1|        MOV EAX,[x];";
+    assert_eq!(text, source.replace("MOV [x],$1|L1: L2: MOV EAX,[x];", row));
+}
+
+#[test]
+fn the_authors_fences_change_in_their_cells() {
+    let source = "X86 t\r\n{ }\r\n P0         | P1          ;\r\n MOV [x],$1 | MOV EAX,[y] ;\r\n SFENCE     \
+                  | L: LFENCE   ;\r\n MOV [y],$1 | MOV EBX,[x] ;\r\n MFENCE     |             ; (* why *)\r\n \
+                  SFENCE | ;\r\nexists (1:EAX=1)\r\n";
+    let stronger = [atom(place(source, "P0", "SFENCE"), FenceKinds::FULL)];
+    let text = edited(source, &stronger, Written::Kept);
+    assert_eq!(text, source.replacen(" SFENCE     |", " MFENCE     |", 1));
+    let text = edited(source, &[], Written::Dropped);
+    let gone = source
+        .replacen(" SFENCE     | L: LFENCE", "            | L:       ", 1)
+        .replace(" MFENCE     |             ;", "")
+        .replace(" SFENCE | ;\r\n", "");
+    assert_eq!(text, gone, "a row with nothing left goes, a comment stays");
+}
+
+/// Comments between and inside of rows, rows that share a line, `LOCK;`, labels alone, empty columns,
+/// text without a last semicolon.
+const ODD: [&str; 5] = [
+    SB,
+    "X86 a (* P0 | P1 ; *)\n{x=0;}\n(* one ; two | *)\n P0 (* | *) | P1 ;\n (* ; *) MOV [x],$1 | ;\n\n \
+     # hidden ; | \n LOCK; INC [x] | MOV EAX,[x] ; (* end *)\n | L: ;\n | MFENCE ;\n | LOCK ;\n DEC [x] ;\n\
+     exists (1:EAX=1)\n",
+    "X86 b { } P0 | P1 ; MOV [x],$1 | MOV EAX,[y] ; MOV [y],$1 | MOV EBX,[x] ; SFENCE | ; exists (1:EAX=1)",
+    "X86_64 c\n{ }\n P0 | P1 | P2 ;\n movl $1,(x) | a: movl (y),%eax | ;\n | cmpl $1,%eax | ;\n mfence | jne a | ;\n \
+     movl $1,(y) | b: lfence | ;\n | jmp c | ;\n | movl (x),%ebx | ;\n | c: | ;\nexists (1:rax=1)\n",
+    "X86 d\n{ }\n P0 ;\n MOV [x],$1 ;\n MOV EAX,[y]",
+];
+
+#[test]
+fn every_place_gets_what_it_should() {
+    for source in ODD {
+        let program = lowered(source, true);
+        // A column without cells has no room, and nothing to order.
+        let cells = program.places.iter().enumerate().filter(|(_, place)| place.offset > 0);
+        let places: Vec<usize> = cells.map(|(at, _)| at).collect();
+        let kinds = [FenceKinds::FULL, FenceKinds::STORE_STORE, load_fence()];
+        for written in [Written::Kept, Written::Dropped] {
+            edited(source, &[], written);
+            for (at, place) in places.iter().enumerate() {
+                // What is there already may make it two fences.
+                let own = program.places[*place].written.filter(|_| written == Written::Kept);
+                let kind = if own.is_some() { FenceKinds::FULL } else { kinds[at % 3] };
+                let text = edited(source, &[atom(*place, kind)], written);
+                let comments = |text: &str| text.matches("(*").count() + text.matches('#').count();
+                assert_eq!(comments(source), comments(&text), "{text}");
+            }
+            let all: Vec<Atom> = places.iter().map(|at| atom(*at, FenceKinds::FULL)).collect();
+            edited(source, &all, written);
+        }
+    }
+}
+
+#[test]
+fn only_tables_have_rows() {
+    let source = "C c\n{ }\nP0(int *x) { *x = 1; }\nexists (x=1)\n";
+    let program = lowered(source, true);
+    assert_eq!(apply(source, &program, &Placement::default(), Written::Kept, &spell), None);
+}
