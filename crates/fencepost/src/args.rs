@@ -328,9 +328,10 @@ pub(crate) struct Infer {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// The memory model, by name (see `fencepost models`) or by the path of a model file
-    #[arg(long, default_value = "tso")]
-    pub(crate) model: String,
+    /// Memory models, by name (see `fencepost models`) or by the path of a model file; each is answered for
+    /// itself
+    #[arg(long, value_delimiter = ',', default_value = "tso", value_name = "MODEL,...")]
+    pub(crate) model: Vec<String>,
 
     /// How to find fences
     #[arg(long, value_enum, default_value_t)]
@@ -340,8 +341,8 @@ pub(crate) struct Infer {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) engine: Verifier,
 
-    /// Kinds that may be placed: full, store_store, store_load, load_load, load_store, drain
-    /// [default: the fences that make a difference under the model]
+    /// Kinds that may be placed: full, store_store, store_load, load_load, load_store, drain; or acquire,
+    /// release, mfence, sfence, lfence [default: the fences that make a difference under the model]
     #[arg(long, value_delimiter = ',', value_parser = parse_kind, value_name = "KIND,...")]
     pub(crate) fences: Vec<Dish>,
 
@@ -564,7 +565,8 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 
 pub(crate) fn parse_kind(text: &str) -> Result<Dish, String> {
     Dish::by_name(text.trim()).ok_or_else(|| {
-        let known: Vec<String> = Dish::ALL.into_iter().map(Dish::name).collect();
+        let own = Dish::ALL.into_iter().map(Dish::name);
+        let known: Vec<String> = own.chain(Dish::OTHER_NAMES.map(String::from)).collect();
         format!("there is no such kind; there are {}", known.join(", "))
     })
 }

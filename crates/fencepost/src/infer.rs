@@ -3,8 +3,10 @@
 //! The new text is compiled again and compared with the program that was verified, for every client;
 //! only then it is shown or written.
 //!
-//! - [`prepare`]: the question; [`show`]: the answer for a reader; [`traces`]: runs for `replay`.
+//! - [`prepare`]: the question; [`litmus`]: that of a litmus test; [`show`]: the answer for a reader;
+//!   [`traces`]: runs for `replay`.
 
+mod litmus;
 mod prepare;
 mod show;
 mod traces;
@@ -19,9 +21,11 @@ use crate::store::replace;
 use fencepost_engines::{Settings, Task, Verdict};
 use fencepost_frontends::Request;
 use fencepost_frontends::fp::format::format as formatted;
+use fencepost_frontends::litmus::edit as litmus_edit;
 use fencepost_infer::candidates::Candidates;
 use fencepost_infer::lazy::{self, Question};
 use fencepost_infer::repair::{Inference, Repair, Sufficiency};
+use fencepost_infer::spelling::Spelling;
 use fencepost_infer::{edit, papers};
 use fencepost_ir::essence::same_code;
 use fencepost_ir::{Diagnostics, Placement, Problem, placement};
@@ -31,27 +35,56 @@ use fencepost_report::diff;
 use fencepost_report::json::InputError;
 use fencepost_report::paint::printable;
 use fencepost_report::repair::Subject;
-use fencepost_report::repair_json::{Beside, InferReport};
+use fencepost_report::repair_json::{Beside, InferReport, SeveralReports};
 use fencepost_report::verdict_line::shown;
+use serde::Serialize;
 
-/// Looks for fences.
+/// Looks for fences, under one model after the other.
 pub(crate) fn run(options: &Infer, output: &mut Output) -> Exit {
-    let prepared = prepare::prepare(options, output);
-    let done = prepared.and_then(|inferring| inferring.run(output));
-    match done {
-        Ok(exit) => exit,
-        Err(errors) => {
-            if options.format == Format::Json {
-                let (file, model) = (input::shown(&options.file), &options.model);
-                let version = env!("CARGO_PKG_VERSION");
-                let mut report = InferReport::unusable(version, &file, model, errors);
-                report.method = name(options.method).into();
-                report.engine = options.engine.engine().name().into();
-                print_json(&report, output);
-            }
-            Exit::Unusable
+    let version = env!("CARGO_PKG_VERSION");
+    let file = input::shown(&options.file);
+    let json = options.format == Format::Json;
+    let several = options.model.len() > 1;
+    let unusable = |model: &str, errors: Vec<InputError>| {
+        let mut report = InferReport::unusable(version, &file, model, errors);
+        report.method = name(options.method).into();
+        report.engine = options.engine.engine().name().into();
+        report
+    };
+    let input = prepare::prepare(options, output);
+    let asked = input.as_ref().map_err(Vec::clone).and_then(|input| input.ask(output));
+    let inferrings = match asked {
+        Ok(inferrings) => inferrings,
+        Err(errors) if json && several => {
+            print_json(&SeveralReports::new(version, &file, Vec::new(), errors), output);
+            return Exit::Unusable;
         }
+        Err(errors) => {
+            if json {
+                print_json(&unusable(&options.model.join(","), errors), output);
+            }
+            return Exit::Unusable;
+        }
+    };
+    let (mut reports, mut worst) = (Vec::new(), Exit::Fine);
+    for (at, inferring) in inferrings.iter().enumerate() {
+        if at > 0 && !json {
+            output.print("\n");
+        }
+        let (exit, report) = match inferring.run(output) {
+            Ok(done) => done,
+            Err(errors) => (Exit::Unusable, Some(unusable(&inferring.model.name, errors))),
+        };
+        worst = worst.and(exit);
+        reports.extend(report);
     }
+    match &reports[..] {
+        _ if !json => {}
+        [report] if !several => print_json(report, output),
+        [] if !several => {}
+        _ => print_json(&SeveralReports::new(version, &file, reports, Vec::new()), output),
+    }
+    worst
 }
 
 /// A method's name on the command line.
@@ -62,7 +95,7 @@ fn name(method: Method) -> &'static str {
     }
 }
 
-fn print_json(report: &InferReport, output: &mut Output) {
+fn print_json(report: &impl Serialize, output: &mut Output) {
     let text = serde_json::to_string_pretty(report).expect("plain data becomes JSON");
     output.print(&format!("{text}\n"));
 }
@@ -74,19 +107,29 @@ fn complaint(file: &str, message: String, output: &Output) -> InputError {
     InputError { file: printable(file), severity, code, line, column, message }
 }
 
-/// One question, ready to be asked.
-struct Inferring<'a> {
+/// What is to be repaired.
+struct Input<'a> {
     options: &'a Infer,
     source: Source,
     text: String,
     clients: Vec<String>,
-    model: ModelSpec,
+    models: Vec<ModelSpec>,
     problems: Vec<Problem>,
+    /// How its language writes fences.
+    spelling: Spelling,
+    /// What the question of a litmus test is taken as, if it is another one than the file has.
+    taken: Option<String>,
+    /// Whether the file has a `final exists`.
+    asking: bool,
+}
+
+/// One question, ready to be asked.
+struct Inferring<'a> {
+    input: &'a Input<'a>,
+    model: &'a ModelSpec,
     candidates: Candidates,
     /// What the papers' method abstracts store buffers to, if it does.
     abstraction: Option<(Domain, u32)>,
-    /// Whether the file has a `final exists`.
-    asking: bool,
 }
 
 /// What is to be done with an answer besides showing it.
@@ -98,15 +141,16 @@ struct Outcome {
 }
 
 impl Inferring<'_> {
-    fn run(&self, output: &mut Output) -> Result<Exit, Vec<InputError>> {
-        let options = self.options;
+    /// Asks. Returns the answer for programs, if one is wanted; another one is printed.
+    fn run(&self, output: &mut Output) -> Result<(Exit, Option<InferReport>), Vec<InputError>> {
+        let options = self.input.options;
         let settings = settings(&options.search);
         let session = Session::new(&options.search, options.quiet);
-        let what = format!("{}  {}", self.source.name, shown(&self.model));
+        let what = format!("{}  {}", self.input.source.name, shown(self.model));
         let doing = format!("inferring fences for {what}");
         let question = Question {
-            problems: &self.problems,
-            model: &self.model,
+            problems: &self.input.problems,
+            model: self.model,
             candidates: &self.candidates,
             engine: options.engine.engine(),
             settings,
@@ -119,14 +163,14 @@ impl Inferring<'_> {
                 Method::Fixpoint => papers::infer(question, budget),
             })
         });
-        let Ok((inference, seconds)) = inferred else { return Ok(Exit::Internal) };
+        let Ok((inference, seconds)) = inferred else { return Ok((Exit::Internal, None)) };
         let mut done = Outcome::default();
         done.beside.version = env!("CARGO_PKG_VERSION").into();
         done.beside.seconds = seconds;
         if let Inference::Repaired(repair) = &inference {
             let text = guarded_while(doing, || self.edited(repair, &session, settings));
-            let Ok(text) = text else { return Ok(Exit::Internal) };
-            done.beside.diff = diff::unified(&self.source.name, &self.text, &text);
+            let Ok(text) = text else { return Ok((Exit::Internal, None)) };
+            done.beside.diff = diff::unified(&self.input.source.name, &self.input.text, &text);
             done.text = Some(text);
         }
         if let Some(dir) = &options.trace_dir {
@@ -137,23 +181,25 @@ impl Inferring<'_> {
         let exit = self.exit(&inference);
         let subject = self.subject(settings);
         let sc = ModelSpec::by_name("sc").expect("a built-in model");
-        match options.format {
-            Format::Json => {
-                print_json(&InferReport::new(&subject, &inference, &sc, &done.beside), output);
+        let report = match options.format {
+            Format::Json => Some(InferReport::new(&subject, &inference, &sc, &done.beside)),
+            Format::Text => {
+                self.show(&subject, &inference, &sc, &done.beside, output);
+                None
             }
-            Format::Text => self.show(&subject, &inference, &sc, &done.beside, output),
-        }
-        Ok(exit)
+        };
+        Ok((exit, report))
     }
 
     fn subject(&self, settings: Settings) -> Subject<'_> {
         Subject {
-            file: &self.source.name,
-            model: &self.model,
-            method: name(self.options.method),
-            engine: self.options.engine.engine().name(),
-            problems: &self.problems,
+            file: &self.input.source.name,
+            model: self.model,
+            method: name(self.input.options.method),
+            engine: self.input.options.engine.engine().name(),
+            problems: &self.input.problems,
             candidates: &self.candidates,
+            spelling: self.input.spelling,
             reductions: settings.reductions,
         }
     }
@@ -170,28 +216,40 @@ impl Inferring<'_> {
     fn is_accepted(&self, repair: &Repair) -> bool {
         match repair.sufficiency {
             Sufficiency::Verified => true,
-            Sufficiency::Bounded(_) => self.options.accept_bounded,
+            Sufficiency::Bounded(_) => self.input.options.accept_bounded,
         }
     }
 
-    /// The text with a placement, in the standard form if it was in it before.
+    /// The text with a placement; in the standard form of our language if it was in it before.
     fn text_with(&self, placement: &Placement) -> String {
-        let program = &self.problems[0].program;
-        let text = edit::apply(&self.text, program, placement, self.candidates.written);
+        let Input { text: source, problems, spelling, .. } = self.input;
+        let (program, written) = (&problems[0].program, self.candidates.written);
+        match spelling {
+            Spelling::Own => {}
+            Spelling::X86 { .. } => {
+                let spell = |kinds| spelling.fence(kinds);
+                let text = litmus_edit::apply(source, program, placement, written, &spell);
+                return text.expect("a table has a row for each place that orders something");
+            }
+            Spelling::C11 | Spelling::Linux => {
+                return edit::apply_in(*spelling, source, program, placement, written);
+            }
+        }
+        let text = edit::apply(source, program, placement, written);
         let pretty = |text: &str| formatted(text, &mut Diagnostics::new());
-        match pretty(&self.text) {
-            Some(before) if before == self.text => pretty(&text).unwrap_or(text),
+        match pretty(source) {
+            Some(before) if before == *source => pretty(&text).unwrap_or(text),
             Some(_) | None => text,
         }
     }
 
     /// The programs of a new text.
     fn compiled(&self, text: &str) -> Vec<Problem> {
-        let clients = Some(&self.clients[..]).filter(|clients| !clients.is_empty());
+        let clients = Some(&self.input.clients[..]).filter(|clients| !clients.is_empty());
         let request = Request { clients, places: false };
-        let problems = self.source.lower_other(text, &request);
+        let problems = self.input.source.lower_other(text, &request);
         let problems = problems.expect("a program with more fences is a program");
-        assert_eq!(problems.len(), self.problems.len(), "fences do not change the clients");
+        assert_eq!(problems.len(), self.input.problems.len(), "fences do not change the clients");
         problems
     }
 
@@ -200,15 +258,15 @@ impl Inferring<'_> {
         let placement = &repair.placements[0];
         let text = self.text_with(placement);
         let compiled = self.compiled(&text);
-        for (before, after) in self.problems.iter().zip(compiled) {
+        for (before, after) in self.input.problems.iter().zip(compiled) {
             let program = placement::fenced(&before.program, placement, self.candidates.written);
             if same_code(&program, &after.program) {
                 continue;
             }
             let problem = Problem { properties: before.properties.clone(), ..after };
-            let task = Task { problem: &problem, model: &self.model };
+            let task = Task { problem: &problem, model: self.model };
             let (answer, _) = session.run("the new text", |budget| {
-                self.options.engine.engine().run(task, settings, budget)
+                self.input.options.engine.engine().run(task, settings, budget)
             });
             let holds = match answer.verdict {
                 Verdict::Verified(_) => true,
@@ -227,12 +285,12 @@ impl Inferring<'_> {
         done: &Outcome,
         output: &Output,
     ) -> Result<Option<String>, Vec<InputError>> {
-        let own = self.source.path.as_ref().filter(|_| self.options.write);
-        let Some(path) = self.options.output.as_ref().or(own) else { return Ok(None) };
+        let own = self.input.source.path.as_ref().filter(|_| self.input.options.write);
+        let Some(path) = self.input.options.output.as_ref().or(own) else { return Ok(None) };
         let (Inference::Repaired(repair), Some(text)) = (inference, &done.text) else {
             return Ok(None);
         };
-        if !self.is_accepted(repair) || (self.options.write && *text == self.text) {
+        if !self.is_accepted(repair) || (self.input.options.write && *text == self.input.text) {
             return Ok(None);
         }
         let name = input::shown(path);

@@ -94,6 +94,11 @@ impl Source {
         }
     }
 
+    /// Whether it is a litmus test.
+    pub(crate) fn is_litmus(&self) -> bool {
+        self.frontend.name() == "litmus"
+    }
+
     /// The text; what cannot be read as UTF-8 is replaced and complained about.
     pub(crate) fn text(&self, diagnostics: &mut Diagnostics) -> String {
         match std::str::from_utf8(&self.bytes) {

@@ -196,7 +196,7 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
     }
     let infer = Infer {
         file: file.clone(),
-        model: model.clone(),
+        model: vec![model.clone()],
         method: Method::Lazy,
         engine: Verifier::Robust,
         fences: options.fences.fences.clone(),

@@ -7,6 +7,7 @@
 //! Only the text is looked at here. That the new text means what the placement means is for the caller to
 //! check with the front end ([`fencepost_ir::essence::same_code`]).
 
+use crate::spelling::Spelling;
 use fencepost_ir::{FenceKinds, Label, Place, PlaceId, Placement, Program, Span, Written};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,11 +23,23 @@ pub struct Edit {
     pub text: String,
 }
 
-/// The source with a placement's barriers in it. `program` is that of the source, with places.
+/// The source with a placement's barriers in it, in our own language. `program` is that of the source, with
+/// places.
 pub fn apply(source: &str, program: &Program, placement: &Placement, written: Written) -> String {
+    apply_in(Spelling::Own, source, program, placement, written)
+}
+
+/// The same in a language whose statements are like ours.
+pub fn apply_in(
+    spelling: Spelling,
+    source: &str,
+    program: &Program,
+    placement: &Placement,
+    written: Written,
+) -> String {
     let mut text = String::with_capacity(source.len() + 64);
     let mut done = 0;
-    for edit in edits(source, program, placement, written) {
+    for edit in edits(spelling, source, program, placement, written) {
         assert!(done <= edit.start, "edits do not overlap");
         text.push_str(&source[done..edit.start]);
         text.push_str(&edit.text);
@@ -39,6 +52,7 @@ pub fn apply(source: &str, program: &Program, placement: &Placement, written: Wr
 /// The edits that put a placement's barriers into the source, in its order. They do not overlap; where
 /// several insert at one byte, they do so one after another.
 pub fn edits(
+    spelling: Spelling,
     source: &str,
     program: &Program,
     placement: &Placement,
@@ -58,11 +72,11 @@ pub fn edits(
             let kept = if written == Written::Kept { own } else { FenceKinds::default() };
             let kinds = kept.union(*added);
             if kinds != own || !drains.is_empty() {
-                editor.rewrite(place, span, &statements(program, kinds, drains));
+                editor.rewrite(place, span, &statements(spelling, program, kinds, drains));
             }
             continue;
         }
-        let texts = statements(program, *added, drains);
+        let texts = statements(spelling, program, *added, drains);
         if texts.is_empty() {
             continue;
         }
@@ -238,13 +252,17 @@ impl<'a> Editor<'a> {
 }
 
 /// A fence and drains as the language writes them.
-pub fn statements(program: &Program, kinds: FenceKinds, drains: &[Label]) -> Vec<String> {
-    let fence = (kinds != FenceKinds::default()).then(|| format!("fence {};", kinds_text(kinds)));
+pub fn statements(
+    spelling: Spelling,
+    program: &Program,
+    kinds: FenceKinds,
+    drains: &[Label],
+) -> Vec<String> {
     let drains = drains.iter().map(|store| format!("drain {};", target(program, *store)));
-    fence.into_iter().chain(drains).collect()
+    spelling.fence(kinds).into_iter().chain(drains).collect()
 }
 
-/// The kinds of a fence as the language writes them.
+/// The kinds of a fence as our language writes them.
 pub fn kinds_text(kinds: FenceKinds) -> String {
     kinds.name().replace(" + ", ", ")
 }

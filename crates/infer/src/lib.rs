@@ -1,6 +1,6 @@
 //! Fence inference: the cheapest fences that make a program right.
 //!
-//! - [`menu`]: which barriers are offered, and what they cost; [`candidates`]: where.
+//! - [`menu`]: which barriers are offered, and what they cost; [`candidates`]: where; [`spelling`]: in which words.
 //! - [`set`], [`hitting`]: the cheapest set that hits every clause.
 //! - [`lazy`]: the cheapest fences, learnt from violations; [`clause`]: what a violation teaches.
 //! - [`papers`]: the papers' way; [`constraint`]: `L1 < L2`; [`fixpoint`]: the formula over constraints, with
@@ -24,4 +24,5 @@ pub mod menu;
 pub mod papers;
 pub mod repair;
 pub mod set;
+pub mod spelling;
 mod windows;

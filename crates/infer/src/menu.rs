@@ -4,7 +4,11 @@
 //! does the work of all. Prices are relative. The defaults say that two fences that only order loads,
 //! or only stores, cost as much as one that makes loads wait for stores, and that a full fence costs
 //! little more than that one: about what SPARC, ARM and x86 processors charge.
+//!
+//! A language with its own words for fences is offered those, and nothing else: x86 has no instruction that
+//! makes just loads wait for loads.
 
+use crate::spelling::{Spelling, acquire, release};
 use fencepost_ir::FenceKinds;
 use fencepost_models::ModelSpec;
 
@@ -18,7 +22,7 @@ pub enum Dish {
 }
 
 impl Dish {
-    /// All of them, in the order of the book.
+    /// Those of our own language, in the order of the book.
     pub const ALL: [Dish; 6] = [
         Dish::Fence(FenceKinds::FULL),
         Dish::Fence(FenceKinds::STORE_STORE),
@@ -28,9 +32,14 @@ impl Dish {
         Dish::Drain,
     ];
 
+    /// Further names, those of x86 among them.
+    pub const OTHER_NAMES: [&str; 5] = ["mfence", "sfence", "lfence", "acquire", "release"];
+
     /// Its name on the command line.
     pub fn name(self) -> String {
         match self {
+            Dish::Fence(kinds) if kinds == acquire() => "acquire".into(),
+            Dish::Fence(kinds) if kinds == release() => "release".into(),
             Dish::Fence(kinds) => kinds.name(),
             Dish::Drain => "drain".into(),
         }
@@ -38,7 +47,15 @@ impl Dish {
 
     /// The one with this name.
     pub fn by_name(name: &str) -> Option<Dish> {
-        Dish::ALL.into_iter().find(|dish| dish.name() == name)
+        let own = Dish::ALL.into_iter().find(|dish| dish.name() == name);
+        let kinds = match name {
+            "mfence" => FenceKinds::FULL,
+            "sfence" => FenceKinds::STORE_STORE,
+            "lfence" | "acquire" => acquire(),
+            "release" => release(),
+            _ => return own,
+        };
+        Some(Dish::Fence(kinds))
     }
 
     /// What it costs unless told otherwise.
@@ -60,18 +77,27 @@ pub struct Menu {
 }
 
 impl Menu {
-    /// The fences that make a difference under a model, at their usual prices.
+    /// The fences of our own language that make a difference under a model, at their usual prices.
     pub fn of(model: &ModelSpec) -> Menu {
+        Menu::spelled(model, Spelling::Own)
+    }
+
+    /// The fences with a word in a language that make a difference under a model, at their usual prices.
+    pub fn spelled(model: &ModelSpec, spelling: Spelling) -> Menu {
         let relaxes = model.relaxes();
         let useful = |dish: &Dish| match *dish {
-            Dish::Fence(FenceKinds::STORE_STORE) => relaxes.store_store,
-            Dish::Fence(FenceKinds::STORE_LOAD) => relaxes.store_load,
-            Dish::Fence(FenceKinds::LOAD_LOAD) => relaxes.load_load,
-            Dish::Fence(FenceKinds::LOAD_STORE) => relaxes.load_store,
-            Dish::Fence(_) => true,
+            Dish::Fence(FenceKinds::FULL) => true,
+            Dish::Fence(kinds) => {
+                kinds.contains(FenceKinds::STORE_STORE) && relaxes.store_store
+                    || kinds.contains(FenceKinds::STORE_LOAD) && relaxes.store_load
+                    || kinds.contains(FenceKinds::LOAD_LOAD) && relaxes.load_load
+                    || kinds.contains(FenceKinds::LOAD_STORE) && relaxes.load_store
+            }
             Dish::Drain => false,
         };
-        Menu::only(&Dish::ALL.into_iter().filter(useful).collect::<Vec<_>>())
+        let words = spelling.words().into_iter().map(|(kinds, _)| Dish::Fence(kinds));
+        let own = Dish::ALL.into_iter().filter(|_| spelling == Spelling::Own);
+        Menu::only(&own.chain(words).filter(useful).collect::<Vec<_>>())
     }
 
     /// These, at their usual prices.
@@ -94,12 +120,16 @@ impl Menu {
 mod tests {
     use super::*;
 
-    fn names(model: &str) -> Vec<String> {
+    fn names_in(spelling: Spelling, model: &str) -> Vec<String> {
         let model = ModelSpec::by_name(model).expect("a built-in model");
-        let mut names: Vec<String> =
-            Menu::of(&model).dishes.iter().map(|(dish, _)| dish.name()).collect();
+        let menu = Menu::spelled(&model, spelling);
+        let mut names: Vec<String> = menu.dishes.iter().map(|(dish, _)| dish.name()).collect();
         names.sort();
         names
+    }
+
+    fn names(model: &str) -> Vec<String> {
+        names_in(Spelling::Own, model)
     }
 
     #[test]
@@ -110,10 +140,25 @@ mod tests {
     }
 
     #[test]
+    fn only_what_a_language_has_a_word_for_is_offered() {
+        let x86 = Spelling::X86 { lower: false };
+        assert_eq!(names_in(x86, "tso"), ["full"]);
+        assert_eq!(names_in(x86, "pso"), ["full", "store_store"]);
+        assert_eq!(names_in(x86, "rmo"), ["acquire", "full", "store_store"]);
+        assert_eq!(names_in(Spelling::C11, "pso"), ["full", "release"]);
+        assert_eq!(names_in(Spelling::C11, "rmo"), ["acquire", "full", "release"]);
+        assert_eq!(names_in(Spelling::Linux, "rmo"), ["full", "load_load", "store_store"]);
+    }
+
+    #[test]
     fn names_and_dishes_are_the_same_thing() {
         for dish in Dish::ALL {
             assert_eq!(Dish::by_name(&dish.name()), Some(dish));
         }
-        assert_eq!(Dish::by_name("mfence"), None);
+        for name in Dish::OTHER_NAMES {
+            let dish = Dish::by_name(name).expect("a name");
+            assert_eq!(Dish::by_name(&dish.name()), Some(dish));
+        }
+        assert_eq!(Dish::by_name("dmb"), None);
     }
 }

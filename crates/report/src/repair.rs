@@ -19,6 +19,7 @@ use fencepost_infer::edit;
 use fencepost_infer::repair::{
     Constraints, GaveUp, Inference, Lesson, Repair, Round, Sufficiency, Unrepairable,
 };
+use fencepost_infer::spelling::Spelling;
 use fencepost_ir::{Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, Written, placement};
 use fencepost_models::{ModelSpec, Reductions};
 use std::fmt::Write;
@@ -41,6 +42,8 @@ pub struct Subject<'a> {
     pub problems: &'a [Problem],
     /// What could be placed.
     pub candidates: &'a Candidates,
+    /// How its language writes fences.
+    pub spelling: Spelling,
     /// The reductions in use.
     pub reductions: Reductions,
 }
@@ -140,10 +143,24 @@ impl<'a> Subject<'a> {
         format!("{}  {}", printable(self.file), paint.strong(&shown(self.model)))
     }
 
-    /// A barrier in a few words: `store_load before :14`.
+    /// A barrier in a few words: `store_load before :14`. In a litmus test, where threads share lines:
+    /// ``P0: MFENCE before `MOV EAX,[y]` (line 5)``.
     pub fn brief(&self, atom: Atom) -> String {
         let place = self.program().place(atom.place);
-        let line = self.program().label(place.label).span.line;
+        let info = self.program().label(place.label);
+        let line = info.span.line;
+        if self.spelling != Spelling::Own {
+            let thread = printable(&info.function);
+            let what = self.written(atom);
+            return match place.written {
+                Some((own, _)) if atom.barrier == Barrier::Fence(own) => {
+                    format!("{thread}: {what} (line {line})")
+                }
+                Some(_) | None => {
+                    format!("{thread}: {what} {} (line {line})", self.position(atom))
+                }
+            };
+        }
         let what = match atom.barrier {
             Barrier::Fence(kinds) => edit::kinds_text(kinds),
             Barrier::Drain(store) => format!("drain {}", edit::target(self.program(), store)),
@@ -165,12 +182,22 @@ impl<'a> Subject<'a> {
     /// A barrier as the language writes it.
     pub fn written(&self, atom: Atom) -> String {
         let texts = match atom.barrier {
-            Barrier::Fence(kinds) => edit::statements(self.program(), kinds, &[]),
+            Barrier::Fence(kinds) => self.spelling.fence(kinds),
             Barrier::Drain(store) => {
-                edit::statements(self.program(), FenceKinds::default(), &[store])
+                edit::statements(self.spelling, self.program(), FenceKinds::default(), &[store])
             }
         };
-        texts.concat().trim_end_matches(';').into()
+        texts.join(" ").trim_end_matches(';').into()
+    }
+
+    /// The kinds of a fence as its language writes them.
+    pub fn kinds(&self, kinds: FenceKinds) -> String {
+        match self.spelling {
+            Spelling::Own => edit::kinds_text(kinds),
+            Spelling::X86 { .. } | Spelling::C11 | Spelling::Linux => {
+                self.spelling.fence(kinds).join(" ").trim_end_matches(';').into()
+            }
+        }
     }
 
     /// Where a barrier stands: "before `turn = 1`".
@@ -181,7 +208,10 @@ impl<'a> Subject<'a> {
             let what = if is_own { "as it is:" } else { "instead of" };
             format!("{what} `{}`", statement(self.program(), place.label, STATEMENT))
         } else if place.at_end {
-            "at the end of the block".into()
+            match self.spelling {
+                Spelling::X86 { .. } => "at the end".into(),
+                Spelling::Own | Spelling::C11 | Spelling::Linux => "at the end of the block".into(),
+            }
         } else {
             format!("before `{}`", statement(self.program(), place.label, STATEMENT))
         }
@@ -430,16 +460,23 @@ pub fn redundant(subject: &Subject<'_>, placement: &Placement) -> String {
     let mut text = String::new();
     for (place, own, left) in subject.redundant(placement) {
         let label = subject.program().place(place).label;
-        let line = subject.program().label(label).span.line;
+        let info = subject.program().label(label);
+        let line = info.span.line;
+        let thread = match subject.spelling {
+            Spelling::Own => String::new(),
+            Spelling::X86 { .. } | Spelling::C11 | Spelling::Linux => {
+                format!("in {} ", printable(&info.function))
+            }
+        };
         let own_text = statement(subject.program(), label, STATEMENT);
         let verdict = if left == FenceKinds::default() {
             "is redundant".to_string()
         } else if own.contains(left) {
-            format!("can be weaker: {} is enough", edit::kinds_text(left))
+            format!("can be weaker: {} is enough", subject.kinds(left))
         } else {
-            format!("becomes {}", edit::kinds_text(left))
+            format!("becomes {}", subject.kinds(left))
         };
-        writeln!(text, "  :{line}  `{own_text}` {verdict}").expect("strings take text");
+        writeln!(text, "  :{line}  `{own_text}` {thread}{verdict}").expect("strings take text");
     }
     text
 }

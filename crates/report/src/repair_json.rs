@@ -8,7 +8,9 @@ use crate::violation;
 use fencepost_engines::{Inconclusive, Statistics};
 use fencepost_infer::constraint::Constraint;
 use fencepost_infer::edit;
+use fencepost_infer::menu::Dish;
 use fencepost_infer::repair::{Constraints, Inference, Repair, Sufficiency, Unrepairable};
+use fencepost_infer::spelling::Spelling;
 use fencepost_ir::{Atom, Barrier, Placement};
 use fencepost_models::ModelSpec;
 use serde::Serialize;
@@ -64,6 +66,34 @@ pub struct InferReport {
     pub violation: Option<ViolationRecord>,
     /// Inputs that could not be used.
     pub errors: Vec<InputError>,
+}
+
+/// The whole answer for several models.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SeveralReports {
+    /// The version of Fencepost.
+    pub fencepost: String,
+    /// Always `infer`.
+    pub command: String,
+    /// The file, as it was named.
+    pub file: String,
+    /// The answer under each model, in the order asked for; none when the input could not be used.
+    pub reports: Vec<InferReport>,
+    /// Inputs that could not be used.
+    pub errors: Vec<InputError>,
+}
+
+impl SeveralReports {
+    /// These answers; or what could not be used.
+    pub fn new(
+        version: &str,
+        file: &str,
+        reports: Vec<InferReport>,
+        errors: Vec<InputError>,
+    ) -> Self {
+        let (fencepost, command, file) = (version.into(), "infer".into(), file.into());
+        SeveralReports { fencepost, command, file, reports, errors }
+    }
 }
 
 /// Fences that are enough.
@@ -401,10 +431,15 @@ impl FenceRecord {
             line: info.span.line,
             column: info.span.column,
             kind: match atom.barrier {
-                Barrier::Fence(kinds) => edit::kinds_text(kinds),
-                Barrier::Drain(_) => "drain".into(),
+                Barrier::Fence(kinds) => Dish::Fence(kinds).name(),
+                Barrier::Drain(_) => Dish::Drain.name(),
             },
-            statement: format!("{};", subject.written(atom)),
+            statement: match subject.spelling {
+                Spelling::X86 { .. } => subject.written(atom),
+                Spelling::Own | Spelling::C11 | Spelling::Linux => {
+                    format!("{};", subject.written(atom))
+                }
+            },
             position: match (place.written, place.at_end) {
                 (Some(_), _) => Position::Instead(info.text.clone()),
                 (None, true) => Position::EndOfBlock,

@@ -1,13 +1,14 @@
-//! From the command line to a question for inference; complaints about options that make no sense.
+//! From the command line to questions for inference; complaints about options that make no sense.
 
-use super::{Inferring, complaint};
-use crate::args::{Infer, Method};
+use super::{Inferring, Input, complaint, litmus};
+use crate::args::{Infer, Method, Verifier};
 use crate::input::{self, Source, Unusable};
 use crate::output::Output;
 use fencepost_frontends::Request;
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::menu::{Dish, Menu};
-use fencepost_ir::{Problem, Property, Quantifier, Written};
+use fencepost_infer::spelling::Spelling;
+use fencepost_ir::{Property, Quantifier, Written};
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
 use fencepost_report::json::InputError;
@@ -16,11 +17,11 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
-/// Everything that is needed to begin; complaints otherwise.
+/// What is to be repaired; complaints otherwise.
 pub(super) fn prepare<'a>(
     options: &'a Infer,
     output: &Output,
-) -> Result<Inferring<'a>, Vec<InputError>> {
+) -> Result<Input<'a>, Vec<InputError>> {
     let mut wrong = Vec::new();
     let mut complain = |about: &str, message: String| {
         wrong.push(complaint(about, message, output));
@@ -33,35 +34,88 @@ pub(super) fn prepare<'a>(
     if options.output.as_deref() == Some(stdin) {
         complain("--output", "-o needs the name of a file".into());
     }
-    let model = input::model(options.model.trim()).map_err(|m| complain("--model", m)).ok();
+    let models = input::models(&options.model);
+    let models = models.map_err(|all| all.into_iter().for_each(|m| complain("--model", m))).ok();
+    let writes = [("--write", options.write), ("--output", options.output.is_some())];
+    if let (Some((option, _)), Some([_, _, ..])) =
+        (writes.iter().find(|(_, wanted)| *wanted), models.as_deref())
+    {
+        let message = format!("{option} takes one model: each has fences of its own");
+        complain(option, message);
+    }
     let clients = clients(options).map_err(|m| complain("--clients", m)).ok();
     let source = Source::read(&options.file).map_err(|m| complain(&input::shown(&options.file), m));
-    let (Some(model), Some(clients), Ok(source)) = (model, clients, source) else {
+    let (Some(models), Some(clients), Ok(source), []) = (models, clients, source, &wrong[..])
+    else {
         return Err(wrong);
     };
-    let abstraction = abstraction(options, &model).map_err(|m| complain("--domain", m)).ok();
-    let (Some(abstraction), []) = (abstraction, &wrong[..]) else { return Err(wrong) };
     let texts = Some(&clients[..]).filter(|clients| !clients.is_empty());
     let request = Request { clients: texts, places: true };
     let lowered = source.lower_for(&request, output).map_err(|Unusable(errors)| errors);
-    let (text, problems) = lowered?;
+    let (text, mut problems) = lowered?;
+    let (mut spelling, mut taken) = (Spelling::Own, None);
+    if source.is_litmus() {
+        spelling = litmus::spelling(&text);
+        // A robust test has the outcomes it has under SC, whatever is asked about them.
+        if options.engine != Verifier::Robust {
+            taken = litmus::forbid(&text, &mut problems);
+        }
+    }
     let asks = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
     let asking = problems.iter().any(|p| p.properties.iter().any(asks));
-    let (menu, restrictions) = allowed(options, &model, &problems)
-        .map_err(|(about, message)| vec![complaint(about, message, output)])?;
-    let written = if options.from_scratch { Written::Dropped } else { Written::Kept };
-    let candidates = Candidates::new(&problems, &menu, &restrictions, written);
-    Ok(Inferring {
-        options,
-        source,
-        text,
-        clients,
-        model,
-        problems,
-        candidates,
-        abstraction,
-        asking,
-    })
+    Ok(Input { options, source, text, clients, models, problems, spelling, taken, asking })
+}
+
+impl Input<'_> {
+    /// The questions, one for each model; complaints otherwise.
+    pub(super) fn ask(&self, output: &Output) -> Result<Vec<Inferring<'_>>, Vec<InputError>> {
+        let mut wrong = Vec::new();
+        let mut all = Vec::new();
+        for model in &self.models {
+            match self.question(model) {
+                Ok(question) => all.push(question),
+                Err((about, message)) => wrong.push(complaint(about, message, output)),
+            }
+        }
+        wrong.dedup();
+        if wrong.is_empty() { Ok(all) } else { Err(wrong) }
+    }
+
+    fn question<'a>(
+        &'a self,
+        model: &'a ModelSpec,
+    ) -> Result<Inferring<'a>, (&'static str, String)> {
+        let abstraction = abstraction(self.options, model).map_err(|m| ("--domain", m))?;
+        let menu = menu(self.options, model, self.spelling)?;
+        let restrictions = self.restrictions()?;
+        let written = if self.options.from_scratch { Written::Dropped } else { Written::Kept };
+        let candidates = Candidates::new(&self.problems, &menu, &restrictions, written);
+        Ok(Inferring { input: self, model, candidates, abstraction })
+    }
+
+    /// Where fences may be put; otherwise which option is wrong, and how.
+    fn restrictions(&self) -> Result<Restrictions, (&'static str, String)> {
+        let (options, program) = (self.options, &self.problems[0].program);
+        let places = program.places.iter().map(|place| program.label(place.label));
+        let lines: BTreeSet<u32> = places.clone().map(|info| info.span.line).collect();
+        let functions: BTreeSet<&str> = places.map(|info| info.function.as_str()).collect();
+        if let Some(line) = options.forbid.iter().find(|line| !lines.contains(line)) {
+            let known = listed(lines.iter().map(u32::to_string));
+            let message =
+                format!("--forbid {line}: no fence could stand there; one could at {known}");
+            return Err(("--forbid", message));
+        }
+        if let Some(name) = options.only_in.iter().find(|name| !functions.contains(name.as_str())) {
+            let known = listed(functions.iter().map(|name| format!("`{name}`")));
+            let name = printable(name);
+            let message = format!("--only-in {name}: there is no such function; there are {known}");
+            return Err(("--only-in", message));
+        }
+        Ok(Restrictions {
+            forbidden_lines: options.forbid.iter().copied().collect(),
+            functions: options.only_in.iter().cloned().collect(),
+        })
+    }
 }
 
 /// The abstraction asked for, if any.
@@ -103,14 +157,27 @@ fn clients(options: &Infer) -> Result<Vec<String>, String> {
     Ok(clients)
 }
 
-/// What may be placed, and where; otherwise which option is wrong, and how.
-fn allowed(
+/// What may be placed; otherwise which option is wrong, and how.
+fn menu(
     options: &Infer,
     model: &ModelSpec,
-    problems: &[Problem],
-) -> Result<(Menu, Restrictions), (&'static str, String)> {
+    spelling: Spelling,
+) -> Result<Menu, (&'static str, String)> {
+    let has_word = |dish: &Dish| match dish {
+        Dish::Fence(kinds) => spelling.has_word_for(*kinds),
+        Dish::Drain => spelling == Spelling::Own,
+    };
+    if let Some(dish) = options.fences.iter().find(|dish| !has_word(dish)) {
+        let (name, language) = (dish.name(), spelling.language());
+        let known = spelling.words().into_iter().map(|(kinds, word)| {
+            format!("{} ({})", Dish::Fence(kinds).name(), word.trim_end_matches(';'))
+        });
+        let known = known.collect::<Vec<_>>().join(", ");
+        let message = format!("--fences {name}: {language} has no such fence; it has {known}");
+        return Err(("--fences", message));
+    }
     let mut menu = match &options.fences[..] {
-        [] => Menu::of(model),
+        [] => Menu::spelled(model, spelling),
         some => Menu::only(some),
     };
     for (kind, cost) in &options.cost {
@@ -121,26 +188,7 @@ fn allowed(
         }
         menu.charge(*kind, *cost);
     }
-    let program = &problems[0].program;
-    let places = program.places.iter().map(|place| program.label(place.label));
-    let lines: BTreeSet<u32> = places.clone().map(|info| info.span.line).collect();
-    let functions: BTreeSet<&str> = places.map(|info| info.function.as_str()).collect();
-    if let Some(line) = options.forbid.iter().find(|line| !lines.contains(line)) {
-        let known = listed(lines.iter().map(u32::to_string));
-        let message = format!("--forbid {line}: no fence could stand there; one could at {known}");
-        return Err(("--forbid", message));
-    }
-    if let Some(name) = options.only_in.iter().find(|name| !functions.contains(name.as_str())) {
-        let known = listed(functions.iter().map(|name| format!("`{name}`")));
-        let name = printable(name);
-        let message = format!("--only-in {name}: there is no such function; there are {known}");
-        return Err(("--only-in", message));
-    }
-    let restrictions = Restrictions {
-        forbidden_lines: options.forbid.iter().copied().collect(),
-        functions: options.only_in.iter().cloned().collect(),
-    };
-    Ok((menu, restrictions))
+    Ok(menu)
 }
 
 /// What there is, but not more than a reader wants to see.

@@ -24,8 +24,9 @@ impl Inferring<'_> {
         output: &mut Output,
     ) {
         let paint = output.paint;
-        let (quiet, explain) = (self.options.quiet, self.options.explain && !self.options.quiet);
-        let fixed = self.options.search.buffer.is_some();
+        let (quiet, explain) =
+            (self.input.options.quiet, self.input.options.explain && !self.input.options.quiet);
+        let fixed = self.input.options.search.buffer.is_some();
         let mut text = repair::headline(subject, inference, paint);
         if !quiet {
             text.push_str(&self.notes(output));
@@ -70,14 +71,17 @@ impl Inferring<'_> {
             text.push_str(&output.paint.faint(&format!("  note: {what}")));
             text.push('\n');
         };
-        if self.options.engine == Verifier::Robust {
+        if self.input.options.engine == Verifier::Robust {
             return text;
         }
-        if self.asking {
+        if let Some(taken) = &self.input.taken {
+            note(&format!("the condition is taken as: {taken}"));
+        }
+        if self.input.asking {
             note("no fence makes more runs possible: a `final exists` is looked at in the end");
         }
         let asks = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
-        if self.problems.iter().all(|p| p.properties.iter().all(asks)) {
+        if self.input.problems.iter().all(|p| p.properties.iter().all(asks)) {
             note("the file states nothing else that must hold; only faults are looked for");
         }
         text
@@ -92,7 +96,7 @@ impl Inferring<'_> {
         text: &mut String,
     ) {
         let paint = output.paint;
-        let options = self.options;
+        let options = self.input.options;
         if let Sufficiency::Bounded(open) = &repair.sufficiency {
             text.push_str(&repair::undecided(subject, open));
             if options.accept_bounded && !options.quiet {
@@ -144,9 +148,9 @@ impl Inferring<'_> {
 
     /// What would prevent a run if everything were allowed.
     fn elsewhere(&self, shown: &Shown<'_>) -> Vec<Atom> {
-        let menu = Menu::of(&self.model);
+        let menu = Menu::spelled(self.model, self.input.spelling);
         let anywhere = Restrictions::default();
-        let all = Candidates::new(&self.problems, &menu, &anywhere, self.candidates.written);
+        let all = Candidates::new(&self.input.problems, &menu, &anywhere, self.candidates.written);
         let Some(story) = shown.story() else { return Vec::new() };
         let blocking = clause::clause(&shown.problem, &story.run, &all);
         clause::atoms(&blocking, &all).collect()

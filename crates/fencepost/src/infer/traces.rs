@@ -1,6 +1,6 @@
 //! Storing the runs that fences prevent, for `fencepost replay`.
 
-use super::{Inferring, complaint};
+use super::{Inferring, complaint, litmus};
 use crate::input;
 use crate::output::Output;
 use crate::session::Session;
@@ -31,14 +31,14 @@ impl Inferring<'_> {
                 .map(|need| {
                     let mut fewer = repair.placements[0].clone();
                     fewer.atoms.remove(&need.atom);
-                    (need.violation.as_ref().map(|(problem, _)| *problem), fewer, &self.model)
+                    (need.violation.as_ref().map(|(problem, _)| *problem), fewer, self.model)
                 })
                 .collect(),
             Inference::Unrepairable(Unrepairable::WrongUnderSc { problem, .. }) => {
                 vec![(Some(*problem), Placement::default(), &sc)]
             }
             Inference::Unrepairable(Unrepairable::OutOfReach { problem, placement, .. }) => {
-                vec![(Some(*problem), placement.clone(), &self.model)]
+                vec![(Some(*problem), placement.clone(), self.model)]
             }
             Inference::Unrepairable(Unrepairable::NoWitness { .. }) | Inference::GaveUp(_) => {
                 Vec::new()
@@ -52,9 +52,12 @@ impl Inferring<'_> {
                 continue;
             };
             let text = self.text_with(&placement);
+            // A run that ends as it may not: so the stored test has to say.
+            let taken = self.input.taken.as_ref().and_then(|_| litmus::forbidden(&text));
+            let text = taken.unwrap_or(text);
             let path = {
-                let client = &self.problems[problem].name;
-                names.name(dir, &self.source.name, client, &model.name)
+                let client = &self.input.problems[problem].name;
+                names.name(dir, &self.input.source.name, client, &model.name)
             };
             let written = self.trace_file(&text, problem, model, search).map(|file| {
                 std::fs::create_dir_all(dir)
@@ -82,7 +85,7 @@ impl Inferring<'_> {
         (session, settings): (&Session, Settings),
     ) -> Option<TraceFile> {
         let compiled = self.compiled(text).swap_remove(problem);
-        let properties = self.problems[problem].properties.clone();
+        let properties = self.input.problems[problem].properties.clone();
         let question = Problem { properties, ..compiled.clone() };
         let task = Task { problem: &question, model };
         let (answer, _) = session.run("a trace", |budget| Explicit.run(task, settings, budget));
@@ -93,7 +96,7 @@ impl Inferring<'_> {
         let said = sentence(&compiled, shown_by(&story)?, Some(&story));
         Some(TraceFile::new(
             env!("CARGO_PKG_VERSION"),
-            (&self.source.name, text),
+            (&self.input.source.name, text),
             (model, settings.reductions),
             &story,
             (&steps, said),

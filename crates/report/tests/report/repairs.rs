@@ -3,16 +3,18 @@
 use crate::common::{MESSAGE, PETERSON, model};
 use crate::results::validate;
 use fencepost_engines::{Budget, Engine, Explicit, Settings};
+use fencepost_frontends::litmus::LitmusFrontend;
 use fencepost_frontends::{FpFrontend, Frontend, Request};
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::lazy::{self, Question};
 use fencepost_infer::menu::Menu;
 use fencepost_infer::repair::Inference;
-use fencepost_ir::{Diagnostics, Problem, Written};
+use fencepost_infer::spelling::Spelling;
+use fencepost_ir::{Diagnostics, Placement, Problem, Written};
 use fencepost_report::Paint;
 use fencepost_report::json::InputError;
 use fencepost_report::repair::{self, Subject};
-use fencepost_report::repair_json::{Beside, InferReport};
+use fencepost_report::repair_json::{Beside, InferReport, SeveralReports};
 use fencepost_search::{Cancel, Limits, Progress};
 use serde_json::Value;
 
@@ -50,15 +52,25 @@ struct Asked {
     inference: Inference,
     model: fencepost_models::ModelSpec,
     settings: Settings,
+    spelling: Spelling,
 }
 
 fn ask(source: &str, name: &str, written: Written, settings: Settings) -> Asked {
+    ask_in(&FpFrontend, Spelling::Own, source, (name, written, settings))
+}
+
+fn ask_in(
+    frontend: &dyn Frontend,
+    spelling: Spelling,
+    source: &str,
+    (name, written, settings): (&str, Written, Settings),
+) -> Asked {
     let mut diagnostics = Diagnostics::new();
     let request = Request { places: true, ..Request::default() };
-    let problems = FpFrontend.lower_for(source, &request, &mut diagnostics);
+    let problems = frontend.lower_for(source, &request, &mut diagnostics);
     let problems = problems.unwrap_or_else(|| panic!("{diagnostics:?}"));
     let model = model(name);
-    let menu = Menu::of(&model);
+    let menu = Menu::spelled(&model, spelling);
     let candidates = Candidates::new(&problems, &menu, &Restrictions::default(), written);
     let question = Question {
         problems: &problems,
@@ -71,7 +83,7 @@ fn ask(source: &str, name: &str, written: Written, settings: Settings) -> Asked 
     };
     let budget = Budget { cancel: &Cancel::default(), progress: &Progress::default() };
     let inference = lazy::infer(question, budget);
-    Asked { problems, candidates, inference, model, settings }
+    Asked { problems, candidates, inference, model, settings, spelling }
 }
 
 impl Asked {
@@ -83,6 +95,7 @@ impl Asked {
             engine: Explicit.name(),
             problems: &self.problems,
             candidates: &self.candidates,
+            spelling: self.spelling,
             reductions: self.settings.reductions,
         }
     }
@@ -144,8 +157,39 @@ fn every_answer_keeps_to_the_schema() {
     let errors = diagnostics.iter().map(|d| InputError::new("x.fp", d)).collect();
     let mut unusable = InferReport::unusable("1.2.3", "x.fp", "tso", errors);
     (unusable.method, unusable.engine) = ("lazy".into(), "explicit".into());
+    let several = SeveralReports::new("1.2.3", "x.fp", vec![unusable.clone()], Vec::new());
     let unusable = serde_json::to_value(unusable).expect("plain data");
     validate(&schema, &schema, &unusable, "report").expect("as documented");
+    let several = serde_json::to_value(several).expect("plain data");
+    validate(&schema["$defs"]["several"], &schema, &several, "reports").expect("as documented");
+}
+
+/// Threads of a litmus test share lines, so they are named; fences are instructions.
+#[test]
+fn fences_of_litmus_tests_are_told_by_thread_and_instruction() {
+    let source = "X86 R\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$2 ;\n MOV [y],$1 | LFENCE ;\n \
+                  | MOV EAX,[x] ;\n~exists (y=2 /\\ 1:EAX=0)\n";
+    let spelling = Spelling::X86 { lower: false };
+    let how = ("rmo", Written::Kept, Settings::default());
+    let mut asked = ask_in(&LitmusFrontend, spelling, source, how);
+    let Inference::Repaired(found) = &asked.inference else { panic!("a repair") };
+    assert_eq!(
+        asked.subject().briefly(&found.placements[0]),
+        "P0: SFENCE before `MOV [y],$1` (line 5), P1: MFENCE instead of `LFENCE` (line 5)"
+    );
+    let fences = asked.json()["placements"][0]["fences"].clone();
+    assert_eq!(
+        (&fences[0]["kind"], &fences[0]["statement"]),
+        (&"store_store".into(), &"SFENCE".into())
+    );
+    assert_eq!((&fences[1]["kind"], &fences[1]["function"]), (&"full".into(), &"P1".into()));
+    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    validate(&schema, &schema, &asked.json(), "report").expect("as documented");
+    asked.candidates.written = Written::Dropped;
+    assert_eq!(
+        repair::redundant(&asked.subject(), &Placement::default()),
+        "  :5  `LFENCE` in P1 is redundant\n"
+    );
 }
 
 #[test]
