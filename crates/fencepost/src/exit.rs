@@ -75,8 +75,8 @@ pub(crate) const LITMUS_HELP: &str = "\
 Exit codes:
    0  every test was run; with --expect: and shows what is recorded
    1  with --expect: a difference
-   5  not all states of some test are known
-   4  there are no tests
+   5  not all states of some test are known, or not all tests were run
+   4  there are no tests; with --expect: nothing to compare them with
    2  wrong usage, or a test that cannot be read, is not supported or faults
    6  an internal error of Fencepost: please report it";
 

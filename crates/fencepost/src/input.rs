@@ -75,7 +75,7 @@ impl Source {
         }
         let name = shown(path);
         let frontend = frontend(path).ok_or_else(|| {
-            format!("cannot tell the language of {name}: its name does not end in .fp")
+            format!("cannot tell the language of {name}: its name does not end in .fp or .litmus")
         })?;
         let told = |error: io::Error| format!("cannot read {name}: {error}");
         let file = fs::File::open(path).map_err(told)?;

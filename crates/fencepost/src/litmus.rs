@@ -15,6 +15,7 @@ use crate::input;
 use crate::output::Output;
 use crate::session::Session;
 use clap::ValueEnum;
+use collect::{Collected, collect};
 use fencepost_models::ModelSpec;
 use fencepost_report::litmus::block::{block, warning};
 use fencepost_report::litmus::expect::{Compared, Records};
@@ -66,7 +67,7 @@ pub(crate) struct Options {
     format: Option<LitmusFormat>,
 
     /// Compare with what is recorded in these files (tables, or logs of herd), and print only differences
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "format")]
     expect: Vec<PathBuf>,
 
     /// Write the tests in this language instead of running them
@@ -99,23 +100,27 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
     if let Some(Other::Generate(options)) = &options.other {
         return generate::run(options, output);
     }
-    let (models, files) = match (input::models(&options.model), collect::collect(&options.paths)) {
-        (Ok(models), Ok(files)) => (models, files),
-        (models, files) => {
-            let wrong = models.err().into_iter().chain(files.err()).flatten();
-            wrong.for_each(|message| output.error(&message));
+    let models = match input::models(&options.model) {
+        Ok(models) => models,
+        Err(wrong) => {
+            wrong.iter().for_each(|message| output.error(message));
             return Exit::Unusable;
         }
     };
+    let Collected { files, wrong, .. } = collect(&options.paths);
+    wrong.iter().for_each(|message| output.error(message));
+    let exit = if wrong.is_empty() { Exit::Fine } else { Exit::Unusable };
     if files.is_empty() {
-        output.error("there are no litmus tests (files that end in .litmus) there");
-        return Exit::Nothing;
+        if wrong.is_empty() {
+            output.error("there are no litmus tests (files that end in .litmus) there");
+        }
+        return exit.and(Exit::Nothing);
     }
     if options.to.is_some() {
-        return convert::run(&files, options.output.as_deref(), output);
+        return exit.and(convert::run(&files, options.output.as_deref(), output));
     }
     match execute(options, &models, &files, output) {
-        Ok(exit) => exit,
+        Ok(ended) => exit.and(ended),
         Err(message) => {
             output.error(&message);
             Exit::Unusable
@@ -150,6 +155,10 @@ fn execute(
     let paint = output.paint_messages;
     let runner = run::Runner { models, search: &options.search, session: &session, paint };
     runner.run(files, |finished| {
+        // What comes after the reader has gone was only cut short.
+        if output.is_closed() {
+            return false;
+        }
         output.message(&finished.said);
         exit = exit.and(finished.exit);
         if let Entry::Ran(ran) = &finished.entry {
@@ -168,12 +177,20 @@ fn execute(
         !output.is_closed()
     });
     let totals = Totals::of(&entries);
+    if session.interrupted() && !output.is_closed() {
+        let left = (files.len() - entries.len()) as u64;
+        output.message(&format!("interrupted: {} not run\n", counted(left, "test")));
+        exit = exit.and(Exit::Inconclusive);
+    }
     if compares {
         if !options.quiet {
             output.print(&comparison.line(&totals, models.len()));
         }
-        let differs = if comparison.different > 0 { Exit::Differs } else { Exit::Fine };
-        return Ok(exit.and(differs));
+        return Ok(exit.and(match (comparison.different, comparison.same) {
+            (0, 0) => Exit::Nothing,
+            (0, _) => Exit::Fine,
+            (_, _) => Exit::Differs,
+        }));
     }
     match format {
         LitmusFormat::Herd => {}

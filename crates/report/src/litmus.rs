@@ -13,7 +13,7 @@ pub mod table;
 mod tests;
 
 use fencepost_frontends::litmus::Test;
-use fencepost_frontends::litmus::test::Shown;
+use fencepost_frontends::litmus::test::{Observation, Shown};
 use fencepost_ir::Quantifier;
 use fencepost_models::ModelSpec;
 
@@ -47,6 +47,15 @@ impl Seen {
             Quantifier::Forall | Quantifier::Never => !holds,
         };
         (settled || self.cut.is_none()).then_some(holds)
+    }
+
+    /// herd's word for how the condition stands; `Undef` when that is not known.
+    pub fn observation(&self) -> &'static str {
+        let seen = self.shown.observation();
+        match (&self.cut, seen) {
+            (Some(Cut::Limit(_)), Observation::Never | Observation::Always) => "Undef",
+            (None | Some(_), _) => seen.name(),
+        }
     }
 
     /// herd's verdict. It begins with `Loop` where it is known only up to a bound.

@@ -5,22 +5,26 @@
 //!
 //! - *Addresses*: [`ADDRESS`] plus [`APART`] for each symbol, plus the size of an element for each element. So
 //!   arithmetic on addresses stays within an array or leads nowhere.
-//! - *Large constants*, which a test may only copy and compare: [`LARGE`], [`LARGE`] + 1, ...
+//! - *Large constants*, which a test may only copy and ask whether they are equal: [`LARGE`], [`LARGE`] + 1, ...
+//!
+//! X86 has 32-bit registers, so there 4294967295 and -1 are the same number.
 
 use std::collections::BTreeMap;
 
 use fencepost_ir::{Address, BinOp, Expr, Loc, Location, Reg, Span, Type, Value};
 
-use super::ast::{Constant, Init, Spot};
+use super::ast::{Arch, Constant, Init, Spot};
 use super::wrong::Wrong;
 use crate::fp::limits;
 
-/// The address of the first symbol.
-pub const ADDRESS: Value = 1 << 29;
+/// The address of the first symbol: lower than numbers that tests compute with.
+pub const ADDRESS: Value = Value::MIN;
 /// How far apart the addresses of two symbols are.
 pub const APART: Value = 1 << 12;
 /// The number of the first large constant.
-pub const LARGE: Value = 1 << 30;
+pub const LARGE: Value = Value::MIN + (1 << 28);
+/// Numbers below this stand for something else.
+const LEAST: Value = LARGE + (1 << 28);
 /// The most elements an array may have.
 const LONGEST: u32 = 256;
 
@@ -48,17 +52,21 @@ pub struct Layout {
     symbols: Vec<Symbol>,
     by_name: BTreeMap<String, usize>,
     cells: Vec<Location>,
+    /// Whether numbers have 32 bits.
+    wraps: bool,
     large: Vec<i128>,
     /// Where a large constant was first met.
     large_at: Option<Span>,
+    /// Whether an address is a value.
+    has_addresses: bool,
     /// Where values were first computed with.
     computed_at: Option<Span>,
 }
 
 impl Layout {
     /// The locations that the initial state names, with their values.
-    pub fn new(init: &[Init]) -> Result<Self, Wrong> {
-        let mut layout = Layout::default();
+    pub fn new(arch: Arch, init: &[Init]) -> Result<Self, Wrong> {
+        let mut layout = Layout { wraps: arch == Arch::X86, ..Layout::default() };
         for item in init {
             let Spot::Global(name) = &item.spot else { continue };
             if layout.by_name.contains_key(name) {
@@ -166,7 +174,13 @@ impl Layout {
 
     /// The value of a number; large ones get a number of their own.
     pub fn int(&mut self, value: i128, span: Span) -> Result<Value, Wrong> {
-        if value.abs() < i128::from(ADDRESS) {
+        let half = i128::from(u32::MAX) / 2;
+        let value = if self.wraps && value > half && value <= i128::from(u32::MAX) {
+            value - i128::from(u32::MAX) - 1
+        } else {
+            value
+        };
+        if value >= i128::from(LEAST) && value <= i128::from(Value::MAX) {
             return Ok(value as Value);
         }
         self.large_at.get_or_insert(span);
@@ -177,9 +191,10 @@ impl Layout {
         Ok(LARGE + at as Value)
     }
 
-    fn address(&self, name: &str, element: u32, span: Span) -> Result<Value, Wrong> {
+    fn address(&mut self, name: &str, element: u32, span: Span) -> Result<Value, Wrong> {
         let unknown = || Wrong::name(span, format!("there is no location `{name}`"));
         let at = *self.by_name.get(name).ok_or_else(unknown)?;
+        self.has_addresses = true;
         Ok(ADDRESS + at as Value * APART + element as Value * self.symbols[at].step)
     }
 
@@ -194,7 +209,7 @@ impl Layout {
             (Some(_), Some(span)) => {
                 let message = "a number this large, in a test that computes with values";
                 Err(Wrong::unsupported(span, message)
-                    .hint("values of 30 bits and more can only be copied and compared"))
+                    .hint("such numbers can only be copied, and compared with `=`"))
             }
             _ => Ok(()),
         }
@@ -204,10 +219,12 @@ impl Layout {
     pub fn through(&self, address: &Expr<Reg>, span: Span) -> Result<Address, Wrong> {
         if let Some(value) = address.as_const() {
             let cell = self.symbols.iter().enumerate().find_map(|(at, symbol)| {
-                let offset = value - (ADDRESS + at as Value * APART);
-                let inside = offset >= 0 && offset < symbol.cells() as Value * symbol.step;
-                (inside && offset % symbol.step == 0)
-                    .then(|| symbol.first as usize + (offset / symbol.step) as usize)
+                let first = ADDRESS + at as Value * APART;
+                let offset = i64::from(value) - i64::from(first);
+                let step = i64::from(symbol.step);
+                let inside = offset >= 0 && offset < i64::from(symbol.cells()) * step;
+                (inside && offset % step == 0)
+                    .then(|| symbol.first as usize + (offset / step) as usize)
             });
             let nowhere = || Wrong::unsupported(span, "this address is that of no location");
             return Ok(Address::fixed(Loc::from_index(cell.ok_or_else(nowhere)?)));
@@ -244,7 +261,9 @@ impl Layout {
     pub fn values(&self) -> Values {
         let symbols = self.symbols.iter();
         let symbols = symbols.map(|s| (s.name.clone(), s.len.is_some(), s.cells(), s.step));
-        Values { symbols: symbols.collect(), large: self.large.clone() }
+        // Without addresses and large constants every number is what it is.
+        let symbols = if self.has_addresses { symbols.collect() } else { Vec::new() };
+        Values { symbols, large: self.large.clone() }
     }
 }
 
@@ -273,23 +292,24 @@ pub struct Values {
 impl Values {
     /// A value as a state shows it.
     pub fn show(&self, value: Value) -> String {
-        if value >= LARGE {
-            let large = self.large.get((value - LARGE) as usize);
-            return large.map_or_else(|| value.to_string(), i128::to_string);
+        let number = value.to_string();
+        if value >= LEAST {
+            return number;
         }
-        if value >= ADDRESS {
-            let offset = value - ADDRESS;
-            if let Some((name, array, cells, step)) = self.symbols.get((offset / APART) as usize) {
-                let inside = offset % APART;
-                if inside % step == 0 && inside / step < *cells as Value {
-                    return if *array {
-                        format!("{name}[{}]", inside / step)
-                    } else {
-                        name.clone()
-                    };
+        if value >= LARGE {
+            return self.large.get((value - LARGE) as usize).map_or(number, i128::to_string);
+        }
+        let offset = value - ADDRESS;
+        match self.symbols.get((offset / APART) as usize) {
+            Some((name, array, cells, step)) => {
+                let (element, rest) = (offset % APART / step, offset % APART % step);
+                match (rest == 0 && element < *cells as Value, array) {
+                    (true, true) => format!("{name}[{element}]"),
+                    (true, false) => name.clone(),
+                    (false, _) => number,
                 }
             }
+            None => number,
         }
-        value.to_string()
     }
 }

@@ -1,7 +1,5 @@
 //! From the syntax tree to a [`Test`].
 
-use std::collections::BTreeMap;
-
 use fencepost_ir::{
     BinOp, Condition, Expr, Loc, Observable, Problem, Program, Property, Quantifier, Reg, Span,
     ThreadId, UnOp, validate,
@@ -22,7 +20,7 @@ use super::{c, x86};
 /// # Panics
 /// When the result is not well-formed, which is a bug of this crate.
 pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
-    let mut layout = Layout::new(&file.init)?;
+    let mut layout = Layout::new(file.arch, &file.init)?;
     let asked = asked(file)?;
     let threads = match &file.body {
         Body::X86(columns) => columns.len(),
@@ -66,7 +64,7 @@ pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
     let mut threads = Vec::new();
     let (mut layout, sources) = match &file.body {
         Body::X86(columns) => {
-            let widths = BTreeMap::new();
+            let widths = x86::lower::Widths::default();
             let mut context =
                 x86::lower::Context { source, arch: file.arch, layout, sources, widths };
             for (column, names) in columns.iter().zip(&names) {
@@ -275,7 +273,7 @@ fn to_expr(
         for part in list {
             parts.push(to_expr(part, layout, find)?);
         }
-        Ok(parts.into_iter().reduce(|a, b| op(sign, a, b)).unwrap_or(Expr::Const(empty)))
+        Ok(balanced(sign, parts).unwrap_or(Expr::Const(empty)))
     };
     match prop {
         Prop::And(list) => all(list, BinOp::And, 1),
@@ -295,16 +293,32 @@ fn to_expr(
                     Ok(op(BinOp::Eq, left, Expr::Const(layout.constant(value, *span)?)))
                 }
                 Right::Among(values) => {
-                    let mut any = Expr::Const(0);
+                    let mut all = Vec::new();
                     for value in values {
                         let value = Expr::Const(layout.constant(value, *span)?);
-                        any = op(BinOp::Or, any, op(BinOp::Eq, left.clone(), value));
+                        all.push(op(BinOp::Eq, left.clone(), value));
                     }
-                    Ok(any)
+                    Ok(balanced(BinOp::Or, all).unwrap_or(Expr::Const(0)))
                 }
             }
         }
     }
+}
+
+/// Parts joined so that even a long list is not deep.
+fn balanced(op: BinOp, mut parts: Vec<Expr<Observable>>) -> Option<Expr<Observable>> {
+    while parts.len() > 1 {
+        let mut pairs = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut rest = parts.into_iter();
+        while let Some(first) = rest.next() {
+            pairs.push(match rest.next() {
+                Some(second) => Expr::Binary(op, Box::new(first), Box::new(second)),
+                None => first,
+            });
+        }
+        parts = pairs;
+    }
+    parts.pop()
 }
 
 /// The condition, restricted to the states that count, as a property.

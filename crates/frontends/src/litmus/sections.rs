@@ -196,7 +196,7 @@ fn blank_functions(text: &mut [u8], start: usize, lines: &Lines<'_>) -> Result<u
         if name.is_empty() || CONSTRAINT.contains(&name) {
             return Ok(done);
         }
-        let (first, mut depth) = (at, 0);
+        let (first, mut depth, mut ended) = (at, 0i32, false);
         while at < text.len() {
             at = skip_comment(text, at, lines)?;
             match text.get(at) {
@@ -204,12 +204,14 @@ fn blank_functions(text: &mut [u8], start: usize, lines: &Lines<'_>) -> Result<u
                 Some(b'}') => depth -= 1,
                 _ => {}
             }
-            at += 1;
-            if depth == 0 && text[at - 1] == b'}' {
+            let closes = text.get(at) == Some(&b'}');
+            at = (at + 1).min(text.len());
+            if depth == 0 && closes {
+                ended = true;
                 break;
             }
         }
-        if depth != 0 || at >= text.len() && text.last() != Some(&b'}') {
+        if !ended {
             let span = lines.span(first, word);
             return Err(Wrong::syntax(span, "this function has no end"));
         }

@@ -29,7 +29,7 @@ pub fn block(ran: &Ran, seen: &Seen, times: bool) -> String {
     line("Witnesses".into());
     line(format!("Positive: {good} Negative: {bad}"));
     line(format!("Condition {}", test.question()));
-    let observation = seen.shown.observation().name();
+    let observation = seen.observation();
     line(format!("Observation {} {observation} {positive} {negative}", test.name));
     if times {
         line(format!("Time {} {:.2}", test.name, seen.seconds));

@@ -33,7 +33,12 @@ pub struct Record {
 impl Record {
     /// Whether it is of a test that was not run to its end.
     fn gave_up(&self) -> bool {
-        self.verdict.as_deref().is_none_or(|verdict| !["Ok", "No"].contains(&verdict))
+        self.verdict.as_deref().is_some_and(|verdict| !["Ok", "No"].contains(&verdict))
+    }
+
+    /// Whether there is nothing in it to compare with.
+    fn is_empty(&self) -> bool {
+        *self == Record::default()
     }
 }
 
@@ -86,17 +91,35 @@ impl Records {
             let states = |text: String| -> BTreeSet<String> {
                 text.split('|').map(|state| state.trim().to_string()).collect()
             };
+            if cells.len() > names.len() {
+                let (has, wants) = (cells.len(), names.len());
+                return Err(format!("line {} has {has} cells for {wants} columns", number + 1));
+            }
+            let verdict = cell(column("verdict"));
+            if let Some(word) = verdict.as_deref().filter(|word| !is_word(word)) {
+                return Err(format!("line {}: `{word}` is no verdict", number + 1));
+            }
+            let count = get("nstates").map(|n| {
+                let wrong = |_| format!("line {}: `{n}` is no number of states", number + 1);
+                n.parse().map_err(wrong)
+            });
             let record = Record {
                 kind: get("kind"),
-                verdict: get("verdict"),
+                verdict,
                 observation: get("observation"),
-                count: get("nstates").and_then(|n| n.parse().ok()),
+                count: count.transpose()?,
                 // A test that shows nothing has one empty state.
                 states: cell(column("states")).map(states),
                 condition: get("condition"),
                 hash: get("hash"),
             };
-            self.by_key.insert((key, Some(model_name(&model))), record);
+            let base = key.rsplit(['/', '\\']).next().unwrap_or(&key).to_string();
+            let key = (base, Some(model_name(&model)));
+            if let Some(before) = self.by_key.insert(key, record.clone())
+                && before != record
+            {
+                return Err(format!("line {} contradicts an earlier record", number + 1));
+            }
         }
         Ok(())
     }
@@ -125,6 +148,8 @@ impl Records {
                     record.hash = Some(hash);
                 }
             }
+            // A block without a verdict was cut off.
+            record.verdict.get_or_insert_default();
             self.by_key.insert((name.to_string(), None), record);
         }
         Ok(())
@@ -142,7 +167,8 @@ impl Records {
     /// Compares a test with its record.
     pub fn compare(&self, ran: &Ran, model: &str, seen: &Seen) -> Compared {
         let record = self.find(&ran.file, &ran.test.name, model);
-        let Some(record) = record.filter(|record| !record.gave_up()) else {
+        let usable = |record: &&Record| !record.gave_up() && !record.is_empty();
+        let Some(record) = record.filter(usable) else {
             return Compared::Unknown;
         };
         let mut different = Vec::new();
@@ -155,7 +181,7 @@ impl Records {
         };
         check("kind", &record.kind, ran.test.kind());
         check("verdict", &record.verdict, seen.verdict(ran.test.quantifier));
-        check("observation", &record.observation, seen.shown.observation().name());
+        check("observation", &record.observation, seen.observation());
         check("condition", &record.condition, &ran.test.question());
         if let Some(hash) = &ran.test.hash {
             check("hash", &record.hash, hash);
@@ -172,6 +198,11 @@ impl Records {
         }
         if different.is_empty() { Compared::Same } else { Compared::Different(different) }
     }
+}
+
+/// Whether a cell may say this of a test: a verdict, or that herd gave up.
+fn is_word(text: &str) -> bool {
+    text.is_empty() || text == "ERROR" || is_verdict(text)
 }
 
 fn is_verdict(line: &str) -> bool {

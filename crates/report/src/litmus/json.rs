@@ -124,7 +124,7 @@ fn result(ran: &Ran, model: &ModelSpec, seen: &Result<Seen, String>) -> LitmusMo
         Err(fault) => result.fault = Some(fault.clone()),
         Ok(seen) => {
             result.verdict = Some(seen.verdict(ran.test.quantifier).into());
-            result.observation = Some(seen.shown.observation().name().into());
+            result.observation = Some(seen.observation().into());
             (result.positive, result.negative) = (seen.shown.positive, seen.shown.negative);
             result.states = seen.shown.states.iter().map(|state| ran.test.state(state)).collect();
             result.incomplete = seen.cut.as_ref().map(|cut| match cut {

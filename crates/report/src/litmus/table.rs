@@ -10,8 +10,8 @@ use fencepost_models::ModelSpec;
 fn cell(test: &Test, seen: &Result<Seen, String>) -> String {
     match seen {
         Ok(seen) => {
-            let verdict = seen.verdict(test.quantifier);
-            format!("{verdict} {}", seen.shown.observation().name())
+            let (verdict, observation) = (seen.verdict(test.quantifier), seen.observation());
+            if verdict == observation { verdict.into() } else { format!("{verdict} {observation}") }
         }
         Err(_) => "fault".into(),
     }

@@ -10,6 +10,7 @@ use fencepost_ir::Diagnostics;
 use proptest::prelude::*;
 
 use super::super::wrong::ALL;
+use super::read;
 
 /// Pieces of tests, to make nonsense of.
 const PIECES: [&str; 46] = [
@@ -161,4 +162,23 @@ fn the_corpus_is_read() {
         let mut diagnostics = Diagnostics::new();
         assert!(super::super::read(source, "t", true, &mut diagnostics).is_some(), "{source}");
     }
+}
+
+#[test]
+fn a_comment_may_be_the_last_thing_of_a_file() {
+    for source in ["C t\n{}\nP0(int *x) // foo", "C t\n{}\n// foo", "C t\n{}\nP0(int *x) {} // foo"]
+    {
+        let wrong = read(source).err();
+        assert!(wrong.is_none_or(|wrong| wrong.code == "LT0001"), "{source}");
+    }
+}
+
+#[test]
+fn conditions_may_be_long() {
+    let many = vec!["x=0"; 20_000].join(" /\\ ");
+    let test = read(&format!("X86 t\n{{}}\n P0 ;\n NOP ;\nexists ({many})\n"));
+    assert_eq!(test.expect("a test").shown, ["[x]"]);
+    let values: Vec<String> = (0..20_000).map(|n| n.to_string()).collect();
+    let set = values.join(",");
+    assert!(read(&format!("X86 t\n{{}}\n P0 ;\n NOP ;\nexists (x={{{set}}})\n")).is_ok());
 }

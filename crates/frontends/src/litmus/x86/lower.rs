@@ -5,8 +5,9 @@
 //! store. What each fence orders: `MFENCE` everything, `SFENCE` stores, `LFENCE` what comes after it
 //! behind earlier loads.
 //!
-//! - `operands`: reading and writing registers and memory.
+//! - `operands`: reading and writing registers and memory; `exchange`: instructions that leave two things changed.
 
+mod exchange;
 mod operands;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ use super::super::wrong::Wrong;
 use super::ast::{Column, Instruction, Memory, Mnemonic, Operand};
 use super::flags::{Flag, Outcome};
 use super::loops::loops;
-use super::registers::{self, Part};
+use super::registers;
 
 /// The register that `CMPXCHG` compares with.
 const ACCUMULATOR: usize = 0;
@@ -32,8 +33,32 @@ pub(in super::super) struct Context<'a> {
     pub(in super::super) arch: Arch,
     pub(in super::super) layout: Layout,
     pub(in super::super) sources: Sources,
-    /// The width of the first access to a location, where it is less than a register.
-    pub(in super::super) widths: BTreeMap<Loc, u8>,
+    pub(in super::super) widths: Widths,
+}
+
+/// How wide accesses are: a location has one width.
+#[derive(Debug, Default)]
+pub(in super::super) struct Widths {
+    /// The width of the first access to a location; 32 stands for all that is not narrow.
+    by_location: BTreeMap<Loc, u8>,
+    /// Whether some access is narrow, and whether one goes where a register says.
+    narrow: bool,
+    through: bool,
+}
+
+impl Widths {
+    /// Notes an access; none for a location that a register tells.
+    fn note(&mut self, loc: Option<Loc>, width: u8, span: Span) -> Result<(), Wrong> {
+        let class = width.min(32);
+        self.narrow |= class < 32;
+        self.through |= loc.is_none();
+        let differs = loc.is_some_and(|loc| *self.by_location.entry(loc).or_insert(class) != class);
+        if differs || (self.narrow && self.through) {
+            let message = "accesses of different widths to one location are not supported";
+            return Err(Wrong::unsupported(span, message));
+        }
+        Ok(())
+    }
 }
 
 /// Makes every location that the columns name one.
@@ -71,11 +96,21 @@ pub(in super::super) fn lower(
         _ => &[],
     });
     let flags = flags.copied().collect();
-    let constants = BTreeMap::new();
+    let (constants, initialised) = (BTreeMap::new(), BTreeSet::new());
     let targets = BTreeMap::new();
     let end = asm.target();
-    let mut lowerer =
-        Lowerer { asm, source, arch: *arch, layout, widths, flags, constants, targets, end };
+    let mut lowerer = Lowerer {
+        asm,
+        source,
+        arch: *arch,
+        layout,
+        widths,
+        flags,
+        initialised,
+        constants,
+        targets,
+        end,
+    };
     for name in shown {
         lowerer.asm.register(name);
     }
@@ -135,9 +170,11 @@ struct Lowerer<'a> {
     source: &'a str,
     arch: Arch,
     layout: &'a mut Layout,
-    widths: &'a mut BTreeMap<Loc, u8>,
+    widths: &'a mut Widths,
     /// The flags that matter.
     flags: BTreeSet<Flag>,
+    /// The registers that the initial state gives a value.
+    initialised: BTreeSet<usize>,
     /// The values of registers that never change.
     constants: BTreeMap<usize, Expr<Reg>>,
     targets: BTreeMap<&'a str, Target>,
@@ -167,8 +204,13 @@ impl Lowerer<'_> {
         let value = Expr::Const(self.layout.constant(&value, item.span)?);
         self.asm.begin(item.span, item.span.text(self.source));
         self.write_register(part, value.clone(), item.span);
-        if !written.contains(&part.register) && part.width >= 32 {
-            self.constants.insert(part.register, value);
+        if self.initialised.insert(part.register) && part.width >= 32 {
+            if !written.contains(&part.register) {
+                self.constants.insert(part.register, value);
+            }
+        } else {
+            // A part of it is given a value of its own.
+            self.constants.remove(&part.register);
         }
         Ok(())
     }
@@ -299,6 +341,9 @@ impl Lowerer<'_> {
 
     /// Sets the flags that matter.
     fn flags(&mut self, outcome: &Outcome, width: u8, span: Span) -> Result<(), Wrong> {
+        if self.flags.iter().any(|flag| *flag != Flag::Zero) {
+            self.layout.computes(span);
+        }
         for flag in Flag::ALL {
             if self.flags.contains(&flag)
                 && let Some(value) = outcome.flag(flag, width, span)?
@@ -342,109 +387,6 @@ impl Lowerer<'_> {
         }
     }
 
-    fn exchange(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
-        let span = instruction.span;
-        let width = self.width(instruction);
-        let (memory, part) = match self.operands(instruction)? {
-            [Operand::Memory(memory), Operand::Register(part)]
-            | [Operand::Register(part), Operand::Memory(memory)] => (memory, *part),
-            [Operand::Register(a), Operand::Register(b)] => {
-                let (reg, first, second) =
-                    (self.asm.temporary(), self.register(*a), self.register(*b));
-                self.asm.assign(reg, first);
-                self.write_register(*a, second, span);
-                self.write_register(*b, Expr::Var(reg), span);
-                return Ok(());
-            }
-            _ => return Err(Wrong::syntax(span, "XCHG takes two registers, or one and memory")),
-        };
-        let address = self.address(memory, width, span)?;
-        let new = self.register(part);
-        let new = self.narrowed(new, width);
-        let old = self.asm.temporary();
-        if instruction.mnemonic == Mnemonic::Uxch {
-            self.asm.emit(Op::Load { reg: old, from: address.clone() });
-            self.asm.emit(Op::Store { to: address, value: new });
-            self.write_register(part, Expr::Var(old), span);
-        } else if part.width >= 32 {
-            let reg = Some(self.asm.register(registers::shown(self.arch, part.register)));
-            self.locked(Op::Update { reg, at: address, update: Update::Swap { new } });
-        } else {
-            self.locked(Op::Update { reg: Some(old), at: address, update: Update::Swap { new } });
-            self.write_register(part, Expr::Var(old), span);
-        }
-        Ok(())
-    }
-
-    /// One operation, locked.
-    fn locked(&mut self, op: Op) {
-        self.asm.emit(Op::AtomicBegin);
-        self.asm.emit(op);
-        self.asm.emit(Op::AtomicEnd);
-    }
-
-    fn compare_exchange(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
-        let span = instruction.span;
-        let [to, from] = self.operands(instruction)?;
-        let width = self.width(instruction);
-        let Operand::Register(new) = from else {
-            return Err(Wrong::syntax(span, "CMPXCHG takes memory or a register, and a register"));
-        };
-        let accumulator = Part { register: ACCUMULATOR, width, high: false };
-        let (expected, new) = (self.register(accumulator), self.register(*new));
-        if instruction.lock {
-            self.asm.emit(Op::AtomicBegin);
-        }
-        let found = self.asm.temporary();
-        let value = self.read(to, width, span)?;
-        self.asm.assign(found, value);
-        let equal = binary(BinOp::Eq, expected.clone(), Expr::Var(found));
-        let failed = self.asm.target();
-        self.asm.jump_unless(equal, failed);
-        self.write(to, new, width, span)?;
-        self.asm.bind(failed);
-        if instruction.lock {
-            self.asm.emit(Op::AtomicEnd);
-        }
-        self.flags(&Outcome::Compared(expected, Expr::Var(found)), width, span)?;
-        // When it succeeds the two are equal.
-        self.write_register(accumulator, Expr::Var(found), span);
-        Ok(())
-    }
-
-    fn exchange_add(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
-        let span = instruction.span;
-        self.layout.computes(span);
-        let [to, from] = self.operands(instruction)?;
-        let width = self.width(instruction);
-        let Operand::Register(part) = from else {
-            return Err(Wrong::syntax(span, "XADD takes memory or a register, and a register"));
-        };
-        let by = self.register(*part);
-        let old = self.asm.temporary();
-        let sum = binary(BinOp::Add, Expr::Var(old), by.clone());
-        match to {
-            Operand::Memory(memory) if instruction.lock && width >= 32 => {
-                let at = self.address(memory, width, span)?;
-                self.locked(Op::Update { reg: Some(old), at, update: Update::Add { by } });
-            }
-            _ => {
-                if instruction.lock {
-                    self.asm.emit(Op::AtomicBegin);
-                }
-                let value = self.read(to, width, span)?;
-                self.asm.assign(old, value);
-                self.write(to, sum.clone(), width, span)?;
-                if instruction.lock {
-                    self.asm.emit(Op::AtomicEnd);
-                }
-            }
-        }
-        self.flags(&Outcome::Carried(sum), width, span)?;
-        self.write_register(*part, Expr::Var(old), span);
-        Ok(())
-    }
-
     fn arithmetic(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
         let span = instruction.span;
         self.layout.computes(span);
@@ -462,6 +404,17 @@ impl Lowerer<'_> {
             return Err(two_memories(span));
         }
         let by = self.read(by, width, span)?;
+        if instruction.mnemonic == Mnemonic::Shl && !self.flags.is_empty() {
+            // A shift by nothing leaves flags alone.
+            match by.as_const() {
+                Some(0) => return Ok(()),
+                Some(_) => {}
+                None => {
+                    let message = "a condition after a shift by a register is not supported";
+                    return Err(Wrong::unsupported(span, message));
+                }
+            }
+        }
         if instruction.lock
             && width >= 32
             && let Some(update) = update(instruction.mnemonic, &by)

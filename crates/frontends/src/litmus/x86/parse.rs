@@ -75,6 +75,8 @@ fn head(tokens: &mut Tokens<'_>) -> Result<Vec<Column>, Wrong> {
 fn begins_constraint(tokens: &Tokens<'_>) -> bool {
     match tokens.kind() {
         Tok::End | Tok::Shl | Tok::Tilde | Tok::LParen => true,
+        // `not` is an instruction, too.
+        Tok::Name if tokens.word() == "not" => tokens.word_ahead(1) == "exists",
         Tok::Name => CONSTRAINT.contains(&tokens.word()) && tokens.ahead(1) != Tok::Colon,
         _ => false,
     }

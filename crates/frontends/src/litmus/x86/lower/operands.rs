@@ -44,18 +44,7 @@ impl Lowerer<'_> {
                 self.layout.through(&address, span)?
             }
         };
-        let narrow = width < 32;
-        let mixed = "accesses of different widths to one location are not supported";
-        match address.as_fixed() {
-            Some(loc) => {
-                let class = width.min(32);
-                if *self.widths.entry(loc).or_insert(class) != class {
-                    return Err(Wrong::unsupported(span, mixed));
-                }
-            }
-            None if narrow => return Err(Wrong::unsupported(span, mixed)),
-            None => {}
-        }
+        self.widths.note(address.as_fixed(), width, span)?;
         Ok(address)
     }
 

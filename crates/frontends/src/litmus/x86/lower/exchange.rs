@@ -1,0 +1,126 @@
+//! Instructions that leave two things changed: `XCHG`, `CMPXCHG`, `XADD`.
+
+use fencepost_ir::{BinOp, Expr, Op, Update};
+
+use super::super::super::wrong::Wrong;
+use super::super::ast::{Instruction, Mnemonic, Operand};
+use super::super::flags::Outcome;
+use super::super::registers::{self, Part};
+use super::{ACCUMULATOR, Lowerer, binary};
+
+impl Lowerer<'_> {
+    pub(super) fn exchange(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+        let span = instruction.span;
+        let width = self.width(instruction);
+        let (memory, part) = match self.operands(instruction)? {
+            [Operand::Memory(memory), Operand::Register(part)]
+            | [Operand::Register(part), Operand::Memory(memory)] => (memory, *part),
+            [Operand::Register(a), Operand::Register(b)] => {
+                let (reg, first, second) =
+                    (self.asm.temporary(), self.register(*a), self.register(*b));
+                self.asm.assign(reg, first);
+                self.write_register(*a, second, span);
+                self.write_register(*b, Expr::Var(reg), span);
+                return Ok(());
+            }
+            _ => return Err(Wrong::syntax(span, "XCHG takes two registers, or one and memory")),
+        };
+        let address = self.address(memory, width, span)?;
+        let new = self.register(part);
+        let new = self.narrowed(new, width);
+        let old = self.asm.temporary();
+        if instruction.mnemonic == Mnemonic::Uxch {
+            self.asm.emit(Op::Load { reg: old, from: address.clone() });
+            self.asm.emit(Op::Store { to: address, value: new });
+            self.write_register(part, Expr::Var(old), span);
+        } else if part.width >= 32 {
+            let reg = Some(self.asm.register(registers::shown(self.arch, part.register)));
+            self.locked(Op::Update { reg, at: address, update: Update::Swap { new } });
+        } else {
+            self.locked(Op::Update { reg: Some(old), at: address, update: Update::Swap { new } });
+            self.write_register(part, Expr::Var(old), span);
+        }
+        Ok(())
+    }
+
+    /// One operation, locked.
+    pub(super) fn locked(&mut self, op: Op) {
+        self.asm.emit(Op::AtomicBegin);
+        self.asm.emit(op);
+        self.asm.emit(Op::AtomicEnd);
+    }
+
+    pub(super) fn compare_exchange(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+        let span = instruction.span;
+        let [to, from] = self.operands(instruction)?;
+        let width = self.width(instruction);
+        let Operand::Register(new) = from else {
+            return Err(Wrong::syntax(span, "CMPXCHG takes memory or a register, and a register"));
+        };
+        let accumulator = Part { register: ACCUMULATOR, width, high: false };
+        let (expected, new) = (self.register(accumulator), self.register(*new));
+        if instruction.lock {
+            self.asm.emit(Op::AtomicBegin);
+        }
+        let found = self.asm.temporary();
+        let value = self.read(to, width, span)?;
+        self.asm.assign(found, value);
+        self.flags(&Outcome::Compared(expected.clone(), Expr::Var(found)), width, span)?;
+        let equal = binary(BinOp::Eq, expected, Expr::Var(found));
+        let (failed, done) = (self.asm.target(), self.asm.target());
+        self.asm.jump_unless(equal, failed);
+        self.write(to, new, width, span)?;
+        self.asm.jump(done);
+        self.asm.bind(failed);
+        self.write_register(accumulator, Expr::Var(found), span);
+        self.asm.bind(done);
+        if instruction.lock {
+            self.asm.emit(Op::AtomicEnd);
+        }
+        Ok(())
+    }
+
+    pub(super) fn exchange_add(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+        let span = instruction.span;
+        self.layout.computes(span);
+        let [to, from] = self.operands(instruction)?;
+        let width = self.width(instruction);
+        let Operand::Register(part) = from else {
+            return Err(Wrong::syntax(span, "XADD takes memory or a register, and a register"));
+        };
+        let mut by = self.register(*part);
+        let old = self.asm.temporary();
+        if !self.flags.is_empty() || matches!(to, Operand::Register(_)) {
+            // Both operands change before they are looked at again.
+            let kept = self.asm.temporary();
+            self.asm.assign(kept, by);
+            by = Expr::Var(kept);
+        }
+        let sum = binary(BinOp::Add, Expr::Var(old), by.clone());
+        match to {
+            Operand::Memory(memory) if instruction.lock && width >= 32 => {
+                let at = self.address(memory, width, span)?;
+                self.locked(Op::Update { reg: Some(old), at, update: Update::Add { by } });
+            }
+            _ => {
+                if instruction.lock {
+                    self.asm.emit(Op::AtomicBegin);
+                }
+                let value = self.read(to, width, span)?;
+                self.asm.assign(old, value);
+                // Where both are one register, the sum is what stays.
+                if matches!(to, Operand::Register(_)) {
+                    self.write_register(*part, Expr::Var(old), span);
+                }
+                self.write(to, sum.clone(), width, span)?;
+                if instruction.lock {
+                    self.asm.emit(Op::AtomicEnd);
+                }
+            }
+        }
+        if matches!(to, Operand::Memory(_)) {
+            self.write_register(*part, Expr::Var(old), span);
+        }
+        self.flags(&Outcome::Carried(sum), width, span)
+    }
+}
