@@ -1,6 +1,6 @@
 //! `fencepost litmus`: litmus tests in herd's format.
 //!
-//! - [`collect`]: from paths to files: folders and lists.
+//! - [`mod@collect`]: from paths to files: folders and lists.
 //! - [`mod@run`]: many tests on all cores, each within its limits.
 //! - [`convert`]: `--to fp`; [`generate`]: tests from critical cycles.
 
@@ -162,14 +162,13 @@ fn execute(
         output.message(&finished.said);
         exit = exit.and(finished.exit);
         if let Entry::Ran(ran) = &finished.entry {
-            told_of(ran, output);
             if compares {
                 comparison.add(ran, &records, output);
-            } else if format == LitmusFormat::Herd {
-                for (_, seen) in &ran.models {
-                    if let Ok(seen) = seen {
-                        output.print(&block(ran, seen, !options.no_times));
-                    }
+            } else {
+                told_of(ran, output);
+                let seen = ran.models.iter().filter_map(|(_, seen)| seen.as_ref().ok());
+                for seen in seen.filter(|_| format == LitmusFormat::Herd) {
+                    output.print(&block(ran, seen, !options.no_times));
                 }
             }
         }

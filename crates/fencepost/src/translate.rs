@@ -135,6 +135,9 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
     }
     if options.run.is_none() || options.output.is_some() {
         let source = Source::read(&options.file)?;
+        if source.is_litmus() && language == Language::Litmus {
+            return Err(format!("{} is a litmus test already", source.name));
+        }
         let problem = the_program(options, &source, output)?;
         let doing = format!("translating {}", source.name);
         let written = guarded_while(doing, || written(&source.name, &problem, how, language));

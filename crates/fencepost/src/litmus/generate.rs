@@ -39,8 +39,16 @@ pub(crate) struct Options {
 
 /// Makes tests; without a folder for them, lists their names and cycles.
 pub(super) fn run(options: &Options, output: &mut Output) -> Exit {
-    match cycles(options).and_then(|cycles| write(options, &cycles, output)) {
-        Ok(()) => Exit::Fine,
+    let made = cycles(options).and_then(|cycles| {
+        write(options, &cycles, output)?;
+        Ok(cycles.len())
+    });
+    match made {
+        Ok(0) => {
+            output.error("no critical cycle is made of these edges and as short as that");
+            Exit::Nothing
+        }
+        Ok(_) => Exit::Fine,
         Err(message) => {
             output.error(&message);
             Exit::Unusable

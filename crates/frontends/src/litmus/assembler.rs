@@ -187,6 +187,8 @@ impl<'a> Assembler<'a> {
     pub fn finish(mut self, span: Span) -> Result<Thread, Wrong> {
         self.begin(span, "end");
         self.emit(Op::Halt);
+        // Nothing comes after the end.
+        self.code.iter_mut().filter(|stmt| stmt.op == Op::Halt).for_each(|end| end.next = Pc(0));
         if self.code.len() > limits::STATEMENTS {
             return Err(Wrong::too_large(span, "this thread is too long").hint(limits::ADVICE));
         }

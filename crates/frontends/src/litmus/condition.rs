@@ -251,6 +251,8 @@ fn show_in(prop: &Prop, around: Around, name: &impl Fn(&Spot) -> String) -> Stri
         Prop::Equal(spot, right, _) => {
             let right = match right {
                 Right::Constant(constant) => show_constant(constant),
+                // Without brackets it would be an address.
+                Right::Spot(other @ Spot::Element(..)) => format!("[{}]", name(other)),
                 Right::Spot(other) => name(other),
                 Right::Among(all) => {
                     let all: Vec<String> = all.iter().map(show_constant).collect();
@@ -267,8 +269,12 @@ fn show_in(prop: &Prop, around: Around, name: &impl Fn(&Spot) -> String) -> Stri
             (join(all, " \\/ ", Around::Or), matches!(around, Around::And | Around::Implies))
         }
         Prop::Implies(a, b) => {
-            let [a, b] = [a, b].map(|p| show_in(p, Around::Implies, name));
-            (format!("{a} => {b}"), matches!(around, Around::And | Around::Or))
+            let left = match **a {
+                Prop::Implies(..) => format!("({})", show_in(a, Around::Nothing, name)),
+                _ => show_in(a, Around::Implies, name),
+            };
+            let right = show_in(b, Around::Implies, name);
+            (format!("{left} => {right}"), matches!(around, Around::And | Around::Or))
         }
     };
     if paren { format!("({text})") } else { text }

@@ -109,16 +109,23 @@ impl Layout {
         Ok(())
     }
 
-    /// Makes a name that is used a location, if it is not one yet.
-    pub fn mention(&mut self, name: &str, span: Span) -> Result<(), Wrong> {
-        if self.by_name.contains_key(name) { Ok(()) } else { self.add(name, None, 4, span) }
+    /// Makes a name that is used a location, if it is not one yet. Whether it is new.
+    pub fn mention(&mut self, name: &str, span: Span) -> Result<bool, Wrong> {
+        if self.by_name.contains_key(name) {
+            return Ok(false);
+        }
+        self.add(name, None, 4, span)?;
+        Ok(true)
     }
 
     /// The same for the names in a constant.
     pub fn note(&mut self, constant: &Constant, span: Span) -> Result<(), Wrong> {
         match constant {
             Constant::Int(_) => Ok(()),
-            Constant::Address(name) | Constant::Element(name, _) => self.mention(name, span),
+            Constant::Address(name) | Constant::Element(name, _) => {
+                self.mention(name, span)?;
+                Ok(())
+            }
         }
     }
 

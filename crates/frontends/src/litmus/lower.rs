@@ -30,13 +30,19 @@ pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
         Body::X86(columns) => x86::lower::mention(columns, &mut layout)?,
         Body::C(functions) => c::lower::mention(functions, &mut layout)?,
     }
+    let mut untouched = Vec::new();
     for (spot, span) in asked.all() {
         match spot {
             Spot::Global(name) if layout.is_array(name) => {
                 return Err(Wrong::unsupported(*span, format!("`{name}` is an array"))
                     .hint(format!("ask for its elements: `{name}[0]`")));
             }
-            Spot::Global(name) => layout.mention(name, *span)?,
+            Spot::Global(name) => {
+                if layout.mention(name, *span)? {
+                    let message = format!("nothing in the test accesses `{name}`: it is always 0");
+                    untouched.push((*span, message));
+                }
+            }
             Spot::Element(name, at) => {
                 layout.cell(name, Some(*at), *span)?;
             }
@@ -88,6 +94,14 @@ pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
         ..Program::default()
     };
     program.places.sort_by_key(|place| (place.offset, !place.at_end));
+    for (spot, span) in asked.all().filter(|_| file.arch == Arch::C) {
+        if let Spot::Register(thread, name) = spot
+            && never_set(&program, *thread, name)
+        {
+            let message = format!("nothing gives the local `{name}` of P{thread} a value");
+            untouched.push((*span, message));
+        }
+    }
     let find = |spot: &Spot, span: Span, layout: &Layout| observable(&program, layout, spot, span);
     let mut expr = |prop: &Prop| to_expr(prop, &mut layout, &find);
     let condition = expr(&asked.prop)?;
@@ -116,6 +130,7 @@ pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
         shown,
         values: layout.values(),
         hash,
+        untouched,
         metadata: file.metadata.clone(),
     })
 }
@@ -240,6 +255,13 @@ fn in_state(spot: &Spot) -> String {
         Spot::Register(..) | Spot::Element(..) => spot.to_string(),
         Spot::Global(name) => format!("[{name}]"),
     }
+}
+
+/// Whether no statement of a thread writes a register.
+fn never_set(program: &Program, thread: u32, name: &str) -> bool {
+    let thread = program.thread(ThreadId::from_index(thread as usize));
+    let named = |reg: Reg| thread.registers[reg.index()].name == name;
+    !thread.code.iter().any(|stmt| stmt.op.target().is_some_and(named))
 }
 
 fn observable(

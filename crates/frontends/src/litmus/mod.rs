@@ -69,7 +69,12 @@ impl Frontend for LitmusFrontend {
 pub fn read(source: &str, stem: &str, places: bool, diagnostics: &mut Diagnostics) -> Option<Test> {
     let test = parse(source, stem).and_then(|file| lower::lower(&file, source, places));
     match test {
-        Ok(test) => Some(test),
+        Ok(test) => {
+            for (span, message) in &test.untouched {
+                diagnostics.warning(wrong::UNTOUCHED, *span, message.clone());
+            }
+            Some(test)
+        }
         Err(wrong) => {
             wrong.tell(diagnostics);
             None

@@ -1,6 +1,6 @@
 //! A test that is ready to run: a program, what is asked of it, and how its states are written.
 
-use fencepost_ir::{Expr, Fault, Observable, Problem, Quantifier, Value};
+use fencepost_ir::{Expr, Fault, Observable, Problem, Quantifier, Span, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ast::Arch;
@@ -29,6 +29,8 @@ pub struct Test {
     pub values: Values,
     /// What tells the test apart from others, as herd computes it; none for C.
     pub hash: Option<String>,
+    /// What its author should know: things in the condition that nothing ever changes.
+    pub untouched: Vec<(Span, String)>,
     /// The lines `Key=value` of the header.
     pub metadata: Vec<(String, String)>,
 }

@@ -181,7 +181,7 @@ fn mistakes_are_told_with_their_place() {
         (x86(" JMP L ;"), "LT0003", 4, 2, "there is no label `L`"),
         (x86(" L: NOP ;\n L: NOP ;"), "LT0003", 5, 2, "the label `L` stands here twice"),
         (x86(" ADD EAX,$1 ;\n JC L ;\n L: NOP ;"), "LT0002", 4, 2, "the carry flag"),
-        (x86(" MOV EAX,$1073741824 ;\n INC EAX ;"), "LT0002", 4, 2, "a number this large"),
+        (x86(" MOV EAX,$-2147483647 ;\n INC EAX ;"), "LT0002", 4, 2, "a number this large"),
         (x86(" MOV EAX,\u{1F600} ;"), "LT0001", 4, 10, "no part of a litmus test"),
         (amd(" movq $1,%foo ;"), "LT0003", 4, 11, "there is no register `%foo`"),
         (amd(" movq (x),rax ;"), "LT0001", 4, 11, "`rax` is neither a register"),

@@ -14,8 +14,11 @@ pub const NAME: &str = "LT0003";
 /// Something is too large.
 pub const TOO_LARGE: &str = "LT0004";
 
+/// Warning: a condition about something that nothing ever changes.
+pub const UNTOUCHED: &str = "LT0101";
+
 /// Every code, in order.
-pub const ALL: &[&str] = &[SYNTAX, UNSUPPORTED, NAME, TOO_LARGE];
+pub const ALL: &[&str] = &[SYNTAX, UNSUPPORTED, NAME, TOO_LARGE, UNTOUCHED];
 
 /// What is wrong with a test.
 #[derive(Clone, PartialEq, Eq, Debug)]

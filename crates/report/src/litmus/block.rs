@@ -44,7 +44,11 @@ pub fn block(ran: &Ran, seen: &Seen, times: bool) -> String {
 /// What a reader should know about a block that does not show everything.
 pub fn warning(ran: &Ran, seen: &Seen) -> Option<String> {
     let mut text = format!("{}: ", ran.file);
-    match seen.cut.as_ref()? {
+    let Some(cut) = &seen.cut else {
+        text.push_str("no run comes to an end that counts: there are no states");
+        return Some(text).filter(|_| seen.shown.states.is_empty());
+    };
+    match cut {
         Cut::Buffers(bound) => write!(
             text,
             "more and more accesses can be pending; states with more than {bound} are missing"

@@ -76,6 +76,8 @@ struct Local {
     reg: Reg,
     /// Whether it was declared to hold an address.
     pointer: bool,
+    /// Whether a declaration of it was met.
+    declared: bool,
 }
 
 /// Where fences may be put.
@@ -145,7 +147,7 @@ impl Lowerer<'_> {
         }
         self.check_registers(span)?;
         let reg = self.asm.register(name);
-        self.locals.insert(name.to_string(), Local { reg, pointer });
+        self.locals.insert(name.to_string(), Local { reg, pointer, declared: false });
         Ok(reg)
     }
 
@@ -335,6 +337,12 @@ impl Lowerer<'_> {
 
     fn declaration(&mut self, declared: &Declared) -> Result<(), Wrong> {
         let reg = self.declare(&declared.name, declared.pointer, declared.span)?;
+        let local = self.locals.get_mut(&declared.name).expect("just declared");
+        if std::mem::replace(&mut local.declared, true) {
+            let message = format!("`{}` is declared twice in this thread", declared.name);
+            return Err(Wrong::unsupported(declared.span, message)
+                .hint("a name stands for one register: choose another one"));
+        }
         match &declared.value {
             Some(value) => self.set(reg, value),
             None => Ok(()),

@@ -343,7 +343,7 @@ fn arrays_and_pointers() {
     );
     check("int r0 = 1; a[r0] = v;", &["assign r0 = 1", "load %1 = v", "store a[r0] = %1"]);
     // The address of the first symbol, `a`, is 1 << 29.
-    let second = "assign r0 = 536870916";
+    let second = "assign r0 = -2147483644";
     check("int *r0 = &a[1]; *r0 = 3;", &[second, &code("int *r0 = &a[1]; *r0 = 3;")[1]]);
     let through = code("int *q = READ_ONCE(*p); int r0 = *q;");
     assert_eq!(through[0], "load q = p");
@@ -357,7 +357,7 @@ fn arrays_and_pointers() {
 fn locals_have_the_values_of_the_initial_state() {
     let source = "C T\n{ 0:r1=2; int *0:q=x; 1:r1=3; }\nP0(int *x) { *x = r1; }\nstatic void P1(int *x) { *x = r1; }\nexists (1:r1=3 /\\ 0:r9=0)\n";
     let problem = lowered(source, false).problem;
-    let address = "assign q = 536870912";
+    let address = "assign q = -2147483648";
     assert_eq!(statements(&problem, 0), ["assign r1 = 2", address, "store x = r1"]);
     assert_eq!(statements(&problem, 1), ["assign r1 = 3", "store x = r1"]);
     assert!(problem.program.threads[0].registers.iter().any(|r| r.name == "r9"));

@@ -1,3 +1,5 @@
+//! Tables with fences in them: only what has to change does.
+
 use fencepost_ir::essence::same_code;
 use fencepost_ir::placement::fenced;
 use fencepost_ir::{Atom, Barrier, Diagnostics, FenceKinds, PlaceId, Placement, Program, Written};

@@ -83,8 +83,15 @@ fn locked_instructions_are_atomic() {
         ("LOCK XADD [x],EBX", &["update %1 = fetch_add(x, EBX)"], &["assign EBX = %1"]),
         (
             "LOCK CMPXCHG [x],EBX",
-            &["load %3 = x", "assign %2 = %3", "branch EAX == %2 -> @4 else @5", "store x = EBX"],
-            &["assign EAX = %2"],
+            &[
+                "load %3 = x",
+                "assign %2 = %3",
+                "branch EAX == %2 -> @4 else @6",
+                "store x = EBX",
+                "skip -> @7",
+                "assign EAX = %2",
+            ],
+            &[],
         ),
     ] {
         let expected = [&["atomic begin"], inside, &["atomic end"], after].concat();

@@ -221,6 +221,7 @@ impl Lowerer<'_> {
         if instruction.lock {
             self.check_lock(instruction)?;
         }
+        self.check_widths(instruction)?;
         let fence = match instruction.mnemonic {
             Mnemonic::Mfence => Some(FenceKinds::FULL),
             Mnemonic::Sfence => Some(FenceKinds::STORE_STORE),
@@ -462,6 +463,9 @@ impl Lowerer<'_> {
     fn compare(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
         let span = instruction.span;
         let [a, b] = self.operands(instruction)?;
+        if matches!((a, b), (Operand::Memory(_), Operand::Memory(_))) {
+            return Err(two_memories(span));
+        }
         let width = self.width(instruction);
         let (a, b) = (self.read(a, width, span)?, self.read(b, width, span)?);
         if instruction.mnemonic == Mnemonic::Cmp {

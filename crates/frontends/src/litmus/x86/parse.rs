@@ -268,7 +268,11 @@ impl Reader<'_, '_> {
             let part = self.register()?;
             let mut scale = 1;
             if self.tokens.eat(Tok::Comma) {
+                let token = self.tokens.peek();
                 scale = self.tokens.number("1, 2, 4 or 8")?;
+                if ![0, 1, 2, 4, 8].contains(&scale) {
+                    return Err(Wrong::syntax(token.span, "the scale of an index is 1, 2, 4 or 8"));
+                }
             }
             memory.index = Some((part, scale));
         }

@@ -39,7 +39,7 @@ fn what_we_do_not_know() {
     check("int r0[2];", "LT0002", 3, "`r0` is an array");
     check("int r0; int *r1 = &a[r0];", "LT0002", 3, "address of an element");
     check("int r0 = *5;", "LT0002", 3, "address");
-    check("int r0 = 0x7fffffff + 1;", "LT0002", 3, "number this large");
+    check("int r0 = 0x7fffffffff + 1;", "LT0002", 3, "number this large");
 }
 
 #[test]

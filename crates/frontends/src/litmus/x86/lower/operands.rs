@@ -4,7 +4,7 @@ use fencepost_ir::{Address, BinOp, Expr, Op, Reg, Span};
 
 use super::super::super::ast::Constant;
 use super::super::super::wrong::Wrong;
-use super::super::ast::{Instruction, Memory, Operand};
+use super::super::ast::{Instruction, Memory, Mnemonic, Operand};
 use super::super::registers::{self, Part};
 use super::{Lowerer, binary};
 
@@ -22,6 +22,23 @@ impl Lowerer<'_> {
             }
         });
         instruction.width.or(of_register).unwrap_or(32)
+    }
+
+    /// Registers are as wide as the instruction, but for the count of a shift and for bytes that are set.
+    pub(super) fn check_widths(&self, instruction: &Instruction) -> Result<(), Wrong> {
+        let registers = instruction.operands.iter().filter_map(|operand| match operand {
+            Operand::Register(part) => Some(part.width.min(32)),
+            Operand::Number(_) | Operand::Address(_) | Operand::Memory(_) | Operand::Label(_) => {
+                None
+            }
+        });
+        let mut widths = registers.chain(instruction.width.map(|width| width.min(32)));
+        let first = widths.next();
+        let free = matches!(instruction.mnemonic, Mnemonic::Shl | Mnemonic::Set(_) | Mnemonic::Nop);
+        if !free && widths.any(|width| Some(width) != first) {
+            return Err(Wrong::syntax(instruction.span, "the operands have different widths"));
+        }
+        Ok(())
     }
 
     /// Where a memory operand is.
