@@ -54,6 +54,18 @@ pub enum Operand {
     Label(String),
 }
 
+impl Operand {
+    /// The register that it is.
+    pub fn register(&self) -> Option<Part> {
+        match self {
+            Operand::Register(part) => Some(*part),
+            Operand::Number(_) | Operand::Address(_) | Operand::Memory(_) | Operand::Label(_) => {
+                None
+            }
+        }
+    }
+}
+
 /// A memory operand: symbol + offset + base + index * scale.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Memory {

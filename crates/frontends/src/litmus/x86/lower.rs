@@ -143,12 +143,8 @@ fn written(column: &Column) -> BTreeSet<usize> {
     let mut written = BTreeSet::new();
     for instruction in column.cells.iter().filter_map(|cell| cell.instruction.as_ref()) {
         // Comparisons change nothing, but it does no harm to think so.
-        let registers = instruction.operands.iter().filter_map(|operand| match operand {
-            Operand::Register(part) => Some(part.register),
-            Operand::Number(_) | Operand::Address(_) | Operand::Memory(_) | Operand::Label(_) => {
-                None
-            }
-        });
+        let parts = instruction.operands.iter().filter_map(Operand::register);
+        let registers = parts.map(|part| part.register);
         match instruction.mnemonic {
             Mnemonic::Xchg | Mnemonic::Uxch | Mnemonic::Xadd => written.extend(registers),
             Mnemonic::Cmpxchg => {

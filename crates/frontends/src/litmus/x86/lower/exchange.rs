@@ -28,8 +28,8 @@ impl Lowerer<'_> {
         let address = self.address(memory, width, span)?;
         let new = self.register(part);
         let new = self.narrowed(new, width);
-        let old = self.asm.temporary();
         if instruction.mnemonic == Mnemonic::Uxch {
+            let old = self.asm.temporary();
             self.asm.emit(Op::Load { reg: old, from: address.clone() });
             self.asm.emit(Op::Store { to: address, value: new });
             self.write_register(part, Expr::Var(old), span);
@@ -37,6 +37,7 @@ impl Lowerer<'_> {
             let reg = Some(self.asm.register(registers::shown(self.arch, part.register)));
             self.locked(Op::Update { reg, at: address, update: Update::Swap { new } });
         } else {
+            let old = self.asm.temporary();
             self.locked(Op::Update { reg: Some(old), at: address, update: Update::Swap { new } });
             self.write_register(part, Expr::Var(old), span);
         }

@@ -15,23 +15,15 @@ fn mask(width: u8) -> Expr<Reg> {
 impl Lowerer<'_> {
     /// How many bits an instruction works on.
     pub(super) fn width(&self, instruction: &Instruction) -> u8 {
-        let of_register = instruction.operands.iter().find_map(|operand| match operand {
-            Operand::Register(part) => Some(part.width),
-            Operand::Number(_) | Operand::Address(_) | Operand::Memory(_) | Operand::Label(_) => {
-                None
-            }
-        });
+        let parts = instruction.operands.iter().filter_map(Operand::register);
+        let of_register = parts.map(|part| part.width).next();
         instruction.width.or(of_register).unwrap_or(32)
     }
 
     /// Registers are as wide as the instruction, but for the count of a shift and for bytes that are set.
     pub(super) fn check_widths(&self, instruction: &Instruction) -> Result<(), Wrong> {
-        let registers = instruction.operands.iter().filter_map(|operand| match operand {
-            Operand::Register(part) => Some(part.width.min(32)),
-            Operand::Number(_) | Operand::Address(_) | Operand::Memory(_) | Operand::Label(_) => {
-                None
-            }
-        });
+        let parts = instruction.operands.iter().filter_map(Operand::register);
+        let registers = parts.map(|part| part.width.min(32));
         let mut widths = registers.chain(instruction.width.map(|width| width.min(32)));
         let first = widths.next();
         let free = matches!(instruction.mnemonic, Mnemonic::Shl | Mnemonic::Set(_) | Mnemonic::Nop);

@@ -1,0 +1,17 @@
+//! Any bytes as a litmus test: the front end neither panics nor fails without a message. Lowering checks its own
+//! result.
+//!
+//! Run with `cargo +nightly fuzz run litmus`.
+
+#![no_main]
+
+use fencepost_frontends::litmus::read;
+use fencepost_ir::Diagnostics;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let source = String::from_utf8_lossy(bytes);
+    let mut diagnostics = Diagnostics::new();
+    let test = read(&source, "fuzzed", true, &mut diagnostics);
+    assert_eq!(test.is_some(), !diagnostics.has_errors());
+});
