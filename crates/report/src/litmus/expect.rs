@@ -96,6 +96,9 @@ impl Records {
                 return Err(format!("line {} has {has} cells for {wants} columns", number + 1));
             }
             let verdict = cell(column("verdict"));
+            if verdict.is_none() && column("verdict").is_some() {
+                return Err(format!("line {} has no verdict", number + 1));
+            }
             if let Some(word) = verdict.as_deref().filter(|word| !is_word(word)) {
                 return Err(format!("line {}: `{word}` is no verdict", number + 1));
             }

@@ -177,8 +177,17 @@ fn what_is_recorded_is_compared() {
     let row = |text: &str| compared(&format!("# a comment\n{head}{text}\n"));
     assert_eq!(row(&format!("SB\ttso\tOk\tSometimes\t4\t{all}")), Compared::Same);
     assert_eq!(row("SB\tTSO\tOk"), Compared::Same, "what is absent is not compared");
-    for unknown in ["MP\ttso\tOk", "SB\tsc\tOk", "SB\ttso\tLoop Ok", "SB\ttso\tERROR", "SB\ttso"] {
+    for unknown in ["MP\ttso\tOk", "SB\tsc\tOk", "SB\ttso\tLoop Ok", "SB\ttso\tERROR"] {
         assert_eq!(row(unknown), Compared::Unknown, "{unknown}");
+    }
+    for (wrong, why) in [
+        ("SB\ttso", "line 2 has no verdict"),
+        ("SB\ttso\tMaybe", "line 2: `Maybe` is no verdict"),
+        ("SB\ttso\tOk\tNever\tmany", "line 2: `many` is no number of states"),
+        ("SB\ttso\tOk\nSB\ttso\tNo", "line 3 contradicts an earlier record"),
+        ("SB\ttso\tOk\t\t\t\tmore", "line 2 has 7 cells for 6 columns"),
+    ] {
+        assert_eq!(Records::default().read(&format!("{head}{wrong}\n")), Err(why.into()));
     }
     let different =
         |lines: &[&str]| Compared::Different(lines.iter().map(|l| l.to_string()).collect());

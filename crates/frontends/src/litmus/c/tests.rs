@@ -342,9 +342,9 @@ fn arrays_and_pointers() {
         &["store a[1] = 7", "load r0 = a[2]", "load r0 = a[0]"],
     );
     check("int r0 = 1; a[r0] = v;", &["assign r0 = 1", "load %1 = v", "store a[r0] = %1"]);
-    // The address of the first symbol, `a`, is 1 << 29.
-    let second = "assign r0 = -2147483644";
-    check("int *r0 = &a[1]; *r0 = 3;", &[second, &code("int *r0 = &a[1]; *r0 = 3;")[1]]);
+    // The address of the second element of the first symbol, `a`.
+    let second = format!("assign r0 = {}", super::super::layout::ADDRESS + 4);
+    check("int *r0 = &a[1]; *r0 = 3;", &[&second, &code("int *r0 = &a[1]; *r0 = 3;")[1]]);
     let through = code("int *q = READ_ONCE(*p); int r0 = *q;");
     assert_eq!(through[0], "load q = p");
     assert!(through[1].starts_with("load r0 = a[") && through[1].contains("q == "), "{through:?}");
@@ -357,8 +357,8 @@ fn arrays_and_pointers() {
 fn locals_have_the_values_of_the_initial_state() {
     let source = "C T\n{ 0:r1=2; int *0:q=x; 1:r1=3; }\nP0(int *x) { *x = r1; }\nstatic void P1(int *x) { *x = r1; }\nexists (1:r1=3 /\\ 0:r9=0)\n";
     let problem = lowered(source, false).problem;
-    let address = "assign q = -2147483648";
-    assert_eq!(statements(&problem, 0), ["assign r1 = 2", address, "store x = r1"]);
+    let address = format!("assign q = {}", super::super::layout::ADDRESS);
+    assert_eq!(statements(&problem, 0), ["assign r1 = 2", &address, "store x = r1"]);
     assert_eq!(statements(&problem, 1), ["assign r1 = 3", "store x = r1"]);
     assert!(problem.program.threads[0].registers.iter().any(|r| r.name == "r9"));
 }

@@ -127,6 +127,11 @@ impl Outcome {
                 let message = "a condition on the carry flag after this is not supported";
                 return Err(Wrong::unsupported(span, message));
             }
+            (Outcome::Carried(_) | Outcome::Kept(_), Flag::Less) if width < 32 => {
+                let message =
+                    "a condition on signed order after arithmetic on 8 or 16 bits is not supported";
+                return Err(Wrong::unsupported(span, message));
+            }
             (Outcome::Result(_), Flag::Below) => zero,
             (Outcome::Result(r) | Outcome::Carried(r) | Outcome::Kept(r), Flag::Zero) => {
                 op(BinOp::Eq, r, &zero)

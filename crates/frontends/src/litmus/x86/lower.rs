@@ -400,12 +400,13 @@ impl Lowerer<'_> {
         if matches!((to, by), (Operand::Memory(_), Operand::Memory(_))) {
             return Err(two_memories(span));
         }
-        let by = self.read(by, width, span)?;
-        if instruction.mnemonic == Mnemonic::Shl && !self.flags.is_empty() {
-            // A shift by nothing leaves flags alone.
-            match by.as_const() {
+        let mut by = self.read(by, width, span)?;
+        if instruction.mnemonic == Mnemonic::Shl {
+            // Only the lowest bits of the count matter, and a shift by nothing leaves flags alone.
+            match by.as_const().map(|count| count & if width == 64 { 63 } else { 31 }) {
                 Some(0) => return Ok(()),
-                Some(_) => {}
+                Some(count) => by = Expr::Const(count),
+                None if self.flags.is_empty() => {}
                 None => {
                     let message = "a condition after a shift by a register is not supported";
                     return Err(Wrong::unsupported(span, message));
@@ -445,7 +446,6 @@ impl Lowerer<'_> {
         let kept = self.asm.temporary();
         self.asm.assign(kept, old);
         old = Expr::Var(kept);
-        let mut by = by;
         if by.as_const().is_none() {
             let kept = self.asm.temporary();
             self.asm.assign(kept, by);

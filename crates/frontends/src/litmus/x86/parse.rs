@@ -236,6 +236,10 @@ impl Reader<'_, '_> {
             Tok::Name => {
                 let name = self.tokens.name("a location")?;
                 let part = registers::by_name(self.arch, name).filter(|_| self.arch == Arch::X86);
+                if part.is_none() && name.starts_with('R') && registers::any_case(name).is_some() {
+                    let message = format!("`{name}` is a register that X86 tests do not have");
+                    return Err(Wrong::name(token.span, message).hint("X86_64 tests have it"));
+                }
                 if part.is_none() && memory.symbol.replace(name.to_string()).is_some() {
                     return Err(Wrong::unsupported(token.span, "two locations in one address"));
                 }
