@@ -400,7 +400,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     }
 
     /// A store enters a queue that nobody else sees, at the end that no commit touches. A load or
-    /// update commutes when no other thread writes what it reads, and reads what it writes; its own
+    /// update commutes when no other thread can still write what it reads, or read what it writes; its own
     /// commits do not change what it sees. A fence that can be passed stays so.
     fn issue_commutes(
         &self,

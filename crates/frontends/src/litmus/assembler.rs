@@ -158,11 +158,6 @@ impl<'a> Assembler<'a> {
         self.targets[target.0] = Some(Pc::from_index(self.code.len()));
     }
 
-    /// Whether it is told where a target is.
-    pub fn is_bound(&self, target: Target) -> bool {
-        self.targets[target.0].is_some()
-    }
-
     /// Goes to a target.
     pub fn jump(&mut self, target: Target) {
         self.jumps.push((self.code.len(), Way::Next, target));

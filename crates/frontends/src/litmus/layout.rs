@@ -7,6 +7,8 @@
 //!   arithmetic on addresses stays within an array or leads nowhere.
 //! - *Large constants*, which a test may only copy and ask whether they are equal: [`LARGE`], [`LARGE`] + 1, ...
 //!
+//! Arithmetic that arrives at exactly such a number, close to -2^31, would be taken for what it stands for.
+//!
 //! X86 has 32-bit registers, so there 4294967295 and -1 are the same number.
 
 use std::collections::BTreeMap;

@@ -131,7 +131,6 @@ pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
         values: layout.values(),
         hash,
         untouched,
-        metadata: file.metadata.clone(),
     })
 }
 

@@ -31,8 +31,6 @@ pub struct Test {
     pub hash: Option<String>,
     /// What its author should know: things in the condition that nothing ever changes.
     pub untouched: Vec<(Span, String)>,
-    /// The lines `Key=value` of the header.
-    pub metadata: Vec<(String, String)>,
 }
 
 /// How a condition stands in a set of states.

@@ -54,12 +54,13 @@ fn headers() {
         assert_eq!((file.name.as_str(), file.doc.as_deref()), (name, doc), "{header}");
         assert_eq!(file.arch, Arch::X86);
     }
-    let test = good(&format!(
+    let source = format!(
         "X86_64 SB\n\"doc\"\nCycle=Fre PodWR\nprose without meaning\nCom = x\nOrig=a=b\n{body}"
-    ));
-    assert_eq!(test.arch, Arch::X86_64);
+    );
+    let file = parse(&source, "stem").expect("a test");
+    assert_eq!(file.arch, Arch::X86_64);
     let pair = |key: &str, value: &str| (key.to_string(), value.to_string());
-    assert_eq!(test.metadata, [pair("Cycle", "Fre PodWR"), pair("Orig", "a=b")]);
+    assert_eq!(file.metadata, [pair("Cycle", "Fre PodWR"), pair("Orig", "a=b")]);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! properties look at more than final states, the step must also change nothing a property
 //! looks at, and its successors must be farther away, so that no step is put off around
 //! a whole cycle (see [`Sink::is_farther`]). Typical such steps: a store entering its buffer, a fence that
-//! can be passed, a load of a location that only its own thread writes.
+//! can be passed, a load of a location that no other thread can still write.
 //!
 //! `Invoke` looks at how far other threads have come, and a step that goes first may make it see more
 //! operations that have returned. What it sees decides nothing but which orders of operations explain the

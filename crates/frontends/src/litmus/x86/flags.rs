@@ -2,7 +2,8 @@
 //!
 //! The flags of hardware, kept as truth values in registers of their own: *zero* (ZF), *negative* (SF), *less*
 //! (SF and OF differ) and *below* (CF). Only those that some instruction of the thread looks at are kept.
-//! Arithmetic that overflows 32 bits is a fault here, so apart from comparisons *less* is *negative*.
+//! Arithmetic that overflows 32 bits is a fault here, so apart from comparisons *less* is *negative*. On 8 and 16 bits it
+//! wraps round, as on hardware; there *less* is refused.
 
 use fencepost_ir::{BinOp, Expr, Reg, Span, UnOp};
 

@@ -1,4 +1,4 @@
-//! A program as herd writes it back: the text that its hash is made of, and that a repaired test gets.
+//! A program as herd writes it back: the text that its hash is made of.
 
 use super::super::ast::Arch;
 use super::ast::{Cell, Column, Instruction, Memory, Mnemonic, Operand};
@@ -12,7 +12,7 @@ pub fn table(columns: &[Column], arch: Arch) -> Option<String> {
 }
 
 /// Rows of cells, one list for each column, padded.
-pub fn rows(columns: &[Vec<String>]) -> String {
+fn rows(columns: &[Vec<String>]) -> String {
     let height = columns.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = columns
         .iter()
