@@ -3,7 +3,7 @@
 //! Direction: exact for final states and deadlocks, since nothing is pending in them and an abstract
 //! state without pending stores is an exact one.
 
-use fencepost_ir::{Condition, Observable, Op, Problem, Property, Quantifier};
+use fencepost_ir::{Condition, Observable, Op, Problem, Property};
 
 use crate::format::CertState;
 
@@ -17,19 +17,20 @@ pub fn can_certify(problem: &Problem) -> Result<(), String> {
                     operations.consistency.word()
                 ));
             }
-            Property::Final(Quantifier::Exists, condition) => {
-                return Err(format!(
-                    "certificates say nothing about `final exists {}`: a set of states that may be \
-                     too large has no witness",
-                    condition.text
-                ));
-            }
             Property::Assertions
             | Property::MutualExclusion
-            | Property::Final(Quantifier::Forall | Quantifier::Never, _)
+            | Property::FinalForall(_)
+            | Property::FinalNever(_)
             | Property::Invariant(_)
             | Property::DeadlockFree => {}
         }
+    }
+    if let Some(condition) = problem.sometimes.first() {
+        return Err(format!(
+            "certificates say nothing about `final exists {}`: a set of states that may be too \
+             large has no witness",
+            condition.text
+        ));
     }
     Ok(())
 }
@@ -45,9 +46,8 @@ fn name(property: &Property) -> String {
     match property {
         Property::Assertions => "assertions".into(),
         Property::MutualExclusion => "mutual exclusion".into(),
-        Property::Final(Quantifier::Exists, c) => format!("final exists `{}`", c.text),
-        Property::Final(Quantifier::Forall, c) => format!("final forall `{}`", c.text),
-        Property::Final(Quantifier::Never, c) => format!("final never `{}`", c.text),
+        Property::FinalForall(c) => format!("final forall `{}`", c.text),
+        Property::FinalNever(c) => format!("final never `{}`", c.text),
         Property::Invariant(c) => format!("invariant `{}`", c.text),
         Property::DeadlockFree => "deadlock freedom".into(),
         Property::Operations(operations) => format!("{} operations", operations.consistency.word()),
@@ -60,13 +60,11 @@ pub(crate) fn violated(problem: &Problem, state: &CertState) -> Option<String> {
         let wrong = match property {
             Property::MutualExclusion => return two_inside(problem, state),
             Property::Invariant(condition) => holds(condition, state) != Some(true),
-            Property::Final(quantifier, condition) => {
-                is_final(problem, state)
-                    && match quantifier {
-                        Quantifier::Forall => holds(condition, state) != Some(true),
-                        Quantifier::Never => holds(condition, state) != Some(false),
-                        Quantifier::Exists => false,
-                    }
+            Property::FinalForall(condition) => {
+                is_final(problem, state) && holds(condition, state) != Some(true)
+            }
+            Property::FinalNever(condition) => {
+                is_final(problem, state) && holds(condition, state) != Some(false)
             }
             Property::Assertions | Property::DeadlockFree | Property::Operations(_) => false,
         };

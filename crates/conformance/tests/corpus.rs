@@ -7,7 +7,7 @@
 mod common;
 
 use common::{check, check_with, corpus, lower, model, outcomes, settings};
-use fencepost_engines::verdict::Why;
+use fencepost_engines::verdict::InconclusiveReason;
 use fencepost_engines::{Auto, Settings, Verdict};
 use fencepost_ir::{Problem, Value};
 use serde::Deserialize;
@@ -115,7 +115,9 @@ fn program(file: &str, problem: &Problem, expected: &Expected, wrong: &mut Vec<S
         let within = Settings { max_buffer, shortest: false, ..settings(2) };
         let answer = check(problem, &model(model_name), within);
         let right = match &answer.verdict {
-            Verdict::Inconclusive(i) => bounded && matches!(i.why, Why::Buffers | Why::NoWitness),
+            Verdict::Inconclusive(i) => {
+                bounded && matches!(i.reason(), InconclusiveReason::Bound { .. })
+            }
             found => !bounded && found.word() == verdict,
         };
         if !right {

@@ -8,7 +8,8 @@ mod common;
 use common::{MODELS, REDUCTIONS, check, lower, model, outcomes, settings};
 use fencepost_conformance::random::{Profile, program, shrink};
 use fencepost_conformance::reference::{Report, explore};
-use fencepost_engines::{Answer, Settings, Verdict, Violation};
+use fencepost_engines::{Answer, Settings, Verdict};
+use fencepost_ir::Violation;
 use fencepost_ir::{Problem, Property};
 use std::collections::BTreeMap;
 
@@ -47,8 +48,9 @@ fn difference(problem: &Problem, report: &Report, answer: &Answer, por: bool) ->
         || (asked(Property::MutualExclusion) && report.mutual_exclusion_violated)
         || (asked(Property::DeadlockFree) && report.deadlock);
     match &answer.verdict {
-        Verdict::Violated(evidence) => {
-            let known = match evidence.violation {
+        Verdict::Violated(violated) => {
+            let violation = violated.evidence().violation();
+            let known = match violation {
                 Violation::Fault(fault, ..) => report.faults.contains(&fault),
                 Violation::Assertion(_, label) => {
                     label.is_some_and(|l| report.assertion_failures.contains(&l))
@@ -59,10 +61,9 @@ fn difference(problem: &Problem, report: &Report, answer: &Answer, por: bool) ->
                 Violation::Final(_)
                 | Violation::Operations(_)
                 | Violation::NoWitness(_)
-                | Violation::NotRobust
-                | Violation::Witness(_) => false,
+                | Violation::NotRobust => false,
             };
-            (!known && !beyond).then(|| format!("{:?} does not happen", evidence.violation))
+            (!known && !beyond).then(|| format!("{violation:?} does not happen"))
         }
         Verdict::Verified(_) if wrong => Some(format!("missed: {report:?}")),
         Verdict::Verified(_) if report.bound_hit && !beyond => {

@@ -13,9 +13,7 @@ use fencepost_infer::lazy::Question;
 use fencepost_infer::menu::{Dish, Menu};
 use fencepost_infer::papers;
 use fencepost_infer::repair::{Inference, Sufficiency};
-use fencepost_ir::{
-    Barrier, Diagnostics, FenceKinds, Problem, Property, Quantifier, Written, placement,
-};
+use fencepost_ir::{Barrier, Diagnostics, FenceKinds, Problem, Property, Written, placement};
 use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
@@ -153,11 +151,8 @@ fn the_reduction_changes_no_formula() {
 
 /// What is asked for must not happen, what may not happen stays so.
 fn forbid_witnesses(problem: &mut Problem) {
-    for property in &mut problem.properties {
-        if let Property::Final(quantifier @ Quantifier::Exists, _) = property {
-            *quantifier = Quantifier::Never;
-        }
-    }
+    let forbidden = std::mem::take(&mut problem.sometimes);
+    problem.properties.extend(forbidden.into_iter().map(Property::FinalNever));
 }
 
 #[test]

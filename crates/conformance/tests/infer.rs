@@ -16,8 +16,8 @@ use fencepost_infer::papers;
 use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
 use fencepost_infer::set::Set;
 use fencepost_ir::{
-    BinOp, Condition, Diagnostics, Expr, FenceKinds, Placement, Problem, Property, Quantifier,
-    Span, Written, placement,
+    BinOp, Condition, Diagnostics, Expr, FenceKinds, Placement, Problem, Property, Span, Written,
+    placement,
 };
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
@@ -48,6 +48,7 @@ fn problem(source: &str) -> Option<Problem> {
     let problem = frontend.lower_for(source, &request, &mut diagnostics)?.pop()?;
     let mut plain = problem.clone();
     plain.properties.clear();
+    plain.sometimes.clear();
     let sc = outcomes(&plain, &model("sc"), small());
     if !sc.outcomes_complete || sc.outcomes.is_empty() || sc.outcomes.len() > 40 {
         return None;
@@ -70,7 +71,7 @@ fn problem(source: &str) -> Option<Problem> {
     if asserts.into_iter().any(|s| matches!(s.op, fencepost_ir::Op::Assert(_))) {
         problem.properties.push(Property::Assertions);
     }
-    problem.properties.push(Property::Final(Quantifier::Forall, condition));
+    problem.properties.push(Property::FinalForall(condition));
     let right = matches!(check(&problem, &model("sc"), small()).verdict, Verdict::Verified(_));
     right.then_some(problem)
 }

@@ -4,7 +4,8 @@ mod common;
 
 use common::{MODELS, REDUCTIONS, check, lower, model, settings};
 use fencepost_conformance::reference::explore;
-use fencepost_engines::{Settings, Verdict, Violation};
+use fencepost_engines::{Settings, Verdict};
+use fencepost_ir::Violation;
 use fencepost_ir::{Consistency, Problem, Property};
 
 const MAX_STATES: usize = 400_000;
@@ -45,8 +46,9 @@ fn wrong(library: &str, client: &str, consistency: Consistency) -> String {
         for reductions in REDUCTIONS {
             let settings = Settings { reductions, ..settings(1) };
             match check(&problem, &model(name), settings).verdict {
-                Verdict::Violated(evidence) => {
-                    assert_eq!(evidence.violation, Violation::Operations(at), "{name}: {client}");
+                Verdict::Violated(found) => {
+                    let violation = found.evidence().violation();
+                    assert_eq!(violation, Violation::Operations(at), "{name}: {client}");
                     assert!(violated, "{name}, {reductions:?}: {client} is right");
                 }
                 Verdict::Verified(_) => {

@@ -5,15 +5,19 @@
 
 use crate::concretise::{Suspect, concretise};
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
-use crate::evidence::{exists, missing_witness, options, outcomes, path};
+use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
 use crate::growing::growing;
-use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, Why, judge};
+use crate::path::{options, outcomes, path};
+use crate::verdict::{Bound, Explored, Findings, Met, Unsupported, judge};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::{Coherence, Domain};
-use fencepost_models::machine::system::VIOLATION;
+use fencepost_models::machine::system::{VIOLATION, WITNESS};
+use fencepost_models::replay::Trace;
 use fencepost_models::{Fidelity, Machine};
-use fencepost_search::{Antichain, Exploration, Ordered, Relation, Target, explore_ordered};
+use fencepost_search::{
+    Antichain, Coverage, Exploration, Ordered, Relation, Target, explore_ordered,
+};
 
 /// The abstraction engine. Models that are not made of store buffers are left to the explicit one.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +67,7 @@ impl Abstraction {
         let mut suspect = None;
         for target in found.targets.iter().filter(|t| t.class == VIOLATION) {
             match tried(task, settings, &machine, &found, *target, None) {
-                Ok(evidence) => real.push(evidence),
+                Ok(trace) => real.push(Evidence::replay(task, settings.reductions, &trace)),
                 Err(doubt) => {
                     suspect.get_or_insert(doubt);
                 }
@@ -73,19 +77,25 @@ impl Abstraction {
                 break;
             }
         }
-        let violation = found.target(VIOLATION).is_some();
         let mut real = real.into_iter();
-        let first = real.next();
-        let verdict = match judge(Fidelity::Over, found.coverage, violation, first.is_some()) {
-            Judgement::Violated => Verdict::Violated(first.expect("judged by it")),
-            Judgement::Inconclusive(why) => {
-                // The only bound of an abstract model is one on values.
-                let why = if why == Why::Buffers { Why::Values } else { why };
-                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
-            }
-            Judgement::Verified => witnesses(task, settings, &machine, &found),
+        let violation = match real.next() {
+            Some(evidence) => Some(Met::Replayed(evidence)),
+            None => found.target(VIOLATION).map(|_| Met::Spurious),
         };
-        let suspect = suspect.filter(|_| matches!(verdict, Verdict::Inconclusive(_)));
+        let explored = match found.coverage {
+            // The only bound of an abstract model is one on values.
+            Coverage::Bounded => Explored::Unsupported(Unsupported::Values),
+            other => Explored::of(other, Bound::Buffers),
+        };
+        // A condition without a witness in the abstract model has none; one with a witness needs a run of
+        // the exact model.
+        let witnesses = match (&violation, &explored) {
+            (None, Explored::Everything) => witnesses(task, settings, &machine, &found),
+            _ => Vec::new(),
+        };
+        let fidelity = Fidelity::Over;
+        let verdict = judge(Findings { fidelity, explored, violation, witnesses });
+        let suspect = suspect.filter(|_| verdict.inconclusive().is_some());
         Answer {
             verdict,
             others: real.collect(),
@@ -99,8 +109,8 @@ impl Abstraction {
     }
 }
 
-/// Tries a target of an abstract search on the exact model: a violation, or a witness of the `final
-/// exists` at this position of the properties.
+/// Tries a target of an abstract search on the exact model: a violation, or a witness of the condition at
+/// this position of `sometimes`.
 fn tried(
     task: Task<'_>,
     settings: Settings,
@@ -108,7 +118,7 @@ fn tried(
     found: &Exploration<Antichain>,
     target: Target,
     witness: Option<usize>,
-) -> Result<Evidence, Box<Suspect>> {
+) -> Result<Trace, Box<Suspect>> {
     let (mut work, mut joined) = (machine.work(), Vec::new());
     let leads = |after: &[u8], next: &[u8]| {
         joined.clear();
@@ -130,29 +140,20 @@ fn keys_agree(machine: &Abstract<'_>, one: &[u8], other: &[u8]) -> bool {
     key(one) == key(other)
 }
 
-/// With nothing violated and everything seen: a `final exists` that has no witness in the abstract model
-/// has none; one that has needs a run of the exact model.
+/// By position among the conditions that some run must meet: what is known of a witness.
 fn witnesses(
     task: Task<'_>,
     settings: Settings,
     machine: &Abstract<'_>,
     found: &Exploration<Antichain>,
-) -> Verdict {
-    if let Some(at) = missing_witness(machine, found) {
-        return Verdict::Violated(Evidence::no_witness(at));
-    }
-    let mut first = None;
-    for (at, class) in exists(machine) {
-        let target = found.target(class).expect("none is missing");
-        match tried(task, settings, machine, found, target, Some(at)) {
-            Ok(run) => {
-                first.get_or_insert(run);
-            }
-            Err(_) => {
-                let why = Why::Spurious;
-                return Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
-            }
-        }
-    }
-    Verdict::Verified(first)
+) -> Vec<Option<Met<Witness>>> {
+    let classes = (WITNESS..).zip(0..task.problem.sometimes.len());
+    let witness = |(class, at)| {
+        let target = found.target(class)?;
+        Some(match tried(task, settings, machine, found, target, Some(at)) {
+            Ok(trace) => Met::Replayed(Witness::replay(task, settings.reductions, at, &trace)),
+            Err(_) => Met::Spurious,
+        })
+    };
+    classes.map(witness).collect()
 }

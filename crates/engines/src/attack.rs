@@ -35,7 +35,7 @@ mod system;
 mod tests;
 
 use crate::engine::{Budget, Settings, Statistics};
-use crate::evidence::options;
+use crate::path::options;
 use fencepost_ir::Problem;
 use fencepost_ir::waits::Waiting;
 use fencepost_models::machine::choice::Choices;

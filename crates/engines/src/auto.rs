@@ -15,8 +15,9 @@ use crate::abstraction::Abstraction;
 use crate::automata::Automata;
 use crate::concretise::Suspect;
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
+use crate::evidence::Evidence;
 use crate::explicit::{self, Explicit, LARGEST_BOUND};
-use crate::verdict::{Verdict, Why};
+use crate::verdict::{Inconclusive, InconclusiveReason, Verdict};
 use fencepost_models::coherence::Domain;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
 use std::num::NonZeroUsize;
@@ -119,9 +120,8 @@ impl Portfolio<'_> {
                     let agree = exact.verdict.word() == proof.verdict.word();
                     assert!(agree, "the exact and the abstract search agree");
                 }
-                if let Verdict::Inconclusive(reason) = &exact.verdict {
-                    clean_up_to = clean_up_to.max(reason.clean_up_to);
-                }
+                let clean = exact.verdict.inconclusive().and_then(Inconclusive::clean_up_to);
+                clean_up_to = clean_up_to.max(clean);
                 concrete = Some(exact);
             }
             let exact = concrete.as_ref().expect("the first round searches the exact model");
@@ -141,12 +141,12 @@ impl Portfolio<'_> {
             bound = bound.saturating_mul(2);
         }
         let mut answer = concrete.expect("at least one round was run");
-        if let Verdict::Inconclusive(reason) = &mut answer.verdict {
+        if answer.verdict.inconclusive().is_some() {
             // What ended the whole is not what ended the last exact search.
             if let Some(stop) = self.budget.cancel.raised() {
-                reason.why = Why::Stopped(stop);
+                answer.verdict = answer.verdict.weakened(InconclusiveReason::Limit(stop));
             }
-            reason.clean_up_to = clean_up_to;
+            answer.verdict = answer.verdict.clean_up_to(clean_up_to);
             answer.suspect = refining.suspect;
         }
         answer
@@ -154,15 +154,12 @@ impl Portfolio<'_> {
 
     /// An answer of the abstract arm. If it is a violation, a shorter run may show it.
     fn concluded(&self, mut proof: Answer) -> Answer {
-        if let Verdict::Violated(evidence) = &mut proof.verdict
+        if let Some(trace) = proof.verdict.evidence().and_then(Evidence::trace)
             && self.settings.shortest
         {
             let states = proof.statistics.states;
-            let shorter =
-                explicit::shorter(self.task, self.settings, self.budget, evidence, states);
-            if let Some(shorter) = shorter {
-                *evidence = shorter;
-            }
+            let shorter = explicit::shorter(self.task, self.settings, self.budget, trace, states);
+            proof.verdict = proof.verdict.with_shorter(shorter);
         }
         proof
     }
@@ -301,25 +298,14 @@ impl Portfolio<'_> {
         let answer = engine.run(self.task, settings, budget);
         match &answer.verdict {
             Verdict::Verified(_) | Verdict::Violated(_) => Attempt::Concluded(Box::new(answer)),
-            Verdict::Inconclusive(reason) => match reason.why {
-                Why::Spurious => Attempt::TooCoarse(answer.suspect),
-                Why::Stopped(Stop::States) => Attempt::TooBig,
-                Why::Stopped(Stop::Memory | Stop::Depth) => Attempt::OutOfMemory,
-                Why::Stopped(Stop::Time | Stop::Interrupted) => Attempt::Stopped,
-                Why::Values => Attempt::Hopeless,
-                Why::Buffers
-                | Why::NoWitness
-                | Why::UnderApproximated
-                | Why::Preemptions(_)
-                | Why::NotRobust
-                | Why::Model
-                | Why::Within(_)
-                | Why::NoWitnessWithin(_)
-                | Why::Untranslated
-                | Why::Room(_)
-                | Why::Tool
-                | Why::Frees => {
-                    unreachable!("an abstract model has no other bound and errs to the other side")
+            Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
+                InconclusiveReason::Spurious => Attempt::TooCoarse(answer.suspect),
+                InconclusiveReason::Limit(Stop::States) => Attempt::TooBig,
+                InconclusiveReason::Limit(Stop::Memory | Stop::Depth) => Attempt::OutOfMemory,
+                InconclusiveReason::Limit(Stop::Time | Stop::Interrupted) => Attempt::Stopped,
+                InconclusiveReason::Unsupported { .. } => Attempt::Hopeless,
+                InconclusiveReason::Bound { .. } => {
+                    unreachable!("an abstract model has no bound on runs")
                 }
             },
         }
@@ -352,8 +338,8 @@ fn is_conclusive(answer: &Answer) -> bool {
 fn is_out_of_memory(answer: &Answer) -> bool {
     match &answer.verdict {
         Verdict::Verified(_) | Verdict::Violated(_) => false,
-        Verdict::Inconclusive(reason) => {
-            matches!(reason.why, Why::Stopped(Stop::Memory | Stop::Depth))
+        Verdict::Inconclusive(inconclusive) => {
+            matches!(inconclusive.reason(), InconclusiveReason::Limit(Stop::Memory | Stop::Depth))
         }
     }
 }
@@ -362,21 +348,11 @@ fn is_out_of_memory(answer: &Answer) -> bool {
 fn is_exhausted(answer: &Answer, most: u32) -> bool {
     match &answer.verdict {
         Verdict::Verified(_) | Verdict::Violated(_) => true,
-        Verdict::Inconclusive(reason) => match reason.why {
-            Why::Buffers | Why::NoWitness => answer.statistics.bound >= Some(most),
-            Why::Stopped(_)
-            | Why::Values
-            | Why::Spurious
-            | Why::UnderApproximated
-            | Why::Preemptions(_)
-            | Why::NotRobust
-            | Why::Model
-            | Why::Within(_)
-            | Why::NoWitnessWithin(_)
-            | Why::Untranslated
-            | Why::Room(_)
-            | Why::Tool
-            | Why::Frees => false,
+        Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
+            InconclusiveReason::Bound { .. } => answer.statistics.bound >= Some(most),
+            InconclusiveReason::Limit(_)
+            | InconclusiveReason::Spurious
+            | InconclusiveReason::Unsupported { .. } => false,
         },
     }
 }

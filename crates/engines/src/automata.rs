@@ -23,11 +23,13 @@ mod transition;
 mod visited;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
+use crate::evidence::{Evidence, Witness};
 use crate::explicit::{self, Explicit};
-use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, judge};
+use crate::verdict::{Bound, Explored, Findings, Met, judge};
 use fencepost_automata::Language;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::mutation::Mutated;
+use fencepost_models::replay::Trace;
 use fencepost_models::state::State;
 use fencepost_models::{Fidelity, Machine, symbolic};
 use fencepost_search::{Coverage, Limits, Stop};
@@ -205,27 +207,23 @@ fn answer(
         bytes: found.bytes,
         bound: None,
     };
-    let first = found.violation;
-    let verdict = match judge(Fidelity::Exact, found.coverage, first.is_some(), false) {
-        Judgement::Violated => {
-            let evidence = first.expect("judged by it");
-            let steps = evidence.trace.as_ref().map_or(0, |trace| trace.steps.len());
-            let shorter = (stop && (settings.shortest || steps > LONG))
-                .then(|| explicit::shorter(task, settings, budget, &evidence, found.stored))
-                .flatten();
-            Verdict::Violated(shorter.unwrap_or(evidence))
-        }
-        Judgement::Inconclusive(why) => {
-            Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
-        }
-        Judgement::Verified => {
-            let missing = found.witnesses.iter().find(|(_, run)| run.is_none());
-            match missing {
-                Some((at, _)) => Verdict::Violated(Evidence::no_witness(*at)),
-                None => Verdict::Verified(found.witnesses.into_iter().find_map(|(_, run)| run)),
-            }
-        }
+    let violation = found.violation.map(|trace| {
+        let shorter = (stop && (settings.shortest || trace.steps.len() > LONG))
+            .then(|| explicit::shorter(task, settings, budget, &trace, found.stored))
+            .flatten();
+        shorter.unwrap_or_else(|| Evidence::replay(task, settings.reductions, &trace))
+    });
+    let witness = |(at, trace): (usize, Option<Trace>)| {
+        let trace = trace?;
+        Some(Met::Replayed(Witness::replay(task, settings.reductions, at, &trace)))
     };
+    let witnesses = found.witnesses.into_iter().enumerate().map(witness).collect();
+    let verdict = judge(Findings {
+        fidelity: Fidelity::Exact,
+        explored: Explored::of(found.coverage, Bound::Buffers),
+        violation: violation.map(Met::Replayed),
+        witnesses,
+    });
     Answer {
         verdict,
         others: Vec::new(),

@@ -9,7 +9,7 @@
 //! than three store-store fences with stores pending before each.
 
 use crate::engine::{Answer, Budget, Decider, Settings, Task};
-use crate::evidence::options;
+use crate::path::options;
 use crate::verdict::Verdict;
 use fencepost_certify::{
     CertState, CertThread, Domain as Written, Element, Entry, Header, Model, can_certify,

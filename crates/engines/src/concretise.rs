@@ -6,13 +6,13 @@
 //! fence although something is pending. Then the run may be spurious; a finer domain will tell.
 
 use crate::engine::Task;
-use crate::evidence::{Path, shown};
-use crate::verdict::{Evidence, Violation};
-use fencepost_ir::{Loc, Op, Property, ThreadId, Value};
+use crate::evidence::Claim;
+use crate::path::Path;
+use fencepost_ir::{Loc, Op, ThreadId, Value, Violation};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::{Coherence, Domain};
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::replay::{End, Trace, ending, replay};
+use fencepost_models::replay::{Trace, violation_at};
 use fencepost_models::state::State;
 use fencepost_models::{
     Action, Event, EventKind, Machine, MemoryModel, Reductions, Step, Stumble, Taken, Visitor,
@@ -27,8 +27,8 @@ pub struct Suspect {
     pub k: u32,
     /// The run.
     pub path: Path,
-    /// What is wrong at its end.
-    pub violation: Violation,
+    /// What it would show.
+    pub claim: Claim,
     /// Where the exact model departs from it.
     pub departure: Departure,
 }
@@ -57,38 +57,40 @@ pub enum Broken {
     Fine,
 }
 
-/// Follows a run of an abstract model in the exact one, to a violation or to a witness of the `final exists`
-/// at this position of the properties.
+/// Follows a run of an abstract model in the exact one, to a violation or to a witness of the condition
+/// at this position of `sometimes`.
 pub(crate) fn concretise(
     task: Task<'_>,
     reductions: Reductions,
     machine: &Machine<'_, Buffered<Coherence>>,
     path: Path,
     witness: Option<usize>,
-) -> Result<Evidence, Box<Suspect>> {
+) -> Result<Trace, Box<Suspect>> {
     let moves = moves(machine, &path);
     follow(task, reductions, &path.trace.init, &moves, witness).map_err(|departure| {
         let Coherence { domain, k, .. } = machine.model.0;
-        let violation = witness.map(Violation::Witness).or_else(|| shown(end(machine, &path)));
-        let violation = violation.expect("a violation of the abstract model replays as one");
-        Box::new(Suspect { domain, k, path, violation, departure })
+        let claim = witness.map(Claim::Witness);
+        let claim = claim.or_else(|| violation_of(machine, &path).map(Claim::Violation));
+        let claim = claim.expect("a violation of the abstract model replays as one");
+        Box::new(Suspect { domain, k, path, claim, departure })
     })
 }
 
-/// Makes these moves in the exact model, from the choices of `init` on, to a violation or a witness.
+/// Makes these moves in the exact model, from the choices of `init` on, to a violation or a witness. The trace is
+/// not replayed yet: a run may be long, and a shorter one may be found for it.
 pub(crate) fn follow(
     task: Task<'_>,
     reductions: Reductions,
     init: &[u32],
     moves: &[Move],
     witness: Option<usize>,
-) -> Result<Evidence, Departure> {
+) -> Result<Trace, Departure> {
     let room = moves.len() as u32 + 1;
     task.model.visit(room, Follower { task, reductions, init, moves, witness })
 }
 
-/// How a run of an abstract model ends. Telling all of a long run would take much memory.
-fn end(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> End {
+/// What is wrong at the end of a run of an abstract model. Telling all of a long run would take much memory.
+fn violation_of(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> Option<Violation> {
     let Path { trace, states } = path;
     let mut state = machine.blank();
     match states.last() {
@@ -96,7 +98,7 @@ fn end(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> End {
         None => {
             let mut choices = Choices::scripted(&trace.init);
             if let Err((thread, stumble)) = machine.start(&mut state, &mut choices, &mut ()) {
-                return End::Stumbled(thread, stumble);
+                return Some(stumble.violation(thread));
             }
         }
     }
@@ -104,9 +106,9 @@ fn end(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> End {
     if let Some(step) = trace.steps.get(states.len().saturating_sub(1))
         && let Err(stumble) = machine.take(&mut state, step, &mut ())
     {
-        return End::Stumbled(Some(step.thread), stumble);
+        return Some(stumble.violation(Some(step.thread)));
     }
-    ending(machine, &state)
+    violation_at(machine, &state)
 }
 
 /// A step of an abstract or symbolic run, as far as the exact model has its like.
@@ -164,12 +166,12 @@ struct Follower<'a> {
     reductions: Reductions,
     init: &'a [u32],
     moves: &'a [Move],
-    /// The `final exists` to show; none: a violation.
+    /// The condition to show by its position in `sometimes`; none: a violation.
     witness: Option<usize>,
 }
 
 impl Visitor for Follower<'_> {
-    type Output = Result<Evidence, Departure>;
+    type Output = Result<Trace, Departure>;
 
     fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
         let machine = Machine::new(self.task.problem, model, self.reductions);
@@ -178,7 +180,7 @@ impl Visitor for Follower<'_> {
         let mut choices = Choices::scripted(self.init);
         // An `init` that goes wrong, or is blocked, does so under every model.
         let started = machine.start(&mut state, &mut choices, &mut ());
-        let mut stumbled = started.err().map(|(thread, stumble)| End::Stumbled(thread, stumble));
+        let mut failed = started.is_err();
         for (step, next) in self.moves.iter().enumerate() {
             let (thread, taken) = match next {
                 Move::Run(thread, script) => {
@@ -196,38 +198,28 @@ impl Visitor for Follower<'_> {
             };
             match taken {
                 // Nothing follows a step that goes wrong.
-                Ok(_) if stumbled.is_some() => {
+                Ok(_) if failed => {
                     return Err(Departure { step, thread, why: Broken::Fine });
                 }
                 Ok((step, stumble)) => {
                     trace.steps.push(step);
-                    stumbled = stumble.map(|stumble| End::Stumbled(Some(thread), stumble));
+                    failed = stumble.is_some();
                 }
                 Err(why) => return Err(Departure { step, thread, why }),
             }
         }
-        // Not told step by step: a run may be long, and shorter ones are still to be looked for.
-        let end = match stumbled {
-            None => ending(&machine, &state),
-            // Only the whole story tells which statement's store a commit that goes wrong is.
-            Some(End::Stumbled(_, Stumble { label: None, .. })) => {
-                replay(&machine, &trace).expect("it was just run").end
-            }
-            Some(end) => end,
-        };
-        let violation = match self.witness {
-            None => shown(end),
+        let shown = match self.witness {
+            None => failed || violation_at(&machine, &state).is_some(),
             Some(at) => {
-                let asked = &self.task.problem.properties[at];
-                let holds = matches!(asked, Property::Final(_, c) if machine.holds(&state, c));
-                (machine.is_final(&state) && holds).then_some(Violation::Witness(at))
+                let condition = &self.task.problem.sometimes[at];
+                machine.is_final(&state) && machine.holds(&state, condition)
             }
         };
-        let violation = violation.ok_or_else(|| {
-            let thread = trace.steps.last().map_or(ThreadId::from_index(0), |step| step.thread);
-            Departure { step: trace.steps.len(), thread, why: Broken::Fine }
-        })?;
-        Ok(Evidence { violation, trace: Some(trace), shortest: false })
+        if shown {
+            return Ok(trace);
+        }
+        let thread = trace.steps.last().map_or(ThreadId::from_index(0), |step| step.thread);
+        Err(Departure { step: trace.steps.len(), thread, why: Broken::Fine })
     }
 }
 

@@ -1,8 +1,9 @@
 //! What an engine is: a task in, an answer out.
 
 use crate::concretise::Suspect;
+use crate::evidence::Evidence;
 use crate::growing::Growing;
-use crate::verdict::{Evidence, Verdict};
+use crate::verdict::Verdict;
 use fencepost_ir::{Problem, Value};
 use fencepost_models::coherence::Domain;
 use fencepost_models::{ModelSpec, Reductions};

@@ -8,12 +8,14 @@
 //! without it, no deeper than the first, looks for a shorter run.
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
-use crate::evidence::{evidence, exists, missing_witness, options, outcomes};
+use crate::evidence::Evidence;
 use crate::growing::growing;
-use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, Violation, Why, judge};
+use crate::path::{evidence, options, outcomes, trace, witnesses};
+use crate::verdict::{Bound, Explored, Findings, InconclusiveReason, Met, judge};
 use fencepost_models::machine::system::VIOLATION;
+use fencepost_models::replay::{Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
-use fencepost_search::{Coverage, Exploration, Limits, explore};
+use fencepost_search::{Coverage, Limits, explore};
 use std::collections::BTreeSet;
 
 /// Above this no bound is tried, whatever the settings say.
@@ -51,17 +53,18 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<
         let mut answer = task.model.visit(bound, search);
         // What a smaller bound allows, a larger one does; a search that is cut short may not show it.
         outcomes.append(&mut answer.outcomes);
-        if let Verdict::Inconclusive(reason) = &mut answer.verdict {
-            let bounded = matches!(reason.why, Why::Buffers | Why::NoWitness);
-            if reason.why == Why::Buffers {
+        if let Some(InconclusiveReason::Bound { witness_missing, .. }) =
+            answer.verdict.inconclusive_reason()
+        {
+            if !witness_missing {
                 clean_up_to = Some(bound);
             }
-            if bounded && bound < most && settings.fixed_buffer.is_none() {
+            if bound < most && settings.fixed_buffer.is_none() {
                 bound = (bound * 2).min(most);
                 continue;
             }
-            reason.clean_up_to = clean_up_to;
         }
+        answer.verdict = answer.verdict.clean_up_to(clean_up_to);
         if task.model.is_buffered() {
             answer.statistics.bound = Some(bound);
         }
@@ -90,25 +93,27 @@ impl Visitor for Search<'_> {
         let others = found.targets.iter().filter(|t| t.class == VIOLATION).skip(1);
         let others = others.take(settings.traces.saturating_sub(1));
         let others = others.map(|target| evidence(&machine, &found, *target)).collect();
-        let verdict = match judge(M::FIDELITY, found.coverage, violation.is_some(), false) {
-            Judgement::Violated => {
-                let target = violation.expect("judged by it");
-                let mut evidence = evidence(&machine, &found, target);
-                evidence.shortest = !settings.reductions.partial_order;
-                if !evidence.shortest && settings.shortest && stop_at.is_some() {
-                    let shorter = shorter(task, settings, budget, &evidence, found.states);
-                    evidence = shorter.unwrap_or(evidence);
-                }
-                Verdict::Violated(evidence)
-            }
-            Judgement::Inconclusive(why) => {
-                // Without a violation, but not without a question: a larger bound may show a witness.
-                let asks = why == Why::Buffers && missing_witness(&machine, &found).is_some();
-                let why = if asks { Why::NoWitness } else { why };
-                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
-            }
-            Judgement::Verified => witnesses(&machine, &found),
+        let violation = violation.map(|target| {
+            let trace = trace(&machine, &found, target);
+            let shortest = !settings.reductions.partial_order;
+            let shorter = (!shortest && settings.shortest && stop_at.is_some())
+                .then(|| shorter(task, settings, budget, &trace, found.states))
+                .flatten();
+            shorter.unwrap_or_else(|| {
+                let run = replay(&machine, &trace).expect("what the search found replays");
+                Evidence::of(run).expect("a violation replays as one").shortest(shortest)
+            })
+        });
+        let witnesses = match violation {
+            None => witnesses(&machine, &found),
+            Some(_) => Vec::new(),
         };
+        let verdict = judge(Findings {
+            fidelity: M::FIDELITY,
+            explored: Explored::of(found.coverage, Bound::Buffers),
+            violation: violation.map(Met::Replayed),
+            witnesses,
+        });
         Answer {
             verdict,
             others,
@@ -122,16 +127,15 @@ impl Visitor for Search<'_> {
     }
 }
 
-/// A shortest run to a violation, if one is found that is not longer than a given one. The search for it
+/// A shortest run to a violation, replayed, if one is found that is not longer than a given one. The search for it
 /// may take some times the states that the violation took.
 pub(crate) fn shorter(
     task: Task<'_>,
     settings: Settings,
     budget: Budget<'_>,
-    evidence: &Evidence,
+    trace: &Trace,
     states: u64,
 ) -> Option<Evidence> {
-    let trace = evidence.trace.as_ref()?;
     let longest = trace.steps.len();
     let patience = states.saturating_mul(PATIENCE).saturating_add(100_000);
     // A bound that does not get in the way of runs of at most this many steps, unless the user fixed one.
@@ -162,21 +166,7 @@ impl Visitor for Shorten<'_> {
             ..self.settings.limits
         };
         let found = explore(&machine, options(self.settings, self.budget, limits, Some(VIOLATION)));
-        let mut evidence = evidence(&machine, &found, found.target(VIOLATION)?);
-        evidence.shortest = !found.bounded;
-        Some(evidence)
+        let evidence = evidence(&machine, &found, found.target(VIOLATION)?);
+        Some(evidence.shortest(!found.bounded))
     }
-}
-
-/// With nothing violated and everything seen: whether every `final exists` has its witness.
-fn witnesses<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> Verdict {
-    if let Some(at) = missing_witness(machine, found) {
-        return Verdict::Violated(Evidence::no_witness(at));
-    }
-    let first = exists(machine).next().and_then(|(at, class)| Some((at, found.target(class)?)));
-    Verdict::Verified(first.map(|(at, target)| Evidence {
-        violation: Violation::Witness(at),
-        shortest: !machine.reductions.partial_order,
-        ..evidence(machine, found, target)
-    }))
 }

@@ -10,7 +10,7 @@
 //! - `attack`: robustness against TSO for programs with loops, by a search of sequentially consistent states.
 //! - [`translate`]: a search of a program under SC that simulates the store buffers.
 //! - [`auto`]: the others side by side.
-//! - [`evidence`]: from what a search found to a run that shows it.
+//! - [`evidence`]: runs that show something; [`path`]: from what a search found to the steps that lead there.
 //! - [`concretise`]: from a run of an abstract model to one of the exact model.
 //! - [`certificate`]: a proof written down, for someone else to check.
 //! - [`growing`]: which variable takes more and more values.
@@ -26,6 +26,7 @@ pub mod evidence;
 pub mod explicit;
 pub mod growing;
 pub mod happens;
+pub mod path;
 pub mod robust;
 pub mod stateless;
 pub mod translate;
@@ -35,8 +36,9 @@ pub use abstraction::Abstraction;
 pub use auto::Auto;
 pub use automata::Automata;
 pub use engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
+pub use evidence::{Claim, Evidence, Shown, Witness};
 pub use explicit::Explicit;
 pub use robust::{Resumed, Robust, RobustBy};
 pub use stateless::Stateless;
 pub use translate::Translate;
-pub use verdict::{Evidence, Inconclusive, Verdict, Violation, Why};
+pub use verdict::{Bound, Inconclusive, InconclusiveReason, Unsupported, Verdict};

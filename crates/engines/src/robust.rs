@@ -19,17 +19,20 @@ pub(crate) mod escape;
 
 use crate::attack::{Raid, attack, attack_trace};
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
+use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
 use crate::stateless::explorer::{Found, Plan, Tally, Until};
 use crate::stateless::saved::Saved;
 use crate::stateless::{Schedules, coverage, explore, explore_from, longest};
-use crate::verdict::{Evidence, Inconclusive, Judgement, Verdict, Violation, Why, judge};
-use escape::{escape, leaves, lifted};
+use crate::verdict::{
+    Bound, Explored, Findings, InconclusiveReason, Met, Unsupported, Verdict, judge,
+};
+use escape::{escape, lifted, non_sc_run};
 use fencepost_ir::waits::{Waiting, without_waits};
-use fencepost_ir::{Op, Problem, Property, Quantifier, text};
+use fencepost_ir::{Op, Problem, text};
+use fencepost_models::Fidelity;
 use fencepost_models::catalog::Kind;
-use fencepost_models::replay::{Trace, replay};
-use fencepost_models::{Fidelity, Machine, MemoryModel, Visitor};
+use fencepost_models::replay::Trace;
 use fencepost_monitor::Model;
 use fencepost_search::{Coverage, Limits, Stop};
 use std::collections::BTreeSet;
@@ -73,17 +76,21 @@ impl Engine for Robust {
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         if task.model.kind == Kind::Sc {
-            return Explicit.run(Task { problem: &safety(task.problem), ..task }, settings, budget);
+            return Explicit.run(
+                Task { problem: &task.problem.safety(), ..task },
+                settings,
+                budget,
+            );
         }
         let model = match task.model.kind {
             Kind::Tso => Some(Model::Tso),
             Kind::Pso => Some(Model::Pso),
-            Kind::Sc | Kind::Table(_) => return undecided(Why::Model, Decider::Stateless),
+            Kind::Sc | Kind::Table(_) => return undecided(Unsupported::Model, Decider::Stateless),
         };
         if frees(task.problem) {
-            return undecided(Why::Frees, Decider::Stateless);
+            return undecided(Unsupported::Frees, Decider::Stateless);
         }
-        let problem = safety(task.problem);
+        let problem = task.problem.safety();
         let waiting = without_waits(&problem, false);
         let task = Task { problem: &problem, ..task };
         let asking = Asking { task, waiting: &waiting, model, settings, budget };
@@ -100,23 +107,14 @@ impl Engine for Robust {
     }
 }
 
-/// The problem without `final exists`: that some run is possible has nothing to do with robustness.
-fn safety(problem: &Problem) -> Problem {
-    let asks = |property: &Property| matches!(property, Property::Final(Quantifier::Exists, _));
-    let mut problem = problem.clone();
-    problem.properties.retain(|property| !asks(property));
-    problem
-}
-
 /// Whether some thread frees records.
 fn frees(problem: &Problem) -> bool {
     let mut code = problem.program.threads.iter().flat_map(|thread| &thread.code);
     code.any(|stmt| matches!(stmt.op, Op::Free { .. }))
 }
 
-pub(crate) fn undecided(why: Why, by: Decider) -> Answer {
-    let verdict = Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
-    answer(verdict, Statistics::default(), by)
+pub(crate) fn undecided(reason: Unsupported, by: Decider) -> Answer {
+    answer(judge(Findings::unsupported(reason)), Statistics::default(), by)
 }
 
 fn answer(verdict: Verdict, statistics: Statistics, by: Decider) -> Answer {
@@ -150,12 +148,12 @@ impl Engine for Resumed {
         let model = match task.model.kind {
             Kind::Tso => Model::Tso,
             Kind::Pso => Model::Pso,
-            Kind::Sc | Kind::Table(_) => return undecided(Why::Model, Decider::Stateless),
+            Kind::Sc | Kind::Table(_) => return undecided(Unsupported::Model, Decider::Stateless),
         };
         if frees(task.problem) {
-            return undecided(Why::Frees, Decider::Stateless);
+            return undecided(Unsupported::Frees, Decider::Stateless);
         }
-        let problem = safety(task.problem);
+        let problem = task.problem.safety();
         let waiting = without_waits(&problem, false);
         let task = Task { problem: &problem, ..task };
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,29 +192,21 @@ impl Asking<'_> {
     fn auto(&self) -> Answer {
         if self.model == Some(Model::Tso) {
             let small = self.attack(FIRST_STATES);
-            match &small.verdict {
-                Verdict::Inconclusive(Inconclusive { why: Why::Stopped(Stop::States), .. }) => {}
-                _ => return small,
+            if limit(&small) != Some(Stop::States) {
+                return small;
             }
         }
         let first = self.traces(FIRST_RUNS);
-        let Verdict::Inconclusive(inconclusive) = &first.verdict else { return first };
-        match inconclusive.why {
-            Why::Stopped(Stop::States | Stop::Depth) => {}
-            _ => return first,
-        }
+        let Some(stop @ (Stop::States | Stop::Depth)) = limit(&first) else { return first };
         if self.model == Some(Model::Tso) {
             let second = self.attack(ATTACK_STATES);
-            let limit = Why::Stopped(Stop::States);
-            let Verdict::Inconclusive(inconclusive) = &second.verdict else { return second };
-            if inconclusive.why != limit {
+            if limit(&second) != Some(Stop::States) {
                 return second;
             }
-        } else if inconclusive.why == Why::Stopped(Stop::States) {
+        } else if stop == Stop::States {
             let all = self.traces(u64::MAX);
-            match &all.verdict {
-                Verdict::Inconclusive(Inconclusive { why: Why::Stopped(Stop::Depth), .. }) => {}
-                _ => return all,
+            if limit(&all) != Some(Stop::Depth) {
+                return all;
             }
         }
         self.preemptions(None)
@@ -248,10 +238,8 @@ impl Asking<'_> {
             let runs_out = coverage(&tally) != Coverage::Bounded;
             if runs_out && (exhausted || tally.found.is_some() || tally.stopped.is_some()) {
                 let mut answer = self.told(tally);
-                if let (Verdict::Inconclusive(inconclusive), Some(clean)) =
-                    (&mut answer.verdict, clean)
-                {
-                    inconclusive.why = Why::Preemptions(clean);
+                if let (Some(_), Some(clean)) = (answer.verdict.inconclusive(), clean) {
+                    answer.verdict = answer.verdict.weakened(preemptions(clean));
                 }
                 return answer;
             }
@@ -262,8 +250,7 @@ impl Asking<'_> {
             if most.is_some_and(|most| bound >= most) {
                 let mut answer = self.told(tally);
                 if let Some(clean) = clean {
-                    let why = Why::Preemptions(clean);
-                    answer.verdict = Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
+                    answer.verdict = answer.verdict.weakened(preemptions(clean));
                 }
                 return answer;
             }
@@ -292,21 +279,21 @@ impl Asking<'_> {
             depth: tally.longest as u32,
             ..Statistics::default()
         };
-        let verdict = match judge(Fidelity::Exact, coverage, found.is_some(), true) {
-            Judgement::Violated => Verdict::Violated(found.expect("judged by it")),
-            Judgement::Verified if tally.doubtful => {
-                let why = Why::Model;
-                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
-            }
-            Judgement::Verified => match missing(problem, &tally) {
-                Some(at) => Verdict::Violated(Evidence::no_witness(at)),
-                None => Verdict::Verified(None),
-            },
-            // The bound is one on preemptions; the caller knows which.
-            Judgement::Inconclusive(why) => {
-                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
-            }
+        // The bound is one on preemptions; the caller knows which.
+        let explored = match Explored::of(coverage, Bound::Preemptions(0)) {
+            Explored::Everything if tally.doubtful => Explored::Unsupported(Unsupported::Model),
+            explored => explored,
         };
+        let witness = |at| {
+            let trace = lifted(problem, self.task.model, reductions, tally.witnesses.get(&at)?);
+            Some(Met::Replayed(Witness::replay(self.task, reductions, at, &trace)))
+        };
+        let witnesses = match found {
+            None => (0..problem.sometimes.len()).map(witness).collect(),
+            Some(_) => Vec::new(),
+        };
+        let violation = found.map(Met::Replayed);
+        let verdict = judge(Findings { fidelity: Fidelity::Exact, explored, violation, witnesses });
         // What comes after something wrong is not looked at.
         let outcomes_complete = tally.is_whole() && tally.found.is_none();
         Answer {
@@ -321,21 +308,19 @@ impl Asking<'_> {
         let reductions = self.settings.reductions;
         let Task { problem, model } = self.task;
         let trace = lifted(problem, model, reductions, trace);
-        let violation = model.visit(trace.room(), Ending { problem, reductions, trace: &trace });
-        Evidence { violation, trace: Some(trace), shortest: false }
+        Evidence::replay(self.task, reductions, &trace)
     }
 
     fn not_robust(&self, trace: Trace) -> Evidence {
         let Task { problem, model } = self.task;
-        let real = leaves(problem, model, self.settings.reductions, &trace);
-        assert!(real, "a run that leaves sequential consistency replays as one");
-        Evidence { violation: Violation::NotRobust, trace: Some(trace), shortest: false }
+        let run = non_sc_run(problem, model, self.settings.reductions, &trace);
+        Evidence::not_robust(run.expect("a run that leaves sequential consistency replays as one"))
     }
 
     /// Searches for an attack in at most so many states.
     fn attack(&self, states: u64) -> Answer {
         if self.model != Some(Model::Tso) {
-            return undecided(Why::Model, Decider::Attack);
+            return undecided(Unsupported::Model, Decider::Attack);
         }
         let states = self.settings.limits.states.min(states);
         let limits = Limits { states, ..self.settings.limits };
@@ -347,37 +332,27 @@ impl Asking<'_> {
                 self.not_robust(attack_trace(self.task.problem, settings, &init, &steps))
             }
         });
-        let verdict = match judge(Fidelity::Exact, attacked.coverage, found.is_some(), true) {
-            Judgement::Violated => Verdict::Violated(found.expect("judged by it")),
-            Judgement::Verified => Verdict::Verified(None),
-            Judgement::Inconclusive(why) => {
-                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
-            }
-        };
+        let verdict = judge(Findings {
+            fidelity: Fidelity::Exact,
+            explored: Explored::of(attacked.coverage, Bound::Buffers),
+            violation: found.map(Met::Replayed),
+            witnesses: Vec::new(),
+        });
         answer(verdict, attacked.statistics, Decider::Attack)
     }
 }
 
-/// The first `final exists` without a witness.
-fn missing(problem: &Problem, tally: &Tally) -> Option<usize> {
-    let asks = |property: &Property| matches!(property, Property::Final(Quantifier::Exists, _));
-    let mut properties = problem.properties.iter().enumerate().filter(|(_, p)| asks(p));
-    properties.find(|(at, _)| !tally.witnesses.contains_key(at)).map(|(at, _)| at)
-}
-
-/// What is wrong at the end of a run.
-struct Ending<'a> {
-    problem: &'a Problem,
-    reductions: fencepost_models::Reductions,
-    trace: &'a Trace,
-}
-
-impl Visitor for Ending<'_> {
-    type Output = Violation;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Violation {
-        let machine = Machine::new(self.problem, model, self.reductions);
-        let run = replay(&machine, self.trace).expect("what was explored replays");
-        crate::evidence::shown(run.end).expect("a violation replays as one")
+/// The limit that ended a search without a conclusion.
+fn limit(answer: &Answer) -> Option<Stop> {
+    match answer.verdict.inconclusive_reason()? {
+        InconclusiveReason::Limit(stop) => Some(*stop),
+        InconclusiveReason::Bound { .. }
+        | InconclusiveReason::Spurious
+        | InconclusiveReason::Unsupported { .. } => None,
     }
+}
+
+/// Only runs with so many preemptions were explored.
+fn preemptions(most: u32) -> InconclusiveReason {
+    InconclusiveReason::Bound { bound: Bound::Preemptions(most), witness_missing: false }
 }

@@ -25,7 +25,7 @@ mod watch;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
 use crate::robust::{Asking, Robust, RobustBy, undecided};
-use crate::verdict::{Inconclusive, Verdict, Violation, Why};
+use crate::verdict::{InconclusiveReason, Unsupported, Verdict};
 use explorer::{Plan, Tally, Until};
 use fencepost_ir::waits::{Waiting, without_waits};
 use fencepost_ir::{Op, Problem, Property};
@@ -55,7 +55,9 @@ impl Engine for Stateless {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        let Some(model) = watched(task) else { return undecided(Why::Model, Decider::Stateless) };
+        let Some(model) = watched(task) else {
+            return undecided(Unsupported::Model, Decider::Stateless);
+        };
         let waiting = without_waits(task.problem, false);
         let ask = |model| {
             let asking = Asking { task, waiting: &waiting, model, settings, budget };
@@ -68,25 +70,27 @@ impl Engine for Stateless {
         let carries_over = match &answer.verdict {
             Verdict::Verified(_) => false,
             // Runs that SC does not have may show it.
-            Verdict::Violated(evidence) => !matches!(evidence.violation, Violation::NoWitness(_)),
+            Verdict::Violated(violated) => violated.evidence().run().is_some(),
             Verdict::Inconclusive(_) => true,
         };
         if model.is_none() || carries_over {
             return answer;
         }
         let robust = Robust { by: RobustBy::Stateless }.run(task, settings, budget);
-        let why = match robust.verdict {
+        let reason = match &robust.verdict {
             Verdict::Verified(_) => return answer,
-            Verdict::Violated(_) => Why::NotRobust,
-            Verdict::Inconclusive(inconclusive) => inconclusive.why,
+            Verdict::Violated(_) => InconclusiveReason::unsupported(Unsupported::NotRobust),
+            Verdict::Inconclusive(inconclusive) => inconclusive.reason().clone(),
         };
         answer.outcomes_complete = false;
-        answer.verdict = Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
+        answer.verdict = answer.verdict.weakened(reason);
         answer
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        let Some(model) = watched(task) else { return undecided(Why::Model, Decider::Stateless) };
+        let Some(model) = watched(task) else {
+            return undecided(Unsupported::Model, Decider::Stateless);
+        };
         let waiting = without_waits(task.problem, true);
         let asking = Asking { task, waiting: &waiting, model: None, settings, budget };
         let plan = Plan {
@@ -100,7 +104,7 @@ impl Engine for Stateless {
         let mut answer = asking.told(explore(&waiting, schedules, plan, settings, budget));
         if model.is_some() && answer.outcomes_complete {
             let robust = Robust { by: RobustBy::Stateless }.run(task, settings, budget);
-            answer.outcomes_complete = matches!(robust.verdict, Verdict::Verified(_));
+            answer.outcomes_complete = robust.verdict.is_verified();
         }
         answer
     }

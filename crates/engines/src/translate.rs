@@ -6,9 +6,10 @@
 
 use crate::concretise::{Departure, Move, follow};
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
+use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
 use crate::robust::undecided;
-use crate::verdict::{Evidence, Inconclusive, Verdict, Violation, Why};
+use crate::verdict::{self, Findings, InconclusiveReason, Unsupported, Verdict, judge};
 use fencepost_ir::{Loc, Observable, Op, Pc, Problem, ThreadId, Value};
 use fencepost_models::address::locate;
 use fencepost_models::catalog::Kind;
@@ -54,16 +55,20 @@ impl Translate {
             return search(&Explicit, task, settings, budget);
         }
         let Some(model) = simulated(task.model) else {
-            return undecided(Why::Model, Decider::Translation);
+            return undecided(Unsupported::Model, Decider::Translation);
         };
-        let Ok(translation) = contexts(task.problem, model, self.bound) else {
-            return undecided(Why::Untranslated, Decider::Translation);
+        let translation = match contexts(task.problem, model, self.bound) {
+            Ok(translation) => translation,
+            Err(refused) => {
+                let reason = Unsupported::Translation(refused.to_string());
+                return undecided(reason, Decider::Translation);
+            }
         };
         let sc = ModelSpec::by_name("sc").expect("a built-in model");
         let simulation = Task { problem: &translation.problem, model: &sc };
         let mut answer = search(&Explicit, simulation, settings, budget);
         answer.verdict = self.concluded(task, settings, &translation, answer.verdict);
-        let back = |evidence: &Evidence| lifted(task, settings, &translation, evidence, None);
+        let back = |evidence: &Evidence| lifted(task, settings, &translation, evidence);
         answer.others = answer.others.iter().filter_map(back).collect();
         answer.outcomes_complete = false;
         answer.by = Decider::Translation;
@@ -86,18 +91,22 @@ impl Translate {
         translation: &Translation,
         verdict: Verdict,
     ) -> Verdict {
-        let unknown = |why| Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
-        match verdict {
+        let within = |witness_missing| {
+            let bound = verdict::Bound::Contexts(self.bound);
+            InconclusiveReason::Bound { bound, witness_missing }
+        };
+        match &verdict {
             // A witness is one, but other properties were looked at within the bound only.
-            Verdict::Verified(_) => unknown(Why::Within(self.bound)),
-            Verdict::Violated(Evidence { violation: Violation::NoWitness(_), .. }) => {
-                unknown(Why::NoWitnessWithin(self.bound))
+            Verdict::Verified(_) => verdict.weakened(within(false)),
+            Verdict::Violated(violated) if violated.evidence().run().is_none() => {
+                verdict.weakened(within(true))
             }
-            Verdict::Violated(evidence) => {
-                let lifted = lifted(task, settings, translation, &evidence, None);
-                Verdict::Violated(lifted.expect("a run of the simulation is one of the original"))
+            Verdict::Violated(violated) => {
+                let lifted = lifted(task, settings, translation, violated.evidence());
+                let lifted = lifted.expect("a run of the simulation is one of the original");
+                judge(Findings::violation(lifted))
             }
-            Verdict::Inconclusive(inconclusive) => Verdict::Inconclusive(inconclusive),
+            Verdict::Inconclusive(_) => verdict,
         }
     }
 }
@@ -116,20 +125,41 @@ fn lifted(
     settings: Settings,
     translation: &Translation,
     evidence: &Evidence,
-    witness: Option<usize>,
 ) -> Option<Evidence> {
-    lift(task, translation, settings.reductions, evidence.trace.as_ref()?, witness).ok()
+    lift(task, translation, settings.reductions, evidence.trace()?).ok()
 }
 
-/// A run of a translation as one of the original, to a violation or to a witness of the `final exists` at this
-/// position of the properties. The task is about the original; the reductions are those of the run.
+/// A run of a translation to a violation as one of the original. The task is about the original; the reductions
+/// are those of the run.
 pub fn lift(
     task: Task<'_>,
     translation: &Translation,
     reductions: Reductions,
     trace: &Trace,
-    witness: Option<usize>,
 ) -> Result<Evidence, Departure> {
+    let trace = original(task, translation, reductions, trace, None)?;
+    Ok(Evidence::replay(task, reductions, &trace))
+}
+
+/// The same for a run to a witness of the condition at this position of `sometimes`.
+pub fn lift_witness(
+    task: Task<'_>,
+    translation: &Translation,
+    reductions: Reductions,
+    trace: &Trace,
+    condition: usize,
+) -> Result<Witness, Departure> {
+    let trace = original(task, translation, reductions, trace, Some(condition))?;
+    Ok(Witness::replay(task, reductions, condition, &trace))
+}
+
+fn original(
+    task: Task<'_>,
+    translation: &Translation,
+    reductions: Reductions,
+    trace: &Trace,
+    witness: Option<usize>,
+) -> Result<Trace, Departure> {
     let sc = ModelSpec::by_name("sc").expect("a built-in model");
     let moves = sc.visit(1, Lifting { task, translation, reductions, trace });
     follow(task, reductions, &trace.init, &moves, witness)

@@ -9,9 +9,9 @@ use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
 use fencepost_engines::certificate::write_certificate;
 use fencepost_engines::{
-    Abstraction, Auto, Automata, Engine, Explicit, Settings, Stateless, Task, Translate, Violation,
+    Abstraction, Auto, Automata, Claim, Engine, Explicit, Settings, Stateless, Task, Translate,
 };
-use fencepost_ir::Problem;
+use fencepost_ir::{Problem, Violation};
 use fencepost_models::ModelSpec;
 use fencepost_report::json::{CheckReport, CheckResult, InputError};
 use fencepost_report::paint::{counted, printable};
@@ -187,7 +187,7 @@ impl Checking<'_> {
         if self.options.format == Format::Text {
             let paint = self.output.paint;
             self.output.print(&format!("{}\n", paint.strong(&title)));
-            if problem.properties.is_empty() && !self.options.quiet {
+            if problem.states_no_property() && !self.options.quiet {
                 let note = "  note: the file states no property; only faults are looked for";
                 self.output.print(&format!("{}\n", paint.faint(note)));
             }
@@ -309,8 +309,6 @@ impl Checking<'_> {
     /// Writes the trace of a violation, if asked to.
     fn store(&mut self, source: &str, finding: &Finding<'_>, story: &Story<'_>) -> Option<PathBuf> {
         let dir = self.options.trace_dir.as_ref()?;
-        let evidence = finding.evidence()?;
-        let trace = evidence.trace.as_ref()?;
         let client = &finding.problem.name;
         let path = self.names.name(dir, finding.file, client, &finding.model.name);
         let file = TraceFile::new(
@@ -318,7 +316,7 @@ impl Checking<'_> {
             (finding.file, source),
             (finding.model, finding.reductions),
             story,
-            (trace, finding.message(Some(story)).unwrap_or_default()),
+            finding.message(Some(story)).unwrap_or_default(),
         );
         let written =
             std::fs::create_dir_all(dir).and_then(|()| replace(&path, file.to_text().as_bytes()));
@@ -384,7 +382,7 @@ impl Checking<'_> {
                 let why = paint.strong("Not real:");
                 text.push_str(&format!("  {why} {}\n", doubt.departure()));
             }
-            let (Some(story), Some(evidence)) = (finding.story(), finding.evidence()) else {
+            let (Some(story), Some(shown)) = (finding.story(), finding.shown()) else {
                 continue;
             };
             match finding.class() {
@@ -400,12 +398,12 @@ impl Checking<'_> {
                 Class::Verified | Class::Bounded | Class::Inconclusive | Class::Crashed => continue,
             }
             text.push('\n');
-            text.push_str(&heading(title, finding.model, evidence, &story, paint));
+            text.push_str(&heading(title, finding.model, shown, &story, paint));
             text.push_str(&picture(&story, Look { width: WIDTH, paint }));
             for reason in reasons(&problem.program, finding.model, &story.run) {
                 text.push_str(&format!("  {} {reason}\n", paint.strong("Why:")));
             }
-            if evidence.violation == Violation::NotRobust {
+            if shown.claim == Claim::Violation(Violation::NotRobust) {
                 text.push_str(&cycle::told(&story, paint));
             }
             if let Some(path) = stored {

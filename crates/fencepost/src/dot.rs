@@ -10,7 +10,7 @@ use crate::input;
 use crate::store::replace;
 use fencepost_engines::automata::{Looked, Until};
 use fencepost_engines::{Automata, Task};
-use fencepost_ir::{Pc, Problem, Program, ThreadId};
+use fencepost_ir::{Pc, Program, ThreadId};
 use fencepost_report::Paint;
 use fencepost_report::json::BufferRecord;
 use fencepost_report::paint::width;
@@ -56,7 +56,7 @@ impl Checking<'_> {
         if self.session.interrupted() {
             return None;
         }
-        let problem = Problem { properties: Vec::new(), ..finding.problem.clone() };
+        let problem = finding.problem.without_requirements();
         let task = Task { problem: &problem, model: finding.model };
         let what = format!("{}  {}  buffers", finding.file, shown(finding.model));
         let doing = format!("drawing buffers of {} under {}", finding.file, shown(finding.model));

@@ -263,7 +263,7 @@ impl Inferring<'_> {
             if same_code(&program, &after.program) {
                 continue;
             }
-            let problem = Problem { properties: before.properties.clone(), ..after };
+            let problem = after.with_requirements_of(before);
             let task = Task { problem: &problem, model: self.model };
             let (answer, _) = session.run("the new text", |budget| {
                 self.input.options.engine.engine().run(task, settings, budget)

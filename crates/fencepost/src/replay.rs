@@ -4,17 +4,18 @@ use crate::args::{Format, Replay};
 use crate::exit::Exit;
 use crate::input::{Source, shown};
 use crate::output::Output;
-use fencepost_engines::{Evidence, Violation};
+use fencepost_engines::{Claim, Shown};
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_models::replay::{Divergence, Trace};
 use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{Look, WIDTH, picture};
-use fencepost_report::trace::{Story, tell};
+use fencepost_report::trace::Story;
 use fencepost_report::trace_file::{Difference, TraceFile};
 use fencepost_report::verdict_line::heading;
 use fencepost_report::violation::{sentence, shown_by};
 use fencepost_report::why::reasons;
+use std::borrow::Cow;
 use std::fs;
 
 /// Re-executes a trace.
@@ -78,21 +79,22 @@ fn replayed<'p>(
     file: &TraceFile,
     model: &ModelSpec,
     problem: &'p Problem,
-) -> Result<(Story<'p>, Violation), Difference> {
+) -> Result<(Story<'p>, Claim), Difference> {
     let trace = file.trace(&problem.program)?;
-    let story = tell(problem, model, file.reductions(), &trace).map_err(|divergence| {
+    let run = model.replay(problem, file.reductions(), &trace).map_err(|divergence| {
         earlier_difference(file, model, problem, &trace, &divergence)
             .unwrap_or(Difference { step: divergence.step, what: divergence.reason })
     })?;
+    let story = Story::new(problem, Cow::Owned(run));
     file.compare_events(&story, file.steps.len())?;
-    let violation = shown_by(&story);
-    let said = violation.map(|v| sentence(problem, v, Some(&story)));
+    let claim = shown_by(&story);
+    let said = claim.map(|claim| sentence(problem, claim, Some(&story)));
     if said.as_deref() != Some(file.violation.as_str()) {
         let now = said.unwrap_or_else(|| "nothing is wrong".into());
         let what = format!("recorded: {}; but now: {now}", file.violation);
         return Err(Difference { step: None, what });
     }
-    Ok((story, violation.expect("it was just described")))
+    Ok((story, claim.expect("it was just described")))
 }
 
 /// A trace that cannot be followed to its end may have gone another way long before: the first event
@@ -106,7 +108,8 @@ fn earlier_difference(
 ) -> Option<Difference> {
     let steps = divergence.step?;
     let beginning = Trace { steps: trace.steps[..steps].to_vec(), ..trace.clone() };
-    let story = tell(problem, model, file.reductions(), &beginning).ok()?;
+    let run = model.replay(problem, file.reductions(), &beginning).ok()?;
+    let story = Story::new(problem, Cow::Owned(run));
     file.compare_events(&story, steps).err()
 }
 
@@ -114,13 +117,13 @@ fn told(
     file: &TraceFile,
     model: &ModelSpec,
     story: &Story<'_>,
-    violation: Violation,
+    claim: Claim,
     output: &Output,
 ) -> String {
     let paint = output.paint;
     // The file does not say whether a shorter run exists.
-    let evidence = Evidence { violation, trace: None, shortest: false };
-    let mut text = heading(&printable(&file.file), model, &evidence, story, paint);
+    let shown = Shown { claim, run: Some(&story.run), shortest: false };
+    let mut text = heading(&printable(&file.file), model, shown, story, paint);
     text.push_str(&picture(story, Look { width: WIDTH, paint }));
     for reason in reasons(&story.problem.program, model, &story.run) {
         text.push_str(&format!("  {} {reason}\n", paint.strong("Why:")));

@@ -14,12 +14,13 @@ use crate::exit::Exit;
 use crate::guard::guarded_while;
 use crate::output::Output;
 use crate::session::{Session, settings};
-use fencepost_engines::{Budget, Settings};
+use fencepost_engines::{Budget, InconclusiveReason, Settings};
 use fencepost_frontends::{Request, by_extension};
 use fencepost_infer::menu::Dish;
 use fencepost_ir::{Atom, Barrier, Diagnostics, LabelInfo, Problem};
 use fencepost_models::ModelSpec;
 use fencepost_report::reproduction::{Figure, Reproduction, Row, table};
+use std::borrow::Cow;
 use std::time::Instant;
 
 /// For `--help`.
@@ -186,4 +187,12 @@ pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
         return Exit::Nothing;
     }
     if reproduction.is_complete() { Exit::Fine } else { Exit::Inconclusive }
+}
+
+/// What ended a search, in words.
+fn ended_by(reason: &InconclusiveReason) -> &'static str {
+    match fencepost_report::verdict_line::ended_by(reason) {
+        Cow::Borrowed(text) => text,
+        Cow::Owned(_) => "the program cannot be translated",
+    }
 }

@@ -15,7 +15,7 @@ use crate::input::{self, Source};
 use crate::output::Output;
 use crate::store::replace;
 use clap::ValueEnum;
-use fencepost_ir::{Problem, Property, Quantifier, Span};
+use fencepost_ir::{Problem, Span};
 use fencepost_report::paint::{count, counted, printable};
 use fencepost_translate::export::{Export, c, fp, litmus, promela, sequential};
 use fencepost_translate::{Unsupported, size};
@@ -216,8 +216,7 @@ fn written(
         how.told(),
         format!("{sizes}."),
     ];
-    let exists = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
-    if how != How::Plain && problem.properties.iter().any(exists) {
+    if how != How::Plain && !problem.sometimes.is_empty() {
         about.push("A `final exists` that does not hold here may hold beyond the bound.".into());
     }
     if language == Language::Litmus {

@@ -16,11 +16,12 @@
 
 use crate::candidates::Candidates;
 use crate::set::Set;
-use fencepost_ir::{Atom, Barrier, FenceKinds, Label, Loc, Op, Pc, PlaceId, Problem, ThreadId};
-use fencepost_models::Wrong;
+use fencepost_ir::{
+    Atom, Barrier, FenceKinds, Label, Loc, Op, Pc, PlaceId, Problem, ThreadId, Violation,
+};
 use fencepost_models::event::EventKind;
 use fencepost_models::machine::Action;
-use fencepost_models::replay::{End, Run, Told};
+use fencepost_models::replay::{Run, Told};
 use std::collections::{BTreeMap, VecDeque};
 
 /// When something took effect: the position of its event in the run.
@@ -380,18 +381,24 @@ impl<'p> Telling<'p> {
 
     /// What the end of the run asks of its threads.
     fn end(&mut self, run: &Run) {
-        match run.end {
-            End::Wrong(Wrong::MutualExclusion(a, b)) => {
+        let Some(violation) = run.violation else { return };
+        match violation {
+            Violation::MutualExclusion(a, b) => {
                 for t in [a, b] {
                     let item = Item::Deed { effect: AT_THE_END, what: Deed::Inside };
                     self.threads[t.index()].push(item);
                 }
             }
-            End::Stumbled(Some(thread), stumble) => self.stumbled(run, thread, stumble.label),
-            End::Wrong(Wrong::Operations(_)) => self.orders(run),
-            End::Stumbled(None, _)
-            | End::Fine
-            | End::Wrong(Wrong::Invariant(_) | Wrong::Final(_) | Wrong::Deadlock) => {}
+            Violation::Fault(_, Some(thread), label)
+            | Violation::Assertion(Some(thread), label) => self.stumbled(run, thread, label),
+            Violation::Operations(_) => self.orders(run),
+            Violation::Fault(_, None, _)
+            | Violation::Assertion(None, _)
+            | Violation::Invariant(_)
+            | Violation::Final(_)
+            | Violation::Deadlock
+            | Violation::NoWitness(_)
+            | Violation::NotRobust => {}
         }
     }
 

@@ -21,13 +21,11 @@ use crate::repair::{GaveUp, Inference, Lesson, Need, Repair, Round, Sufficiency,
 use crate::set::Set;
 use fencepost_engines::{
     Answer, Budget, Decider, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict,
-    Why,
 };
-use fencepost_ir::{Placement, Problem, Property, Quantifier, placement};
+use fencepost_ir::{Placement, Problem, placement};
+use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
-use fencepost_models::replay::{Run, replay};
-use fencepost_models::{Machine, MemoryModel, ModelSpec, Visitor};
-use fencepost_search::{Limits, Stop};
+use fencepost_search::Limits;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,13 +66,6 @@ pub fn infer(question: Question<'_>, budget: Budget<'_>) -> Inference {
     Inferring::ask_about(question, budget, |inferring| inferring.run())
 }
 
-/// The problem without `final exists`: no fence makes more states reachable.
-fn safety(problem: &Problem) -> Problem {
-    let mut problem = problem.clone();
-    problem.properties.retain(|p| !matches!(p, Property::Final(Quantifier::Exists, _)));
-    problem
-}
-
 /// What is known while fences are looked for.
 pub(crate) struct Inferring<'a> {
     pub(crate) question: Question<'a>,
@@ -111,7 +102,8 @@ impl Inferring<'_> {
         budget: Budget<'_>,
         method: impl FnOnce(&mut Inferring<'_>) -> Early<Inference>,
     ) -> Inference {
-        let problems: Vec<Problem> = question.problems.iter().map(safety).collect();
+        // No fence makes more states reachable, so what some run must do is checked in the end.
+        let problems: Vec<Problem> = question.problems.iter().map(Problem::safety).collect();
         let mut inferring = Inferring {
             question,
             problems: &problems,
@@ -137,7 +129,7 @@ impl Inferring<'_> {
                 Found::Lessons => continue,
                 Found::Clean(open) => open,
             };
-            if open.iter().any(|(_, why)| !is_bounded(why)) {
+            if open.iter().any(|(_, why)| !why.is_bounded()) {
                 return Ok(Inference::GaveUp(GaveUp {
                     price: self.question.candidates.price(&placement),
                     placement,
@@ -163,9 +155,10 @@ impl Inferring<'_> {
                 model: &sc,
             });
             for (problem, answer) in batch.iter().zip(answers) {
-                if let Verdict::Violated(evidence) = answer.verdict {
+                if let Some(evidence) = answer.verdict.into_evidence() {
                     let problem = *problem;
-                    let wrong = Unrepairable::WrongUnderSc { problem, evidence };
+                    let wrong =
+                        Unrepairable::WrongUnderSc { problem, evidence, under_model: false };
                     return Err(Box::new(Inference::Unrepairable(wrong)));
                 }
             }
@@ -175,13 +168,11 @@ impl Inferring<'_> {
 
     /// Whether what a `final exists` asks for is still there with a placement: fences take runs away.
     pub(crate) fn check_witnesses(&self, placement: &Placement) -> Early<()> {
-        let asks = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
         for (problem, asked) in self.question.problems.iter().enumerate() {
-            if !asked.properties.iter().any(asks) {
+            if asked.sometimes.is_empty() {
                 continue;
             }
-            let fenced =
-                Problem { properties: asked.properties.clone(), ..self.fenced(problem, placement) };
+            let fenced = self.fenced(problem, placement).with_requirements_of(asked);
             let task = Task { problem: &fenced, model: self.question.model };
             let answer = self.question.engine.run(task, self.question.settings, self.budget);
             if let Verdict::Violated(_) = answer.verdict {
@@ -251,7 +242,8 @@ impl Inferring<'_> {
                         self.order.push(*problem);
                     }
                     Verdict::Violated(first) => {
-                        let all = std::iter::once(first).chain(answer.others);
+                        let first = std::iter::once(first.into_evidence());
+                        let all = first.chain(answer.others);
                         for evidence in all {
                             lessons.extend(self.learn(*problem, fenced, placement, evidence)?);
                         }
@@ -296,22 +288,20 @@ impl Inferring<'_> {
         placement: Placement,
         evidence: Evidence,
     ) -> Early<Lesson> {
-        let Some(trace) = &evidence.trace else {
+        let Some(run) = evidence.run() else {
             let wrong = Unrepairable::NoWitness { problem };
             return Err(Box::new(Inference::Unrepairable(wrong)));
         };
-        let telling = Retelling { problem: fenced, settings: self.question.settings, trace };
-        let run = self.question.model.visit(trace.room(), telling);
-        let clause = clause(fenced, &run, self.question.candidates);
+        let clause = clause(fenced, run, self.question.candidates);
         let numbers = placement.atoms.iter().filter_map(|a| self.question.candidates.number(*a));
         let used = Set::of(self.question.candidates.len(), numbers);
         assert!(!clause.meets(&used), "a fence that is there does not block a run that happened");
         if clause.is_empty() {
             // A run in program order is one under SC; a search there may have met a limit.
-            let wrong = if is_reordered(fenced, &run) {
+            let wrong = if is_reordered(fenced, run) {
                 Unrepairable::OutOfReach { problem, placement, evidence }
             } else {
-                Unrepairable::WrongUnderSc { problem, evidence }
+                Unrepairable::WrongUnderSc { problem, evidence, under_model: true }
             };
             return Err(Box::new(Inference::Unrepairable(wrong)));
         }
@@ -339,7 +329,7 @@ impl Inferring<'_> {
             let fenced = self.fenced(lesson.problem, &placement);
             let task = Task { problem: &fenced, model: self.question.model };
             let answer = self.question.engine.run(task, settings, self.budget);
-            if let Verdict::Violated(evidence) = answer.verdict {
+            if let Some(evidence) = answer.verdict.into_evidence() {
                 *lesson = self.lesson(lesson.problem, &fenced, placement, evidence)?;
             }
         }
@@ -433,12 +423,9 @@ impl Inferring<'_> {
                 let task = Task { problem: &fenced, model: self.question.model };
                 let answer = self.question.engine.run(task, settings, self.budget);
                 match answer.verdict {
-                    Verdict::Violated(evidence) => {
-                        return Need {
-                            atom,
-                            violation: Some((*problem, evidence)),
-                            needless: false,
-                        };
+                    Verdict::Violated(violated) => {
+                        let violation = Some((*problem, violated.into_evidence()));
+                        return Need { atom, violation, needless: false };
                     }
                     Verdict::Verified(_) => {}
                     Verdict::Inconclusive(_) => needless = false,
@@ -487,41 +474,5 @@ impl Inferring<'_> {
         let answers =
             answers.into_iter().map(|a| a.into_inner().unwrap_or_else(|e| e.into_inner()));
         answers.map(|answer| answer.expect("every problem was asked")).collect()
-    }
-}
-
-/// Whether only a bound on buffers keeps a problem from being verified.
-fn is_bounded(why: &Inconclusive) -> bool {
-    match why.why {
-        Why::Buffers | Why::Preemptions(_) | Why::Within(_) | Why::Room(_) => true,
-        Why::NoWitness
-        | Why::Values
-        | Why::Spurious
-        | Why::UnderApproximated
-        | Why::NotRobust
-        | Why::Model
-        | Why::NoWitnessWithin(_)
-        | Why::Untranslated
-        | Why::Tool
-        | Why::Frees => false,
-        Why::Stopped(
-            Stop::States | Stop::Memory | Stop::Time | Stop::Interrupted | Stop::Depth,
-        ) => false,
-    }
-}
-
-/// Replays a violation of a fenced problem.
-struct Retelling<'a> {
-    problem: &'a Problem,
-    settings: Settings,
-    trace: &'a fencepost_models::replay::Trace,
-}
-
-impl Visitor for Retelling<'_> {
-    type Output = Run;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Run {
-        let machine = Machine::new(self.problem, model, self.settings.reductions);
-        replay(&machine, self.trace).expect("a violation replays")
     }
 }

@@ -17,7 +17,7 @@ use crate::fixpoint::{
 use crate::lazy::{Early, Found, Inferring, Question};
 use crate::repair::{Constraints, GaveUp, Inference, Repair, Unrepairable};
 use crate::set::Set;
-use fencepost_engines::{Budget, Inconclusive, Task, Why};
+use fencepost_engines::{Budget, Inconclusive, Task};
 use fencepost_ir::{Atom, Barrier, FenceKinds, Op, Placement, Problem};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::Coherence;
@@ -80,7 +80,7 @@ impl Inferring<'_> {
                 return Err(self.gave_up(&enforced.placements[0], Vec::new(), Some(because)));
             }
         };
-        if open.iter().any(|(_, why)| why.why != Why::Buffers) {
+        if open.iter().any(|(_, why)| !why.is_bounded()) {
             return Err(self.gave_up(&enforced.placements[0], open, None));
         }
         self.check_witnesses(&enforced.placements[0])?;
@@ -102,8 +102,7 @@ impl Inferring<'_> {
             let none = Placement::default();
             match why {
                 NoFormula::Stopped(stop) => {
-                    let why = Inconclusive { why: Why::Stopped(stop), clean_up_to: None };
-                    self.gave_up(&none, vec![(problem, why)], None)
+                    self.gave_up(&none, vec![(problem, Inconclusive::by_limit(stop))], None)
                 }
                 NoFormula::Constraints(count) => {
                     let because = format!("{count} orderings are too many; {MOST_CONSTRAINTS} fit");

@@ -110,6 +110,8 @@ pub enum Unrepairable {
         problem: usize,
         /// How.
         evidence: Evidence,
+        /// Whether the run is one of the model, without reorderings, because a search under SC met a limit.
+        under_model: bool,
     },
     /// A run with reorderings that no candidate prevents: they happen within one statement, or where
     /// fences may not be put.

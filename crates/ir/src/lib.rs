@@ -11,7 +11,7 @@
 //! - [`program`]: the program itself.
 //! - [`place`], [`placement`]: where fences may stand, and the program that has them.
 //! - [`essence`]: whether two programs have the same code.
-//! - [`property`]: what must hold; [`operations`]: of the results of a library's operations.
+//! - [`property`]: what must hold; [`violation`]: what goes wrong; [`operations`]: of the results of a library's operations.
 //! - [`flow`]: control flow, register uses, liveness.
 //! - [`interval`]: interval arithmetic.
 //! - [`range`]: which values a register or a location can hold.
@@ -37,6 +37,7 @@ pub mod span;
 pub mod text;
 pub mod validate;
 pub mod value;
+pub mod violation;
 pub mod waits;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -50,3 +51,4 @@ pub use program::{LabelInfo, Location, Pool, Problem, Program, Register, Stmt, T
 pub use property::{Condition, Observable, Property, Quantifier};
 pub use span::Span;
 pub use value::{Type, Value};
+pub use violation::Violation;

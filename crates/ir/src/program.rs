@@ -3,7 +3,7 @@
 use crate::ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
 use crate::op::Op;
 use crate::place::Place;
-use crate::property::{Observable, Property};
+use crate::property::{Condition, Observable, Property, Quantifier};
 use crate::span::Span;
 use crate::value::{Type, Value};
 
@@ -185,14 +185,61 @@ pub struct Problem {
     pub name: String,
     /// The program.
     pub program: Program,
-    /// What must hold.
+    /// What must hold of every run.
     pub properties: Vec<Property>,
+    /// Conditions that some final state must satisfy. Each is verified by a witness, and violated when an
+    /// exhaustive search finds none.
+    pub sometimes: Vec<Condition>,
     /// What an outcome shows, in order: what the user asked to observe, else what final conditions
     /// mention, else every location and every register the user named.
     pub observed: Vec<Observable>,
 }
 
 impl Problem {
+    /// Adds a condition on final states where its quantifier says it belongs.
+    pub fn add_final(&mut self, quantifier: Quantifier, condition: Condition) {
+        match quantifier {
+            Quantifier::Exists => self.sometimes.push(condition),
+            Quantifier::Forall => self.properties.push(Property::FinalForall(condition)),
+            Quantifier::Never => self.properties.push(Property::FinalNever(condition)),
+        }
+    }
+
+    /// All conditions on final states, with their quantifiers: first those of every run.
+    pub fn finals(&self) -> impl Iterator<Item = (Quantifier, &Condition)> {
+        let always = self.properties.iter().filter_map(|property| match property {
+            Property::FinalForall(condition) => Some((Quantifier::Forall, condition)),
+            Property::FinalNever(condition) => Some((Quantifier::Never, condition)),
+            Property::Assertions
+            | Property::MutualExclusion
+            | Property::Invariant(_)
+            | Property::DeadlockFree
+            | Property::Operations(_) => None,
+        });
+        always.chain(self.sometimes.iter().map(|condition| (Quantifier::Exists, condition)))
+    }
+
+    /// Whether it has nothing to check but faults.
+    pub fn states_no_property(&self) -> bool {
+        self.properties.is_empty() && self.sometimes.is_empty()
+    }
+
+    /// The problem with these requirements instead of its own.
+    pub fn with_requirements_of(self, other: &Problem) -> Problem {
+        let (properties, sometimes) = (other.properties.clone(), other.sometimes.clone());
+        Problem { properties, sometimes, ..self }
+    }
+
+    /// The problem without any requirement; only faults are checked.
+    pub fn without_requirements(&self) -> Problem {
+        Problem { properties: Vec::new(), sometimes: Vec::new(), ..self.clone() }
+    }
+
+    /// The safety part of the problem: what must hold of every run.
+    pub fn safety(&self) -> Problem {
+        Problem { sometimes: Vec::new(), ..self.clone() }
+    }
+
     /// The registers of a thread that someone looks at when all is over: a property or, with `outcomes`, an
     /// outcome. Each once.
     pub fn kept_registers(&self, thread: ThreadId, outcomes: bool) -> Vec<Reg> {
@@ -208,9 +255,14 @@ impl Problem {
         if outcomes {
             self.observed.iter().for_each(&mut note);
         }
+        for condition in &self.sometimes {
+            condition.expr.for_each_var(&mut note);
+        }
         for property in &self.properties {
             match property {
-                Property::Final(_, condition) | Property::Invariant(condition) => {
+                Property::FinalForall(condition)
+                | Property::FinalNever(condition)
+                | Property::Invariant(condition) => {
                     condition.expr.for_each_var(&mut note);
                 }
                 Property::Operations(operations) => {

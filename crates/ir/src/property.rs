@@ -25,11 +25,10 @@ pub struct Condition {
     pub span: Span,
 }
 
-/// How a condition on final states is meant.
+/// How a source text quantifies a condition over final states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantifier {
-    /// Some final state satisfies it. Not a safety property: it is *verified* by a witness and
-    /// *violated* when an exhaustive search finds none.
+    /// Some final state satisfies it: see [`Problem::sometimes`](crate::Problem::sometimes).
     Exists,
     /// Every final state satisfies it.
     Forall,
@@ -37,16 +36,18 @@ pub enum Quantifier {
     Never,
 }
 
-/// A property. Faults (out of bounds, null, use after free, ...) are always checked and are not
-/// listed.
+/// A property that every run must have. Faults (out of bounds, null, use after free, ...) are always
+/// checked and are not listed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Property {
     /// No `assert` fails. Present in every program that has one.
     Assertions,
     /// At most one thread is in a critical section.
     MutualExclusion,
-    /// About final states: all threads have halted and no store is pending.
-    Final(Quantifier, Condition),
+    /// Every final state satisfies the condition: all threads have halted and no store is pending.
+    FinalForall(Condition),
+    /// No final state satisfies the condition.
+    FinalNever(Condition),
     /// Holds of memory in every state. Mentions locations only.
     Invariant(Condition),
     /// Some thread can always take a step until all have halted.

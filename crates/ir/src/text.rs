@@ -16,7 +16,7 @@ use crate::expr::{BinOp, Expr};
 use crate::ids::{Loc, Pc, PoolId, Reg, ThreadId};
 use crate::op::{Address, Op, Update};
 use crate::program::{Problem, Program, Thread};
-use crate::property::{Observable, Property, Quantifier};
+use crate::property::{Observable, Property};
 use crate::value::Type;
 
 /// The whole problem as text.
@@ -57,8 +57,8 @@ fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
         writeln!(out, "thread {} {}", ThreadId::from_index(at), thread.name)?;
         write_thread(out, program, thread)?;
     }
+    let show = |expr: &Expr<Observable>| expr_text(expr, &|o| program.observable_name(*o));
     for property in &problem.properties {
-        let show = |expr: &Expr<Observable>| expr_text(expr, &|o| program.observable_name(*o));
         match property {
             Property::Assertions => writeln!(out, "property assertions")?,
             Property::MutualExclusion => writeln!(out, "property mutual_exclusion")?,
@@ -67,15 +67,16 @@ fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
                 writeln!(out, "property {} operations", operations.consistency.word())?;
             }
             Property::Invariant(condition) => writeln!(out, "invariant {}", show(&condition.expr))?,
-            Property::Final(quantifier, condition) => {
-                let word = match quantifier {
-                    Quantifier::Exists => "exists",
-                    Quantifier::Forall => "forall",
-                    Quantifier::Never => "never",
-                };
-                writeln!(out, "final {word} {}", show(&condition.expr))?;
+            Property::FinalForall(condition) => {
+                writeln!(out, "final forall {}", show(&condition.expr))?;
+            }
+            Property::FinalNever(condition) => {
+                writeln!(out, "final never {}", show(&condition.expr))?;
             }
         }
+    }
+    for condition in &problem.sometimes {
+        writeln!(out, "final exists {}", show(&condition.expr))?;
     }
     let observed: Vec<String> =
         problem.observed.iter().map(|what| program.observable_name(*what)).collect();

@@ -328,9 +328,14 @@ impl Validator<'_> {
         let asserts = threads.flat_map(|t| &t.code).any(|s| matches!(s.op, Op::Assert(_)));
         let listed = problem.properties.contains(&Property::Assertions);
         self.check(!asserts || listed, Rule::Property, || "an assert, but no property".into());
+        for condition in &problem.sometimes {
+            self.condition(&condition.expr, true);
+        }
         for property in &problem.properties {
             match property {
-                Property::Final(_, condition) => self.condition(&condition.expr, true),
+                Property::FinalForall(condition) | Property::FinalNever(condition) => {
+                    self.condition(&condition.expr, true);
+                }
                 Property::Invariant(condition) => self.condition(&condition.expr, false),
                 Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
                 Property::Operations(operations) => self.operations(operations),

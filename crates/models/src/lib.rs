@@ -34,5 +34,5 @@ pub mod tso;
 
 pub use catalog::{ModelSpec, Visitor};
 pub use event::{Event, EventKind, Source};
-pub use machine::{Action, Attempt, Machine, Reductions, Step, Taken, Wrong};
+pub use machine::{Action, Attempt, Machine, Reductions, Step, Taken};
 pub use model::{Covering, Fidelity, MemoryModel, Stumble};

@@ -24,9 +24,7 @@ use crate::shape::Shape;
 use crate::specification::{self, Allowed};
 use crate::state::State;
 use choice::Choices;
-use fencepost_ir::{
-    Condition, Fault, Loc, Operations, Pc, Problem, Property, Quantifier, ThreadId,
-};
+use fencepost_ir::{Condition, Fault, Loc, Operations, Pc, Problem, Property, ThreadId, Violation};
 use std::sync::OnceLock;
 
 /// Which sound reductions are in use. All of them keep verdicts and outcomes.
@@ -88,21 +86,6 @@ pub struct Attempt<P> {
     pub after: State<P>,
 }
 
-/// What is wrong with a state, whatever step led to it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wrong {
-    /// Two threads are in critical sections.
-    MutualExclusion(ThreadId, ThreadId),
-    /// The invariant at this position of the properties does not hold.
-    Invariant(usize),
-    /// The condition on final states at this position of the properties does not hold.
-    Final(usize),
-    /// The results of operations are not what the property at this position allows.
-    Operations(usize),
-    /// Nothing can happen although not all threads have halted.
-    Deadlock,
-}
-
 /// A program under a model.
 #[derive(Debug)]
 pub struct Machine<'p, M: MemoryModel> {
@@ -124,7 +107,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             Property::Assertions
             | Property::MutualExclusion
             | Property::Invariant(_)
-            | Property::Final(..)
+            | Property::FinalForall(_)
+            | Property::FinalNever(_)
             | Property::DeadlockFree => false,
         };
         let properties = problem.properties.iter().enumerate().filter(of_operations);
@@ -256,51 +240,50 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     }
 
     /// What is wrong with a state, final or not.
-    pub fn wrong(&self, state: &State<M::Pending>) -> Option<Wrong> {
+    pub fn wrong(&self, state: &State<M::Pending>) -> Option<Violation> {
         let threads = self.shape.program().thread_ids();
         threads.map(|t| self.wrong_after(state, t)).find(Option::is_some)?
     }
 
     /// What is wrong with a state that a step of `t` has led to from a state that was right.
     #[inline]
-    pub fn wrong_after(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Wrong> {
+    pub fn wrong_after(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Violation> {
         if self.shape.watches_critical && self.is_critical(state, t) {
             let mut others = self.shape.program().thread_ids();
             if let Some(other) = others.find(|other| *other != t && self.is_critical(state, *other))
             {
-                return Some(Wrong::MutualExclusion(t.min(other), t.max(other)));
+                return Some(Violation::MutualExclusion(t.min(other), t.max(other)));
             }
         }
         for at in &self.shape.invariants {
             if let Property::Invariant(condition) = &self.shape.problem.properties[*at]
                 && !self.holds(state, condition)
             {
-                return Some(Wrong::Invariant(*at));
+                return Some(Violation::Invariant(*at));
             }
         }
         None
     }
 
     /// What is wrong with a state that has no step.
-    pub fn wrong_at_rest(&self, state: &State<M::Pending>) -> Option<Wrong> {
+    pub fn wrong_at_rest(&self, state: &State<M::Pending>) -> Option<Violation> {
         let properties = self.shape.problem.properties.iter().enumerate();
         if !self.is_final(state) {
             let asked = self.shape.problem.properties.contains(&Property::DeadlockFree);
-            return asked.then_some(Wrong::Deadlock);
+            return asked.then_some(Violation::Deadlock);
         }
         for (at, property) in properties {
             let broken = match property {
-                Property::Final(Quantifier::Forall, condition) => {
-                    (self.test(state, condition) != Ok(true)).then_some(Wrong::Final(at))
+                Property::FinalForall(condition) => {
+                    (self.test(state, condition) != Ok(true)).then_some(Violation::Final(at))
                 }
-                Property::Final(Quantifier::Never, condition) => {
-                    (self.test(state, condition) != Ok(false)).then_some(Wrong::Final(at))
+                Property::FinalNever(condition) => {
+                    (self.test(state, condition) != Ok(false)).then_some(Violation::Final(at))
                 }
                 Property::Operations(operations) => {
-                    (!self.is_allowed(state, at, operations)).then_some(Wrong::Operations(at))
+                    (!self.is_allowed(state, at, operations)).then_some(Violation::Operations(at))
                 }
-                Property::Final(Quantifier::Exists, _)
-                | Property::Assertions
+                Property::Assertions
                 | Property::MutualExclusion
                 | Property::Invariant(_)
                 | Property::DeadlockFree => None,

@@ -8,7 +8,7 @@ use crate::bits::{Reader, Writer};
 use crate::event::Record;
 use crate::shape::Shape;
 use crate::state::State;
-use fencepost_ir::{Access, Fault, Label, Loc, Op, Pc, Reg, ThreadId};
+use fencepost_ir::{Access, Fault, Label, Loc, Op, Pc, Reg, ThreadId, Violation};
 use std::fmt::Debug;
 
 /// What came of an attempt to execute an operation.
@@ -29,6 +29,16 @@ pub struct Stumble {
     pub fault: Option<Fault>,
     /// Where, if the model knows.
     pub label: Option<Label>,
+}
+
+impl Stumble {
+    /// What it violates; the thread is none for `init`.
+    pub fn violation(self, thread: Option<ThreadId>) -> Violation {
+        match self.fault {
+            Some(fault) => Violation::Fault(fault, thread, self.label),
+            None => Violation::Assertion(thread, self.label),
+        }
+    }
 }
 
 /// Which way a model errs, if it does.

@@ -4,13 +4,16 @@
 //! Every violation is replayed here before it is reported; a trace that the machine does not follow
 //! is a [`Divergence`].
 
+use crate::catalog::{ModelSpec, Visitor};
 use crate::event::{Event, EventKind};
 use crate::machine::choice::Choices;
-use crate::machine::{Machine, Step, Taken, Wrong};
-use crate::model::{MemoryModel, Stumble};
+use crate::machine::{Machine, Reductions, Step, Taken};
+use crate::model::MemoryModel;
 use crate::shape::Shape;
 use crate::state::State;
-use fencepost_ir::{Label, Loc, Op, Pc, ThreadId, Value};
+use fencepost_ir::{
+    Condition, Label, Loc, Observable, Op, Pc, Problem, ThreadId, Value, Violation,
+};
 
 /// A run: the choices made in `init`, then the steps.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -74,17 +77,6 @@ pub struct Moment {
     pub critical: Vec<bool>,
 }
 
-/// How a run ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// All is well.
-    Fine,
-    /// The last step went wrong, in this thread (none: in `init`).
-    Stumbled(Option<ThreadId>, Stumble),
-    /// The last state is wrong.
-    Wrong(Wrong),
-}
-
 /// The threads at the beginning of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FirstState {
@@ -110,18 +102,43 @@ pub struct LastState {
 /// A run, told.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Run {
+    /// The trace it replays.
+    pub trace: Trace,
     /// How things stood before the first step.
     pub first: FirstState,
     /// How they stood after the last. Means nothing when the last step stumbled.
     pub last: LastState,
     /// The steps.
     pub moments: Vec<Moment>,
-    /// How it ended.
-    pub end: End,
+    /// What is wrong at its end: the last step fails, or the last state breaks a property.
+    pub violation: Option<Violation>,
     /// Whether the last state is final.
     pub is_final: bool,
     /// The observed values of the last state.
     pub outcome: Vec<Value>,
+}
+
+impl Run {
+    /// Memory at the end.
+    pub fn memory(&self) -> &[Value] {
+        self.moments.last().map_or(&self.first.memory, |moment| &moment.memory)
+    }
+
+    /// The value of an observable at the end; none when the last step failed and a register is asked for.
+    pub fn value(&self, what: Observable) -> Option<Value> {
+        match what {
+            Observable::Loc(loc) => self.memory().get(loc.index()).copied(),
+            Observable::Reg(t, reg) => {
+                self.last.registers.get(t.index())?.get(reg.index()).copied()
+            }
+        }
+    }
+
+    /// Whether the last state is final and satisfies a condition. A condition that faults does not hold.
+    pub fn satisfies(&self, condition: &Condition) -> bool {
+        let value = condition.expr.eval(&|what| self.value(*what).unwrap_or(0));
+        self.is_final && value.is_ok_and(|value| value != 0)
+    }
 }
 
 /// A trace that the machine cannot follow.
@@ -131,6 +148,27 @@ pub struct Divergence {
     pub step: Option<usize>,
     /// Why.
     pub reason: String,
+}
+
+impl ModelSpec {
+    /// Replays a trace of a program under this model. The reductions must be those that the trace was found
+    /// with, since they decide how many statements one step is; partial-order reduction makes no difference.
+    pub fn replay(
+        &self,
+        problem: &Problem,
+        reductions: Reductions,
+        trace: &Trace,
+    ) -> Result<Run, Divergence> {
+        struct Replay<'a>(&'a Problem, Reductions, &'a Trace);
+        impl Visitor for Replay<'_> {
+            type Output = Result<Run, Divergence>;
+
+            fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
+                replay(&Machine::new(self.0, model, self.1), self.2)
+            }
+        }
+        self.visit(trace.room(), Replay(problem, reductions, trace))
+    }
 }
 
 /// Runs a trace and tells it. The machine's bound must not be in the way.
@@ -151,10 +189,11 @@ pub fn replay_along<M: MemoryModel>(
     let started = machine.start(&mut state, &mut choices, &mut events);
     let mut told = Telling::new(machine);
     let mut run = Run {
+        trace: trace.clone(),
         first: FirstState { memory: state.memory.values.clone(), ..FirstState::default() },
         last: LastState::default(),
         moments: Vec::new(),
-        end: End::Fine,
+        violation: None,
         is_final: false,
         outcome: Vec::new(),
     };
@@ -163,7 +202,7 @@ pub fn replay_along<M: MemoryModel>(
         Ok(true) => {}
         Ok(false) => return diverge(None, "the init block cannot run to its end"),
         Err((thread, stumble)) if trace.steps.is_empty() => {
-            run.end = End::Stumbled(thread, stumble);
+            run.violation = Some(stumble.violation(thread));
             return Ok(run);
         }
         Err(_) => return diverge(None, "something goes wrong before the first step"),
@@ -204,11 +243,11 @@ pub fn replay_along<M: MemoryModel>(
             }
             let last_label = run.moments.last().and_then(|m| m.events.last()?.event.label);
             stumble.label = stumble.label.or(last_label);
-            run.end = End::Stumbled(Some(step.thread), stumble);
+            run.violation = Some(stumble.violation(Some(step.thread)));
             return Ok(run);
         }
     }
-    run.end = ending(machine, &state);
+    run.violation = violation_at(machine, &state);
     run.last = LastState { registers: registers(machine, &state), pcs: state.pcs.clone() };
     run.is_final = machine.is_final(&state);
     let observed = &machine.shape.problem.observed;
@@ -217,19 +256,13 @@ pub fn replay_along<M: MemoryModel>(
 }
 
 /// What is wrong with the last state of a run.
-pub fn ending<M: MemoryModel>(machine: &Machine<'_, M>, state: &State<M::Pending>) -> End {
-    match machine.wrong(state).or_else(|| wrong_at_rest(machine, state)) {
-        Some(wrong) => End::Wrong(wrong),
-        None => End::Fine,
-    }
-}
-
-fn wrong_at_rest<M: MemoryModel>(
+pub fn violation_at<M: MemoryModel>(
     machine: &Machine<'_, M>,
     state: &State<M::Pending>,
-) -> Option<Wrong> {
-    let at_rest = machine.steps(state).iter().all(|attempt| attempt.taken == Ok(Taken::Blocked));
-    if at_rest { machine.wrong_at_rest(state) } else { None }
+) -> Option<Violation> {
+    let has_no_step =
+        || machine.steps(state).iter().all(|attempt| attempt.taken == Ok(Taken::Blocked));
+    machine.wrong(state).or_else(|| has_no_step().then(|| machine.wrong_at_rest(state)).flatten())
 }
 
 fn critical<M: MemoryModel>(machine: &Machine<'_, M>, state: &State<M::Pending>) -> Vec<bool> {

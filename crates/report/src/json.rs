@@ -8,9 +8,9 @@ use crate::verdict_line::{Class, Finding, Found, variable};
 use crate::violation;
 use crate::why::reasons;
 use crate::wording;
-use fencepost_engines::{Statistics, Verdict, Violation};
-use fencepost_ir::{Diagnostic, Program, Severity};
-use fencepost_models::replay::{Told, Trace};
+use fencepost_engines::{Claim, Statistics, Verdict};
+use fencepost_ir::{Diagnostic, Program, Severity, Violation};
+use fencepost_models::replay::Told;
 use fencepost_models::{Action, EventKind, ModelSpec, Step};
 use serde::{Deserialize, Serialize};
 
@@ -211,19 +211,18 @@ impl CheckResult {
     pub fn new(finding: &Finding<'_>, story: Option<&Story<'_>>) -> Self {
         let (answer, clean_up_to) = match &finding.result {
             Found::Answer(answer) => match &answer.verdict {
-                Verdict::Inconclusive(reason) => (Some(answer), reason.clean_up_to),
+                Verdict::Inconclusive(reason) => (Some(answer), reason.clean_up_to()),
                 Verdict::Verified(_) | Verdict::Violated(_) => (Some(answer), None),
             },
             Found::NotRun | Found::Crashed(_) => (None, None),
         };
         let statistics = answer.map_or(Statistics::default(), |answer| answer.statistics);
         let growing = answer.and_then(|answer| answer.growing);
-        let evidence = finding.evidence();
+        let shown = finding.shown();
         let record = || {
-            let evidence = evidence?;
-            let trace = evidence.trace.as_ref()?;
-            let mut record = TraceRecord::new(finding.model, story?, trace, evidence.shortest);
-            if evidence.violation == Violation::NotRobust {
+            let shown = shown?;
+            let mut record = TraceRecord::new(finding.model, story?, shown.shortest);
+            if shown.claim == Claim::Violation(Violation::NotRobust) {
                 record.cycle = cycle::records(story?);
             }
             Some(record)
@@ -242,7 +241,7 @@ impl CheckResult {
             decided_by: answer.map(|answer| answer.by.to_string()),
             verdict,
             reason: finding.reason(),
-            property: evidence.map(|e| violation::property(finding.problem, e.violation)),
+            property: shown.map(|s| violation::property(finding.problem, s.claim)),
             message: finding.message(story),
             states: statistics.states,
             transitions: statistics.transitions,
@@ -264,15 +263,21 @@ impl CheckResult {
 
 impl TraceRecord {
     /// A told run for programs.
-    pub fn new(model: &ModelSpec, story: &Story<'_>, trace: &Trace, shortest: bool) -> Self {
+    pub fn new(model: &ModelSpec, story: &Story<'_>, shortest: bool) -> Self {
         let program = &story.problem.program;
         TraceRecord {
             shortest,
             why: reasons(program, model, &story.run),
             cycle: Vec::new(),
             events: events(story),
-            init: trace.init.clone(),
-            steps: trace.steps.iter().map(|step| StepRecord::new(program, step)).collect(),
+            init: story.run.trace.init.clone(),
+            steps: story
+                .run
+                .trace
+                .steps
+                .iter()
+                .map(|step| StepRecord::new(program, step))
+                .collect(),
         }
     }
 }

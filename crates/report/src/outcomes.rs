@@ -6,8 +6,8 @@
 use crate::paint::{Paint, counted, width};
 use crate::verdict_line::{ended_by, shown};
 use crate::violation::sentence;
-use fencepost_engines::{Answer, Verdict, Violation};
-use fencepost_ir::{Problem, Value};
+use fencepost_engines::{Answer, Verdict};
+use fencepost_ir::{Problem, Value, Violation};
 use fencepost_models::ModelSpec;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -102,30 +102,30 @@ fn notes(problem: &Problem, column: &Column<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     match &column.answer.verdict {
         Verdict::Inconclusive(inconclusive) => {
-            let seen = match inconclusive.clean_up_to {
+            let seen = match inconclusive.clean_up_to() {
                 Some(bound) => format!("; it has all outcomes with buffers up to {bound}"),
                 None => String::new(),
             };
-            let ended = ended_by(inconclusive.why);
+            let ended = ended_by(inconclusive.reason());
             notes.push(format!("the list is not complete: {ended}{seen}"));
         }
-        Verdict::Violated(evidence) => {
+        Verdict::Violated(violated) => {
+            let violation = violated.evidence().violation();
             if !column.answer.outcomes_complete {
                 notes.push("the list is not complete".into());
             }
             // What is wrong with a final state shows in the table; a run that does not end has no row.
-            let unfinished = match evidence.violation {
+            let unfinished = match violation {
                 Violation::Fault(..) | Violation::Assertion(..) | Violation::Deadlock => true,
                 Violation::MutualExclusion(..)
                 | Violation::Invariant(_)
                 | Violation::Final(_)
                 | Violation::Operations(_)
                 | Violation::NoWitness(_)
-                | Violation::NotRobust
-                | Violation::Witness(_) => false,
+                | Violation::NotRobust => false,
             };
             if unfinished {
-                let what = sentence(problem, evidence.violation, None);
+                let what = sentence(problem, violation.into(), None);
                 notes.push(format!("some runs do not finish: {what}"));
             }
         }

@@ -8,10 +8,9 @@ use crate::paint::{Paint, clip, width};
 use crate::trace::{Row, Story};
 use crate::violation::shown_by;
 use crate::wording;
-use fencepost_engines::Violation;
-use fencepost_ir::{Loc, Observable, Property, ThreadId};
-use fencepost_models::replay::End;
-use fencepost_models::{EventKind, Wrong};
+use fencepost_engines::Claim;
+use fencepost_ir::{Loc, Observable, Property, ThreadId, Violation};
+use fencepost_models::EventKind;
 use std::fmt::Write;
 
 /// How many columns a terminal is expected to have for a picture.
@@ -45,7 +44,7 @@ pub struct Look {
 pub fn picture(story: &Story<'_>, look: Look) -> String {
     if story.rows.is_empty() {
         let view = View::new(&story.problem.program, &touched(story));
-        let memory = view.all(story.memory(), story.memory(), look.paint);
+        let memory = view.all(story.run.memory(), story.run.memory(), look.paint);
         let when = match story.run.moments.len() {
             0 => "already so before the first step",
             _ => "after local steps only",
@@ -92,13 +91,9 @@ struct Drawing<'a> {
 impl<'a> Drawing<'a> {
     fn new(story: &'a Story<'a>, look: Look) -> Self {
         let program = &story.problem.program;
-        let concerned = match story.run.end {
-            End::Wrong(Wrong::MutualExclusion(a, b)) => vec![a, b],
-            End::Wrong(
-                Wrong::Invariant(_) | Wrong::Final(_) | Wrong::Operations(_) | Wrong::Deadlock,
-            )
-            | End::Stumbled(..)
-            | End::Fine => Vec::new(),
+        let concerned = match story.run.violation {
+            Some(Violation::MutualExclusion(a, b)) => vec![a, b],
+            _ => Vec::new(),
         };
         let acts =
             |t: &ThreadId| concerned.contains(t) || story.rows.iter().any(|row| row.thread == *t);
@@ -392,21 +387,26 @@ fn touched(story: &Story<'_>) -> Vec<bool> {
         }
     }
     let condition = match shown_by(story) {
-        Some(Violation::Invariant(at) | Violation::Final(at) | Violation::Witness(at)) => {
-            problem.properties.get(at)
+        Some(Claim::Witness(at)) => problem.sometimes.get(at),
+        Some(Claim::Violation(Violation::Invariant(at) | Violation::Final(at))) => {
+            match problem.properties.get(at) {
+                Some(
+                    Property::Invariant(condition)
+                    | Property::FinalForall(condition)
+                    | Property::FinalNever(condition),
+                ) => Some(condition),
+                Some(
+                    Property::Assertions
+                    | Property::MutualExclusion
+                    | Property::DeadlockFree
+                    | Property::Operations(_),
+                )
+                | None => None,
+            }
         }
-        Some(
-            Violation::Fault(..)
-            | Violation::Assertion(..)
-            | Violation::MutualExclusion(..)
-            | Violation::Operations(_)
-            | Violation::Deadlock
-            | Violation::NotRobust
-            | Violation::NoWitness(_),
-        )
-        | None => None,
+        Some(Claim::Violation(_)) | None => None,
     };
-    if let Some(Property::Final(_, condition) | Property::Invariant(condition)) = condition {
+    if let Some(condition) = condition {
         condition.expr.for_each_var(&mut |what| {
             if let Observable::Loc(loc) = what {
                 touch(*loc);

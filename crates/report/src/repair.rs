@@ -7,12 +7,12 @@
 use crate::cycle;
 use crate::paint::{Paint, counted, printable};
 use crate::picture::{Look, WIDTH, picture};
-use crate::trace::{Story, tell};
+use crate::trace::Story;
 use crate::verdict_line::{ROBUST, advice_on, explain, heading, shown, unit, within};
 use crate::violation::sentence;
 use crate::why::reasons;
 use crate::wording::statement;
-use fencepost_engines::{Decider, Evidence, Inconclusive, Statistics, Violation, Why};
+use fencepost_engines::{Bound, Decider, Evidence, Inconclusive, InconclusiveReason, Statistics};
 use fencepost_infer::candidates::Candidates;
 use fencepost_infer::clause::atoms;
 use fencepost_infer::edit;
@@ -20,8 +20,11 @@ use fencepost_infer::repair::{
     Constraints, GaveUp, Inference, Lesson, Repair, Round, Sufficiency, Unrepairable,
 };
 use fencepost_infer::spelling::Spelling;
-use fencepost_ir::{Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, Written, placement};
+use fencepost_ir::{
+    Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, Violation, Written, placement,
+};
 use fencepost_models::{ModelSpec, Reductions};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// How much of a statement is shown beside a fence.
@@ -57,20 +60,17 @@ pub struct Shown<'a> {
     pub model: &'a ModelSpec,
     /// What happens.
     pub evidence: &'a Evidence,
-    /// The reductions the run was found with.
-    pub reductions: Reductions,
 }
 
 impl Shown<'_> {
-    /// The run, told; none when there is no run, or it is not one of this problem.
+    /// The run, told; none when there is no run.
     pub fn story(&self) -> Option<Story<'_>> {
-        let trace = self.evidence.trace.as_ref()?;
-        tell(&self.problem, self.model, self.reductions, trace).ok()
+        Some(Story::new(&self.problem, Cow::Borrowed(self.evidence.run()?)))
     }
 
     /// What is wrong in it, in one sentence.
     pub fn message(&self) -> String {
-        sentence(&self.problem, self.evidence.violation, self.story().as_ref())
+        sentence(&self.problem, self.evidence.violation().into(), self.story().as_ref())
     }
 
     /// The picture with a heading and its reasons.
@@ -82,12 +82,12 @@ impl Shown<'_> {
             "" => name.into(),
             client => format!("{name}  client {}", printable(client)),
         };
-        let mut text = heading(&name, self.model, self.evidence, &story, paint);
+        let mut text = heading(&name, self.model, self.evidence.shown(), &story, paint);
         text.push_str(&picture(&story, Look { width: WIDTH, paint }));
         for reason in reasons(&self.problem.program, self.model, &story.run) {
             writeln!(text, "  {} {reason}", paint.strong("Why:")).expect("strings take text");
         }
-        if self.evidence.violation == Violation::NotRobust {
+        if self.evidence.violation() == Violation::NotRobust {
             text.push_str(&cycle::told(&story, paint));
         }
         text
@@ -97,10 +97,10 @@ impl Shown<'_> {
 impl<'a> Subject<'a> {
     /// A run of a problem with a placement, under the model of the question.
     pub fn with(&self, problem: usize, placement: &Placement, evidence: &'a Evidence) -> Shown<'a> {
-        let Subject { problems, candidates, model, reductions, .. } = *self;
+        let Subject { problems, candidates, model, .. } = *self;
         let program = placement::fenced(&problems[problem].program, placement, candidates.written);
         let problem = Problem { program, ..problems[problem].clone() };
-        Shown { problem, model, evidence, reductions }
+        Shown { problem, model, evidence }
     }
 
     /// The run that comes back without one barrier of a repair.
@@ -120,13 +120,11 @@ impl<'a> Subject<'a> {
     /// The run that nothing can be done about. `sc` is the model of that name.
     pub fn hopeless(&self, why: &'a Unrepairable, sc: &'a ModelSpec) -> Option<Shown<'a>> {
         match why {
-            Unrepairable::WrongUnderSc { problem, evidence } => {
-                // Found under SC; or under the model, but without reorderings.
-                let under_model = self.with(*problem, &Placement::default(), evidence);
-                let own = Problem { ..self.problems[*problem].clone() };
-                let under_sc = Shown { problem: own, model: sc, ..under_model.clone() };
-                let told = under_sc.story().is_some();
-                Some(if told { under_sc } else { under_model })
+            Unrepairable::WrongUnderSc { problem, evidence, under_model: true } => {
+                Some(self.with(*problem, &Placement::default(), evidence))
+            }
+            Unrepairable::WrongUnderSc { problem, evidence, under_model: false } => {
+                Some(Shown { problem: self.problems[*problem].clone(), model: sc, evidence })
             }
             Unrepairable::OutOfReach { problem, placement, evidence } => {
                 Some(self.with(*problem, placement, evidence))
@@ -266,7 +264,7 @@ pub fn headline(subject: &Subject<'_>, inference: &Inference, paint: Paint) -> S
         }
         Inference::GaveUp(gave_up) => {
             let word = paint.unsure("NO ANSWER");
-            let limit = gave_up.undecided.first().map(|(_, why)| why.why);
+            let limit = gave_up.undecided.first().map(|(_, why)| why.reason());
             let why = match (&gave_up.because, limit) {
                 (Some(because), _) => because.clone(),
                 (None, Some(limit)) => crate::verdict_line::ended_by(limit).to_string(),
@@ -336,13 +334,15 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
             }
         }
         Sufficiency::Bounded(open) => {
-            let bound = open.iter().filter_map(|(_, why)| why.clean_up_to).min();
+            let bound = open.iter().filter_map(|(_, why)| why.clean_up_to()).min();
             let bound = bound.map_or("a bound".into(), |n| n.to_string());
-            let preemptions = open.iter().find_map(|(_, why)| match why.why {
-                Why::Preemptions(most) => {
-                    Some(format!("up to {}", counted(u64::from(most), "preemption")))
+            let preemptions = open.iter().find_map(|(_, why)| match why.reason() {
+                InconclusiveReason::Bound { bound: Bound::Preemptions(most), .. } => {
+                    Some(format!("up to {}", counted(u64::from(*most), "preemption")))
                 }
-                Why::Within(bound) => Some(within(bound)),
+                InconclusiveReason::Bound { bound: Bound::Contexts(bound), .. } => {
+                    Some(within(*bound))
+                }
                 _ => None,
             });
             let word = paint.unsure("sufficient");
@@ -489,7 +489,7 @@ pub fn undecided(subject: &Subject<'_>, open: &[(usize, Inconclusive)]) -> Strin
             "" => {} // the only one, and the headline has said it
             client => {
                 let client = printable(client);
-                writeln!(text, "  client {client}: {}", explain(*why)).expect("strings take text");
+                writeln!(text, "  client {client}: {}", explain(why)).expect("strings take text");
             }
         }
     }
@@ -499,7 +499,7 @@ pub fn undecided(subject: &Subject<'_>, open: &[(usize, Inconclusive)]) -> Strin
 /// What to do about problems that are not decided. `fixed` says that the user fixed the bound on
 /// pending accesses.
 pub fn advice(open: &[(usize, Inconclusive)], fixed: bool) -> String {
-    let advice = open.iter().find_map(|(_, why)| advice_on(*why, fixed));
+    let advice = open.iter().find_map(|(_, why)| advice_on(why, fixed));
     advice.map_or_else(String::new, |advice| format!("  try: {advice}\n"))
 }
 

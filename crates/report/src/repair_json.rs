@@ -334,7 +334,7 @@ impl InferReport {
                 report.result = Some(if first.atoms.is_empty() { "correct" } else { "repaired" });
                 report.optimal = repair.optimal;
                 report.sufficient = Some(sufficient);
-                report.bound = open.iter().filter_map(|(_, why)| why.clean_up_to).min();
+                report.bound = open.iter().filter_map(|(_, why)| why.clean_up_to()).min();
                 report.cost = repair.price;
                 report.placements = placements(subject, repair, beside);
                 report.more_placements = repair.more;
@@ -374,8 +374,8 @@ impl InferReport {
             }
             Inference::GaveUp(gave_up) => {
                 report.result = Some("gave_up");
-                let first = gave_up.undecided.first().map(|(_, why)| *why);
-                report.reason = Some(first.map_or("interrupted", |why| reason(why.why)));
+                let first = gave_up.undecided.first().map(|(_, why)| why);
+                report.reason = Some(first.map_or("interrupted", |why| reason(why.reason())));
                 report.message = gave_up.because.clone().or(first.map(explain));
                 if gave_up.because.is_some() {
                     report.reason = Some("method");
@@ -455,16 +455,14 @@ impl ViolationRecord {
     fn new(shown: &Shown<'_>, trace_file: Option<String>) -> Self {
         let story = shown.story();
         let evidence = shown.evidence;
-        let trace =
-            evidence.trace.as_ref().zip(story.as_ref()).map(|(trace, story)| {
-                TraceRecord::new(shown.model, story, trace, evidence.shortest)
-            });
+        let trace = (story.as_ref())
+            .map(|story| TraceRecord::new(shown.model, story, evidence.is_shortest()));
         let client = &shown.problem.name;
         ViolationRecord {
             client: (!client.is_empty()).then(|| client.clone()),
             model: shown.model.name.clone(),
-            reason: violation::word(evidence.violation),
-            property: violation::property(&shown.problem, evidence.violation),
+            reason: violation::word(evidence.violation().into()),
+            property: violation::property(&shown.problem, evidence.violation().into()),
             message: shown.message(),
             trace_file,
             trace,
@@ -480,12 +478,12 @@ impl ClientRecord {
         figures: &[Statistics],
     ) -> Self {
         let name = &subject.problems[at].name;
-        let why = open.iter().find(|(problem, _)| *problem == at).map(|(_, why)| *why);
+        let why = open.iter().find(|(problem, _)| *problem == at).map(|(_, why)| why);
         let figures = figures.get(at).copied().unwrap_or_default();
         ClientRecord {
             client: (!name.is_empty()).then(|| name.clone()),
             verdict: if why.is_some() { "inconclusive" } else { "verified" },
-            reason: why.map(|why| reason(why.why)),
+            reason: why.map(|why| reason(why.reason())),
             message: why.map(explain),
             decided_by: None,
             states: figures.states,

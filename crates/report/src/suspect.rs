@@ -7,7 +7,7 @@ use crate::verdict_line::shown;
 use crate::violation::{sentence, word};
 use crate::wording::cell;
 use fencepost_engines::concretise::{Broken, Suspect};
-use fencepost_engines::{Decider, Violation};
+use fencepost_engines::{Claim, Decider};
 use fencepost_ir::{Problem, Program};
 use fencepost_models::{EventKind, ModelSpec, Reductions};
 use serde::Serialize;
@@ -37,13 +37,13 @@ impl<'p> Doubt<'p> {
     }
 
     /// What is wrong at its end.
-    pub fn violation(&self) -> Violation {
-        self.suspect.violation
+    pub fn claim(&self) -> Claim {
+        self.suspect.claim
     }
 
     /// What is wrong at its end, in a sentence.
     pub fn sentence(&self) -> String {
-        sentence(self.story.problem, self.suspect.violation, Some(&self.story))
+        sentence(self.story.problem, self.suspect.claim, Some(&self.story))
     }
 
     /// The line above its picture.
@@ -107,7 +107,7 @@ impl<'p> Doubt<'p> {
         SuspectRecord {
             domain: self.suspect.domain.name(),
             k: self.suspect.k,
-            reason: word(self.suspect.violation),
+            reason: word(self.suspect.claim),
             message: self.sentence(),
             departs_at_step: self.suspect.departure.step,
             departure: self.departure(),

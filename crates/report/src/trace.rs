@@ -1,16 +1,17 @@
-//! A run replayed and told row by row.
+//! A replayed run, told row by row.
 //!
 //! Every row is an event a reader counts (a shared access, a commit, a fence, ...), or an unnumbered
 //! remark about the one above it (a critical section is entered, a fault). Local bookkeeping is left
-//! out. The run is replayed on the exact machine, so a story is never about a run that does not exist; only
+//! out. The run was replayed on the exact machine, so a story is never about a run that does not exist; only
 //! [`tell_suspect`] tells one of an abstract model, and says so.
 
 use crate::wording;
 use fencepost_engines::concretise::Suspect;
-use fencepost_engines::evidence::Path;
-use fencepost_ir::{Label, Op, Problem, Program, ThreadId, Value};
-use fencepost_models::replay::{Divergence, End, Run, Trace, replay, replay_along};
-use fencepost_models::{EventKind, Machine, MemoryModel, ModelSpec, Reductions, Visitor};
+use fencepost_engines::path::Path;
+use fencepost_ir::{Label, Op, Problem, Program, ThreadId, Violation};
+use fencepost_models::replay::{Run, replay_along};
+use fencepost_models::{EventKind, Machine, ModelSpec, Reductions};
+use std::borrow::Cow;
 
 /// A run, told.
 #[derive(Clone, Debug)]
@@ -18,7 +19,7 @@ pub struct Story<'p> {
     /// The program it is a run of.
     pub problem: &'p Problem,
     /// What happened.
-    pub run: Run,
+    pub run: Cow<'p, Run>,
     /// What to show.
     pub rows: Vec<Row>,
 }
@@ -40,19 +41,6 @@ pub struct Row {
     pub settles: bool,
 }
 
-/// Replays a trace and tells it. The reductions must be those the trace was found with, since they
-/// decide how many statements one step is; partial-order reduction makes no difference.
-pub fn tell<'p>(
-    problem: &'p Problem,
-    model: &ModelSpec,
-    reductions: Reductions,
-    trace: &Trace,
-) -> Result<Story<'p>, Divergence> {
-    let run = model.visit(trace.room(), Replaying { problem, reductions, trace })?;
-    let rows = rows(&problem.program, &run);
-    Ok(Story { problem, run, rows })
-}
-
 /// Tells a run of an abstract model.
 ///
 /// # Panics
@@ -67,8 +55,15 @@ pub fn tell_suspect<'p>(
     let machine = Machine::new(problem, abstracted.expect("it has an abstraction"), reductions);
     let Path { trace, states } = &suspect.path;
     let run = replay_along(&machine, trace, states).expect("a run of the abstract model replays");
-    let rows = rows(&problem.program, &run);
-    Story { problem, run, rows }
+    Story::new(problem, Cow::Owned(run))
+}
+
+impl<'p> Story<'p> {
+    /// Tells a replayed run.
+    pub fn new(problem: &'p Problem, run: Cow<'p, Run>) -> Self {
+        let rows = rows(&problem.program, &run);
+        Story { problem, run, rows }
+    }
 }
 
 impl Story<'_> {
@@ -88,25 +83,6 @@ impl Story<'_> {
         let stmt =
             self.problem.program.thread(thread).stmt(*self.run.last.pcs.get(thread.index())?);
         (!matches!(stmt.op, Op::Halt)).then_some(stmt.label)
-    }
-
-    /// Memory at the end.
-    pub fn memory(&self) -> &[Value] {
-        self.run.moments.last().map_or(&self.run.first.memory, |moment| &moment.memory)
-    }
-}
-
-struct Replaying<'p, 't> {
-    problem: &'p Problem,
-    reductions: Reductions,
-    trace: &'t Trace,
-}
-
-impl Visitor for Replaying<'_, '_> {
-    type Output = Result<Run, Divergence>;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
-        replay(&Machine::new(self.problem, model, self.reductions), self.trace)
     }
 }
 
@@ -142,13 +118,12 @@ fn rows(program: &Program, run: &Run) -> Vec<Row> {
                 state_at = Some(row);
             }
         }
-        if let End::Stumbled(_, stumble) = run.end
-            && stumble.fault.is_some()
+        if let Some(Violation::Fault(_, _, failed)) = run.violation
             && at + 1 == run.moments.len()
         {
             let shown = (moment.events.iter())
-                .any(|t| t.event.label == stumble.label && wording::matters(program, &t.event));
-            if let Some(label) = stumble.label
+                .any(|t| t.event.label == failed && wording::matters(program, &t.event));
+            if let Some(label) = failed
                 && !shown
             {
                 add(wording::statement(program, label, 40), line(Some(label)), true);

@@ -140,8 +140,9 @@ impl TraceFile {
         (file, source): (&str, &str),
         (model, reductions): (&ModelSpec, Reductions),
         story: &Story<'_>,
-        (trace, violation): (&Trace, String),
+        violation: String,
     ) -> Self {
+        let trace = &story.run.trace;
         let Problem { name, program, .. } = story.problem;
         TraceFile {
             trace_version: VERSION,

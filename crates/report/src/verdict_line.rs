@@ -6,12 +6,14 @@ use crate::trace::Story;
 use crate::violation::sentence;
 use fencepost_engines::explicit::LARGEST_BOUND;
 use fencepost_engines::growing::Growing;
-use fencepost_engines::verdict::Why;
-use fencepost_engines::{Answer, Decider, Evidence, Inconclusive, Verdict, Violation};
-use fencepost_ir::{Observable, Problem, Property, Quantifier};
+use fencepost_engines::{
+    Answer, Bound, Claim, Decider, Inconclusive, InconclusiveReason, Shown, Unsupported, Verdict,
+};
+use fencepost_ir::{Observable, Problem, Property, Violation};
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::Stop;
-use fencepost_translate::contexts::Bound;
+use fencepost_translate::contexts;
+use std::borrow::Cow;
 
 /// What became of one question: a program under a model.
 #[derive(Clone, Debug)]
@@ -65,10 +67,7 @@ impl Finding<'_> {
             Found::Answer(answer) => match &answer.verdict {
                 Verdict::Verified(_) => Class::Verified,
                 Verdict::Violated(_) => Class::Violated,
-                Verdict::Inconclusive(Inconclusive {
-                    why: Why::Buffers | Why::Preemptions(_) | Why::Within(_) | Why::Room(_),
-                    ..
-                }) => Class::Bounded,
+                Verdict::Inconclusive(inconclusive) if inconclusive.is_bounded() => Class::Bounded,
                 Verdict::Inconclusive(_) => Class::Inconclusive,
             },
             Found::NotRun => Class::Inconclusive,
@@ -76,25 +75,17 @@ impl Finding<'_> {
         }
     }
 
-    /// The run to show: that of a violation, or of a witness.
-    pub fn evidence(&self) -> Option<&Evidence> {
+    /// What the verdict shows: a violation or a witness, with its run.
+    pub fn shown(&self) -> Option<Shown<'_>> {
         match &self.result {
-            Found::Answer(answer) => match &answer.verdict {
-                Verdict::Violated(evidence) | Verdict::Verified(Some(evidence)) => Some(evidence),
-                Verdict::Verified(None) | Verdict::Inconclusive(_) => None,
-            },
+            Found::Answer(answer) => answer.verdict.shown(),
             Found::NotRun | Found::Crashed(_) => None,
         }
     }
 
     /// The run to show, told.
-    ///
-    /// # Panics
-    /// When it does not replay: every engine replays what it reports.
     pub fn story(&self) -> Option<Story<'_>> {
-        let trace = self.evidence()?.trace.as_ref()?;
-        let story = crate::trace::tell(self.problem, self.model, self.reductions, trace);
-        Some(story.expect("an engine reports only runs that replay"))
+        Some(Story::new(self.problem, Cow::Borrowed(self.shown()?.run?)))
     }
 
     /// The run of an abstract model that leaves it open whether there is a violation, told.
@@ -109,18 +100,27 @@ impl Finding<'_> {
     pub fn message(&self, story: Option<&Story<'_>>) -> Option<String> {
         match &self.result {
             Found::Answer(answer) => match &answer.verdict {
-                Verdict::Verified(None) => vacuous(self.problem, answer).map(String::from),
-                Verdict::Verified(Some(evidence)) | Verdict::Violated(evidence) => {
-                    Some(sentence(self.problem, evidence.violation, story))
-                }
+                Verdict::Verified(_) | Verdict::Violated(_) => match answer.verdict.shown() {
+                    Some(shown) => Some(sentence(self.problem, shown.claim, story)),
+                    None => vacuous(self.problem, answer).map(String::from),
+                },
                 Verdict::Inconclusive(inconclusive) => {
-                    let doubt = (inconclusive.why == Why::Spurious).then(|| self.doubt()).flatten();
+                    let reason = inconclusive.reason();
+                    let spurious = *reason == InconclusiveReason::Spurious;
+                    let doubt = spurious.then(|| self.doubt()).flatten();
                     let mut text = match doubt {
                         Some(doubt) => format!("possibly spurious: {}", doubt.sentence()),
-                        None => explain(*inconclusive),
+                        None => explain(inconclusive),
                     };
                     let deadlocks = self.problem.properties.contains(&Property::DeadlockFree);
-                    if deadlocks && matches!(inconclusive.why, Why::Within(_)) {
+                    let contexts = matches!(
+                        reason,
+                        InconclusiveReason::Bound {
+                            bound: Bound::Contexts(_),
+                            witness_missing: false
+                        }
+                    );
+                    if deadlocks && contexts {
                         text.push_str("; deadlocks are not looked for");
                     }
                     if let Some(growing) = answer.growing {
@@ -139,8 +139,10 @@ impl Finding<'_> {
         match &self.result {
             Found::Answer(answer) => match &answer.verdict {
                 Verdict::Verified(_) => None,
-                Verdict::Violated(evidence) => Some(crate::violation::word(evidence.violation)),
-                Verdict::Inconclusive(inconclusive) => Some(reason(inconclusive.why)),
+                Verdict::Violated(violated) => {
+                    Some(crate::violation::word(violated.evidence().violation().into()))
+                }
+                Verdict::Inconclusive(inconclusive) => Some(reason(inconclusive.reason())),
             },
             Found::NotRun => Some("interrupted"),
             Found::Crashed(_) => Some("internal-error"),
@@ -170,11 +172,8 @@ fn grows(problem: &Problem, growing: Growing) -> String {
 /// Why a program that is verified keeps its properties for want of anything to keep them.
 fn vacuous(problem: &Problem, answer: &Answer) -> Option<&'static str> {
     let about_final_states = |property: &Property| match property {
-        Property::Final(Quantifier::Forall | Quantifier::Never, _) | Property::Operations(_) => {
-            true
-        }
-        Property::Final(Quantifier::Exists, _)
-        | Property::Assertions
+        Property::FinalForall(_) | Property::FinalNever(_) | Property::Operations(_) => true,
+        Property::Assertions
         | Property::MutualExclusion
         | Property::Invariant(_)
         | Property::DeadlockFree => false,
@@ -191,65 +190,73 @@ fn vacuous(problem: &Problem, answer: &Answer) -> Option<&'static str> {
 }
 
 /// The stable word for why there is no conclusion.
-pub fn reason(why: Why) -> &'static str {
-    match why {
-        Why::Stopped(Stop::States) => "states",
-        Why::Stopped(Stop::Memory) => "memory",
-        Why::Stopped(Stop::Time) => "time",
-        Why::Stopped(Stop::Interrupted) => "interrupted",
-        Why::Stopped(Stop::Depth) => "depth",
-        Why::Buffers => "buffers",
-        Why::NoWitness => "no-witness",
-        Why::Values => "values",
-        Why::Spurious => "spurious",
-        Why::UnderApproximated => "under-approximated",
-        Why::Preemptions(_) => "preemptions",
-        Why::NotRobust => "not-robust",
-        Why::Model => "model",
-        Why::Frees => "frees",
-        Why::Within(Bound::Switches(_)) => "contexts",
-        Why::Within(Bound::Ages(_)) => "delay",
-        Why::NoWitnessWithin(_) => "no-witness",
-        Why::Untranslated => "untranslated",
-        Why::Room(_) => "buffers",
-        Why::Tool => "tool",
+pub fn reason(reason: &InconclusiveReason) -> &'static str {
+    match reason {
+        InconclusiveReason::Limit(Stop::States) => "states",
+        InconclusiveReason::Limit(Stop::Memory) => "memory",
+        InconclusiveReason::Limit(Stop::Time) => "time",
+        InconclusiveReason::Limit(Stop::Interrupted) => "interrupted",
+        InconclusiveReason::Limit(Stop::Depth) => "depth",
+        InconclusiveReason::Bound { witness_missing: true, .. } => "no-witness",
+        InconclusiveReason::Bound { bound, witness_missing: false } => match bound {
+            Bound::Buffers | Bound::BuffersUpTo(_) => "buffers",
+            Bound::Preemptions(_) => "preemptions",
+            Bound::Contexts(contexts::Bound::Switches(_)) => "contexts",
+            Bound::Contexts(contexts::Bound::Ages(_)) => "delay",
+        },
+        InconclusiveReason::Spurious => "spurious",
+        InconclusiveReason::Unsupported { reason } => match reason {
+            Unsupported::Values => "values",
+            Unsupported::UnderApproximated => "under-approximated",
+            Unsupported::NotRobust => "not-robust",
+            Unsupported::Model => "model",
+            Unsupported::Frees => "frees",
+            Unsupported::Translation(_) => "untranslated",
+            Unsupported::Tool => "tool",
+            _ => "unsupported",
+        },
     }
 }
 
 /// Why there is no conclusion, and what is known all the same.
-pub fn explain(inconclusive: Inconclusive) -> String {
-    if let Why::Preemptions(most) = inconclusive.why {
-        return format!("no violation up to {}", counted(u64::from(most), "preemption"));
+pub fn explain(inconclusive: &Inconclusive) -> String {
+    let reason = inconclusive.reason();
+    match reason {
+        InconclusiveReason::Bound { bound, witness_missing } => match (bound, witness_missing) {
+            (Bound::Preemptions(most), _) => {
+                return format!("no violation up to {}", counted(u64::from(*most), "preemption"));
+            }
+            (Bound::BuffersUpTo(room), false) => {
+                return format!("no violation with buffers up to {room}");
+            }
+            (Bound::Contexts(bound), false) => return format!("no violation {}", within(*bound)),
+            (Bound::Contexts(bound), true) => {
+                let within = within(*bound);
+                return format!("no final state satisfies `final exists` {within}");
+            }
+            (Bound::Buffers, _) | (Bound::BuffersUpTo(_), true) => {}
+        },
+        InconclusiveReason::Unsupported { reason } => match reason {
+            Unsupported::Values | Unsupported::UnderApproximated => {}
+            _ => return reason.text().into_owned(),
+        },
+        InconclusiveReason::Limit(_) | InconclusiveReason::Spurious => {}
     }
-    match inconclusive.why {
-        Why::Room(room) => return format!("no violation with buffers up to {room}"),
-        Why::Within(bound) => return format!("no violation {}", within(bound)),
-        Why::NoWitnessWithin(bound) => {
-            let within = within(bound);
-            return format!("no final state satisfies `final exists` {within}");
-        }
-        _ => {}
-    }
-    if let why @ (Why::NotRobust | Why::Model | Why::Frees | Why::Untranslated | Why::Tool) =
-        inconclusive.why
-    {
-        return ended_by(why).into();
-    }
-    let clean = inconclusive.clean_up_to.map(|n| format!("no violation with buffers up to {n}"));
-    match (inconclusive.why, clean) {
-        (Why::Buffers, Some(clean)) => format!("{clean}, but they can grow further"),
-        (why, Some(clean)) => format!("{}; {clean}", ended_by(why)),
-        (why, None) => format!("{}; no violation found so far", ended_by(why)),
+    let clean = inconclusive.clean_up_to().map(|n| format!("no violation with buffers up to {n}"));
+    match clean {
+        Some(clean) if inconclusive.is_bounded() => format!("{clean}, but they can grow further"),
+        Some(clean) => format!("{}; {clean}", ended_by(reason)),
+        None => format!("{}; no violation found so far", ended_by(reason)),
     }
 }
 
 /// A bound of the translation, in words.
-pub fn within(bound: Bound) -> String {
+pub fn within(bound: contexts::Bound) -> String {
     match bound {
-        Bound::Switches(k) => {
+        contexts::Bound::Switches(k) => {
             format!("up to {} of each thread", counted(u64::from(k), "context switch"))
         }
-        Bound::Ages(k) => {
+        contexts::Bound::Ages(k) => {
             let switches = counted(u64::from(k), "context switch");
             format!("with stores pending for at most {switches} of their thread")
         }
@@ -257,31 +264,37 @@ pub fn within(bound: Bound) -> String {
 }
 
 /// What ended a search, in words.
-pub fn ended_by(why: Why) -> &'static str {
-    match why {
-        Why::Stopped(Stop::States) => "state limit reached",
-        Why::Stopped(Stop::Memory) => "memory limit reached",
-        Why::Stopped(Stop::Time) => "time limit reached",
-        Why::Stopped(Stop::Interrupted) => "interrupted",
-        Why::Stopped(Stop::Depth) => "limit on the length of runs reached",
-        Why::Buffers => "buffers can grow further",
-        Why::NoWitness => {
-            "no final state found satisfies `final exists`, but buffers can grow further"
-        }
-        Why::Values => "a store buffer can hold more than 64 different values",
-        Why::Spurious => "a violation was found that may not exist",
-        Why::UnderApproximated => "not all behaviours were looked at",
-        Why::Preemptions(_) => "bound on preemptions reached",
-        Why::NotRobust => "right under SC, but not robust: SC runs do not tell",
-        Why::Model => "this engine does not decide that under this model",
-        Why::Frees => "robustness is not decided for programs that free records",
-        Why::Within(_) => "bound on context switches reached",
-        Why::NoWitnessWithin(_) => {
-            "no final state found satisfies `final exists` within the bound on context switches"
-        }
-        Why::Untranslated => "programs that free records cannot be translated",
-        Why::Room(_) => "bound on buffers reached",
-        Why::Tool => "no answer from the tool",
+pub fn ended_by(reason: &InconclusiveReason) -> Cow<'static, str> {
+    let text = match reason {
+        InconclusiveReason::Limit(stop) => stopped_by(*stop),
+        InconclusiveReason::Bound { bound, witness_missing: true } => match bound {
+            Bound::Contexts(_) => {
+                "no final state found satisfies `final exists` within the bound on context switches"
+            }
+            Bound::Buffers | Bound::BuffersUpTo(_) | Bound::Preemptions(_) => {
+                "no final state found satisfies `final exists`, but buffers can grow further"
+            }
+        },
+        InconclusiveReason::Bound { bound, witness_missing: false } => match bound {
+            Bound::Buffers => "buffers can grow further",
+            Bound::BuffersUpTo(_) => "bound on buffers reached",
+            Bound::Preemptions(_) => "bound on preemptions reached",
+            Bound::Contexts(_) => "bound on context switches reached",
+        },
+        InconclusiveReason::Spurious => "a violation was found that may not exist",
+        InconclusiveReason::Unsupported { reason } => return reason.text(),
+    };
+    text.into()
+}
+
+/// Which limit ended a search, in words.
+pub fn stopped_by(stop: Stop) -> &'static str {
+    match stop {
+        Stop::States => "state limit reached",
+        Stop::Memory => "memory limit reached",
+        Stop::Time => "time limit reached",
+        Stop::Interrupted => "interrupted",
+        Stop::Depth => "limit on the length of runs reached",
     }
 }
 
@@ -295,48 +308,63 @@ pub fn advice(finding: &Finding<'_>, fixed: bool) -> Option<&'static str> {
             "give the variable a range, as in `int(0..7)`, or bound the loop that makes it grow",
         );
     }
-    advice_on(*inconclusive, fixed)
+    advice_on(inconclusive, fixed)
 }
 
 /// The same for a search that ended so.
-pub fn advice_on(inconclusive: Inconclusive, fixed: bool) -> Option<&'static str> {
-    match inconclusive.why {
-        Why::Stopped(Stop::States) => Some("raise --max-states"),
-        Why::Stopped(Stop::Memory) if inconclusive.clean_up_to.is_some() => {
-            Some("raise --memory, or settle for a bound with --max-buffer N --accept-bounded")
+pub fn advice_on(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static str> {
+    let clean = inconclusive.clean_up_to();
+    match inconclusive.reason() {
+        InconclusiveReason::Limit(stop) => match stop {
+            Stop::States => Some("raise --max-states"),
+            Stop::Memory if clean.is_some() => {
+                Some("raise --memory, or settle for a bound with --max-buffer N --accept-bounded")
+            }
+            Stop::Memory => Some("raise --memory"),
+            Stop::Time if clean.is_some() => {
+                Some("raise --time, or settle for a bound with --max-buffer N --accept-bounded")
+            }
+            Stop::Time => Some("raise --time"),
+            Stop::Interrupted | Stop::Depth => None,
+        },
+        InconclusiveReason::Bound { bound, witness_missing: true } => match bound {
+            Bound::Contexts(_) => Some("raise the bound, or use another engine"),
+            Bound::Buffers | Bound::BuffersUpTo(_) | Bound::Preemptions(_) => {
+                Some("raise --max-buffer")
+            }
+        },
+        InconclusiveReason::Bound { bound, witness_missing: false } => Some(match bound {
+            Bound::Buffers if fixed => {
+                "leave out --buffer to try larger ones, or settle for this with --accept-bounded"
+            }
+            Bound::Buffers if clean >= Some(LARGEST_BOUND) => {
+                "settle for this with --accept-bounded"
+            }
+            Bound::Buffers => "raise --max-buffer, or settle for this with --accept-bounded",
+            Bound::BuffersUpTo(_) => "raise --buffers, or settle for this with --accept-bounded",
+            Bound::Preemptions(_) => {
+                "raise --preemptions or leave it out, or settle for this with --accept-bounded"
+            }
+            Bound::Contexts(contexts::Bound::Switches(_)) => {
+                "raise --contexts, or settle for this with --accept-bounded"
+            }
+            Bound::Contexts(contexts::Bound::Ages(_)) => {
+                "raise --delay, or settle for this with --accept-bounded"
+            }
+        }),
+        InconclusiveReason::Spurious => {
+            Some("a larger --k keeps more order; --engine auto finds out by itself")
         }
-        Why::Stopped(Stop::Memory) => Some("raise --memory"),
-        Why::Stopped(Stop::Time) if inconclusive.clean_up_to.is_some() => {
-            Some("raise --time, or settle for a bound with --max-buffer N --accept-bounded")
-        }
-        Why::Stopped(Stop::Time) => Some("raise --time"),
-        Why::Buffers if fixed => {
-            Some("leave out --buffer to try larger ones, or settle for this with --accept-bounded")
-        }
-        Why::Buffers if inconclusive.clean_up_to >= Some(LARGEST_BOUND) => {
-            Some("settle for this with --accept-bounded")
-        }
-        Why::NoWitness => Some("raise --max-buffer"),
-        Why::Buffers => Some("raise --max-buffer, or settle for this with --accept-bounded"),
-        Why::Spurious => Some("a larger --k keeps more order; --engine auto finds out by itself"),
-        Why::Values => Some("give variables ranges, as in `int(0..7)`, or use --engine explicit"),
-        Why::Preemptions(_) => {
-            Some("raise --preemptions or leave it out, or settle for this with --accept-bounded")
-        }
-        Why::NotRobust => Some("use another engine; `fencepost robust` shows the run"),
-        Why::Model => Some("another engine may know"),
-        Why::Frees => Some("use `fencepost check`"),
-        Why::Within(Bound::Switches(_)) => {
-            Some("raise --contexts, or settle for this with --accept-bounded")
-        }
-        Why::Within(Bound::Ages(_)) => {
-            Some("raise --delay, or settle for this with --accept-bounded")
-        }
-        Why::NoWitnessWithin(_) => Some("raise the bound, or use another engine"),
-        Why::Untranslated => Some("use another engine"),
-        Why::Room(_) => Some("raise --buffers, or settle for this with --accept-bounded"),
-        Why::Tool => None,
-        Why::Stopped(Stop::Interrupted | Stop::Depth) | Why::UnderApproximated => None,
+        InconclusiveReason::Unsupported { reason } => match reason {
+            Unsupported::Values => {
+                Some("give variables ranges, as in `int(0..7)`, or use --engine explicit")
+            }
+            Unsupported::NotRobust => Some("use another engine; `fencepost robust` shows the run"),
+            Unsupported::Model => Some("another engine may know"),
+            Unsupported::Frees => Some("use `fencepost check`"),
+            Unsupported::Translation(_) => Some("use another engine"),
+            _ => None,
+        },
     }
 }
 
@@ -344,7 +372,8 @@ pub fn advice_on(inconclusive: Inconclusive, fixed: bool) -> Option<&'static str
 /// column.
 pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint: Paint) -> String {
     let name = format!("{:<names$}", shown(finding.model));
-    let not_robust = finding.evidence().is_some_and(|e| e.violation == Violation::NotRobust);
+    let not_robust = Claim::Violation(Violation::NotRobust);
+    let not_robust = finding.shown().is_some_and(|shown| shown.claim == not_robust);
     let word = match finding.class() {
         Class::Verified if finding.engine == ROBUST => paint.good("robust      "),
         Class::Verified => paint.good("verified    "),
@@ -401,24 +430,17 @@ pub fn remark(text: &str, names: usize, paint: Paint) -> String {
 pub fn heading(
     name: &str,
     model: &ModelSpec,
-    evidence: &Evidence,
+    found: Shown<'_>,
     story: &Story<'_>,
     paint: Paint,
 ) -> String {
-    let word = match evidence.violation {
-        Violation::Witness(_) => paint.good("WITNESS"),
-        Violation::NotRobust => paint.bad("NOT ROBUST"),
-        Violation::Fault(..)
-        | Violation::Assertion(..)
-        | Violation::MutualExclusion(..)
-        | Violation::Invariant(_)
-        | Violation::Final(_)
-        | Violation::Operations(_)
-        | Violation::Deadlock
-        | Violation::NoWitness(_) => paint.bad("VIOLATED"),
+    let word = match found.claim {
+        Claim::Witness(_) => paint.good("WITNESS"),
+        Claim::Violation(Violation::NotRobust) => paint.bad("NOT ROBUST"),
+        Claim::Violation(_) => paint.bad("VIOLATED"),
     };
-    let what = sentence(story.problem, evidence.violation, Some(story));
-    let shortest = if evidence.shortest { "shortest trace, " } else { "" };
+    let what = sentence(story.problem, found.claim, Some(story));
+    let shortest = if found.shortest { "shortest trace, " } else { "" };
     let events = counted(story.events() as u64, "event");
     format!("{name}  {}  {word}  {what}  ({shortest}{events})\n", paint.strong(&shown(model)))
 }

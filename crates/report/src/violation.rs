@@ -3,45 +3,48 @@
 use crate::paint::{clip, printable};
 use crate::trace::Story;
 use crate::wording::{place, statement};
-use fencepost_engines::Violation;
+use fencepost_engines::Claim;
 use fencepost_ir::{
     BinOp, Condition, Consistency, Expr, Label, Observable, Operation, Operations, Problem,
-    Property, Quantifier, ThreadId, UnOp, Value,
+    Property, ThreadId, UnOp, Violation,
 };
-use fencepost_models::Wrong;
-use fencepost_models::replay::End;
 
-/// The stable word for the kind of a violation.
-pub fn word(violation: Violation) -> &'static str {
-    match violation {
-        Violation::Fault(..) => "fault",
-        Violation::Assertion(..) => "assertion",
-        Violation::MutualExclusion(..) => "mutual-exclusion",
-        Violation::Invariant(_) => "invariant",
-        Violation::Final(_) => "final",
-        Violation::Operations(_) => "operations",
-        Violation::Deadlock => "deadlock",
-        Violation::NoWitness(_) => "no-witness",
-        Violation::Witness(_) => "witness",
-        Violation::NotRobust => "not-robust",
+/// The stable word for what is shown.
+pub fn word(claim: Claim) -> &'static str {
+    match claim {
+        Claim::Witness(_) => "witness",
+        Claim::Violation(violation) => match violation {
+            Violation::Fault(..) => "fault",
+            Violation::Assertion(..) => "assertion",
+            Violation::MutualExclusion(..) => "mutual-exclusion",
+            Violation::Invariant(_) => "invariant",
+            Violation::Final(_) => "final",
+            Violation::Operations(_) => "operations",
+            Violation::Deadlock => "deadlock",
+            Violation::NoWitness(_) => "no-witness",
+            Violation::NotRobust => "not-robust",
+        },
     }
 }
 
 /// The property concerned, as the language writes it; a fault and an assertion name what fails.
-pub fn property(problem: &Problem, violation: Violation) -> String {
-    match violation {
-        Violation::Fault(fault, ..) => fault.describe().into(),
-        Violation::Assertion(_, label) => {
+pub fn property(problem: &Problem, claim: Claim) -> String {
+    let exists = |at: usize| {
+        let condition = problem.sometimes.get(at);
+        condition.map(|c| format!("final exists {}", text(c, 200))).unwrap_or_default()
+    };
+    match claim {
+        Claim::Witness(at) | Claim::Violation(Violation::NoWitness(at)) => exists(at),
+        Claim::Violation(Violation::Fault(fault, ..)) => fault.describe().into(),
+        Claim::Violation(Violation::Assertion(_, label)) => {
             label.map_or("assert".into(), |l| statement(&problem.program, l, 200))
         }
-        Violation::MutualExclusion(..) => "mutual_exclusion".into(),
-        Violation::Deadlock => "deadlock_free".into(),
-        Violation::NotRobust => "robust".into(),
-        Violation::Invariant(at)
-        | Violation::Final(at)
-        | Violation::Operations(at)
-        | Violation::NoWitness(at)
-        | Violation::Witness(at) => problem.properties.get(at).map(describe).unwrap_or_default(),
+        Claim::Violation(Violation::MutualExclusion(..)) => "mutual_exclusion".into(),
+        Claim::Violation(Violation::Deadlock) => "deadlock_free".into(),
+        Claim::Violation(Violation::NotRobust) => "robust".into(),
+        Claim::Violation(
+            Violation::Invariant(at) | Violation::Final(at) | Violation::Operations(at),
+        ) => problem.properties.get(at).map(describe).unwrap_or_default(),
     }
 }
 
@@ -55,17 +58,8 @@ pub fn describe(property: &Property) -> String {
             format!("{} operations", operations.consistency.word())
         }
         Property::Invariant(condition) => format!("invariant {}", text(condition, 200)),
-        Property::Final(quantifier, condition) => {
-            format!("final {} {}", quantifier_name(*quantifier), text(condition, 200))
-        }
-    }
-}
-
-fn quantifier_name(quantifier: Quantifier) -> &'static str {
-    match quantifier {
-        Quantifier::Exists => "exists",
-        Quantifier::Forall => "forall",
-        Quantifier::Never => "never",
+        Property::FinalForall(condition) => format!("final forall {}", text(condition, 200)),
+        Property::FinalNever(condition) => format!("final never {}", text(condition, 200)),
     }
 }
 
@@ -73,54 +67,35 @@ fn text(condition: &Condition, most: usize) -> String {
     clip(&printable(&condition.text), most)
 }
 
-/// What a run shows: what goes wrong at its end, or a witness for a `final exists`.
-pub fn shown_by(story: &Story<'_>) -> Option<Violation> {
-    match story.run.end {
-        End::Stumbled(thread, stumble) => Some(match stumble.fault {
-            Some(fault) => Violation::Fault(fault, thread, stumble.label),
-            None => Violation::Assertion(thread, stumble.label),
-        }),
-        End::Wrong(Wrong::MutualExclusion(a, b)) => Some(Violation::MutualExclusion(a, b)),
-        End::Wrong(Wrong::Invariant(at)) => Some(Violation::Invariant(at)),
-        End::Wrong(Wrong::Final(at)) => Some(Violation::Final(at)),
-        End::Wrong(Wrong::Operations(at)) => Some(Violation::Operations(at)),
-        End::Wrong(Wrong::Deadlock) => Some(Violation::Deadlock),
-        End::Fine if !story.run.is_final => None,
-        End::Fine => {
-            let reached = |property: &Property| match property {
-                Property::Final(Quantifier::Exists, condition) => {
-                    let value = condition.expr.eval(&|what| value(story, *what).unwrap_or(0));
-                    value.is_ok_and(|value| value != 0)
-                }
-                Property::Final(..)
-                | Property::Assertions
-                | Property::MutualExclusion
-                | Property::Invariant(_)
-                | Property::DeadlockFree
-                | Property::Operations(_) => false,
-            };
-            story.problem.properties.iter().position(reached).map(Violation::Witness)
-        }
-    }
-}
-
-/// The value of an observable at the end of a run.
-fn value(story: &Story<'_>, what: Observable) -> Option<Value> {
-    match what {
-        Observable::Loc(loc) => story.memory().get(loc.index()).copied(),
-        Observable::Reg(t, reg) => {
-            story.run.last.registers.get(t.index())?.get(reg.index()).copied()
-        }
-    }
+/// What a run shows: what goes wrong at its end, or a witness.
+pub fn shown_by(story: &Story<'_>) -> Option<Claim> {
+    let witness = || {
+        let condition = story.problem.sometimes.iter().position(|c| story.run.satisfies(c));
+        condition.map(Claim::Witness)
+    };
+    story.run.violation.map(Claim::Violation).or_else(witness)
 }
 
 /// What happens, in one sentence. `story` is the run that shows it, where there is one.
-pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_>>) -> String {
+pub fn sentence(problem: &Problem, claim: Claim, story: Option<&Story<'_>>) -> String {
     let program = &problem.program;
     let name = |t: ThreadId| program.thread(t).name.as_str();
     let who = |t: Option<ThreadId>| t.map_or("init", name);
     let at =
         |label: Label| format!("`{}` ({})", statement(program, label, 60), place(program, label));
+    let final_state = |quantifier: &str, what: &str, condition: &Condition, tell: bool| {
+        let shown = text(condition, 80);
+        let values = if tell { values(problem, condition, story) } else { String::new() };
+        format!("final {quantifier}: {what} `{shown}`{values}")
+    };
+    let violation = match claim {
+        Claim::Witness(at) => {
+            let condition = &problem.sometimes[at];
+            let tell = !tells_values(&condition.expr);
+            return final_state("exists", "a final state satisfies", condition, tell);
+        }
+        Claim::Violation(violation) => violation,
+    };
     match violation {
         Violation::Fault(fault, thread, label) => {
             let place = label.map(|l| format!(" at {}", at(l))).unwrap_or_default();
@@ -140,44 +115,28 @@ pub fn sentence(problem: &Problem, violation: Violation, story: Option<&Story<'_
             .map_or("a run is not sequentially consistent".into(), |story| {
                 crate::cycle::sentence(story)
             }),
-        Violation::Invariant(at) => match &problem.properties[at] {
-            Property::Invariant(condition) => format!(
-                "invariant: `{}` does not hold{}",
-                text(condition, 80),
-                values(problem, condition, story)
-            ),
-            other => describe(other),
-        },
-        Violation::Operations(at) => match &problem.properties[at] {
-            Property::Operations(operations) => returned(problem, operations, story),
-            other => describe(other),
-        },
-        Violation::Final(at) | Violation::NoWitness(at) | Violation::Witness(at) => {
+        Violation::NoWitness(at) => {
+            let condition = &problem.sometimes[at];
+            final_state("exists", "no final state satisfies", condition, false)
+        }
+        Violation::Invariant(at) | Violation::Operations(at) | Violation::Final(at) => {
             match &problem.properties[at] {
-                Property::Final(quantifier, condition) => {
-                    let shown = text(condition, 80);
-                    let values = match quantifier {
-                        Quantifier::Exists | Quantifier::Never if tells_values(&condition.expr) => {
-                            String::new()
-                        }
-                        _ => values(problem, condition, story),
-                    };
-                    match quantifier {
-                        Quantifier::Forall => format!(
-                            "final forall: a final state does not satisfy `{shown}`{values}"
-                        ),
-                        Quantifier::Never => {
-                            format!("final never: a final state satisfies `{shown}`{values}")
-                        }
-                        Quantifier::Exists if matches!(violation, Violation::Witness(_)) => {
-                            format!("final exists: a final state satisfies `{shown}`{values}")
-                        }
-                        Quantifier::Exists => {
-                            format!("final exists: no final state satisfies `{shown}`")
-                        }
-                    }
+                Property::Invariant(condition) => format!(
+                    "invariant: `{}` does not hold{}",
+                    text(condition, 80),
+                    values(problem, condition, story)
+                ),
+                Property::Operations(operations) => returned(problem, operations, story),
+                Property::FinalForall(condition) => {
+                    final_state("forall", "a final state does not satisfy", condition, true)
                 }
-                other => describe(other),
+                Property::FinalNever(condition) => {
+                    let tell = !tells_values(&condition.expr);
+                    final_state("never", "a final state satisfies", condition, tell)
+                }
+                other @ (Property::Assertions
+                | Property::MutualExclusion
+                | Property::DeadlockFree) => describe(other),
             }
         }
     }
@@ -188,7 +147,7 @@ fn returned(problem: &Problem, operations: &Operations, story: Option<&Story<'_>
     let program = &problem.program;
     let shown = |thread: ThreadId, operation: &Operation| {
         let what = Observable::Reg(thread, operation.result?.1);
-        let value = program.observable_type(what).show(value(story?, what)?);
+        let value = program.observable_type(what).show(story?.run.value(what)?);
         Some(format!("{} = {value}", operation.name))
     };
     let parts: Vec<String> = operations
@@ -241,7 +200,7 @@ fn values(problem: &Problem, condition: &Condition, story: Option<&Story<'_>>) -
         .into_iter()
         .filter_map(|what| {
             let program = &problem.program;
-            let value = program.observable_type(what).show(value(story, what)?);
+            let value = program.observable_type(what).show(story.run.value(what)?);
             Some(format!("{} = {value}", program.observable_name(what)))
         })
         .collect();

@@ -142,6 +142,7 @@ fn translate(
         name: problem.name.clone(),
         program,
         properties: properties.cloned().collect(),
+        sometimes: problem.sometimes.clone(),
         observed: problem.observed.clone(),
     };
     Ok(Translation { problem, origins, owners })

@@ -5,8 +5,9 @@
 
 use fencepost_conformance::random::{Profile, program, shrink};
 use fencepost_engines::{
-    Answer, Budget, Engine, Explicit, Inconclusive, Settings, Task, Verdict, Violation, Why,
+    Answer, Budget, Engine, Explicit, InconclusiveReason, Settings, Task, Verdict,
 };
+use fencepost_ir::Violation;
 use fencepost_ir::validate::validate;
 use fencepost_ir::{Diagnostics, Fault, Op, Problem};
 use fencepost_models::{ModelSpec, Reductions};
@@ -35,15 +36,15 @@ fn conclusion(answer: &Answer) -> Option<String> {
     }
     match &answer.verdict {
         Verdict::Verified(_) => Some("verified".into()),
-        Verdict::Violated(evidence) => Some(match &evidence.violation {
+        Verdict::Violated(violated) => Some(match violated.evidence().violation() {
             Violation::NoWitness(_) => "no witness".into(),
             _ => "violated".into(),
         }),
-        Verdict::Inconclusive(Inconclusive { why: Why::Buffers, .. }) => Some("verified".into()),
-        Verdict::Inconclusive(Inconclusive { why: Why::NoWitness, .. }) => {
-            Some("no witness".into())
-        }
-        Verdict::Inconclusive(_) => None,
+        Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
+            InconclusiveReason::Bound { witness_missing: false, .. } => Some("verified".into()),
+            InconclusiveReason::Bound { witness_missing: true, .. } => Some("no witness".into()),
+            _ => None,
+        },
     }
 }
 
@@ -251,9 +252,9 @@ fn values_are_checked_when_they_are_stored() {
     for model in [Model::Tso, Model::Pso] {
         let translation = buffers(problem, model, 2).expect("it can be translated");
         let answer = ask(&translation.problem, "sc", None, false);
-        let Verdict::Violated(evidence) = answer.verdict else { panic!("2 does not fit") };
-        let Violation::Fault(Fault::OutOfRange, Some(thread), _) = evidence.violation else {
-            panic!("{:?}", evidence.violation)
+        let violation = answer.verdict.evidence().expect("2 does not fit").violation();
+        let Violation::Fault(Fault::OutOfRange, Some(thread), _) = violation else {
+            panic!("{violation:?}")
         };
         assert_eq!(thread.index(), 0, "the thread that stores, not the one that commits");
     }

@@ -4,11 +4,11 @@
 mod common;
 
 use common::{check, corpus, follow, moves, outcomes, parse};
+use fencepost_engines::Evidence;
 use fencepost_engines::Verdict;
-use fencepost_engines::verdict::Violation;
+use fencepost_ir::Violation;
 use fencepost_ir::validate::validate;
 use fencepost_ir::{Op, Problem};
-use fencepost_models::replay::End;
 use fencepost_translate::export::lower::{Lowered, lower};
 
 /// Lowers a program and compares the two.
@@ -28,16 +28,14 @@ fn compare(name: &str, problem: &Problem) -> (Verdict, Lowered) {
     if !matches!((one, other), (Verdict::Inconclusive(_), _) | (_, Verdict::Inconclusive(_))) {
         assert_eq!(one.word(), other.word(), "{name}\n{problem}\n{made}");
     }
-    if let Verdict::Violated(evidence) = other
-        && let Some(trace) = &evidence.trace
-    {
+    if let Some(trace) = other.evidence().and_then(Evidence::trace) {
         let all = moves(made, trace);
         let origin = |(t, pc, script): &common::Move| {
             Some((*t, lowered.origins[t.index()][pc.index()]?, script.clone()))
         };
         let all: Vec<_> = all.iter().filter_map(origin).collect();
         let end = follow(problem, trace.init.clone(), &all);
-        assert!(matches!(end, Ok(End::Wrong(_) | End::Stumbled(..))), "{name}: {end:?}\n{made}");
+        assert!(matches!(end, Ok(Some(_))), "{name}: {end:?}\n{made}");
     }
     if let Verdict::Verified(_) = one {
         let (one, other) = (outcomes(problem, STATES), outcomes(made, STATES));
@@ -64,7 +62,7 @@ fn the_corpus_keeps_its_verdicts() {
 fn violation(source: &str) -> Option<Violation> {
     let problem = &parse(source)[0];
     match compare(source, problem).0 {
-        Verdict::Violated(evidence) => Some(evidence.violation),
+        Verdict::Violated(violated) => Some(violated.evidence().violation()),
         Verdict::Verified(_) => None,
         Verdict::Inconclusive(_) => panic!("small"),
     }

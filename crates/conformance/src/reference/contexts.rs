@@ -27,7 +27,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
-use fencepost_ir::{Fault, FenceKinds, Loc, Observable, Problem, Property, Quantifier, Value};
+use fencepost_ir::{Condition, Fault, FenceKinds, Loc, Observable, Problem, Property, Value};
 
 use super::in_order::{InOrder, Pending};
 use super::memory::Memory;
@@ -239,15 +239,10 @@ fn broken<T: ThreadState>(problem: &Problem, last: &super::State<T>) -> Vec<usiz
         Observable::Loc(loc) => last.memory.read(loc),
         Observable::Reg(thread, reg) => last.threads[thread.index()].register(reg),
     };
+    let holds = |condition: &Condition| condition.expr.eval(&value).map(|holds| holds != 0);
     let breaks = |property: &Property| match property {
-        Property::Final(quantifier, condition) => {
-            let holds = condition.expr.eval(&value).map(|holds| holds != 0);
-            match quantifier {
-                Quantifier::Exists => false,
-                Quantifier::Forall => holds != Ok(true),
-                Quantifier::Never => holds != Ok(false),
-            }
-        }
+        Property::FinalForall(condition) => holds(condition) != Ok(true),
+        Property::FinalNever(condition) => holds(condition) != Ok(false),
         Property::Assertions
         | Property::MutualExclusion
         | Property::Invariant(_)

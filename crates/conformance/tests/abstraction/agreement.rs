@@ -4,6 +4,7 @@
 use crate::common::{Replay, check, corpus, lower, model, outcomes, settings};
 use crate::examine::{DOMAINS, MODELS, Outcomes, seeds};
 use fencepost_conformance::random::{Profile, program, shrink};
+use fencepost_engines::Evidence;
 use fencepost_engines::{Abstraction, Answer, Auto, Budget, Engine, Settings, Task, Verdict};
 use fencepost_ir::{BinOp, Condition, Expr, Problem, Property, Quantifier, Span, Value};
 use fencepost_models::ModelSpec;
@@ -32,7 +33,9 @@ fn about(problem: &Problem, quantifier: Quantifier, outcome: &[Value]) -> Proble
     let expr = equal.reduce(and).unwrap_or(Expr::Const(1));
     let condition = Condition { expr, text: format!("{outcome:?}"), span: Span::default() };
     let mut problem = problem.clone();
-    problem.properties = vec![Property::Assertions, Property::Final(quantifier, condition)];
+    problem.properties = vec![Property::Assertions];
+    problem.sometimes.clear();
+    problem.add_final(quantifier, condition);
     problem
 }
 
@@ -63,8 +66,8 @@ fn contradiction(problem: &Problem, model: &ModelSpec, truth: &str) -> Option<St
         if known(word) && known(truth) && word != truth {
             return Some(format!("{by} says {word}, it is {truth}"));
         }
-        let Verdict::Violated(evidence) = &answer.verdict else { continue };
-        let Some(trace) = &evidence.trace else { continue };
+        let evidence = answer.verdict.evidence();
+        let Some(trace) = evidence.and_then(Evidence::trace) else { continue };
         match model.visit(trace.room(), Replay { problem, trace }) {
             Ok(true) => {}
             Ok(false) => return Some(format!("{by}: nothing is wrong at the end of the trace")),
@@ -97,7 +100,11 @@ fn contradictions(source: &str, turn: u64, tally: &mut Tally) -> Option<String> 
         let limits = Limits { states: STATES, ..Limits::default() };
         let all =
             outcomes(problem, &model, Settings { limits, max_buffer: Some(4), ..settings(1) });
-        let clean = Problem { properties: vec![Property::Assertions], ..problem.clone() };
+        let clean = Problem {
+            properties: vec![Property::Assertions],
+            sometimes: Vec::new(),
+            ..problem.clone()
+        };
         let faulty = match check(&clean, &model, Settings { limits, ..settings(1) }).verdict {
             Verdict::Violated(_) => Some(true),
             Verdict::Verified(_) => Some(false),
@@ -125,7 +132,7 @@ fn contradictions(source: &str, turn: u64, tally: &mut Tally) -> Option<String> 
                 _ => tally.unknown += 1,
             }
             if let Some(what) = contradiction(&question, &model, truth) {
-                let claim = &question.properties;
+                let claim = (&question.properties, &question.sometimes);
                 return Some(format!("{name}: {what}; {claim:?}"));
             }
         }

@@ -28,7 +28,7 @@ fn by_explicit(problem: &Problem, model: &ModelSpec) -> Exact {
         let answer = outcomes(problem, model, settings);
         real.wrong |= match &answer.verdict {
             // No run shows that there is no witness: an abstract model may have one.
-            Verdict::Violated(evidence) => evidence.trace.is_some(),
+            Verdict::Violated(violated) => violated.evidence().run().is_some(),
             Verdict::Verified(_) | Verdict::Inconclusive(_) => false,
         };
         real.outcomes.extend(answer.outcomes);

@@ -5,7 +5,7 @@
 
 use crate::common::{corpus, lower, model, settings};
 use crate::examine::{DOMAINS, MODELS, search};
-use fencepost_engines::verdict::Why;
+use fencepost_engines::verdict::InconclusiveReason;
 use fencepost_engines::{Abstraction, Budget, Engine, Task, Verdict};
 use fencepost_models::Reductions;
 use fencepost_models::coherence::{Coherence, Domain, Grouping};
@@ -206,7 +206,7 @@ fn verdict(stem: &str, name: &str, engine: Abstraction) -> Verdict {
 }
 
 fn is_spurious(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Inconclusive(reason) if reason.why == Why::Spurious)
+    verdict.inconclusive_reason() == Some(&InconclusiveReason::Spurious)
 }
 
 /// \[KVY11\] Table 1, under PSO. DIVERGENCE: our encoding of the sense-reversing barrier is simple enough for `set`.
@@ -225,7 +225,7 @@ fn table_1() {
             [(Domain::Set, 0, by_set), (Domain::Full, 0, by_full_0), (Domain::Full, 1, true)];
         for (domain, k, proved) in columns {
             let found = verdict(stem, "pso", Abstraction { domain, k });
-            let right = if proved { found == Verdict::Verified(None) } else { is_spurious(&found) };
+            let right = if proved { found.is_verified() } else { is_spurious(&found) };
             assert!(right, "{stem} {} k={k}: {}", domain.name(), found.word());
         }
     }
@@ -246,8 +246,7 @@ fn programs_for_tso() {
     for (stem, least) in rows {
         for k in 0..=least {
             let found = verdict(stem, "tso", Abstraction { domain: Domain::Full, k });
-            let right =
-                if k == least { found == Verdict::Verified(None) } else { is_spurious(&found) };
+            let right = if k == least { found.is_verified() } else { is_spurious(&found) };
             assert!(right, "{stem} k={k}: {}", found.word());
         }
     }

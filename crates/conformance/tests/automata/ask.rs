@@ -87,8 +87,7 @@ pub(crate) fn missing(less: &Outcomes, more: &Outcomes) -> Option<String> {
 /// Replays the run that shows a violation on the exact model, from its first step: what is wrong with it,
 /// if anything.
 pub(crate) fn unreal(problem: &Problem, model: &ModelSpec, verdict: &Verdict) -> Option<String> {
-    let Verdict::Violated(evidence) = verdict else { return None };
-    let trace = evidence.trace.as_ref()?;
+    let trace = verdict.evidence()?.trace()?;
     match model.visit(trace.room(), Replay { problem, trace }) {
         Ok(true) => None,
         Ok(false) => Some("nothing is wrong at the end of the trace".into()),

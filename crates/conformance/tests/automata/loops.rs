@@ -12,10 +12,9 @@ use crate::ask::{
 };
 use crate::common::{lower, model};
 use fencepost_conformance::random::{endless, shrink};
-use fencepost_engines::{
-    Abstraction, Answer, Automata, Explicit, Settings, Task, Verdict, Violation,
-};
-use fencepost_ir::{BinOp, Condition, Expr, Problem, Property, Quantifier, Span, Value};
+use fencepost_engines::{Abstraction, Answer, Automata, Explicit, Settings, Task, Verdict};
+use fencepost_ir::Violation;
+use fencepost_ir::{BinOp, Condition, Expr, Problem, Property, Span, Value};
 use fencepost_models::coherence::Domain;
 use fencepost_models::{Machine, ModelSpec, Reductions};
 use fencepost_search::{Coverage, Limits, Options, explore_ordered};
@@ -83,7 +82,7 @@ fn never(problem: &Problem, outcome: &[Value]) -> Problem {
     let and = |a, b| Expr::Binary(BinOp::And, Box::new(a), Box::new(b));
     let expr = equal.reduce(and).unwrap_or(Expr::Const(1));
     let condition = Condition { expr, text: format!("{outcome:?}"), span: Span::default() };
-    let properties = vec![Property::Final(Quantifier::Never, condition)];
+    let properties = vec![Property::FinalNever(condition)];
     Problem { properties, ..problem.clone() }
 }
 
@@ -96,7 +95,9 @@ fn is_shown(problem: &Problem, model: &ModelSpec, outcome: &[Value]) -> Result<b
     }
     match &answer.verdict {
         Verdict::Verified(_) => Err(format!("{outcome:?} is an outcome, and never happens")),
-        Verdict::Violated(evidence) => Ok(matches!(evidence.violation, Violation::Final(_))),
+        Verdict::Violated(violated) => {
+            Ok(matches!(violated.evidence().violation(), Violation::Final(_)))
+        }
         Verdict::Inconclusive(_) => Ok(false),
     }
 }

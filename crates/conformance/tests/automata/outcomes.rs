@@ -7,8 +7,8 @@ use crate::ask::{
 use crate::common::{corpus, lower, model};
 use fencepost_conformance::random::{Profile, program, shrink};
 use fencepost_conformance::reference::{Model, explore};
-use fencepost_engines::verdict::Why;
-use fencepost_engines::{Explicit, Inconclusive, Settings, Task, Verdict};
+use fencepost_engines::verdict::InconclusiveReason;
+use fencepost_engines::{Explicit, Settings, Task, Verdict};
 use fencepost_ir::Problem;
 use fencepost_search::Stop;
 use std::fs;
@@ -84,7 +84,8 @@ fn compare(
             match &first.verdict {
                 Verdict::Verified(_) => tally.verified += 1,
                 Verdict::Violated(_) => tally.violated += 1,
-                Verdict::Inconclusive(Inconclusive { why: Why::Stopped(Stop::Time), .. }) => {}
+                Verdict::Inconclusive(inconclusive)
+                    if *inconclusive.reason() == InconclusiveReason::Limit(Stop::Time) => {}
                 Verdict::Inconclusive(_) => {
                     return Err(format!("{name} {about}: finds all outcomes, but no verdict"));
                 }

@@ -5,7 +5,7 @@
 use fencepost_conformance::reference::{Model, Table};
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
 use fencepost_ir::{Diagnostics, Problem};
-use fencepost_models::replay::{End, Trace, replay};
+use fencepost_models::replay::{Trace, replay};
 use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, Visitor};
 use fencepost_search::{Cancel, Progress};
 use std::num::NonZeroUsize;
@@ -95,6 +95,6 @@ impl Visitor for Replay<'_> {
     fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
         let machine = Machine::new(self.problem, model, Reductions::ALL);
         let run = replay(&machine, self.trace).map_err(|divergence| divergence.reason)?;
-        Ok(run.end != End::Fine)
+        Ok(run.violation.is_some())
     }
 }

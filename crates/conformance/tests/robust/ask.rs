@@ -4,8 +4,9 @@ use crate::common::{check_with, corpus, lower, model, settings};
 use fencepost_conformance::random::{RandomProgram, shrink};
 use fencepost_conformance::traces::{Traces, pso_traces, sc_traces, tso_traces};
 use fencepost_engines::stateless::{Census, Schedules, census};
-use fencepost_engines::{Budget, Evidence, Robust, RobustBy, Verdict, Violation};
+use fencepost_engines::{Budget, Robust, RobustBy, Verdict};
 use fencepost_ir::Problem;
+use fencepost_ir::Violation;
 use fencepost_models::ModelSpec;
 use fencepost_monitor::Model;
 use fencepost_search::{Cancel, Progress};
@@ -60,7 +61,9 @@ pub(crate) fn robust(
     let verdict = check_with(&Robust { by }, problem, &spec(model), settings(threads)).verdict;
     match verdict {
         Verdict::Verified(_) => Ok(true),
-        Verdict::Violated(Evidence { violation: Violation::NotRobust, .. }) => Ok(false),
+        Verdict::Violated(violated) if violated.evidence().violation() == Violation::NotRobust => {
+            Ok(false)
+        }
         Verdict::Violated(_) | Verdict::Inconclusive(_) => {
             Err(format!("{by:?} under {model:?} says {verdict:?}"))
         }

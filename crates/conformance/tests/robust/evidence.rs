@@ -5,10 +5,10 @@ use crate::ask::{Sets, each, litmus, spec};
 use crate::common::{check, check_with, settings};
 use fencepost_conformance::random::{RandomProgram, bounded, waiting};
 use fencepost_conformance::traces::{self, Recorder, sc_prefixes};
-use fencepost_engines::{Evidence, Robust, RobustBy, Verdict};
+use fencepost_engines::{Robust, RobustBy, Verdict};
 use fencepost_ir::{Op, Problem};
 use fencepost_models::event::{Event, EventKind};
-use fencepost_models::replay::{End, Run, Trace, replay};
+use fencepost_models::replay::{Run, Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
 use fencepost_monitor::Model;
 use std::cell::Cell;
@@ -77,7 +77,11 @@ fn witnesses_have_traces_of_their_model() {
         let Some(sets) = Sets::of(problem) else { continue };
         for (model, set) in [(Model::Tso, &sets.tso), (Model::Pso, &sets.pso)] {
             let verdict = check(problem, &spec(model), settings(1)).verdict;
-            let Verdict::Verified(Some(Evidence { trace: Some(trace), .. })) = &verdict else {
+            let witness = match &verdict {
+                Verdict::Verified(verified) => verified.witness(),
+                Verdict::Violated(_) | Verdict::Inconclusive(_) => None,
+            };
+            let Some(trace) = witness.map(|witness| &witness.run().trace) else {
                 continue;
             };
             let run = spec(model).visit(trace.room(), Replay { problem, trace });
@@ -97,13 +101,13 @@ fn witnesses_have_traces_of_their_model() {
 fn examine(problem: &Problem, by: RobustBy, model: Model, shown: &Cell<u64>) -> Result<(), String> {
     let spec = spec(model);
     let verdict = check_with(&Robust { by }, problem, &spec, settings(1)).verdict;
-    let Verdict::Violated(evidence) = verdict else { return Ok(()) };
-    let trace = evidence.trace.as_ref().ok_or("nothing is shown")?;
+    let Some(evidence) = verdict.evidence() else { return Ok(()) };
+    let trace = evidence.trace().ok_or("nothing is shown")?;
     let who = format!("{by:?} under {model:?}");
     let run = spec.visit(trace.room(), Replay { problem, trace });
     let run = run.map_err(|reason| format!("{who}: the trace does not replay: {reason}"))?;
-    if run.end != End::Fine {
-        return Err(format!("{who}: the run ends with {:?}", run.end));
+    if let Some(violation) = run.violation {
+        return Err(format!("{who}: the run ends with {violation:?}"));
     }
     let sc = sc_prefixes(problem).ok_or("too large")?;
     let trace = trace_of(problem, &run);

@@ -2,11 +2,11 @@
 
 use crate::common::{lower, model, settings};
 use fencepost_conformance::random::{RandomProgram, shrink};
-use fencepost_engines::{Answer, Budget, Engine, Evidence, Explicit, Settings, Stateless, Task};
-use fencepost_engines::{Inconclusive, Verdict, Violation, Why};
+use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Stateless, Task};
+use fencepost_engines::{InconclusiveReason, Verdict};
 use fencepost_ir::Problem;
-use fencepost_models::replay::{End, Trace, replay};
-use fencepost_models::{Machine, MemoryModel, Reductions, Stumble, Visitor, Wrong};
+use fencepost_ir::Violation;
+use fencepost_models::Reductions;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
 use std::any::Any;
 use std::fmt;
@@ -89,8 +89,8 @@ pub(crate) fn ask(
 
 /// Whether there is no conclusion because of a limit.
 pub(crate) fn is_limited(answer: &Answer) -> bool {
-    let limits = [Stop::States, Stop::Depth, Stop::Time].map(Why::Stopped);
-    matches!(&answer.verdict, Verdict::Inconclusive(Inconclusive { why, .. }) if limits.contains(why))
+    let limits = [Stop::States, Stop::Depth, Stop::Time].map(InconclusiveReason::Limit);
+    answer.verdict.inconclusive_reason().is_some_and(|reason| limits.contains(reason))
 }
 
 /// What could be compared.
@@ -191,43 +191,17 @@ pub(crate) fn sound_under(
 
 /// Whether a violation is what its run ends with, on the exact model.
 pub(crate) fn shown(problem: &Problem, name: &str, verdict: &Verdict) -> Result<(), String> {
-    let Verdict::Violated(evidence) = verdict else { return Ok(()) };
-    let Evidence { violation, trace, .. } = evidence;
-    let Some(trace) = trace else {
+    let Some(evidence) = verdict.evidence() else { return Ok(()) };
+    let violation = evidence.violation();
+    let Some(trace) = evidence.trace() else {
         let none = matches!(violation, Violation::NoWitness(_));
         return if none { Ok(()) } else { Err(format!("{violation:?} without a run")) };
     };
-    let end = model(name).visit(trace.room(), Ending { problem, trace })?;
-    let replayed = match end {
-        End::Stumbled(thread, Stumble { fault: Some(fault), label }) => {
-            Violation::Fault(fault, thread, label)
-        }
-        End::Stumbled(thread, Stumble { fault: None, label }) => {
-            Violation::Assertion(thread, label)
-        }
-        End::Wrong(Wrong::MutualExclusion(a, b)) => Violation::MutualExclusion(a, b),
-        End::Wrong(Wrong::Invariant(at)) => Violation::Invariant(at),
-        End::Wrong(Wrong::Final(at)) => Violation::Final(at),
-        End::Wrong(Wrong::Operations(at)) => Violation::Operations(at),
-        End::Wrong(Wrong::Deadlock) => Violation::Deadlock,
-        End::Fine => return Err(format!("{violation:?} does not show at the end of its run")),
-    };
-    let same = replayed == *violation;
-    if same { Ok(()) } else { Err(format!("{violation:?} replays as {end:?}")) }
-}
-
-struct Ending<'a> {
-    problem: &'a Problem,
-    trace: &'a Trace,
-}
-
-impl Visitor for Ending<'_> {
-    type Output = Result<End, String>;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
-        let machine = Machine::new(self.problem, model, Reductions::ALL);
-        let run = replay(&machine, self.trace);
-        run.map(|run| run.end).map_err(|divergence| format!("no such run: {}", divergence.reason))
+    let run = model(name).replay(problem, Reductions::ALL, trace);
+    let run = run.map_err(|divergence| format!("no such run: {}", divergence.reason))?;
+    match run.violation {
+        Some(replayed) if replayed == violation => Ok(()),
+        replayed => Err(format!("{violation:?} replays as {replayed:?}")),
     }
 }
 

@@ -5,8 +5,11 @@
 
 use crate::ask::{Compared, Question, ask, ask_for, same_under_sc, sound_under};
 use crate::common::{corpus, lower, settings};
-use fencepost_engines::{Evidence, Explicit, Robust, RobustBy, Settings, Verdict, Violation, Why};
+use fencepost_engines::{
+    Bound, Explicit, InconclusiveReason, Robust, RobustBy, Settings, Unsupported, Verdict,
+};
 use fencepost_ir::Problem;
+use fencepost_ir::Violation;
 use fencepost_search::Limits;
 use std::fmt::Write;
 use std::fs;
@@ -98,23 +101,18 @@ const SLOW: [&str; 3] = ["mutex/sense0", "mutex/sense1", "mutex/ttas-lock"];
 fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Verified(_) => "robust",
-        Verdict::Violated(Evidence { violation: Violation::NotRobust, .. }) => "not robust",
+        Verdict::Violated(violated) if violated.evidence().violation() == Violation::NotRobust => {
+            "not robust"
+        }
         Verdict::Violated(_) => "wrong under SC",
-        Verdict::Inconclusive(inconclusive) => match inconclusive.why {
-            Why::Stopped(_) | Why::Preemptions(_) => "too many runs",
-            Why::Frees => "frees",
-            Why::Model => "another model",
-            Why::Buffers
-            | Why::NoWitness
-            | Why::Values
-            | Why::Spurious
-            | Why::UnderApproximated
-            | Why::Within(_)
-            | Why::NoWitnessWithin(_)
-            | Why::Untranslated
-            | Why::Room(_)
-            | Why::Tool
-            | Why::NotRobust => "strange",
+        Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
+            InconclusiveReason::Limit(_) => "too many runs",
+            InconclusiveReason::Bound { bound: Bound::Preemptions(_), .. } => "too many runs",
+            InconclusiveReason::Unsupported { reason: Unsupported::Frees } => "frees",
+            InconclusiveReason::Unsupported { reason: Unsupported::Model } => "another model",
+            InconclusiveReason::Bound { .. }
+            | InconclusiveReason::Spurious
+            | InconclusiveReason::Unsupported { .. } => "strange",
         },
     }
 }

@@ -3,7 +3,7 @@
 use crate::ask::{Question, STATELESS, ask, ask_for, problem, same_under_sc, stored};
 use crate::common::settings;
 use fencepost_engines::stateless::{Schedules, census};
-use fencepost_engines::{Budget, Explicit, Inconclusive, Settings, Stateless, Verdict, Why};
+use fencepost_engines::{Budget, Explicit, InconclusiveReason, Settings, Stateless};
 use fencepost_ir::Problem;
 use fencepost_search::{Cancel, Coverage, Limits, Progress, Stop};
 use std::time::Duration;
@@ -167,9 +167,8 @@ fn long_runs() {
             let answer = ask(&STATELESS, question, (&long(1_900), name), settings(1));
             assert_eq!(answer.verdict.word(), "verified", "{name}");
             let answer = ask(&STATELESS, question, (&long(3_000), name), settings(1));
-            let why = Why::Stopped(Stop::Depth);
-            let expected = Verdict::Inconclusive(Inconclusive { why, clean_up_to: None });
-            assert_eq!(answer.verdict, expected, "{name}");
+            let expected = InconclusiveReason::Limit(Stop::Depth);
+            assert_eq!(answer.verdict.inconclusive_reason(), Some(&expected), "{name}");
             assert!(!answer.outcomes_complete);
         }
     }

@@ -6,7 +6,7 @@ use crate::common::settings;
 use crate::draw::{deadlocks, invariants, sections};
 use fencepost_conformance::random::{Profile, program};
 use fencepost_engines::stateless::{Schedules, census};
-use fencepost_engines::{Budget, Inconclusive, Settings, Stateless, Verdict, Why};
+use fencepost_engines::{Bound, Budget, InconclusiveReason, Settings, Stateless, Verdict};
 use fencepost_ir::Problem;
 use fencepost_search::{Cancel, Coverage, Limits, Progress};
 
@@ -34,12 +34,14 @@ fn monotone(problem: &Problem) -> Result<Compared, String> {
             Verdict::Verified(_) if violated => return Err(format!("{most}: verified after all")),
             Verdict::Verified(_) => {}
             Verdict::Inconclusive(_) if violated => return Err(format!("{most}: not found again")),
-            Verdict::Inconclusive(Inconclusive { why: Why::Preemptions(clean), .. }) => {
-                if *clean > most {
-                    return Err(format!("{most}: clean up to {clean}"));
+            Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
+                InconclusiveReason::Bound { bound: Bound::Preemptions(clean), .. } => {
+                    if *clean > most {
+                        return Err(format!("{most}: clean up to {clean}"));
+                    }
                 }
-            }
-            Verdict::Inconclusive(_) => return Ok(Compared::default()),
+                _ => return Ok(Compared::default()),
+            },
         }
         let known = |verdict: &Verdict| !matches!(verdict, Verdict::Inconclusive(_));
         if known(&verdict) && known(&all) && verdict.word() != all.word() {

@@ -4,9 +4,9 @@
 use crate::ask::{Question, STATELESS, ask_for, problem, seeds};
 use crate::common::{corpus, settings};
 use crate::draw::many_runs;
+use fencepost_engines::InconclusiveReason;
 use fencepost_engines::stateless::{Census, Schedules, census};
 use fencepost_engines::{Answer, Budget, Engine, Resumed, Robust, RobustBy, Settings, Stateless};
-use fencepost_engines::{Verdict, Why};
 use fencepost_ir::Problem;
 use fencepost_monitor::Model;
 use fencepost_search::{Cancel, Coverage, Limits, Progress, Stop};
@@ -120,8 +120,8 @@ fn in_steps(problem: &Problem, model: &str, step: u64, threads: usize) -> (Answe
         let settings = Settings { limits, ..settings(threads) };
         let answer = ask(&resumed, Question::Verdict, (problem, model), settings);
         let more = resumed.saved.lock().expect("nobody panics").is_some();
-        let limit = Why::Stopped(Stop::States);
-        let stopped = matches!(&answer.verdict, Verdict::Inconclusive(why) if why.why == limit);
+        let limit = InconclusiveReason::Limit(Stop::States);
+        let stopped = answer.verdict.inconclusive_reason() == Some(&limit);
         assert_eq!(stopped, more, "what is left is kept: {:?}", answer.verdict);
         assert!(!resumed.foreign.load(std::sync::atomic::Ordering::Relaxed));
         if !more {

@@ -5,10 +5,11 @@ use crate::common::{check_with, corpus, lower, model, settings};
 use crate::compare::seeds;
 use fencepost_conformance::random::{Profile, RandomProgram, bounded, program, shrink};
 use fencepost_conformance::reference::contexts::{self as reference, Reached};
-use fencepost_engines::verdict::Why;
-use fencepost_engines::{Settings, Translate, Verdict, Violation};
-use fencepost_ir::{BinOp, Condition, Expr, Op, Problem, Property, Quantifier, Span, ThreadId};
-use fencepost_models::replay::{End, Moment, Trace, replay};
+use fencepost_engines::verdict::{InconclusiveReason, Unsupported};
+use fencepost_engines::{Settings, Translate, Verdict};
+use fencepost_ir::Violation;
+use fencepost_ir::{BinOp, Condition, Expr, Op, Problem, Property, Span, ThreadId};
+use fencepost_models::replay::{Moment, Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
 use fencepost_search::Limits;
 use fencepost_translate::contexts::Bound;
@@ -75,12 +76,13 @@ fn ask(
         && report.invariant_violations.is_empty()
         && expected.broken.is_empty();
     match &answer.verdict {
-        Verdict::Violated(evidence) => {
+        Verdict::Violated(violated) => {
             tally.violated += 1;
-            if !is_known(evidence.violation, expected) {
-                return Err(format!("{:?}, which cannot be", evidence.violation));
+            let evidence = violated.evidence();
+            if !is_known(evidence.violation(), expected) {
+                return Err(format!("{:?}, which cannot be", evidence.violation()));
             }
-            let trace = evidence.trace.as_ref().ok_or("a violation without a run")?;
+            let trace = evidence.trace().ok_or("a violation without a run")?;
             model(name).visit(trace.room(), Replay { problem, trace, bound })
         }
         Verdict::Verified(_) => Err("nothing can be verified within a bound".into()),
@@ -92,13 +94,20 @@ fn ask(
             tally.fine += 1;
             Ok(())
         }
-        Verdict::Inconclusive(reason) if reason.why == Why::Untranslated => {
+        Verdict::Inconclusive(inconclusive)
+            if matches!(
+                inconclusive.reason(),
+                InconclusiveReason::Unsupported { reason: Unsupported::Translation(_) }
+            ) =>
+        {
             tally.cut += 1;
             Ok(())
         }
-        Verdict::Inconclusive(reason) => {
-            Err(format!("{:?}, although there is {report:?} {:?}", reason.why, expected.broken))
-        }
+        Verdict::Inconclusive(reason) => Err(format!(
+            "{:?}, although there is {report:?} {:?}",
+            reason.reason(),
+            expected.broken
+        )),
     }
 }
 
@@ -116,7 +125,6 @@ fn is_known(violation: Violation, expected: &Reached) -> bool {
         Violation::Operations(_)
         | Violation::Deadlock
         | Violation::NoWitness(_)
-        | Violation::Witness(_)
         | Violation::NotRobust => false,
     }
 }
@@ -134,7 +142,7 @@ impl Visitor for Replay<'_> {
     fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
         let machine = Machine::new(self.problem, model, Reductions::ALL);
         let run = replay(&machine, self.trace).map_err(|divergence| divergence.reason)?;
-        if run.end == End::Fine {
+        if run.violation.is_none() {
             return Err("nothing is wrong at the end of the run".into());
         }
         within(self.problem, &run.moments, self.bound)
@@ -246,7 +254,7 @@ fn never(mut problem: Problem, seed: u64) -> Problem {
         expr = binary(BinOp::And, expr, same);
     }
     let condition = Condition { expr, text: format!("{outcome:?}"), span: Span::default() };
-    problem.properties.push(Property::Final(Quantifier::Never, condition));
+    problem.properties.push(Property::FinalNever(condition));
     problem
 }
 

@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::happens::cycle;
+use fencepost_ir::Violation;
 use fencepost_ir::op::{Address, Update};
 use fencepost_ir::program::{Location, Pool, Program, Register, Stmt, Thread};
 use fencepost_ir::waits::without_waits;
 use fencepost_ir::{
     BinOp, Expr, FenceKinds, Label, Loc, Op, Pc, PoolId, Property, Reg, Type, Value,
 };
-use fencepost_models::replay::{End, Run, replay};
+use fencepost_models::replay::{Run, replay};
 use fencepost_search::{Cancel, Progress};
 use std::num::NonZeroUsize;
 
@@ -117,7 +118,7 @@ fn is_robust(threads: &[&[Op]]) -> bool {
     match one.found {
         Some(raid) => {
             let run = shown(&problem, &raid);
-            assert_eq!(run.end, End::Fine);
+            assert_eq!(run.violation, None);
             assert!(run.moments.last().is_some_and(|last| last.pending.iter().all(Vec::is_empty)));
             false
         }
@@ -251,10 +252,10 @@ fn errors_under_sequential_consistency_are_told() {
     let fails = problem(&[&one, &other]);
     let judged = attacked(&fails, true, 1).found;
     let Some(Raid::Trouble(trace)) = judged else { panic!("an error, not {judged:?}") };
-    assert!(matches!(told(&fails, "sc", &trace).end, End::Stumbled(..)));
+    assert!(matches!(told(&fails, "sc", &trace).violation, Some(Violation::Assertion(..))));
     // If nobody wants to know, the run with the error shows the attack.
     let raid = attacked(&fails, false, 1).found.expect("an attack");
-    assert!(matches!(shown(&fails, &raid).end, End::Stumbled(..)));
+    assert!(matches!(shown(&fails, &raid).violation, Some(Violation::Assertion(..))));
 }
 
 #[test]
@@ -269,7 +270,7 @@ fn broken_properties_under_sequential_consistency_are_told() {
     for broken in [overlap, stuck] {
         let judged = attacked(&broken, true, 1).found;
         let Some(Raid::Trouble(trace)) = judged else { panic!("an error, not {judged:?}") };
-        assert!(matches!(told(&broken, "sc", &trace).end, End::Wrong(_)));
+        assert!(matches!(told(&broken, "sc", &trace).violation, Some(_)));
         assert_eq!(attacked(&broken, false, 1).found, None);
     }
 }

@@ -19,11 +19,10 @@ use super::visited::Visited;
 use super::{Order, Symbolic, SymbolicState};
 use crate::concretise::{Move, follow, moved};
 use crate::engine::{Budget, Settings, Task};
-use crate::evidence::exists;
-use crate::verdict::Evidence;
 use fencepost_automata::{Language, Letter};
 use fencepost_ir::{Op, Property, Value};
 use fencepost_models::machine::choice::Choices;
+use fencepost_models::replay::Trace;
 use fencepost_models::symbolic::{MARKERS, letter};
 use fencepost_models::{Action, Attempt, Step, Taken};
 use fencepost_search::{Coverage, Stop};
@@ -63,12 +62,12 @@ pub(super) struct Found {
     pub(super) steps: u64,
     pub(super) depth: usize,
     pub(super) bytes: u64,
-    /// The first violation.
-    pub(super) violation: Option<Evidence>,
+    /// A run to the first violation, not yet replayed: a shorter one may be found.
+    pub(super) violation: Option<Trace>,
     /// States kept in which something is wrong, and steps that go wrong.
     pub(super) errors: u64,
-    /// For each `final exists`, its position among the properties and a run that shows it.
-    pub(super) witnesses: Vec<(usize, Option<Evidence>)>,
+    /// By position in `sometimes`: a run to a witness.
+    pub(super) witnesses: Vec<Option<Trace>>,
     pub(super) outcomes: BTreeSet<Vec<Value>>,
     pub(super) reached: Reached,
 }
@@ -126,7 +125,7 @@ impl<'a, 'p> Search<'a, 'p> {
             bytes: 0,
             violation: None,
             errors: 0,
-            witnesses: exists(machine).map(|(at, _)| (at, None)).collect(),
+            witnesses: vec![None; task.problem.sometimes.len()],
             outcomes: BTreeSet::new(),
             reached: Reached::default(),
         };
@@ -158,8 +157,8 @@ impl<'a, 'p> Search<'a, 'p> {
                 }
                 Ok(false) => {}
                 Err(_) => {
-                    let evidence = self.evidence(Vec::new(), None)?;
-                    self.violated(evidence)?;
+                    let trace = self.trace_to(Vec::new(), None)?;
+                    self.violated(trace)?;
                 }
             }
             if !choices.advance() {
@@ -249,8 +248,8 @@ impl<'a, 'p> Search<'a, 'p> {
                 self.stack.last_mut().expect("just pushed").todo = Transitions::default();
             }
             if is_new {
-                let evidence = self.evidence(self.shortest(), None)?;
-                self.violated(evidence)?;
+                let trace = self.trace_to(self.shortest(), None)?;
+                self.violated(trace)?;
             }
         }
         if rests && !self.visited.rooms[room].rested {
@@ -276,8 +275,8 @@ impl<'a, 'p> Search<'a, 'p> {
         }
         if self.machine.wrong_at_rest(&state).is_some() {
             self.found.errors += 1;
-            let evidence = self.evidence(contents.clone(), None)?;
-            self.violated(evidence)?;
+            let trace = self.trace_to(contents.clone(), None)?;
+            self.violated(trace)?;
         }
         if !is_final {
             return Ok(());
@@ -285,15 +284,10 @@ impl<'a, 'p> Search<'a, 'p> {
         let observed = &self.task.problem.observed;
         let outcome = observed.iter().map(|what| self.machine.observe(&state, *what)).collect();
         self.found.outcomes.insert(outcome);
-        for at in 0..self.found.witnesses.len() {
-            let (position, shown) = &self.found.witnesses[at];
-            let property = &self.task.problem.properties[*position];
-            let shows = shown.is_none()
-                && matches!(property, Property::Final(_, c) if self.machine.holds(&state, c));
-            if shows {
-                let (position, back) = (*position, self.back(contents.clone(), None)?);
-                let evidence = self.followed(&back, Some(position));
-                self.found.witnesses[at].1 = Some(evidence);
+        for (at, condition) in self.task.problem.sometimes.iter().enumerate() {
+            if self.found.witnesses[at].is_none() && self.machine.holds(&state, condition) {
+                let back = self.back(contents.clone(), None)?;
+                self.found.witnesses[at] = Some(self.followed(&back, Some(at)));
             }
         }
         Ok(())
@@ -309,22 +303,22 @@ impl<'a, 'p> Search<'a, 'p> {
             let shortest = |l: &Language| languages.shortest(*l).expect("a step has contents");
             after.pending.iter().map(shortest).collect()
         };
-        let evidence = self.evidence(contents, Some(&hop))?;
-        self.violated(evidence)
+        let trace = self.trace_to(contents, Some(&hop))?;
+        self.violated(trace)
     }
 
-    fn violated(&mut self, evidence: Option<Evidence>) -> Flow {
-        self.found.violation = self.found.violation.take().or(evidence);
+    fn violated(&mut self, trace: Option<Trace>) -> Flow {
+        self.found.violation = self.found.violation.take().or(trace);
         if self.aim.stop { Err(Coverage::Found) } else { Ok(()) }
     }
 
     /// A run to these contents at the top of the stack, or to after a step from there; none if one is
     /// known.
-    fn evidence(
+    fn trace_to(
         &self,
         contents: Vec<Vec<Letter>>,
         last: Option<&Hop>,
-    ) -> Result<Option<Evidence>, Coverage> {
+    ) -> Result<Option<Trace>, Coverage> {
         if self.found.violation.is_some() {
             return Ok(None);
         }
@@ -341,7 +335,7 @@ impl<'a, 'p> Search<'a, 'p> {
     /// # Panics
     /// When the exact model does not follow: the symbolic model would have contents that cannot be, and no
     /// verdict could be trusted.
-    fn followed(&self, moves: &[Move], witness: Option<usize>) -> Evidence {
+    fn followed(&self, moves: &[Move], witness: Option<usize>) -> Trace {
         follow(self.task, self.settings.reductions, &self.init, moves, witness)
             .expect("what symbolic buffers do, exact ones do")
     }

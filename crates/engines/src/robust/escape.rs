@@ -15,7 +15,7 @@ use crate::stateless::variants::Variant;
 use fencepost_ir::waits::Waiting;
 use fencepost_ir::{Loc, Problem, ThreadId};
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::replay::{Trace, replay};
+use fencepost_models::replay::{Run, Trace};
 use fencepost_models::state::State;
 use fencepost_models::{
     Action, Event, EventKind, Machine, MemoryModel, ModelSpec, Reductions, Step, Taken, Visitor,
@@ -48,33 +48,18 @@ pub(crate) fn escape(
         spec.visit(ROOM, Going { waiting, reductions, plan: &plan, order: &order })
     });
     // A block may read less than was said, and the cycle go through what it does not read.
-    traces.find(|trace| leaves(&waiting.problem, &spec, reductions, trace))
+    traces.find(|trace| non_sc_run(&waiting.problem, &spec, reductions, trace).is_some())
 }
 
-/// Whether a trace replays on the exact model of this name and is not sequentially consistent.
-pub(crate) fn leaves(
+/// The replayed run of a trace, if it replays and is not sequentially consistent.
+pub(crate) fn non_sc_run(
     problem: &Problem,
     model: &ModelSpec,
     reductions: Reductions,
     trace: &Trace,
-) -> bool {
-    model.visit(trace.room(), Leaving { problem, reductions, trace })
-}
-
-struct Leaving<'a> {
-    problem: &'a Problem,
-    reductions: Reductions,
-    trace: &'a Trace,
-}
-
-impl Visitor for Leaving<'_> {
-    type Output = bool;
-
-    fn visit<M: MemoryModel>(self, model: M) -> bool {
-        let machine = Machine::new(self.problem, model, self.reductions);
-        let run = replay(&machine, self.trace);
-        run.is_ok_and(|run| cycle(self.problem, &run).is_some())
-    }
+) -> Option<Run> {
+    let run = model.replay(problem, reductions, trace).ok()?;
+    cycle(problem, &run).is_some().then_some(run)
 }
 
 /// What there is to do.

@@ -5,7 +5,7 @@ use super::path::{Move, Path, Pushed, Trouble};
 use super::variants::{Variant, Variants};
 use crate::robust::escape::escape;
 use fencepost_ir::waits::Waiting;
-use fencepost_ir::{Op, Property, Quantifier, ThreadId, Value};
+use fencepost_ir::{Op, ThreadId, Value};
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
 use fencepost_models::{Machine, MemoryModel};
@@ -365,11 +365,8 @@ impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
             let observed = &machine.shape.problem.observed;
             let outcome = observed.iter().map(|what| machine.observe(state, *what)).collect();
             self.tally.outcomes.insert(outcome);
-            for (at, property) in machine.shape.problem.properties.iter().enumerate() {
-                if let Property::Final(Quantifier::Exists, condition) = property
-                    && !self.tally.witnesses.contains_key(&at)
-                    && machine.holds(state, condition)
-                {
+            for (at, condition) in machine.shape.problem.sometimes.iter().enumerate() {
+                if !self.tally.witnesses.contains_key(&at) && machine.holds(state, condition) {
                     self.tally.witnesses.insert(at, self.trace(None));
                 }
             }

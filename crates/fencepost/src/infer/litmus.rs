@@ -45,11 +45,11 @@ fn is_once(call: &str) -> bool {
 pub(super) fn forbid(text: &str, problems: &mut [Problem]) -> Option<String> {
     let filtered = parse(text, "").is_ok_and(|file| file.constraint.filter.is_some());
     let mut told = None;
-    for property in problems.iter_mut().flat_map(|problem| &mut problem.properties) {
-        if let Property::Final(quantifier @ Quantifier::Exists, condition) = property {
-            *quantifier = Quantifier::Never;
+    for problem in problems {
+        for condition in std::mem::take(&mut problem.sometimes) {
             let those = if filtered { " that passes the filter" } else { "" };
             told = Some(format!("no run{those} may end with {}", condition.text));
+            problem.properties.push(Property::FinalNever(condition));
         }
     }
     told

@@ -8,7 +8,7 @@ use fencepost_frontends::Request;
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::menu::{Dish, Menu};
 use fencepost_infer::spelling::Spelling;
-use fencepost_ir::{Property, Quantifier, Written};
+use fencepost_ir::Written;
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
 use fencepost_report::json::InputError;
@@ -61,8 +61,7 @@ pub(super) fn prepare<'a>(
             taken = litmus::forbid(&text, &mut problems);
         }
     }
-    let asks = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
-    let asking = problems.iter().any(|p| p.properties.iter().any(asks));
+    let asking = problems.iter().any(|p| !p.sometimes.is_empty());
     Ok(Input { options, source, text, clients, models, problems, spelling, taken, asking })
 }
 

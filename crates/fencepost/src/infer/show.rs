@@ -7,7 +7,7 @@ use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::clause;
 use fencepost_infer::menu::Menu;
 use fencepost_infer::repair::{Inference, Repair, Round, Sufficiency, Unrepairable};
-use fencepost_ir::{Atom, Property, Quantifier};
+use fencepost_ir::Atom;
 use fencepost_models::ModelSpec;
 use fencepost_report::diff;
 use fencepost_report::repair::{self, Shown, Subject};
@@ -80,8 +80,7 @@ impl Inferring<'_> {
         if self.input.asking {
             note("no fence makes more runs possible: a `final exists` is looked at in the end");
         }
-        let asks = |p: &Property| matches!(p, Property::Final(Quantifier::Exists, _));
-        if self.input.problems.iter().all(|p| p.properties.iter().all(asks)) {
+        if self.input.problems.iter().all(|p| p.properties.is_empty()) {
             note("the file states nothing else that must hold; only faults are looked for");
         }
         text

@@ -5,14 +5,15 @@ use crate::input;
 use crate::output::Output;
 use crate::session::Session;
 use crate::store::{TraceNames, replace};
-use fencepost_engines::{Engine, Explicit, Settings, Task, Verdict};
+use fencepost_engines::{Engine, Explicit, Settings, Task};
 use fencepost_infer::repair::{Inference, Unrepairable};
-use fencepost_ir::{Placement, Problem};
+use fencepost_ir::Placement;
 use fencepost_models::ModelSpec;
 use fencepost_report::json::InputError;
-use fencepost_report::trace::tell;
+use fencepost_report::trace::Story;
 use fencepost_report::trace_file::TraceFile;
 use fencepost_report::violation::{sentence, shown_by};
+use std::borrow::Cow;
 use std::path::Path;
 
 impl Inferring<'_> {
@@ -85,21 +86,20 @@ impl Inferring<'_> {
         (session, settings): (&Session, Settings),
     ) -> Option<TraceFile> {
         let compiled = self.compiled(text).swap_remove(problem);
-        let properties = self.input.problems[problem].properties.clone();
-        let question = Problem { properties, ..compiled.clone() };
+        let question = compiled.clone().with_requirements_of(&self.input.problems[problem]);
         let task = Task { problem: &question, model };
         let (answer, _) = session.run("a trace", |budget| Explicit.run(task, settings, budget));
-        let Verdict::Violated(evidence) = answer.verdict else { return None };
-        let steps = evidence.trace?;
-        // Told with all properties of the file: so it is when it is replayed.
-        let story = tell(&compiled, model, settings.reductions, &steps).ok()?;
+        let evidence = answer.verdict.into_evidence()?;
+        // Replayed with all properties of the file, as the user's replay does.
+        let run = model.replay(&compiled, settings.reductions, evidence.trace()?).ok()?;
+        let story = Story::new(&compiled, Cow::Owned(run));
         let said = sentence(&compiled, shown_by(&story)?, Some(&story));
         Some(TraceFile::new(
             env!("CARGO_PKG_VERSION"),
             (&self.input.source.name, text),
             (model, settings.reductions),
             &story,
-            (&steps, said),
+            said,
         ))
     }
 }

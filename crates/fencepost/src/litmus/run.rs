@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::guard::guarded;
 use crate::input::{self, Source};
 use crate::session::{Session, settings};
-use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task, Verdict, Why};
+use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task, Verdict};
 use fencepost_frontends::litmus::{self, Test};
 use fencepost_ir::{Diagnostics, Problem, Thread, flow};
 use fencepost_models::ModelSpec;
@@ -146,7 +146,7 @@ impl Runner<'_> {
             }
         };
         // Only outcomes are asked for, so no time is spent on evidence for a property.
-        let problem = Problem { properties: Vec::new(), ..test.problem.clone() };
+        let problem = test.problem.without_requirements();
         let settings =
             Settings { fixed_buffer: settings.fixed_buffer.or(enough(&problem)), ..settings };
         let mut exit = Exit::Fine;
@@ -235,11 +235,15 @@ fn under(
     let Answer { verdict, outcomes, statistics, .. } = answer;
     let cut = match verdict {
         Verdict::Verified(_) => None,
-        Verdict::Violated(evidence) => return Err(sentence(problem, evidence.violation, None)),
-        Verdict::Inconclusive(reason) => Some(match reason.why {
-            Why::Buffers => Cut::Buffers(statistics.bound.unwrap_or(0)),
-            why => Cut::Limit(ended_by(why).into()),
-        }),
+        Verdict::Violated(violated) => {
+            return Err(sentence(problem, violated.evidence().violation().into(), None));
+        }
+        Verdict::Inconclusive(inconclusive) if inconclusive.is_bounded() => {
+            Some(Cut::Buffers(statistics.bound.unwrap_or(0)))
+        }
+        Verdict::Inconclusive(inconclusive) => {
+            Some(Cut::Limit(ended_by(inconclusive.reason()).into_owned()))
+        }
     };
     let shown = test.show(&outcomes).map_err(|fault| fault.describe().to_string())?;
     Ok(Seen { shown, cut, seconds })

@@ -16,12 +16,11 @@ mod notes;
 mod paper;
 
 use super::{Broken, Runner, lowered, model};
+use crate::reproduce::ended_by;
 use fencepost_engines::automata::{Looked, Order, Until};
-use fencepost_engines::{
-    Answer, Automata, Engine, Explicit, Inconclusive, Settings, Task, Verdict,
-};
+use fencepost_engines::{Answer, Automata, Engine, Explicit, Settings, Task, Verdict};
 use fencepost_ir::Problem;
-use fencepost_report::verdict_line::{ended_by, shown};
+use fencepost_report::verdict_line::shown;
 use fencepost_search::Limits;
 
 /// What a reader should know before the first row.
@@ -96,8 +95,8 @@ impl<'a> Search<'a> {
             looked.unwrap_or_else(|| without_buffers(Explicit.outcomes(task, settings, budget)))
         })?;
         let Some((looked, seconds)) = done else { return Ok(None) };
-        let met = match looked.answer.verdict {
-            Verdict::Inconclusive(Inconclusive { why, .. }) => Some(ended_by(why)),
+        let met = match &looked.answer.verdict {
+            Verdict::Inconclusive(inconclusive) => Some(ended_by(inconclusive.reason())),
             Verdict::Verified(_) | Verdict::Violated(_) => {
                 (!looked.answer.outcomes_complete).then_some(CUT)
             }

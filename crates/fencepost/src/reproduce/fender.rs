@@ -17,7 +17,8 @@ mod notes;
 mod paper;
 
 use super::{Broken, Runner, lowered, model, number, place_name, placed};
-use fencepost_engines::{Explicit, Settings, Task, Why};
+use crate::reproduce::ended_by;
+use fencepost_engines::{Explicit, Settings, Task};
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::fixpoint::{self, Avoidance, avoidance, conjoin};
 use fencepost_infer::lazy::{self, Question};
@@ -25,7 +26,7 @@ use fencepost_infer::menu::Menu;
 use fencepost_infer::repair::{Inference, Repair, Sufficiency};
 use fencepost_ir::{Problem, Written};
 use fencepost_report::reproduction::{Figure, Figures, Row};
-use fencepost_report::verdict_line::{ended_by, shown};
+use fencepost_report::verdict_line::{shown, stopped_by};
 use paper::{CLIENTS, Client, FENCES, Fences, MODELS, Place};
 use std::collections::BTreeSet;
 
@@ -139,7 +140,7 @@ fn client_row(
             (None, "Windows can hold more accesses than could be looked at.")
         }
         Ok(found) => (Some(found), ""),
-        Err(fixpoint::GaveUp::Stopped(stop)) => (None, ended_by(Why::Stopped(*stop))),
+        Err(fixpoint::GaveUp::Stopped(stop)) => (None, stopped_by(*stop)),
         Err(fixpoint::GaveUp::Constraints(_)) => (None, "There are too many constraints."),
     };
     let fewest = ours.and_then(Avoidance::fewest);
@@ -196,7 +197,7 @@ fn fences_row(
         Inference::Repaired(repair) => (Some(repair), ""),
         Inference::GaveUp(gave_up) => (
             None,
-            gave_up.undecided.first().map_or("A limit was met.", |(_, why)| ended_by(why.why)),
+            gave_up.undecided.first().map_or("A limit was met.", |(_, why)| ended_by(why.reason())),
         ),
         Inference::Unrepairable(_) => (None, "No fences help."),
     };

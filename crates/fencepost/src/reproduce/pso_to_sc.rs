@@ -12,9 +12,9 @@ mod paper;
 mod smallest;
 
 use super::{Broken, Runner, lowered, model};
-use fencepost_engines::{Engine, Inconclusive, Task, Translate, Verdict, Why};
+use crate::reproduce::ended_by;
+use fencepost_engines::{Engine, Task, Translate, Verdict};
 use fencepost_report::reproduction::{Figure, Figures, Row};
-use fencepost_report::verdict_line::ended_by;
 use fencepost_translate::contexts::Bound;
 use paper::{Line, TABLE_5_1, Version};
 use smallest::{BUGS, SHAPES, Sought};
@@ -75,8 +75,8 @@ fn version(
     let said = match answer.verdict {
         Verdict::Violated(_) => Ok(UNSAFE),
         Verdict::Verified(_) => Ok(SAFE),
-        Verdict::Inconclusive(Inconclusive { why: Why::Within(_), .. }) => Ok(SAFE),
-        Verdict::Inconclusive(Inconclusive { why, .. }) => Err(ended_by(why)),
+        Verdict::Inconclusive(inconclusive) if inconclusive.is_bounded() => Ok(SAFE),
+        Verdict::Inconclusive(inconclusive) => Err(ended_by(inconclusive.reason())),
     };
     let ours = said.map(|said| {
         Figures::new()

@@ -4,8 +4,7 @@ use crate::args::Bounds;
 use fencepost_engines::translate::simulated;
 use fencepost_ir::waits::without_waits;
 use fencepost_ir::{
-    BinOp, Condition, Consistency, Expr, Observable, Operations, Problem, Property, Quantifier,
-    Span, Value,
+    BinOp, Condition, Consistency, Expr, Observable, Operations, Problem, Property, Span, Value,
 };
 use fencepost_models::catalog::Kind;
 use fencepost_models::specification::allowed;
@@ -121,7 +120,7 @@ fn explained(problem: &Problem) -> Result<Problem, Unsupported> {
         let expr = sc.visit(1, Results { problem, operations });
         let text = "the results are those of some order of the operations".into();
         let condition = Condition { expr, text, span: Span::default() };
-        *property = Property::Final(Quantifier::Forall, condition);
+        *property = Property::FinalForall(condition);
     }
     Ok(explained)
 }

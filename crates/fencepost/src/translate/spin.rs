@@ -3,12 +3,14 @@
 
 use super::prepare::{How, prepare};
 use super::workshop::{Failed, Said, Workshop, is_installed};
-use fencepost_engines::translate::{Reported, lift, retrace};
+use fencepost_engines::translate::{Reported, lift, lift_witness, retrace};
+use fencepost_engines::verdict::{Explored, Findings, Met, judge};
 use fencepost_engines::{
-    Answer, Budget, Decider, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict,
-    Violation, Why,
+    self as engines, Answer, Bound, Budget, Decider, Engine, Evidence, Settings, Statistics, Task,
+    Verdict, Witness,
 };
-use fencepost_ir::{Property, Quantifier, Span};
+use fencepost_ir::Span;
+use fencepost_models::Fidelity;
 use fencepost_report::verdict_line::SPIN;
 use fencepost_search::Stop;
 use fencepost_translate::export::Export;
@@ -70,14 +72,12 @@ impl Spin {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What nothing found means.
-    fn bound(&self, witness: bool) -> Why {
-        match (self.how, witness) {
-            (How::Plain, _) => Why::UnderApproximated,
-            (How::Contexts(_, bound), true) => Why::Within(bound),
-            (How::Contexts(_, bound), false) => Why::NoWitnessWithin(bound),
-            (How::Buffers(_, room), true) => Why::Room(room),
-            (How::Buffers(..), false) => Why::NoWitness,
+    /// What a search without an error has explored.
+    fn explored(&self) -> Explored {
+        match self.how {
+            How::Plain => Explored::Everything,
+            How::Contexts(_, bound) => Explored::Within(Bound::Contexts(bound)),
+            How::Buffers(_, room) => Explored::Within(Bound::BuffersUpTo(room)),
         }
     }
 }
@@ -91,15 +91,20 @@ impl Engine for Spin {
         let mut statistics = Statistics::default();
         let asking = Asking { spin: self, task, settings, budget };
         let verdict = asking.ask(&mut statistics).unwrap_or_else(|stuck| {
-            let why = match stuck {
-                Stuck::Stopped(stop) => Why::Stopped(stop),
+            let explored = match stuck {
+                Stuck::Stopped(stop) => Explored::UntilLimit(stop),
                 Stuck::Broken(message) => {
                     let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
                     *failure = Some(message);
-                    Why::Tool
+                    Explored::Unsupported(engines::Unsupported::Tool)
                 }
             };
-            Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
+            judge(Findings {
+                fidelity: Fidelity::Exact,
+                explored,
+                violation: None,
+                witnesses: Vec::new(),
+            })
         });
         Answer {
             verdict,
@@ -117,6 +122,12 @@ impl Engine for Spin {
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         self.run(task, settings, budget)
     }
+}
+
+/// What a trail shows.
+enum Trail {
+    Violation(Box<Evidence>),
+    Witness(Box<Witness>),
 }
 
 /// One question.
@@ -138,10 +149,11 @@ impl Asking<'_> {
             Workshop::new().map_err(|error| Stuck::Broken(format!("no place to work: {error}")))?;
         workshop.write(MODEL, &model.text)?;
         // Each `final exists` has its error left out when its witness is found.
-        let mut found: Vec<(usize, Evidence)> = Vec::new();
+        let conditions = self.task.problem.sometimes.len();
+        let mut found: Vec<Option<Met<Witness>>> = vec![None; conditions];
         loop {
             let left_out: Vec<String> = (model.witnesses.iter())
-                .filter(|(_, at, _)| found.iter().any(|(known, _)| known == at))
+                .filter(|(_, at, _)| found[*at].is_some())
                 .map(|(_, _, name)| format!("-D{name}=1"))
                 .collect();
             let report = self.verify(&workshop, &model, &left_out)?;
@@ -157,13 +169,20 @@ impl Asking<'_> {
                     }
                     Some(words) if words.contains("depth") => Err(Stuck::Stopped(Stop::Depth)),
                     Some(words) => Err(Stuck::Broken(format!("SPIN: {words}"))),
-                    None => Ok(self.concluded(found)),
+                    None => Ok(judge(Findings {
+                        fidelity: Fidelity::Exact,
+                        explored: self.spin.explored(),
+                        violation: None,
+                        witnesses: found,
+                    })),
                 };
             }
-            let (witness, evidence) = self.trail(&workshop, &model, &translation, &left_out)?;
-            match witness {
-                None => return Ok(Verdict::Violated(evidence)),
-                Some(at) => found.push((at, evidence)),
+            match self.trail(&workshop, &model, &translation, &left_out)? {
+                Trail::Violation(evidence) => return Ok(judge(Findings::violation(*evidence))),
+                Trail::Witness(witness) => {
+                    let at = witness.condition();
+                    found[at] = Some(Met::Replayed(*witness));
+                }
             }
         }
     }
@@ -213,7 +232,7 @@ impl Asking<'_> {
         model: &Promela,
         translation: &Translation,
         left_out: &[String],
-    ) -> Result<(Option<usize>, Evidence), Stuck> {
+    ) -> Result<Trail, Stuck> {
         let mut arguments = left_out.to_vec();
         arguments.extend(["-t", "-p", "-T", MODEL].map(String::from));
         let told = self.tool(workshop, "spin", &arguments)?;
@@ -225,33 +244,18 @@ impl Asking<'_> {
             .collect();
         let reductions = self.settings.reductions;
         let trace = retrace(&translation.problem, reductions, &trail.init, &steps);
-        let lifted = trace.map(|trace| lift(self.task, translation, reductions, &trace, witness));
-        match lifted {
-            Some(Ok(evidence)) => Ok((witness, evidence)),
-            None | Some(Err(_)) => {
-                panic!("the trail of SPIN is not a run of the program:\n{}", told.text)
+        let lifted = trace.and_then(|trace| match witness {
+            None => {
+                let evidence = lift(self.task, translation, reductions, &trace).ok()?;
+                Some(Trail::Violation(Box::new(evidence)))
             }
-        }
-    }
-
-    /// With no error left.
-    fn concluded(&self, found: Vec<(usize, Evidence)>) -> Verdict {
-        let mut asked = (self.task.problem.properties.iter().enumerate())
-            .filter(|(_, p)| matches!(p, Property::Final(Quantifier::Exists, _)));
-        let missing = asked.find(|(at, _)| !found.iter().any(|(known, _)| known == at));
-        match (self.spin.how, missing) {
-            (How::Plain, None) => {
-                Verdict::Verified(found.into_iter().next().map(|(at, evidence)| Evidence {
-                    violation: Violation::Witness(at),
-                    ..evidence
-                }))
+            Some(at) => {
+                let witness = lift_witness(self.task, translation, reductions, &trace, at).ok()?;
+                Some(Trail::Witness(Box::new(witness)))
             }
-            (How::Plain, Some((at, _))) => Verdict::Violated(Evidence::no_witness(at)),
-            (_, missing) => {
-                let why = self.spin.bound(missing.is_none());
-                Verdict::Inconclusive(Inconclusive { why, clean_up_to: None })
-            }
-        }
+        });
+        let wrong = || panic!("the trail of SPIN is not a run of the program:\n{}", told.text);
+        Ok(lifted.unwrap_or_else(wrong))
     }
 
     fn tool(

@@ -200,13 +200,13 @@ impl Context<'_> {
             operations: operations.as_ref(),
             client: text,
         };
-        let (claims, observed) = conditions.all(&program, &self.labels, self.diagnostics);
-        let mut properties = Vec::new();
+        let name = text.unwrap_or_default().to_string();
+        let mut problem = Problem { name, program, ..Problem::default() };
         if self.unit.asserts {
-            properties.push(Property::Assertions);
+            problem.properties.push(Property::Assertions);
         }
-        properties.extend(claims);
-        Some(Problem { name: text.unwrap_or_default().to_string(), program, properties, observed })
+        conditions.add_to(&mut problem, &self.labels, self.diagnostics);
+        Some(problem)
     }
 
     /// Gives all problems the same table of labels, without those that nothing uses.
@@ -252,7 +252,8 @@ fn all_code(problem: &mut Problem) -> Vec<&mut Vec<Stmt>> {
             Property::Assertions
             | Property::MutualExclusion
             | Property::DeadlockFree
-            | Property::Final(..)
+            | Property::FinalForall(_)
+            | Property::FinalNever(_)
             | Property::Invariant(_) => {}
         }
     }

@@ -1,8 +1,8 @@
 //! From the syntax tree to a [`Test`].
 
 use fencepost_ir::{
-    BinOp, Condition, Expr, Loc, Observable, Problem, Program, Property, Quantifier, Reg, Span,
-    ThreadId, UnOp, validate,
+    BinOp, Condition, Expr, Loc, Observable, Problem, Program, Quantifier, Reg, Span, ThreadId,
+    UnOp, validate,
 };
 
 use super::assembler::Sources;
@@ -113,8 +113,10 @@ pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
     let hash = hash(file, &shown);
     let text = condition::show(&asked.prop, &in_state);
     let quantifier = file.constraint.quantifier;
-    let property = property(quantifier, &condition, filter.as_ref(), &text, file.constraint.span);
-    let problem = Problem { name: String::new(), program, properties: vec![property], observed };
+    let restricted =
+        restricted(quantifier, &condition, filter.as_ref(), &text, file.constraint.span);
+    let mut problem = Problem { program, observed, ..Problem::default() };
+    problem.add_final(quantifier, restricted);
     if let Err(broken) = validate::validate(&problem) {
         let broken: Vec<String> = broken.iter().take(10).map(ToString::to_string).collect();
         panic!("the front end made a program that is not well-formed: {}", broken.join("; "));
@@ -342,14 +344,14 @@ fn balanced(op: BinOp, mut parts: Vec<Expr<Observable>>) -> Option<Expr<Observab
     parts.pop()
 }
 
-/// The condition, restricted to the states that count, as a property.
-fn property(
+/// The condition, restricted to the states that count.
+fn restricted(
     quantifier: Quantifier,
     condition: &Expr<Observable>,
     filter: Option<&Expr<Observable>>,
     text: &str,
     span: Span,
-) -> Property {
+) -> Condition {
     let expr = match filter {
         None => condition.clone(),
         Some(filter) => {
@@ -364,5 +366,5 @@ fn property(
             }
         }
     };
-    Property::Final(quantifier, Condition { expr, text: text.to_string(), span })
+    Condition { expr, text: text.to_string(), span }
 }

@@ -17,12 +17,12 @@ use super::{Machine, Taken};
 use crate::bits::Writer;
 use crate::model::{MemoryModel, Stumble};
 use crate::state::State;
-use fencepost_ir::{Op, Property, Quantifier, ThreadId};
+use fencepost_ir::{Op, ThreadId};
 use fencepost_search::{Sink, TransitionSystem};
 
 /// The class of targets that violate a property.
 pub const VIOLATION: u32 = 0;
-/// The class of the first `final exists` property's witnesses; the next ones follow.
+/// The class of the witnesses of the first condition in `sometimes`; the next ones follow.
 pub const WITNESS: u32 = 1;
 
 /// Detail of a violation by the state itself, not by a step.
@@ -167,13 +167,9 @@ impl<M: MemoryModel> Machine<'_, M> {
             outcome.extend_from_slice(&self.observe(state, *what).to_le_bytes());
         }
         sink.fact(&outcome);
-        let mut class = WITNESS;
-        for property in &self.shape.problem.properties {
-            if let Property::Final(Quantifier::Exists, condition) = property {
-                if self.holds(state, condition) {
-                    sink.target(class, ITSELF);
-                }
-                class += 1;
+        for (class, condition) in (WITNESS..).zip(&self.shape.problem.sometimes) {
+            if self.holds(state, condition) {
+                sink.target(class, ITSELF);
             }
         }
     }

@@ -15,7 +15,7 @@ fn shown(source: &str, name: &str, look: Look, settings: Settings) -> String {
     let finding = find(&problem, &model, settings);
     let story = finding.story();
     let mut text = row(&finding, story.as_ref(), name.len(), look.paint);
-    if let (Some(story), Some(evidence)) = (&story, finding.evidence()) {
+    if let (Some(story), Some(evidence)) = (&story, finding.shown()) {
         text.push_str(&heading("test.fp", &model, evidence, story, look.paint));
         text.push_str(&picture(story, look));
         for reason in reasons(&problem.program, &model, &story.run) {

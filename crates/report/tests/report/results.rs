@@ -3,12 +3,13 @@
 use crate::common::{MESSAGE, PETERSON, STORE_BUFFERING, find, lower, model};
 use fencepost_engines::Settings;
 use fencepost_ir::Diagnostics;
+use fencepost_report::Story;
 use fencepost_report::json::{BufferRecord, CheckReport, CheckResult, InputError};
-use fencepost_report::trace::tell;
 use fencepost_report::trace_file::TraceFile;
 use fencepost_report::verdict_line::Found;
 use fencepost_search::Limits;
 use serde_json::Value;
+use std::borrow::Cow;
 
 const SCHEMA: &str = include_str!("../../../../book/src/check.schema.json");
 
@@ -168,15 +169,8 @@ fn trace_file(source: &str, name: &str) -> TraceFile {
     let model = model(name);
     let finding = find(&problem, &model, Settings::default());
     let story = finding.story().expect("a run");
-    let trace = finding.evidence().and_then(|e| e.trace.clone()).expect("a trace");
     let said = finding.message(Some(&story)).expect("a violation");
-    TraceFile::new(
-        "1.2.3",
-        ("test.fp", source),
-        (&model, finding.reductions),
-        &story,
-        (&trace, said),
-    )
+    TraceFile::new("1.2.3", ("test.fp", source), (&model, finding.reductions), &story, said)
 }
 
 #[test]
@@ -189,7 +183,8 @@ fn stored_traces_replay() {
             let problem = lower(&file.source);
             let model = file.model.model().expect("it was just written");
             let trace = file.trace(&problem.program).expect("its own threads");
-            let story = tell(&problem, &model, file.reductions(), &trace).expect("it replays");
+            let run = model.replay(&problem, file.reductions(), &trace).expect("it replays");
+            let story = Story::new(&problem, Cow::Owned(run));
             assert_eq!(file.compare_events(&story, file.steps.len()), Ok(()));
         }
     }
@@ -200,7 +195,8 @@ fn a_changed_trace_is_noticed() {
     let mut file = trace_file(MESSAGE, "pso");
     let problem = lower(MESSAGE);
     let trace = file.trace(&problem.program).expect("its own threads");
-    let story = tell(&problem, &model("pso"), file.reductions(), &trace).expect("it replays");
+    let run = model("pso").replay(&problem, file.reductions(), &trace).expect("it replays");
+    let story = Story::new(&problem, Cow::Owned(run));
     file.events[2].value = Some("2".into());
     let difference = file.compare_events(&story, 99).expect_err("a difference");
     assert_eq!(difference.step, Some(2));

@@ -227,10 +227,8 @@ impl Whole<'_> {
         for name in self.unused() {
             out.line(&format!("(void){name};"));
         }
-        for property in &self.problem.properties {
-            if let Property::Final(quantifier, condition) = property {
-                self.final_condition(*quantifier, condition, out);
-            }
+        for (quantifier, condition) in self.problem.finals() {
+            self.final_condition(quantifier, condition, out);
         }
         out.line("return 0;");
         out.close("}");
@@ -261,14 +259,22 @@ impl Whole<'_> {
         }) {
             used.insert(self.names.variable(address.base).0.first);
         }
-        for property in &self.problem.properties {
-            if let Property::Invariant(condition) | Property::Final(_, condition) = property {
-                condition.expr.for_each_var(&mut |what| {
-                    if let Observable::Loc(loc) = what {
-                        used.insert(self.names.variable(*loc).0.first);
-                    }
-                });
-            }
+        let invariants = self.problem.properties.iter().filter_map(|property| match property {
+            Property::Invariant(condition) => Some(condition),
+            Property::Assertions
+            | Property::MutualExclusion
+            | Property::FinalForall(_)
+            | Property::FinalNever(_)
+            | Property::DeadlockFree
+            | Property::Operations(_) => None,
+        });
+        let finals = self.problem.finals().map(|(_, condition)| condition);
+        for condition in invariants.chain(finals) {
+            condition.expr.for_each_var(&mut |what| {
+                if let Observable::Loc(loc) = what {
+                    used.insert(self.names.variable(*loc).0.first);
+                }
+            });
         }
         let unused = self.names.variables.iter().filter(|v| !used.contains(&v.first));
         unused.map(|variable| variable.name.as_str()).collect()

@@ -164,15 +164,17 @@ impl Printer<'_> {
                 Property::Invariant(condition) => {
                     format!("invariant {};", self.condition(condition)?)
                 }
-                Property::Final(quantifier, condition) => {
-                    let word = match quantifier {
-                        Quantifier::Exists => "exists",
-                        Quantifier::Forall => "forall",
-                        Quantifier::Never => "never",
-                    };
-                    format!("final {word} ({});", self.condition(condition)?)
-                }
+                Property::FinalForall(_) | Property::FinalNever(_) => continue,
             };
+            self.out.line(&line);
+        }
+        for (quantifier, condition) in self.problem.finals() {
+            let word = match quantifier {
+                Quantifier::Exists => "exists",
+                Quantifier::Forall => "forall",
+                Quantifier::Never => "never",
+            };
+            let line = format!("final {word} ({});", self.condition(condition)?);
             self.out.line(&line);
         }
         let observed = self.problem.observed.iter();

@@ -198,17 +198,9 @@ impl Test<'_> {
     }
 
     fn condition(&self) -> Result<String, Unsupported> {
-        let mut found = None;
         for property in &self.problem().properties {
             let what = match property {
-                Property::Final(quantifier, condition) if found.is_none() => {
-                    found = Some((*quantifier, condition));
-                    continue;
-                }
-                Property::Final(..) => {
-                    "a litmus test has one condition on final states: write \
-                     one test for each"
-                }
+                Property::FinalForall(_) | Property::FinalNever(_) => continue,
                 Property::Assertions => "a litmus test has no assertions: use `final forall`",
                 Property::Invariant(_) => "a litmus test has no invariants: use `final forall`",
                 Property::MutualExclusion => {
@@ -219,7 +211,14 @@ impl Test<'_> {
             };
             return Err(Unsupported(what.into()));
         }
-        let Some((quantifier, condition)) = found else { return Ok("forall (true)\n".into()) };
+        let mut finals = self.problem().finals();
+        let Some((quantifier, condition)) = finals.next() else {
+            return Ok("forall (true)\n".into());
+        };
+        if finals.next().is_some() {
+            let what = "a litmus test has one condition on final states: write one test for each";
+            return Err(Unsupported(what.into()));
+        }
         let word = match quantifier {
             Quantifier::Exists => "exists",
             Quantifier::Forall => "forall",

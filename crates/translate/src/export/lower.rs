@@ -86,8 +86,13 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
     };
     let properties = properties(problem, &program, &moved);
     let observed = problem.observed.iter().map(moved).collect();
-    let problem = Problem { name: problem.name.clone(), program, properties, observed };
+    let sometimes = problem.sometimes.iter().map(|c| moved_condition(c, &moved)).collect();
+    let problem = Problem { name: problem.name.clone(), program, properties, sometimes, observed };
     Ok(Lowered { problem, origins })
+}
+
+fn moved_condition(c: &Condition, moved: &impl Fn(&Observable) -> Observable) -> Condition {
+    Condition { expr: substitute(&c.expr, &|what| Expr::Var(moved(what))), ..c.clone() }
 }
 
 /// The properties that are left, with `assertions` where there is something to assert.
@@ -96,16 +101,12 @@ fn properties(
     program: &Program,
     moved: &impl Fn(&Observable) -> Observable,
 ) -> Vec<Property> {
-    let condition = |c: &Condition| Condition {
-        expr: substitute(&c.expr, &|what| Expr::Var(moved(what))),
-        ..c.clone()
-    };
+    let condition = |c: &Condition| moved_condition(c, moved);
     let mut properties: Vec<Property> = Vec::new();
     for property in &problem.properties {
         match property {
-            Property::Final(quantifier, c) => {
-                properties.push(Property::Final(*quantifier, condition(c)));
-            }
+            Property::FinalForall(c) => properties.push(Property::FinalForall(condition(c))),
+            Property::FinalNever(c) => properties.push(Property::FinalNever(condition(c))),
             Property::Invariant(c) => properties.push(Property::Invariant(condition(c))),
             Property::Assertions | Property::DeadlockFree => properties.push(property.clone()),
             Property::MutualExclusion | Property::Operations(_) => {}

@@ -30,7 +30,7 @@ use super::lower::{Lowered, lower};
 use super::names::Names;
 use crate::Unsupported;
 use fencepost_ir::range::{Ranges, ranges};
-use fencepost_ir::{Pc, Problem, Property, Quantifier, Reg, ThreadId};
+use fencepost_ir::{Pc, Problem, Property, Reg, ThreadId};
 use out::Out;
 use plan::Plan;
 
@@ -149,13 +149,16 @@ impl Model<'_> {
     /// Whether something is to be done before or after the threads.
     fn needs_init(&self) -> bool {
         let looks = |property: &Property| match property {
-            Property::Final(Quantifier::Exists | Quantifier::Forall | Quantifier::Never, _)
-            | Property::Invariant(_) => true,
-            Property::Assertions
+            Property::Invariant(_) => true,
+            Property::FinalForall(_)
+            | Property::FinalNever(_)
+            | Property::Assertions
             | Property::MutualExclusion
             | Property::DeadlockFree
             | Property::Operations(_) => false,
         };
-        self.problem.program.init.is_some() || self.problem.properties.iter().any(looks)
+        self.problem.program.init.is_some()
+            || self.problem.finals().next().is_some()
+            || self.problem.properties.iter().any(looks)
     }
 }

@@ -28,7 +28,7 @@ use super::text::{Text, harmless};
 use crate::{Translation, Unsupported};
 use fencepost_ir::interval::FULL;
 use fencepost_ir::range::{footprint, ranges};
-use fencepost_ir::{Condition, Loc, Op, Problem, Program, Property, Quantifier, ThreadId};
+use fencepost_ir::{Loc, Op, Problem, Program, Property, Quantifier, ThreadId};
 use std::collections::BTreeSet;
 
 /// The program as sequential C. The translation was made to run in [`sequence`](crate::contexts::sequence), and is
@@ -153,7 +153,7 @@ impl Sequence<'_> {
         }
         prelude::about(out);
         out.line(" */");
-        let witnesses = self.finals().filter(|(q, _)| *q == Quantifier::Exists).count();
+        let witnesses = self.problem().finals().filter(|(q, _)| *q == Quantifier::Exists).count();
         prelude::write(self.whole.uses, self.guesses_any_number(), witnesses, out);
         self.variables(out);
         self.places(out);
@@ -345,27 +345,16 @@ impl Sequence<'_> {
         out.close("}");
     }
 
-    fn finals(&self) -> impl Iterator<Item = (Quantifier, &Condition)> {
-        self.problem().properties.iter().filter_map(|property| match property {
-            Property::Final(quantifier, condition) => Some((*quantifier, condition)),
-            Property::Assertions
-            | Property::MutualExclusion
-            | Property::Invariant(_)
-            | Property::DeadlockFree
-            | Property::Operations(_) => None,
-        })
-    }
-
     /// Conditions on final states.
     fn at_the_end(&self, out: &mut Text<'_>) {
-        if self.finals().next().is_none() {
+        if self.problem().finals().next().is_none() {
             return;
         }
         let done: Vec<String> =
             self.simulations.iter().map(|s| self.whole.names.location(s.done)).collect();
         out.open(&format!("if ({}) {{", done.join(" && ")));
         let mut witnesses = 0;
-        for (quantifier, condition) in self.finals() {
+        for (quantifier, condition) in self.problem().finals() {
             let text = harmless(&condition.text);
             match quantifier {
                 Quantifier::Forall => {

@@ -4,11 +4,12 @@
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
+use fencepost_ir::Violation;
 use fencepost_ir::{Diagnostics, Op, Pc, Problem, Property, ThreadId};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::machine::{Action, Step, Taken};
-use fencepost_models::replay::{End, Trace, replay};
+use fencepost_models::replay::{Trace, replay};
 use fencepost_models::sc::Sc;
 use fencepost_models::state::State;
 use fencepost_models::{Machine, ModelSpec, Reductions};
@@ -103,7 +104,11 @@ pub(crate) fn moves(problem: &Problem, trace: &Trace) -> Vec<Move> {
 
 /// A trace of the program that makes these moves: each thread first takes steps that change nothing until it
 /// is where the move begins. When nothing is wrong in the end, all threads take such steps, too. How it ends.
-pub(crate) fn follow(problem: &Problem, init: Vec<u32>, moves: &[Move]) -> Result<End, String> {
+pub(crate) fn follow(
+    problem: &Problem,
+    init: Vec<u32>,
+    moves: &[Move],
+) -> Result<Option<Violation>, String> {
     let machine = machine(problem);
     let mut state = machine.blank();
     let mut choices = Choices::scripted(&init);
@@ -135,7 +140,7 @@ pub(crate) fn follow(problem: &Problem, init: Vec<u32>, moves: &[Move]) -> Resul
         }
     }
     let end = tell(&machine, &trace)?;
-    if end != End::Fine {
+    if end.is_some() {
         return Ok(end);
     }
     for t in problem.program.thread_ids() {
@@ -151,7 +156,7 @@ pub(crate) fn follow(problem: &Problem, init: Vec<u32>, moves: &[Move]) -> Resul
     tell(&machine, &trace)
 }
 
-fn tell(machine: &Machine<'_, Buffered<Sc>>, trace: &Trace) -> Result<End, String> {
+fn tell(machine: &Machine<'_, Buffered<Sc>>, trace: &Trace) -> Result<Option<Violation>, String> {
     let run = replay(machine, trace).map_err(|d| format!("step {:?}: {}", d.step, d.reason))?;
-    Ok(run.end)
+    Ok(run.violation)
 }

@@ -11,7 +11,6 @@ use fencepost_engines::{Automata, Verdict};
 use fencepost_ir::{Loc, ThreadId, Value};
 use fencepost_models::replay::{Moment, Pending};
 use fencepost_report::reproduction::{Figure, Figures, Row};
-use fencepost_report::trace::tell;
 
 const FIG_2: &str = include_str!("../../../../../corpus/papers/automata-fig2.fp");
 const FIG_4: &str = include_str!("../../../../../corpus/papers/automata-fig4.fp");
@@ -228,16 +227,11 @@ fn both_at_once(runner: &mut Runner) -> Result<(), Broken> {
     // The other thread needs a round of the first to be committed for each of its own.
     let source = rounds(2 * ROUNDS + 1, ROUNDS);
     let Some(explored) = search.explore(runner, &source)? else { return Ok(()) };
-    let trace = match &explored.looked.answer.verdict {
-        Verdict::Verified(Some(evidence)) => evidence.trace.as_ref(),
-        Verdict::Verified(None) | Verdict::Violated(_) | Verdict::Inconclusive(_) => None,
+    let witness = match &explored.looked.answer.verdict {
+        Verdict::Verified(verified) => verified.witness(),
+        Verdict::Violated(_) | Verdict::Inconclusive(_) => None,
     };
-    let story = trace.map(|trace| {
-        let model = super::model("tso");
-        tell(&explored.problem, &model, runner.settings.reductions, trace)
-            .expect("an engine reports only runs that replay")
-    });
-    let moments = story.iter().flat_map(|story| &story.run.moments);
+    let moments = witness.iter().flat_map(|witness| &witness.run().moments);
     let most = moments.map(held).max().unwrap_or(0);
     let example = Example {
         group: "Fig. 4",

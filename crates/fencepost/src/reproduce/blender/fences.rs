@@ -12,7 +12,8 @@
 use super::super::{Broken, Runner, lowered, model, number, place_name};
 use super::paper::{Cell, Line, MEMORY, OPTIMAL, SUB_OPTIMAL, UNFIXABLE};
 use super::{column, notes, row_name, source};
-use fencepost_engines::{Auto, Budget, Engine, Settings, Task, Verdict, Why};
+use crate::reproduce::ended_by;
+use fencepost_engines::{Auto, Budget, Engine, Settings, Task, Verdict};
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::enforce::enforce;
 use fencepost_infer::fixpoint::{GaveUp, abstract_avoidance};
@@ -22,7 +23,7 @@ use fencepost_infer::repair::{Inference, Sufficiency};
 use fencepost_ir::{FenceKinds, Placement, Problem, Written, placement};
 use fencepost_models::ModelSpec;
 use fencepost_report::reproduction::{Figure, Figures, Row};
-use fencepost_report::verdict_line::{ended_by, shown};
+use fencepost_report::verdict_line::{shown, stopped_by};
 use fencepost_search::{Limits, Stop};
 use std::cmp::Ordering;
 
@@ -70,7 +71,7 @@ fn fewest_row(
             Sufficiency::Bounded(_) => (None, notes::UNPROVED),
         },
         Inference::GaveUp(gave_up) => {
-            let why = gave_up.undecided.first().map(|(_, why)| ended_by(why.why));
+            let why = gave_up.undecided.first().map(|(_, why)| ended_by(why.reason()));
             (None, why.unwrap_or("a limit was met"))
         }
         Inference::Unrepairable(_) => (None, "no fences help"),
@@ -196,7 +197,7 @@ fn method(
     let avoidance =
         abstract_avoidance(task, abstracted, settings, budget).map_err(|why| match why {
             GaveUp::Stopped(Stop::Memory) => "more than 8 GiB, or than there is".into(),
-            GaveUp::Stopped(stop) => ended_by(Why::Stopped(stop)).into(),
+            GaveUp::Stopped(stop) => stopped_by(stop).into(),
             GaveUp::Constraints(count) => format!("{count} orderings are too many"),
         })?;
     let (states, constraints) = (avoidance.states, avoidance.fewest());

@@ -6,12 +6,12 @@
 use super::super::{Broken, Runner, lowered, model};
 use super::paper::{COMMITTED_TWICE, Cell, Line, PROVED, SPURIOUS, VIOLATED};
 use super::{column, notes, row_name, source};
+use crate::reproduce::ended_by;
 use fencepost_engines::concretise::{self, Suspect};
-use fencepost_engines::{Abstraction, Answer, Engine, Inconclusive, Task, Verdict, Why};
+use fencepost_engines::{Abstraction, Answer, Engine, InconclusiveReason, Task, Verdict};
 use fencepost_ir::Program;
 use fencepost_models::coherence::Domain;
 use fencepost_report::reproduction::{Figure, Figures, Row};
-use fencepost_report::verdict_line::ended_by;
 use fencepost_report::wording;
 
 /// The rows of one program: one for each abstraction.
@@ -75,11 +75,13 @@ fn is_fast_mutex(line: &Line, cell: &Cell) -> bool {
 
 /// What the abstraction says; if nothing, what it met.
 fn word(answer: &Answer) -> Result<&'static str, &'static str> {
-    match answer.verdict {
+    match &answer.verdict {
         Verdict::Verified(_) => Ok(PROVED),
         Verdict::Violated(_) => Ok(VIOLATED),
-        Verdict::Inconclusive(Inconclusive { why: Why::Spurious, .. }) => Ok(SPURIOUS),
-        Verdict::Inconclusive(Inconclusive { why, .. }) => Err(ended_by(why)),
+        Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
+            InconclusiveReason::Spurious => Ok(SPURIOUS),
+            reason => Err(ended_by(reason)),
+        },
     }
 }
 

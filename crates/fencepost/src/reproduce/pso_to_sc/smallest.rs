@@ -7,12 +7,11 @@
 //! not show.
 
 use super::super::{Broken, Runner, lowered, model};
+use crate::reproduce::ended_by;
 use fencepost_engines::{
-    Answer, Budget, Engine, Explicit, Inconclusive, Settings, Task, Translate, Verdict, Violation,
-    Why,
+    Answer, Budget, Engine, Explicit, InconclusiveReason, Settings, Task, Translate, Verdict,
 };
 use fencepost_report::reproduction::{Figure, Figures, Row};
-use fencepost_report::verdict_line::ended_by;
 use fencepost_translate::contexts::Bound;
 
 /// The largest bound that is tried.
@@ -78,16 +77,17 @@ impl Sought {
     /// Whether it was found, or what ended the search.
     fn is_found(self, answer: &Answer) -> Result<bool, &'static str> {
         match (&answer.verdict, self) {
-            (Verdict::Violated(evidence), Sought::Violation) => {
-                Ok(!matches!(evidence.violation, Violation::NoWitness(_)))
+            (Verdict::Violated(violated), Sought::Violation) => {
+                Ok(violated.evidence().run().is_some())
             }
             (Verdict::Violated(_), Sought::Witness) => Ok(false),
             (Verdict::Verified(_), Sought::Violation) => Ok(false),
             (Verdict::Verified(_), Sought::Witness) => Ok(true),
-            (Verdict::Inconclusive(Inconclusive { why, .. }), _) => match why {
-                Why::Within(_) => Ok(matches!(self, Sought::Witness)),
-                Why::NoWitnessWithin(_) => Ok(false),
-                why => Err(ended_by(*why)),
+            (Verdict::Inconclusive(inconclusive), _) => match inconclusive.reason() {
+                InconclusiveReason::Bound { witness_missing, .. } => {
+                    Ok(matches!(self, Sought::Witness) && !witness_missing)
+                }
+                reason => Err(ended_by(reason)),
             },
         }
     }

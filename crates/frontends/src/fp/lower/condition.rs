@@ -1,8 +1,8 @@
 //! Conditions and what to observe.
 
 use fencepost_ir::{
-    Condition, Diagnostics, Expr, Loc, Observable, Operations, Program, Property, Reg, Span,
-    ThreadId,
+    Condition, Diagnostics, Expr, Loc, Observable, Operations, Problem, Program, Property, Reg,
+    Span, ThreadId,
 };
 
 use super::client::ClientResult;
@@ -24,14 +24,13 @@ pub(super) struct Conditions<'a> {
 }
 
 impl Conditions<'_> {
-    /// The properties a file claims, and what outcomes show.
-    pub(super) fn all(
+    /// Adds the properties that the file claims, and what outcomes show.
+    pub(super) fn add_to(
         &self,
-        program: &Program,
+        problem: &mut Problem,
         labels: &Labels<'_>,
         diagnostics: &mut Diagnostics,
-    ) -> (Vec<Property>, Vec<Observable>) {
-        let mut properties = Vec::new();
+    ) {
         let mut mentioned = Vec::new();
         for claim in &self.unit.claims {
             let mut condition = |expr: &tree::Expr| Condition {
@@ -39,7 +38,7 @@ impl Conditions<'_> {
                 text: labels.text(expr.span),
                 span: expr.span,
             };
-            properties.push(match claim {
+            problem.properties.push(match claim {
                 Claim::MutualExclusion => Property::MutualExclusion,
                 Claim::DeadlockFree => Property::DeadlockFree,
                 Claim::Operations(..) => match self.operations {
@@ -53,7 +52,8 @@ impl Conditions<'_> {
                     self.expr(expr, &mut Diagnostics::new()).for_each_var(&mut |what| {
                         push_once(&mut mentioned, *what);
                     });
-                    Property::Final(*quantifier, lowered)
+                    problem.add_final(*quantifier, lowered);
+                    continue;
                 }
             });
         }
@@ -67,9 +67,9 @@ impl Conditions<'_> {
             observed = mentioned;
         }
         if observed.is_empty() {
-            observed = everything(program);
+            observed = everything(&problem.program);
         }
-        (properties, observed)
+        problem.observed = observed;
     }
 
     fn observables(&self, expr: &tree::Expr, diagnostics: &mut Diagnostics) -> Vec<Observable> {

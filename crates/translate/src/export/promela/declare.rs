@@ -338,15 +338,9 @@ pub(super) fn final_conditions(model: &Model<'_>, out: &mut Out) -> Result<(), U
         .collect();
     let facts = Facts { program, ranges: model.ranges, registers: &registers };
     let mut waits = false;
+    let mut witnesses = 0..;
     out.indent();
-    for (at, property) in model.export.problem.properties.iter().enumerate() {
-        let Property::Final(quantifier, _) = property else { continue };
-        let lowered = finals(&model.export.problem.properties[..at]);
-        let mut all = model.problem.properties.iter().filter_map(|p| match p {
-            Property::Final(_, condition) => Some(condition),
-            _ => None,
-        });
-        let asked = all.nth(lowered).expect("lowering keeps conditions on final states");
+    for (quantifier, asked) in model.problem.finals() {
         if !std::mem::replace(&mut waits, true) {
             out.line("(_nr_pr == 1); /* all threads are done */");
         }
@@ -362,6 +356,7 @@ pub(super) fn final_conditions(model: &Model<'_>, out: &mut Out) -> Result<(), U
             }
             Quantifier::Exists => {
                 let holds = condition(model, &facts, &asked.expr, false)?;
+                let at = witnesses.next().unwrap_or_default();
                 let name = format!("SEEN_{at}");
                 out.directive(&format!("#ifndef {name}"));
                 out.witnesses.push((out.lines() + 1, at, name.clone()));
@@ -374,9 +369,4 @@ pub(super) fn final_conditions(model: &Model<'_>, out: &mut Out) -> Result<(), U
     }
     out.outdent();
     Ok(())
-}
-
-/// How many conditions on final states there are.
-fn finals(properties: &[Property]) -> usize {
-    properties.iter().filter(|p| matches!(p, Property::Final(..))).count()
 }
