@@ -81,7 +81,7 @@ pub(crate) fn attack(
     settings: Settings,
     budget: Budget<'_>,
 ) -> Attacked {
-    let sc = ModelSpec::by_name("sc").expect("a built-in model");
+    let sc = ModelSpec::SC;
     sc.visit(1, Raiding { waiting, judge, settings, budget })
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn attack_trace(
     init: &[u32],
     steps: &[(Step, bool)],
 ) -> Trace {
-    let tso = ModelSpec::by_name("tso").expect("a built-in model");
+    let tso = ModelSpec::TSO;
     tso.visit(ROOM, Showing { problem, reductions: settings.reductions, init, steps })
 }
 

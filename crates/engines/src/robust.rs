@@ -158,7 +158,7 @@ impl Engine for Resumed {
         let task = Task { problem: &problem, ..task };
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
         let threads = problem.program.threads.len();
-        let of = (text::print(&problem), task.model.name.clone());
+        let of = (text::print(&problem), task.model.name.to_string());
         let given = saved.is_some();
         let from = saved.take().filter(|saved| saved.is_of(&of, threads));
         self.foreign.store(given && from.is_none(), Ordering::Relaxed);

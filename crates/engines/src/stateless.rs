@@ -217,7 +217,7 @@ pub(crate) fn explore_from(
     budget: Budget<'_>,
     from: Option<Saved>,
 ) -> (Tally, Vec<Part>) {
-    let sc = ModelSpec::by_name("sc").expect("a built-in model");
+    let sc = ModelSpec::SC;
     sc.visit(1, Run { waiting, schedules, plan, settings, budget, from })
 }
 

@@ -64,7 +64,7 @@ impl Translate {
                 return undecided(reason, Decider::Translation);
             }
         };
-        let sc = ModelSpec::by_name("sc").expect("a built-in model");
+        let sc = ModelSpec::SC;
         let simulation = Task { problem: &translation.problem, model: &sc };
         let mut answer = search(&Explicit, simulation, settings, budget);
         answer.verdict = self.concluded(task, settings, &translation, answer.verdict);
@@ -160,7 +160,7 @@ fn original(
     trace: &Trace,
     witness: Option<usize>,
 ) -> Result<Trace, Departure> {
-    let sc = ModelSpec::by_name("sc").expect("a built-in model");
+    let sc = ModelSpec::SC;
     let moves = sc.visit(1, Lifting { task, translation, reductions, trace });
     follow(task, reductions, &trace.init, &moves, witness)
 }
@@ -278,7 +278,7 @@ pub fn retrace(
     init: &[u32],
     steps: &[Reported],
 ) -> Option<Trace> {
-    let sc = ModelSpec::by_name("sc").expect("a built-in model");
+    let sc = ModelSpec::SC;
     sc.visit(1, Retracing { problem, reductions, init, steps })
 }
 

@@ -9,19 +9,17 @@ use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
 use fencepost_engines::certificate::write_certificate;
 use fencepost_engines::{
-    Abstraction, Auto, Automata, Claim, Engine, Explicit, Settings, Stateless, Task, Translate,
+    Abstraction, Auto, Automata, Engine, Explicit, Settings, Stateless, Task, Translate,
 };
-use fencepost_ir::{Problem, Violation};
+use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
+use fencepost_report::Story;
+use fencepost_report::finding::{Class, Finding, Found};
 use fencepost_report::json::{CheckReport, CheckResult, InputError};
 use fencepost_report::paint::{counted, printable};
-use fencepost_report::picture::{Look, WIDTH, picture};
+use fencepost_report::picture::{Look, WIDTH, picture, run_text};
 use fencepost_report::trace_file::TraceFile;
-use fencepost_report::verdict_line::{
-    Class, Finding, Found, ROBUST, SPIN, advice, heading, remark, row, shown,
-};
-use fencepost_report::why::reasons;
-use fencepost_report::{Story, cycle};
+use fencepost_report::verdict_line::{ROBUST, SPIN, advice, remark, row, shown};
 use std::path::{Path, PathBuf};
 
 /// Checks every program under every model.
@@ -241,7 +239,7 @@ impl Checking<'_> {
         let mut finding = Finding {
             file,
             problem,
-            model,
+            model: model.clone(),
             engine: self.engine.name(),
             reductions: self.settings.reductions,
             seconds: 0.0,
@@ -314,7 +312,7 @@ impl Checking<'_> {
         let file = TraceFile::new(
             env!("CARGO_PKG_VERSION"),
             (finding.file, source),
-            (finding.model, finding.reductions),
+            (&finding.model, finding.reductions),
             story,
             finding.message(Some(story)).unwrap_or_default(),
         );
@@ -343,7 +341,7 @@ impl Checking<'_> {
             self.output.message("no certificate is written: nothing is verified\n");
             return None;
         }
-        let task = Task { problem: finding.problem, model: finding.model };
+        let task = Task { problem: finding.problem, model: &finding.model };
         let what = format!("{}  certificate", finding.file);
         let settings = self.settings;
         let (written, _) = self.session.run(&what, |budget| {
@@ -363,7 +361,7 @@ impl Checking<'_> {
     fn pictures(
         &mut self,
         title: &str,
-        problem: &Problem,
+        _problem: &Problem,
         findings: &[(Finding<'_>, Option<PathBuf>)],
     ) {
         if !self.pictures {
@@ -377,7 +375,7 @@ impl Checking<'_> {
                 && let Some(doubt) = finding.doubt()
             {
                 text.push('\n');
-                text.push_str(&doubt.heading(title, finding.model, paint));
+                text.push_str(&doubt.heading(title, &finding.model, paint));
                 text.push_str(&picture(&doubt.story, Look { width: WIDTH, paint }));
                 let why = paint.strong("Not real:");
                 text.push_str(&format!("  {why} {}\n", doubt.departure()));
@@ -398,14 +396,7 @@ impl Checking<'_> {
                 Class::Verified | Class::Bounded | Class::Inconclusive | Class::Crashed => continue,
             }
             text.push('\n');
-            text.push_str(&heading(title, finding.model, shown, &story, paint));
-            text.push_str(&picture(&story, Look { width: WIDTH, paint }));
-            for reason in reasons(&problem.program, finding.model, &story.run) {
-                text.push_str(&format!("  {} {reason}\n", paint.strong("Why:")));
-            }
-            if shown.claim == Claim::Violation(Violation::NotRobust) {
-                text.push_str(&cycle::told(&story, paint));
-            }
+            text.push_str(&run_text(title, &finding.model, shown, &story, paint));
             if let Some(path) = stored {
                 text.push_str(&format!("  replay: fencepost replay {}\n", input::shown(path)));
             }

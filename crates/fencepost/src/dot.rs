@@ -12,9 +12,10 @@ use fencepost_engines::automata::{Looked, Until};
 use fencepost_engines::{Automata, Task};
 use fencepost_ir::{Pc, Program, ThreadId};
 use fencepost_report::Paint;
+use fencepost_report::finding::Finding;
 use fencepost_report::json::BufferRecord;
 use fencepost_report::paint::width;
-use fencepost_report::verdict_line::{Finding, remark, shown};
+use fencepost_report::verdict_line::{remark, shown};
 use std::path::Path;
 
 /// What buffers can hold, of one program under one model.
@@ -57,9 +58,9 @@ impl Checking<'_> {
             return None;
         }
         let problem = finding.problem.without_requirements();
-        let task = Task { problem: &problem, model: finding.model };
-        let what = format!("{}  {}  buffers", finding.file, shown(finding.model));
-        let doing = format!("drawing buffers of {} under {}", finding.file, shown(finding.model));
+        let task = Task { problem: &problem, model: &finding.model };
+        let what = format!("{}  {}  buffers", finding.file, shown(&finding.model));
+        let doing = format!("drawing buffers of {} under {}", finding.file, shown(&finding.model));
         let settings = self.settings;
         let looked = guarded_while(doing, || {
             let engine = Automata::default();

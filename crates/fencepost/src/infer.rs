@@ -180,7 +180,7 @@ impl Inferring<'_> {
         done.beside.written = self.write(&inference, &done, output)?;
         let exit = self.exit(&inference);
         let subject = self.subject(settings);
-        let sc = ModelSpec::by_name("sc").expect("a built-in model");
+        let sc = ModelSpec::SC;
         let report = match options.format {
             Format::Json => Some(InferReport::new(&subject, &inference, &sc, &done.beside)),
             Format::Text => {

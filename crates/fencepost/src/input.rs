@@ -164,7 +164,7 @@ pub(crate) fn model(name: &str) -> Result<ModelSpec, String> {
     }
     let path = Path::new(name);
     if path.extension().is_none_or(|e| e != "toml") {
-        let known: Vec<String> = ModelSpec::builtin().into_iter().map(|m| m.name).collect();
+        let known: Vec<_> = ModelSpec::builtin().into_iter().map(|m| m.name).collect();
         return Err(format!(
             "there is no model `{}`; there are {}, and model files (*.toml)",
             printable(name),

@@ -9,12 +9,10 @@ use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_models::replay::{Divergence, Trace};
 use fencepost_report::paint::{counted, printable};
-use fencepost_report::picture::{Look, WIDTH, picture};
+use fencepost_report::picture::run_text;
 use fencepost_report::trace::Story;
 use fencepost_report::trace_file::{Difference, TraceFile};
-use fencepost_report::verdict_line::heading;
 use fencepost_report::violation::{sentence, shown_by};
-use fencepost_report::why::reasons;
 use std::borrow::Cow;
 use std::fs;
 
@@ -123,11 +121,7 @@ fn told(
     let paint = output.paint;
     // The file does not say whether a shorter run exists.
     let shown = Shown { claim, run: Some(&story.run), shortest: false };
-    let mut text = heading(&printable(&file.file), model, shown, story, paint);
-    text.push_str(&picture(story, Look { width: WIDTH, paint }));
-    for reason in reasons(&story.problem.program, model, &story.run) {
-        text.push_str(&format!("  {} {reason}\n", paint.strong("Why:")));
-    }
+    let mut text = run_text(&printable(&file.file), model, shown, story, paint);
     let steps = counted(file.steps.len() as u64, "step");
     let word = paint.good("replayed");
     text.push_str(&format!("  {word}: {steps}, every event as recorded\n"));

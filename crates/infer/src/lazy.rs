@@ -146,7 +146,7 @@ impl Inferring<'_> {
 
     /// Whether the problems are right under sequential consistency; no fence helps if not.
     pub(crate) fn check_sc(&mut self) -> Early<()> {
-        let sc = ModelSpec::by_name("sc").expect("a built-in model");
+        let sc = ModelSpec::SC;
         let settings = Settings { shortest: true, traces: 1, ..self.question.settings };
         let all: Vec<usize> = (0..self.problems.len()).collect();
         for batch in all.chunks(BATCH) {

@@ -18,6 +18,7 @@ use crate::symbolic::Symbolic;
 use crate::table::{Bypass, Table};
 use crate::tso::Tso;
 use serde::Deserialize;
+use std::borrow::Cow;
 
 /// How a model is built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,9 +37,9 @@ pub enum Kind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModelSpec {
     /// Its name, in lower case.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// What it is, in one line.
-    pub about: String,
+    pub about: Cow<'static, str>,
     /// How it is built.
     pub kind: Kind,
 }
@@ -60,33 +61,61 @@ const NOTHING: Bypass = Bypass {
     read_own_early: true,
 };
 
+const TSO_TABLE: Bypass = Bypass { store_load: true, ..NOTHING };
+const PSO_TABLE: Bypass = Bypass { store_store: true, ..TSO_TABLE };
+
 impl ModelSpec {
+    /// Sequential consistency.
+    pub const SC: ModelSpec =
+        ModelSpec::named("sc", "sequential consistency: nothing is reordered", Kind::Sc);
+    /// IBM 370: TSO without store forwarding.
+    pub const IBM370: ModelSpec = ModelSpec::named(
+        "ibm370",
+        "loads overtake stores, but a load waits for its own thread's store to the location",
+        Kind::Table(Bypass { read_own_early: false, ..TSO_TABLE }),
+    );
+    /// x86 and SPARC TSO.
+    pub const TSO: ModelSpec =
+        ModelSpec::named("tso", "x86, SPARC TSO: one store buffer for each thread", Kind::Tso);
+    /// SPARC PSO.
+    pub const PSO: ModelSpec = ModelSpec::named(
+        "pso",
+        "SPARC PSO: one store buffer for each thread and location",
+        Kind::Pso,
+    );
+    /// SPARC RMO without speculation.
+    pub const RMO: ModelSpec = ModelSpec::named(
+        "rmo",
+        "SPARC RMO without speculation: all accesses to different locations may change places",
+        Kind::Table(Bypass { load_load: true, load_store: true, ..PSO_TABLE }),
+    );
+    /// TSO as a table-driven model.
+    pub const TABLE_TSO: ModelSpec = ModelSpec::named(
+        "table-tso",
+        "TSO as a table-driven model, for comparison",
+        Kind::Table(TSO_TABLE),
+    );
+    /// PSO as a table-driven model.
+    pub const TABLE_PSO: ModelSpec = ModelSpec::named(
+        "table-pso",
+        "PSO as a table-driven model, for comparison",
+        Kind::Table(PSO_TABLE),
+    );
+
+    const fn named(name: &'static str, about: &'static str, kind: Kind) -> ModelSpec {
+        ModelSpec { name: Cow::Borrowed(name), about: Cow::Borrowed(about), kind }
+    }
+
     /// The models that need no file, strongest first.
     pub fn builtin() -> Vec<ModelSpec> {
-        let spec = |name: &str, about: &str, kind| ModelSpec {
-            name: name.into(),
-            about: about.into(),
-            kind,
-        };
-        let tso = Bypass { store_load: true, ..NOTHING };
-        let pso = Bypass { store_store: true, ..tso };
-        let rmo = Bypass { load_load: true, load_store: true, ..pso };
         vec![
-            spec("sc", "sequential consistency: nothing is reordered", Kind::Sc),
-            spec(
-                "ibm370",
-                "loads overtake stores, but a load waits for its own thread's store to the location",
-                Kind::Table(Bypass { read_own_early: false, ..tso }),
-            ),
-            spec("tso", "x86, SPARC TSO: one store buffer for each thread", Kind::Tso),
-            spec("pso", "SPARC PSO: one store buffer for each thread and location", Kind::Pso),
-            spec(
-                "rmo",
-                "SPARC RMO without speculation: all accesses to different locations may change places",
-                Kind::Table(rmo),
-            ),
-            spec("table-tso", "TSO as a table-driven model, for comparison", Kind::Table(tso)),
-            spec("table-pso", "PSO as a table-driven model, for comparison", Kind::Table(pso)),
+            ModelSpec::SC,
+            ModelSpec::IBM370,
+            ModelSpec::TSO,
+            ModelSpec::PSO,
+            ModelSpec::RMO,
+            ModelSpec::TABLE_TSO,
+            ModelSpec::TABLE_PSO,
         ]
     }
 
@@ -131,8 +160,8 @@ impl ModelSpec {
             return Err("`name` must be made of letters, digits, `-`, `_`, `.` and `+`".into());
         }
         Ok(ModelSpec {
-            name: file.name.to_ascii_lowercase(),
-            about: file.about,
+            name: file.name.to_ascii_lowercase().into(),
+            about: file.about.into(),
             kind: Kind::Table(bypass),
         })
     }

@@ -2,9 +2,10 @@
 //! within one major version keys are added, never renamed or dropped.
 
 use crate::cycle::{self, LinkRecord};
+use crate::finding::{Class, Finding, Found};
 use crate::suspect::SuspectRecord;
 use crate::trace::Story;
-use crate::verdict_line::{Class, Finding, Found, variable};
+use crate::verdict_line::variable;
 use crate::violation;
 use crate::why::reasons;
 use crate::wording;
@@ -221,7 +222,7 @@ impl CheckResult {
         let shown = finding.shown();
         let record = || {
             let shown = shown?;
-            let mut record = TraceRecord::new(finding.model, story?, shown.shortest);
+            let mut record = TraceRecord::new(&finding.model, story?, shown.shortest);
             if shown.claim == Claim::Violation(Violation::NotRobust) {
                 record.cycle = cycle::records(story?);
             }
@@ -236,7 +237,7 @@ impl CheckResult {
         CheckResult {
             file: finding.file.into(),
             client: (!client.is_empty()).then(|| client.clone()),
-            model: finding.model.name.clone(),
+            model: finding.model.name.to_string(),
             engine: finding.engine.into(),
             decided_by: answer.map(|answer| answer.by.to_string()),
             verdict,

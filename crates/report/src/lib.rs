@@ -24,6 +24,7 @@
 pub mod cycle;
 pub mod diagnostics;
 pub mod diff;
+pub mod finding;
 pub mod json;
 pub mod litmus;
 pub mod memory;

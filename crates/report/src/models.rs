@@ -40,10 +40,10 @@ impl ModelEntry {
     /// A model for programs.
     pub fn new(model: &ModelSpec) -> Self {
         ModelEntry {
-            name: model.name.clone(),
+            name: model.name.to_string(),
             relaxes: relaxed(model.relaxes()),
             read_own_writes_early: model.relaxes().read_own_early,
-            about: model.about.clone(),
+            about: model.about.to_string(),
         }
     }
 }

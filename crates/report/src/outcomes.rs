@@ -182,7 +182,7 @@ impl OutcomesResult {
             models: columns
                 .iter()
                 .map(|column| ModelOutcomes {
-                    model: column.model.name.clone(),
+                    model: column.model.name.to_string(),
                     complete: column.answer.outcomes_complete,
                     outcomes: column.answer.outcomes.iter().map(|o| values(problem, o)).collect(),
                     notes: notes(problem, column),

@@ -3,15 +3,38 @@
 //! When the columns do not fit, the words get shorter, then memory shows changes only, and at last
 //! (or with more than three threads at work) every event is one line with the thread's name.
 
+use crate::cycle;
 use crate::memory::View;
 use crate::paint::{Paint, clip, width};
 use crate::trace::{Row, Story};
+use crate::verdict_line::heading;
 use crate::violation::shown_by;
+use crate::why::reasons;
 use crate::wording;
-use fencepost_engines::Claim;
+use fencepost_engines::{Claim, Shown};
 use fencepost_ir::{Loc, Observable, Property, ThreadId, Violation};
-use fencepost_models::EventKind;
+use fencepost_models::{EventKind, ModelSpec};
 use std::fmt::Write;
+
+/// A run for a reader: the heading, the picture, the reasons and, for a run that is not sequentially consistent,
+/// the cycle that shows it.
+pub fn run_text(
+    name: &str,
+    model: &ModelSpec,
+    shown: Shown<'_>,
+    story: &Story<'_>,
+    paint: Paint,
+) -> String {
+    let mut text = heading(name, model, shown, story, paint);
+    text.push_str(&picture(story, Look { width: WIDTH, paint }));
+    for reason in reasons(&story.problem.program, model, &story.run) {
+        text.push_str(&format!("  {} {reason}\n", paint.strong("Why:")));
+    }
+    if shown.claim == Claim::Violation(Violation::NotRobust) {
+        text.push_str(&cycle::told(story, paint));
+    }
+    text
+}
 
 /// How many columns a terminal is expected to have for a picture.
 pub const WIDTH: usize = 140;

@@ -4,13 +4,11 @@
 //! Lines are those of the source as it was, before any fence was added. Every run is told on the
 //! program it was found with: the source with the fences that were there.
 
-use crate::cycle;
 use crate::paint::{Paint, counted, printable};
-use crate::picture::{Look, WIDTH, picture};
+use crate::picture::run_text;
 use crate::trace::Story;
-use crate::verdict_line::{ROBUST, advice_on, explain, heading, shown, unit, within};
+use crate::verdict_line::{ROBUST, advice_on, explain, shown, unit, within};
 use crate::violation::sentence;
-use crate::why::reasons;
 use crate::wording::statement;
 use fencepost_engines::{Bound, Decider, Evidence, Inconclusive, InconclusiveReason, Statistics};
 use fencepost_infer::candidates::Candidates;
@@ -20,9 +18,7 @@ use fencepost_infer::repair::{
     Constraints, GaveUp, Inference, Lesson, Repair, Round, Sufficiency, Unrepairable,
 };
 use fencepost_infer::spelling::Spelling;
-use fencepost_ir::{
-    Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, Violation, Written, placement,
-};
+use fencepost_ir::{Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, Written, placement};
 use fencepost_models::{ModelSpec, Reductions};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -82,15 +78,7 @@ impl Shown<'_> {
             "" => name.into(),
             client => format!("{name}  client {}", printable(client)),
         };
-        let mut text = heading(&name, self.model, self.evidence.shown(), &story, paint);
-        text.push_str(&picture(&story, Look { width: WIDTH, paint }));
-        for reason in reasons(&self.problem.program, self.model, &story.run) {
-            writeln!(text, "  {} {reason}", paint.strong("Why:")).expect("strings take text");
-        }
-        if self.evidence.violation() == Violation::NotRobust {
-            text.push_str(&cycle::told(&story, paint));
-        }
-        text
+        run_text(&name, self.model, self.evidence.shown(), &story, paint)
     }
 }
 

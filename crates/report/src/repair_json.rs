@@ -460,7 +460,7 @@ impl ViolationRecord {
         let client = &shown.problem.name;
         ViolationRecord {
             client: (!client.is_empty()).then(|| client.clone()),
-            model: shown.model.name.clone(),
+            model: shown.model.name.to_string(),
             reason: violation::word(evidence.violation().into()),
             property: violation::property(&shown.problem, evidence.violation().into()),
             message: shown.message(),

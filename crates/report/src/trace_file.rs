@@ -72,7 +72,7 @@ impl ModelRecord {
     pub fn new(model: &ModelSpec) -> Self {
         let bypass = model.relaxes();
         ModelRecord {
-            name: model.name.clone(),
+            name: model.name.to_string(),
             kind: match model.kind {
                 Kind::Sc => "sc",
                 Kind::Tso => "tso",
@@ -102,7 +102,7 @@ impl ModelRecord {
             "table" => Kind::Table(bypass),
             other => return Err(format!("there is no kind of model `{other}`")),
         };
-        let model = ModelSpec { name: self.name.clone(), about: String::new(), kind };
+        let model = ModelSpec { name: self.name.clone().into(), about: "".into(), kind };
         if model.relaxes() != bypass {
             return Err(format!("`relax` is not what a model of kind `{}` relaxes", self.kind));
         }

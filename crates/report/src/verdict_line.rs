@@ -1,7 +1,7 @@
-//! The row for each model, the heading of a picture, and what ended an inconclusive search.
+//! The row for each model, the heading of a picture, and what ended an inconclusive search, in words.
 
+use crate::finding::{Class, Finding, Found};
 use crate::paint::{Paint, counted};
-use crate::suspect::Doubt;
 use crate::trace::Story;
 use crate::violation::sentence;
 use fencepost_engines::explicit::LARGEST_BOUND;
@@ -10,145 +10,10 @@ use fencepost_engines::{
     Answer, Bound, Claim, Decider, Inconclusive, InconclusiveReason, Shown, Unsupported, Verdict,
 };
 use fencepost_ir::{Observable, Problem, Property, Violation};
-use fencepost_models::{ModelSpec, Reductions};
+use fencepost_models::ModelSpec;
 use fencepost_search::Stop;
 use fencepost_translate::contexts;
 use std::borrow::Cow;
-
-/// What became of one question: a program under a model.
-#[derive(Clone, Debug)]
-pub struct Finding<'a> {
-    /// What the reader calls the source.
-    pub file: &'a str,
-    /// The program.
-    pub problem: &'a Problem,
-    /// The model.
-    pub model: &'a ModelSpec,
-    /// The engine's name.
-    pub engine: &'a str,
-    /// The reductions in use.
-    pub reductions: Reductions,
-    /// How long it took.
-    pub seconds: f64,
-    /// What came of it.
-    pub result: Found,
-}
-
-/// What came of a question.
-#[derive(Clone, Debug)]
-pub enum Found {
-    /// An answer.
-    Answer(Answer),
-    /// None: it was interrupted before this question's turn came.
-    NotRun,
-    /// None: a bug of ours, described here.
-    Crashed(String),
-}
-
-/// What is found, without its details.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
-    /// All properties hold.
-    Verified,
-    /// One does not.
-    Violated,
-    /// Everything within the bound on pending accesses was explored, and all is well there.
-    Bounded,
-    /// Not known.
-    Inconclusive,
-    /// A bug of ours.
-    Crashed,
-}
-
-impl Finding<'_> {
-    /// The short form.
-    pub fn class(&self) -> Class {
-        match &self.result {
-            Found::Answer(answer) => match &answer.verdict {
-                Verdict::Verified(_) => Class::Verified,
-                Verdict::Violated(_) => Class::Violated,
-                Verdict::Inconclusive(inconclusive) if inconclusive.is_bounded() => Class::Bounded,
-                Verdict::Inconclusive(_) => Class::Inconclusive,
-            },
-            Found::NotRun => Class::Inconclusive,
-            Found::Crashed(_) => Class::Crashed,
-        }
-    }
-
-    /// What the verdict shows: a violation or a witness, with its run.
-    pub fn shown(&self) -> Option<Shown<'_>> {
-        match &self.result {
-            Found::Answer(answer) => answer.verdict.shown(),
-            Found::NotRun | Found::Crashed(_) => None,
-        }
-    }
-
-    /// The run to show, told.
-    pub fn story(&self) -> Option<Story<'_>> {
-        Some(Story::new(self.problem, Cow::Borrowed(self.shown()?.run?)))
-    }
-
-    /// The run of an abstract model that leaves it open whether there is a violation, told.
-    pub fn doubt(&self) -> Option<Doubt<'_>> {
-        let Found::Answer(answer) = &self.result else { return None };
-        let suspect = answer.suspect.as_deref()?;
-        Some(Doubt::new(self.problem, self.model, self.reductions, suspect))
-    }
-
-    /// What is wrong, or why there is no answer, or why a verification says little, in one sentence;
-    /// none when all is well.
-    pub fn message(&self, story: Option<&Story<'_>>) -> Option<String> {
-        match &self.result {
-            Found::Answer(answer) => match &answer.verdict {
-                Verdict::Verified(_) | Verdict::Violated(_) => match answer.verdict.shown() {
-                    Some(shown) => Some(sentence(self.problem, shown.claim, story)),
-                    None => vacuous(self.problem, answer).map(String::from),
-                },
-                Verdict::Inconclusive(inconclusive) => {
-                    let reason = inconclusive.reason();
-                    let spurious = *reason == InconclusiveReason::Spurious;
-                    let doubt = spurious.then(|| self.doubt()).flatten();
-                    let mut text = match doubt {
-                        Some(doubt) => format!("possibly spurious: {}", doubt.sentence()),
-                        None => explain(inconclusive),
-                    };
-                    let deadlocks = self.problem.properties.contains(&Property::DeadlockFree);
-                    let contexts = matches!(
-                        reason,
-                        InconclusiveReason::Bound {
-                            bound: Bound::Contexts(_),
-                            witness_missing: false
-                        }
-                    );
-                    if deadlocks && contexts {
-                        text.push_str("; deadlocks are not looked for");
-                    }
-                    if let Some(growing) = answer.growing {
-                        text.push_str(&format!("; {}", grows(self.problem, growing)));
-                    }
-                    Some(text)
-                }
-            },
-            Found::NotRun => Some("interrupted before it was this one's turn".into()),
-            Found::Crashed(what) => Some(format!("internal error: {what}")),
-        }
-    }
-
-    /// The stable word for what is wrong, or for why there is no answer.
-    pub fn reason(&self) -> Option<&'static str> {
-        match &self.result {
-            Found::Answer(answer) => match &answer.verdict {
-                Verdict::Verified(_) => None,
-                Verdict::Violated(violated) => {
-                    Some(crate::violation::word(violated.evidence().violation().into()))
-                }
-                Verdict::Inconclusive(inconclusive) => Some(reason(inconclusive.reason())),
-            },
-            Found::NotRun => Some("interrupted"),
-            Found::Crashed(_) => Some("internal-error"),
-        }
-    }
-}
 
 /// The name of a variable; a register's begins with its thread's.
 pub fn variable(problem: &Problem, what: Observable) -> String {
@@ -163,14 +28,14 @@ pub fn variable(problem: &Problem, what: Observable) -> String {
 }
 
 /// Which variable keeps a search from ending.
-fn grows(problem: &Problem, growing: Growing) -> String {
+pub(crate) fn grows(problem: &Problem, growing: Growing) -> String {
     let name = variable(problem, growing.what);
     let seen = counted(growing.values as u64, "value");
     format!("`{name}` keeps growing ({seen} so far)")
 }
 
 /// Why a program that is verified keeps its properties for want of anything to keep them.
-fn vacuous(problem: &Problem, answer: &Answer) -> Option<&'static str> {
+pub(crate) fn vacuous(problem: &Problem, answer: &Answer) -> Option<&'static str> {
     let about_final_states = |property: &Property| match property {
         Property::FinalForall(_) | Property::FinalNever(_) | Property::Operations(_) => true,
         Property::Assertions
@@ -371,7 +236,7 @@ pub fn advice_on(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static st
 /// The row of a model: verdict, what it is about, figures. `names` is the width of the model's
 /// column.
 pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint: Paint) -> String {
-    let name = format!("{:<names$}", shown(finding.model));
+    let name = format!("{:<names$}", shown(&finding.model));
     let not_robust = Claim::Violation(Violation::NotRobust);
     let not_robust = finding.shown().is_some_and(|shown| shown.claim == not_robust);
     let word = match finding.class() {

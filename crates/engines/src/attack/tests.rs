@@ -270,7 +270,7 @@ fn broken_properties_under_sequential_consistency_are_told() {
     for broken in [overlap, stuck] {
         let judged = attacked(&broken, true, 1).found;
         let Some(Raid::Trouble(trace)) = judged else { panic!("an error, not {judged:?}") };
-        assert!(matches!(told(&broken, "sc", &trace).violation, Some(_)));
+        assert!(told(&broken, "sc", &trace).violation.is_some());
         assert_eq!(attacked(&broken, false, 1).found, None);
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn escape(
     moves: &[Move],
     variant: Option<&Variant>,
 ) -> Option<Trace> {
-    let sc = ModelSpec::by_name("sc").expect("a built-in model");
+    let sc = ModelSpec::SC;
     let plan = sc.visit(1, Planning { waiting, model, reductions, init, moves, variant })?;
     let name = match model {
         monitor::Model::Tso => "tso",

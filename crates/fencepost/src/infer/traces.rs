@@ -26,7 +26,7 @@ impl Inferring<'_> {
         search: (&Session, Settings),
         output: &Output,
     ) -> Result<Vec<Option<String>>, Vec<InputError>> {
-        let sc = ModelSpec::by_name("sc").expect("a built-in model");
+        let sc = ModelSpec::SC;
         let wanted: Vec<(Option<usize>, Placement, &ModelSpec)> = match inference {
             Inference::Repaired(repair) => (repair.needed_for.iter())
                 .map(|need| {

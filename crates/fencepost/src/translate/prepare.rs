@@ -116,7 +116,7 @@ fn explained(problem: &Problem) -> Result<Problem, Unsupported> {
                     .into(),
             ));
         }
-        let sc = ModelSpec::by_name("sc").expect("a built-in model");
+        let sc = ModelSpec::SC;
         let expr = sc.visit(1, Results { problem, operations });
         let text = "the results are those of some order of the operations".into();
         let condition = Condition { expr, text, span: Span::default() };

@@ -110,7 +110,7 @@ impl LitmusTest {
 
 fn result(ran: &Ran, model: &ModelSpec, seen: &Result<Seen, String>) -> LitmusModel {
     let mut result = LitmusModel {
-        model: model.name.clone(),
+        model: model.name.to_string(),
         fault: None,
         verdict: None,
         observation: None,

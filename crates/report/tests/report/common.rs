@@ -3,7 +3,7 @@
 use fencepost_engines::{Budget, Engine, Explicit, Settings, Statistics, Task};
 use fencepost_ir::{Diagnostics, Problem};
 use fencepost_models::ModelSpec;
-use fencepost_report::verdict_line::{Finding, Found};
+use fencepost_report::finding::{Finding, Found};
 use fencepost_search::{Cancel, Progress};
 
 /// The only program of a source.
@@ -33,7 +33,7 @@ pub(crate) fn find<'a>(
     Finding {
         file: "test.fp",
         problem,
-        model,
+        model: model.clone(),
         engine: Explicit.name(),
         reductions: settings.reductions,
         seconds: 0.0,
