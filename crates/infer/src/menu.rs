@@ -8,7 +8,7 @@
 //! A language with its own words for fences is offered those, and nothing else: x86 has no instruction that
 //! makes just loads wait for loads.
 
-use crate::spelling::{Spelling, acquire, release};
+use crate::spelling::Spelling;
 use fencepost_ir::FenceKinds;
 use fencepost_models::ModelSpec;
 
@@ -38,8 +38,8 @@ impl Dish {
     /// Its name on the command line.
     pub fn name(self) -> String {
         match self {
-            Dish::Fence(kinds) if kinds == acquire() => "acquire".into(),
-            Dish::Fence(kinds) if kinds == release() => "release".into(),
+            Dish::Fence(kinds) if kinds == FenceKinds::ACQUIRE => "acquire".into(),
+            Dish::Fence(kinds) if kinds == FenceKinds::RELEASE => "release".into(),
             Dish::Fence(kinds) => kinds.name(),
             Dish::Drain => "drain".into(),
         }
@@ -51,8 +51,8 @@ impl Dish {
         let kinds = match name {
             "mfence" => FenceKinds::FULL,
             "sfence" => FenceKinds::STORE_STORE,
-            "lfence" | "acquire" => acquire(),
-            "release" => release(),
+            "lfence" | "acquire" => FenceKinds::ACQUIRE,
+            "release" => FenceKinds::RELEASE,
             _ => return own,
         };
         Some(Dish::Fence(kinds))

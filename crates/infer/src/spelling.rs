@@ -29,16 +29,6 @@ pub enum Spelling {
     Linux,
 }
 
-/// Keeps what comes later behind loads.
-pub fn acquire() -> FenceKinds {
-    FenceKinds::LOAD_LOAD.union(FenceKinds::LOAD_STORE)
-}
-
-/// Keeps stores behind what came before.
-pub fn release() -> FenceKinds {
-    FenceKinds::LOAD_STORE.union(FenceKinds::STORE_STORE)
-}
-
 impl Spelling {
     /// The language, for a message.
     pub fn language(self) -> &'static str {
@@ -57,15 +47,15 @@ impl Spelling {
         match self {
             Spelling::Own => Vec::new(),
             Spelling::X86 { lower: false } => {
-                vec![(full, "MFENCE"), (store, "SFENCE"), (acquire(), "LFENCE")]
+                vec![(full, "MFENCE"), (store, "SFENCE"), (FenceKinds::ACQUIRE, "LFENCE")]
             }
             Spelling::X86 { lower: true } => {
-                vec![(full, "mfence"), (store, "sfence"), (acquire(), "lfence")]
+                vec![(full, "mfence"), (store, "sfence"), (FenceKinds::ACQUIRE, "lfence")]
             }
             Spelling::C11 => vec![
                 (full, "atomic_thread_fence(memory_order_seq_cst);"),
-                (release(), "atomic_thread_fence(memory_order_release);"),
-                (acquire(), "atomic_thread_fence(memory_order_acquire);"),
+                (FenceKinds::RELEASE, "atomic_thread_fence(memory_order_release);"),
+                (FenceKinds::ACQUIRE, "atomic_thread_fence(memory_order_acquire);"),
             ],
             Spelling::Linux => {
                 vec![(full, "smp_mb();"), (store, "smp_wmb();"), (load, "smp_rmb();")]
@@ -90,7 +80,10 @@ impl Spelling {
             return vec![format!("fence {};", kinds.name().replace(" + ", ", "))];
         }
         let mut words = self.words();
-        let both = (acquire().union(release()), "atomic_thread_fence(memory_order_acq_rel);");
+        let both = (
+            FenceKinds::ACQUIRE.union(FenceKinds::RELEASE),
+            "atomic_thread_fence(memory_order_acq_rel);",
+        );
         match self {
             Spelling::Own | Spelling::X86 { .. } => {}
             // What the author wrote may be in the other's words.
@@ -121,10 +114,10 @@ mod tests {
     fn what_has_no_word_takes_several() {
         let x86 = Spelling::X86 { lower: false };
         let (store, load) = (FenceKinds::STORE_STORE, FenceKinds::LOAD_LOAD);
-        assert_eq!(x86.fence(store.union(acquire())), ["SFENCE", "LFENCE"]);
+        assert_eq!(x86.fence(store.union(FenceKinds::ACQUIRE)), ["SFENCE", "LFENCE"]);
         assert_eq!(x86.fence(FenceKinds::FULL), ["MFENCE"]);
         assert_eq!(Spelling::Linux.fence(store.union(load)), ["smp_wmb();", "smp_rmb();"]);
-        let both = acquire().union(release());
+        let both = FenceKinds::ACQUIRE.union(FenceKinds::RELEASE);
         assert_eq!(Spelling::C11.fence(both), ["atomic_thread_fence(memory_order_acq_rel);"]);
         assert_eq!(Spelling::Own.fence(both), ["fence store_store, load_load, load_store;"]);
     }
@@ -133,7 +126,7 @@ mod tests {
     fn a_fence_in_the_words_of_another_can_be_written_again() {
         assert_eq!(Spelling::C11.fence(FenceKinds::LOAD_LOAD), ["smp_rmb();"]);
         let release = ["atomic_thread_fence(memory_order_release);"];
-        assert_eq!(Spelling::Linux.fence(super::release()), release);
+        assert_eq!(Spelling::Linux.fence(FenceKinds::RELEASE), release);
     }
 
     #[test]

@@ -79,6 +79,10 @@ impl FenceKinds {
     pub const LOAD_STORE: FenceKinds = FenceKinds(8);
     /// All four.
     pub const FULL: FenceKinds = FenceKinds(15);
+    /// Loads before it with everything after it.
+    pub const ACQUIRE: FenceKinds = FenceKinds(Self::LOAD_LOAD.0 | Self::LOAD_STORE.0);
+    /// Everything before it with stores after it.
+    pub const RELEASE: FenceKinds = FenceKinds(Self::LOAD_STORE.0 | Self::STORE_STORE.0);
 
     /// The four single kinds with their names in the language.
     pub const SINGLE: [(FenceKinds, &'static str); 4] = [

@@ -60,16 +60,6 @@ pub enum Order {
 /// The fences of an access: before it and after it.
 pub type Around = (FenceKinds, FenceKinds);
 
-/// Keeps what comes later behind loads.
-pub fn acquire() -> FenceKinds {
-    FenceKinds::LOAD_LOAD.union(FenceKinds::LOAD_STORE)
-}
-
-/// Keeps stores behind what came before.
-pub fn release() -> FenceKinds {
-    FenceKinds::LOAD_STORE.union(FenceKinds::STORE_STORE)
-}
-
 impl Order {
     /// By its name in C11.
     pub fn named(word: &str) -> Option<Order> {
@@ -88,7 +78,7 @@ impl Order {
         let none = FenceKinds::default();
         match self {
             Order::Relaxed => Some((none, none)),
-            Order::Acquire | Order::Sequential => Some((none, acquire())),
+            Order::Acquire | Order::Sequential => Some((none, FenceKinds::ACQUIRE)),
             Order::Release | Order::AcquireRelease | Order::Full => None,
         }
     }
@@ -98,8 +88,8 @@ impl Order {
         let none = FenceKinds::default();
         match self {
             Order::Relaxed => Some((none, none)),
-            Order::Release => Some((release(), none)),
-            Order::Sequential => Some((release(), FenceKinds::STORE_LOAD)),
+            Order::Release => Some((FenceKinds::RELEASE, none)),
+            Order::Sequential => Some((FenceKinds::RELEASE, FenceKinds::STORE_LOAD)),
             Order::Full => Some((none, FenceKinds::FULL)),
             Order::Acquire | Order::AcquireRelease => None,
         }
@@ -110,9 +100,9 @@ impl Order {
         let none = FenceKinds::default();
         match self {
             Order::Relaxed => (none, none),
-            Order::Acquire => (none, acquire()),
-            Order::Release => (release(), none),
-            Order::AcquireRelease | Order::Sequential => (release(), acquire()),
+            Order::Acquire => (none, FenceKinds::ACQUIRE),
+            Order::Release => (FenceKinds::RELEASE, none),
+            Order::AcquireRelease | Order::Sequential => (FenceKinds::RELEASE, FenceKinds::ACQUIRE),
             Order::Full => (FenceKinds::FULL, FenceKinds::FULL),
         }
     }
@@ -121,9 +111,9 @@ impl Order {
     pub fn of_fence(self) -> FenceKinds {
         match self {
             Order::Relaxed => FenceKinds::default(),
-            Order::Acquire => acquire(),
-            Order::Release => release(),
-            Order::AcquireRelease => acquire().union(release()),
+            Order::Acquire => FenceKinds::ACQUIRE,
+            Order::Release => FenceKinds::RELEASE,
+            Order::AcquireRelease => FenceKinds::ACQUIRE.union(FenceKinds::RELEASE),
             Order::Sequential | Order::Full => FenceKinds::FULL,
         }
     }

@@ -9,15 +9,11 @@ use super::apply;
 const SB: &str = "X86 SB\n{ x=0; y=0; }\n P0          | P1          ;\n MOV [x],$1  | MOV [y],$1  ;\n \
                   MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n";
 
-fn load_fence() -> FenceKinds {
-    FenceKinds::LOAD_LOAD.union(FenceKinds::LOAD_STORE)
-}
-
 fn spell(kinds: FenceKinds) -> Vec<String> {
     let words = [
         (FenceKinds::FULL, "MFENCE"),
         (FenceKinds::STORE_STORE, "SFENCE"),
-        (load_fence(), "LFENCE"),
+        (FenceKinds::ACQUIRE, "LFENCE"),
     ];
     if kinds == FenceKinds::FULL {
         return vec!["MFENCE".into()];
@@ -70,7 +66,7 @@ fn fences_in_front_of_one_row_share_one() {
 #[test]
 fn two_instructions_for_one_place_stand_below_each_other() {
     let program = lowered(SB, true);
-    let both = FenceKinds::STORE_STORE.union(load_fence());
+    let both = FenceKinds::STORE_STORE.union(FenceKinds::ACQUIRE);
     let here = [atom(place(SB, "P1", "MOV EAX,[x]"), both)].into_iter().collect();
     let text = apply(SB, &program, &here, Written::Kept, &spell).expect("an X86 test");
     let rows = "             | SFENCE      ;\n             | LFENCE      ;\n MOV EAX,[y]";
@@ -82,7 +78,7 @@ fn a_fence_goes_behind_labels() {
     let source = "X86 spin\n{ }\nP0|P1;\nMOV [x],$1|L1: L2: MOV EAX,[x];\n|CMP EAX,$1;\n|JNE L1;\n\
                   exists (1:EAX=1)\n";
     let at = place(source, "P1", "MOV EAX,[x]");
-    let text = edited(source, &[atom(at, load_fence())], Written::Kept);
+    let text = edited(source, &[atom(at, FenceKinds::ACQUIRE)], Written::Kept);
     let row = "          |L1: L2: LFENCE     ;\nMOV [x],$1|        MOV EAX,[x];";
     assert_eq!(text, source.replace("MOV [x],$1|L1: L2: MOV EAX,[x];", row));
 }
@@ -123,7 +119,7 @@ fn every_place_gets_what_it_should() {
         // A column without cells has no room, and nothing to order.
         let cells = program.places.iter().enumerate().filter(|(_, place)| place.offset > 0);
         let places: Vec<usize> = cells.map(|(at, _)| at).collect();
-        let kinds = [FenceKinds::FULL, FenceKinds::STORE_STORE, load_fence()];
+        let kinds = [FenceKinds::FULL, FenceKinds::STORE_STORE, FenceKinds::ACQUIRE];
         for written in [Written::Kept, Written::Dropped] {
             edited(source, &[], written);
             for (at, place) in places.iter().enumerate() {

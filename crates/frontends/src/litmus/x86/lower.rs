@@ -221,7 +221,7 @@ impl Lowerer<'_> {
         let fence = match instruction.mnemonic {
             Mnemonic::Mfence => Some(FenceKinds::FULL),
             Mnemonic::Sfence => Some(FenceKinds::STORE_STORE),
-            Mnemonic::Lfence => Some(FenceKinds::LOAD_LOAD.union(FenceKinds::LOAD_STORE)),
+            Mnemonic::Lfence => Some(FenceKinds::ACQUIRE),
             _ => None,
         };
         if let Some(kinds) = fence {
