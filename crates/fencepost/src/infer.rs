@@ -3,10 +3,9 @@
 //! The new text is compiled again and compared with the program that was verified, for every client;
 //! only then it is shown or written.
 //!
-//! - [`prepare`]: the question; [`litmus`]: that of a litmus test; [`show`]: the answer for a reader;
+//! - [`prepare`]: the question; [`show`]: the answer for a reader;
 //!   [`traces`]: runs for `replay`.
 
-mod litmus;
 mod prepare;
 mod show;
 mod traces;
@@ -19,16 +18,13 @@ use crate::output::Output;
 use crate::session::{Session, settings};
 use crate::store::replace;
 use fencepost_engines::{Settings, Task, Verdict};
-use fencepost_frontends::Request;
-use fencepost_frontends::fp::format::format as formatted;
-use fencepost_frontends::litmus::edit as litmus_edit;
+use fencepost_frontends::FenceSyntax;
+use fencepost_frontends::repaired::Original;
 use fencepost_infer::candidates::Candidates;
 use fencepost_infer::lazy::{self, Question};
+use fencepost_infer::papers;
 use fencepost_infer::repair::{Inference, Repair, Sufficiency};
-use fencepost_infer::spelling::Spelling;
-use fencepost_infer::{edit, papers};
-use fencepost_ir::essence::same_code;
-use fencepost_ir::{Diagnostics, Placement, Problem, placement};
+use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
 use fencepost_report::diff;
@@ -115,12 +111,23 @@ struct Input<'a> {
     clients: Vec<String>,
     models: Vec<ModelSpec>,
     problems: Vec<Problem>,
-    /// How its language writes fences.
-    spelling: Spelling,
+    /// The fences of its language.
+    fences: FenceSyntax,
     /// What the question of a litmus test is taken as, if it is another one than the file has.
     taken: Option<String>,
     /// Whether the file has a `final exists`.
     asking: bool,
+}
+
+/// Fences are inferred for a text that was compiled, with fences that its language has.
+const WRITABLE: &str = "the text of a program takes fences and is still a program";
+
+impl Input<'_> {
+    /// The source, ready for fences.
+    fn original(&self) -> Original<'_> {
+        let Input { source, text, clients, problems, .. } = self;
+        Original { frontend: source.frontend, text, clients, problems }
+    }
 }
 
 /// One question, ready to be asked.
@@ -199,7 +206,7 @@ impl Inferring<'_> {
             engine: self.input.options.engine.engine().name(),
             problems: &self.input.problems,
             candidates: &self.candidates,
-            spelling: self.input.spelling,
+            fences: &self.input.fences,
             reductions: settings.reductions,
         }
     }
@@ -220,50 +227,13 @@ impl Inferring<'_> {
         }
     }
 
-    /// The text with a placement; in the standard form of our language if it was in it before.
-    fn text_with(&self, placement: &Placement) -> String {
-        let Input { text: source, problems, spelling, .. } = self.input;
-        let (program, written) = (&problems[0].program, self.candidates.written);
-        match spelling {
-            Spelling::Own => {}
-            Spelling::X86 { .. } => {
-                let spell = |kinds| spelling.fence(kinds);
-                let text = litmus_edit::apply(source, program, placement, written, &spell);
-                return text.expect("a table has a row for each place that orders something");
-            }
-            Spelling::C11 | Spelling::Linux => {
-                return edit::apply_in(*spelling, source, program, placement, written);
-            }
-        }
-        let text = edit::apply(source, program, placement, written);
-        let pretty = |text: &str| formatted(text, &mut Diagnostics::new());
-        match pretty(source) {
-            Some(before) if before == *source => pretty(&text).unwrap_or(text),
-            Some(_) | None => text,
-        }
-    }
-
-    /// The programs of a new text.
-    fn compiled(&self, text: &str) -> Vec<Problem> {
-        let clients = Some(&self.input.clients[..]).filter(|clients| !clients.is_empty());
-        let request = Request { clients, places: false };
-        let problems = self.input.source.lower_other(text, &request);
-        let problems = problems.expect("a program with more fences is a program");
-        assert_eq!(problems.len(), self.input.problems.len(), "fences do not change the clients");
-        problems
-    }
-
     /// The repaired text, once it is known to be what was verified.
     fn edited(&self, repair: &Repair, session: &Session, settings: Settings) -> String {
-        let placement = &repair.placements[0];
-        let text = self.text_with(placement);
-        let compiled = self.compiled(&text);
-        for (before, after) in self.input.problems.iter().zip(compiled) {
-            let program = placement::fenced(&before.program, placement, self.candidates.written);
-            if same_code(&program, &after.program) {
-                continue;
-            }
-            let problem = after.with_requirements_of(before);
+        let (placement, written) = (&repair.placements[0], self.candidates.written);
+        let repaired = self.input.original().repaired(placement, written).expect(WRITABLE);
+        for at in repaired.differing {
+            let problem =
+                repaired.problems[at].clone().with_requirements_of(&self.input.problems[at]);
             let task = Task { problem: &problem, model: self.model };
             let (answer, _) = session.run("the new text", |budget| {
                 self.input.options.engine.engine().run(task, settings, budget)
@@ -275,7 +245,7 @@ impl Inferring<'_> {
             };
             assert!(holds, "the text with the fences is as right as the program with them");
         }
-        text
+        repaired.text
     }
 
     /// Writes the new text, if it is wanted and is a repair. Returns where to.

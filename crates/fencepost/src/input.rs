@@ -25,7 +25,8 @@ pub(crate) struct Source {
     pub(crate) path: Option<PathBuf>,
     /// Its bytes.
     pub(crate) bytes: Vec<u8>,
-    frontend: &'static dyn Frontend,
+    /// Who understands it.
+    pub(crate) frontend: &'static dyn Frontend,
 }
 
 /// Something wrong with an input, already said on standard error.
@@ -149,11 +150,6 @@ impl Source {
         output.message(&render(&diagnostics, &self.name, &text, output.paint_messages));
         let all = || diagnostics.sorted().iter().map(|d| InputError::new(&self.name, d)).collect();
         Ok((text, problems.ok_or_else(|| Unusable(all()))?))
-    }
-
-    /// The programs of another text in its language, about which the user need not be told.
-    pub(crate) fn lower_other(&self, text: &str, request: &Request<'_>) -> Option<Vec<Problem>> {
-        self.frontend.lower_for(text, request, &mut Diagnostics::new())
     }
 }
 

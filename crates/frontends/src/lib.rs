@@ -2,9 +2,10 @@
 //!
 //! A [`Frontend`] turns source text into [`Problem`]s. It never panics, whatever it is given: all it
 //! has to say about its input goes into [`Diagnostics`], and it goes on after the first mistake, so
-//! that one run shows them all.
+//! that one run shows them all. It also says which fences its language has, and writes them into a text.
 //!
-//! The rooms:
+//! - [`fences`]: what fences a language has; [`edit`]: text edits; [`repaired`]: a text with fences, compiled
+//!   again.
 //! - [`fp`]: the language of `.fp` files, described in the book's chapter "The language".
 //! - [`litmus`]: litmus tests in herd's format, `.litmus` files.
 //!
@@ -17,13 +18,18 @@
 //! assert_eq!(problems[0].program.threads.len(), 2);
 //! ```
 
+pub mod edit;
+pub mod fences;
 pub mod fp;
 pub mod litmus;
+pub mod repaired;
 
+pub use edit::{EditError, TextEdit};
+pub use fences::FenceSyntax;
 pub use fp::FpFrontend;
 pub use litmus::LitmusFrontend;
 
-use fencepost_ir::{Diagnostics, Problem};
+use fencepost_ir::{Diagnostics, Placement, Problem, Program, Written};
 
 /// A language.
 pub trait Frontend: Sync {
@@ -46,6 +52,25 @@ pub trait Frontend: Sync {
     /// The same, with nothing special asked for.
     fn lower(&self, source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>> {
         self.lower_for(source, &Request::default(), diagnostics)
+    }
+
+    /// The fences of the language, or of the dialect that a source text is written in.
+    fn fences(&self, source: &str) -> FenceSyntax;
+
+    /// The edits that write a placement into a source text, in its order; [`edit::apply`] carries them out.
+    /// `program` is that of the text, with places.
+    fn insert(
+        &self,
+        source: &str,
+        program: &Program,
+        placement: &Placement,
+        written: Written,
+    ) -> Result<Vec<TextEdit>, EditError>;
+
+    /// A source text in the standard form of the language; none where the language has no such form, or the
+    /// text cannot be read.
+    fn format(&self, _source: &str) -> Option<String> {
+        None
     }
 }
 

@@ -1,20 +1,19 @@
 //! Fence inference: the cheapest fences that make a program right.
 //!
-//! - [`menu`]: which barriers are offered, and what they cost; [`candidates`]: where; [`spelling`]: in which words.
+//! - [`menu`]: which barriers are offered, and what they cost; [`candidates`]: where.
 //! - [`set`], [`hitting`]: the cheapest set that hits every clause.
 //! - [`lazy`]: the cheapest fences, learnt from violations; [`clause`]: what a violation teaches.
 //! - [`papers`]: the papers' way; [`constraint`]: `L1 < L2`; [`fixpoint`]: the formula over constraints, with
 //!   `graph` (the labelled transition system), `windows` and `coherent` (what prevents its steps, for exact and
 //!   for abstract models) and `avoid` (formulas of states); [`enforce`]: the cheapest placement that keeps
 //!   a formula.
-//! - [`repair`]: what inference answers; [`edit`]: a placement as text.
+//! - [`repair`]: what inference answers.
 
 mod avoid;
 pub mod candidates;
 pub mod clause;
 mod coherent;
 pub mod constraint;
-pub mod edit;
 pub mod enforce;
 pub mod fixpoint;
 mod graph;
@@ -24,5 +23,4 @@ pub mod menu;
 pub mod papers;
 pub mod repair;
 pub mod set;
-pub mod spelling;
 mod windows;

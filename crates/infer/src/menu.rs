@@ -1,14 +1,9 @@
 //! The menu: which barriers a model's programs may be given, and what each costs.
 //!
 //! A kind of fence is worth offering only where the model lets such accesses change places; a full fence
-//! does the work of all. Prices are relative. The defaults say that two fences that only order loads,
-//! or only stores, cost as much as one that makes loads wait for stores, and that a full fence costs
-//! little more than that one: about what SPARC, ARM and x86 processors charge.
-//!
-//! A language with its own words for fences is offered those, and nothing else: x86 has no instruction that
-//! makes just loads wait for loads.
+//! does the work of all. Prices are relative. The caller says which fences the language of the source has: x86
+//! has no instruction that makes just loads wait for loads.
 
-use crate::spelling::Spelling;
 use fencepost_ir::FenceKinds;
 use fencepost_models::ModelSpec;
 
@@ -61,9 +56,7 @@ impl Dish {
     /// What it costs unless told otherwise.
     pub fn usual_price(self) -> u32 {
         match self {
-            Dish::Fence(FenceKinds::FULL) => 5,
-            Dish::Fence(FenceKinds::STORE_LOAD) => 4,
-            Dish::Fence(_) => 2,
+            Dish::Fence(kinds) => kinds.usual_cost(),
             Dish::Drain => 3,
         }
     }
@@ -77,34 +70,38 @@ pub struct Menu {
 }
 
 impl Menu {
-    /// The fences of our own language that make a difference under a model, at their usual prices.
+    /// The single kinds and the full fence, as far as they make a difference under a model, at their usual
+    /// prices.
     pub fn of(model: &ModelSpec) -> Menu {
-        Menu::spelled(model, Spelling::Own)
+        let singles = FenceKinds::SINGLE.map(|(kinds, _)| kinds);
+        let all = singles.into_iter().chain([FenceKinds::FULL]);
+        Menu::useful(model, all.map(|kinds| (kinds, kinds.usual_cost())))
     }
 
-    /// The fences with a word in a language that make a difference under a model, at their usual prices.
-    pub fn spelled(model: &ModelSpec, spelling: Spelling) -> Menu {
+    /// Those of some fences that make a difference under a model.
+    pub fn useful(model: &ModelSpec, fences: impl IntoIterator<Item = (FenceKinds, u32)>) -> Menu {
         let relaxes = model.relaxes();
-        let useful = |dish: &Dish| match *dish {
-            Dish::Fence(FenceKinds::FULL) => true,
-            Dish::Fence(kinds) => {
-                kinds.contains(FenceKinds::STORE_STORE) && relaxes.store_store
-                    || kinds.contains(FenceKinds::STORE_LOAD) && relaxes.store_load
-                    || kinds.contains(FenceKinds::LOAD_LOAD) && relaxes.load_load
-                    || kinds.contains(FenceKinds::LOAD_STORE) && relaxes.load_store
-            }
-            Dish::Drain => false,
+        let useful = |kinds: FenceKinds| {
+            kinds == FenceKinds::FULL
+                || kinds.contains(FenceKinds::STORE_STORE) && relaxes.store_store
+                || kinds.contains(FenceKinds::STORE_LOAD) && relaxes.store_load
+                || kinds.contains(FenceKinds::LOAD_LOAD) && relaxes.load_load
+                || kinds.contains(FenceKinds::LOAD_STORE) && relaxes.load_store
         };
-        let words = spelling.words().into_iter().map(|(kinds, _)| Dish::Fence(kinds));
-        let own = Dish::ALL.into_iter().filter(|_| spelling == Spelling::Own);
-        Menu::only(&own.chain(words).filter(useful).collect::<Vec<_>>())
+        let fences = fences.into_iter().filter(|(kinds, _)| useful(*kinds));
+        Menu::new(fences.map(|(kinds, price)| (Dish::Fence(kinds), price)))
     }
 
     /// These, at their usual prices.
     pub fn only(dishes: &[Dish]) -> Menu {
-        let mut dishes: Vec<(Dish, u32)> = dishes.iter().map(|d| (*d, d.usual_price())).collect();
+        Menu::new(dishes.iter().map(|dish| (*dish, dish.usual_price())))
+    }
+
+    /// These, at these prices.
+    pub fn new(dishes: impl IntoIterator<Item = (Dish, u32)>) -> Menu {
+        let mut dishes: Vec<(Dish, u32)> = dishes.into_iter().collect();
         dishes.sort_unstable();
-        dishes.dedup();
+        dishes.dedup_by_key(|(dish, _)| *dish);
         Menu { dishes }
     }
 
@@ -120,16 +117,22 @@ impl Menu {
 mod tests {
     use super::*;
 
-    fn names_in(spelling: Spelling, model: &str) -> Vec<String> {
-        let model = ModelSpec::by_name(model).expect("a built-in model");
-        let menu = Menu::spelled(&model, spelling);
+    fn model(name: &str) -> ModelSpec {
+        ModelSpec::by_name(name).expect("a built-in model")
+    }
+
+    fn sorted(menu: &Menu) -> Vec<String> {
         let mut names: Vec<String> = menu.dishes.iter().map(|(dish, _)| dish.name()).collect();
         names.sort();
         names
     }
 
-    fn names(model: &str) -> Vec<String> {
-        names_in(Spelling::Own, model)
+    fn names(name: &str) -> Vec<String> {
+        sorted(&Menu::of(&model(name)))
+    }
+
+    fn names_in(language: [FenceKinds; 3], name: &str) -> Vec<String> {
+        sorted(&Menu::useful(&model(name), language.map(|kinds| (kinds, kinds.usual_cost()))))
     }
 
     #[test]
@@ -140,14 +143,16 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_language_has_a_word_for_is_offered() {
-        let x86 = Spelling::X86 { lower: false };
+    fn only_what_a_language_has_is_offered() {
+        let x86 = [FenceKinds::FULL, FenceKinds::STORE_STORE, FenceKinds::ACQUIRE];
+        let c11 = [FenceKinds::FULL, FenceKinds::RELEASE, FenceKinds::ACQUIRE];
+        let linux = [FenceKinds::FULL, FenceKinds::STORE_STORE, FenceKinds::LOAD_LOAD];
         assert_eq!(names_in(x86, "tso"), ["full"]);
         assert_eq!(names_in(x86, "pso"), ["full", "store_store"]);
         assert_eq!(names_in(x86, "rmo"), ["acquire", "full", "store_store"]);
-        assert_eq!(names_in(Spelling::C11, "pso"), ["full", "release"]);
-        assert_eq!(names_in(Spelling::C11, "rmo"), ["acquire", "full", "release"]);
-        assert_eq!(names_in(Spelling::Linux, "rmo"), ["full", "load_load", "store_store"]);
+        assert_eq!(names_in(c11, "pso"), ["full", "release"]);
+        assert_eq!(names_in(c11, "rmo"), ["acquire", "full", "release"]);
+        assert_eq!(names_in(linux, "rmo"), ["full", "load_load", "store_store"]);
     }
 
     #[test]

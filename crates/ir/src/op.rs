@@ -120,6 +120,22 @@ impl FenceKinds {
             Self::SINGLE.iter().filter(|(k, _)| self.contains(*k)).map(|(_, n)| *n).collect();
         names.join(" + ")
     }
+
+    /// The names as a statement of our language lists them, joined with `, `.
+    pub fn listed(self) -> String {
+        self.name().replace(" + ", ", ")
+    }
+
+    /// What a fence of these kinds costs unless told otherwise, relative to others. Two fences that only order
+    /// loads, or only stores, cost as much as one that makes loads wait for stores, and a full fence costs little
+    /// more than that one: about what SPARC, ARM and x86 processors charge.
+    pub fn usual_cost(self) -> u32 {
+        match self {
+            Self::FULL => 5,
+            Self::STORE_LOAD => 4,
+            _ => 2,
+        }
+    }
 }
 
 /// What an access does to memory; an update does both.

@@ -11,13 +11,12 @@ use crate::verdict_line::{ROBUST, advice_on, explain, shown, unit, within};
 use crate::violation::sentence;
 use crate::wording::statement;
 use fencepost_engines::{Bound, Decider, Evidence, Inconclusive, InconclusiveReason, Statistics};
+use fencepost_frontends::FenceSyntax;
 use fencepost_infer::candidates::Candidates;
 use fencepost_infer::clause::atoms;
-use fencepost_infer::edit;
 use fencepost_infer::repair::{
     Constraints, GaveUp, Inference, Lesson, Repair, Round, Sufficiency, Unrepairable,
 };
-use fencepost_infer::spelling::Spelling;
 use fencepost_ir::{Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, Written, placement};
 use fencepost_models::{ModelSpec, Reductions};
 use std::borrow::Cow;
@@ -42,7 +41,7 @@ pub struct Subject<'a> {
     /// What could be placed.
     pub candidates: &'a Candidates,
     /// How its language writes fences.
-    pub spelling: Spelling,
+    pub fences: &'a FenceSyntax,
     /// The reductions in use.
     pub reductions: Reductions,
 }
@@ -135,7 +134,7 @@ impl<'a> Subject<'a> {
         let place = self.program().place(atom.place);
         let info = self.program().label(place.label);
         let line = info.span.line;
-        if self.spelling != Spelling::Own {
+        if self.fences.told_by_thread {
             let thread = printable(&info.function);
             let what = self.written(atom);
             return match place.written {
@@ -148,8 +147,8 @@ impl<'a> Subject<'a> {
             };
         }
         let what = match atom.barrier {
-            Barrier::Fence(kinds) => edit::kinds_text(kinds),
-            Barrier::Drain(store) => format!("drain {}", edit::target(self.program(), store)),
+            Barrier::Fence(kinds) => kinds.listed(),
+            Barrier::Drain(_) => self.written(atom),
         };
         let preposition = match (place.written, place.at_end) {
             (Some(_), _) => "at",
@@ -165,24 +164,27 @@ impl<'a> Subject<'a> {
         if all.is_empty() { "no fences".into() } else { all.join(", ") }
     }
 
-    /// A barrier as the language writes it.
-    pub fn written(&self, atom: Atom) -> String {
-        let texts = match atom.barrier {
-            Barrier::Fence(kinds) => self.spelling.fence(kinds),
-            Barrier::Drain(store) => {
-                edit::statements(self.spelling, self.program(), FenceKinds::default(), &[store])
-            }
+    /// A barrier as the language writes it; what it has no statement for, by its kinds.
+    pub fn statement(&self, barrier: Barrier) -> String {
+        let (kinds, drains) = match barrier {
+            Barrier::Fence(kinds) => (kinds, Vec::new()),
+            Barrier::Drain(store) => (FenceKinds::default(), vec![store]),
         };
-        texts.join(" ").trim_end_matches(';').into()
+        let texts = self.fences.statements(self.program(), kinds, &drains);
+        texts.map_or_else(|_| kinds.listed(), |texts| texts.join(" "))
     }
 
-    /// The kinds of a fence as its language writes them.
+    /// The same without what ends the statement.
+    pub fn written(&self, atom: Atom) -> String {
+        self.statement(atom.barrier).trim_end_matches(';').into()
+    }
+
+    /// The kinds of a fence as readers of its language know them.
     pub fn kinds(&self, kinds: FenceKinds) -> String {
-        match self.spelling {
-            Spelling::Own => edit::kinds_text(kinds),
-            Spelling::X86 { .. } | Spelling::C11 | Spelling::Linux => {
-                self.spelling.fence(kinds).join(" ").trim_end_matches(';').into()
-            }
+        if self.fences.told_by_thread {
+            self.statement(Barrier::Fence(kinds)).trim_end_matches(';').into()
+        } else {
+            kinds.listed()
         }
     }
 
@@ -194,10 +196,8 @@ impl<'a> Subject<'a> {
             let what = if is_own { "as it is:" } else { "instead of" };
             format!("{what} `{}`", statement(self.program(), place.label, STATEMENT))
         } else if place.at_end {
-            match self.spelling {
-                Spelling::X86 { .. } => "at the end".into(),
-                Spelling::Own | Spelling::C11 | Spelling::Linux => "at the end of the block".into(),
-            }
+            let end = if self.fences.has_blocks { "at the end of the block" } else { "at the end" };
+            end.into()
         } else {
             format!("before `{}`", statement(self.program(), place.label, STATEMENT))
         }
@@ -450,11 +450,10 @@ pub fn redundant(subject: &Subject<'_>, placement: &Placement) -> String {
         let label = subject.program().place(place).label;
         let info = subject.program().label(label);
         let line = info.span.line;
-        let thread = match subject.spelling {
-            Spelling::Own => String::new(),
-            Spelling::X86 { .. } | Spelling::C11 | Spelling::Linux => {
-                format!("in {} ", printable(&info.function))
-            }
+        let thread = if subject.fences.told_by_thread {
+            format!("in {} ", printable(&info.function))
+        } else {
+            String::new()
         };
         let own_text = statement(subject.program(), label, STATEMENT);
         let verdict = if left == FenceKinds::default() {

@@ -7,11 +7,9 @@ use crate::verdict_line::{explain, reason};
 use crate::violation;
 use fencepost_engines::{Inconclusive, Statistics};
 use fencepost_infer::constraint::Constraint;
-use fencepost_infer::edit;
 use fencepost_infer::menu::Dish;
 use fencepost_infer::repair::{Constraints, Inference, Repair, Sufficiency, Unrepairable};
-use fencepost_infer::spelling::Spelling;
-use fencepost_ir::{Atom, Barrier, Placement};
+use fencepost_ir::{Atom, Barrier, FenceKinds, PlaceId, Placement};
 use fencepost_models::ModelSpec;
 use serde::Serialize;
 
@@ -408,13 +406,13 @@ fn placements(subject: &Subject<'_>, repair: &Repair, beside: &Beside) -> Vec<Pl
 
 fn redundant(subject: &Subject<'_>, placement: &Placement) -> Vec<RedundantRecord> {
     let program = &subject.problems[0].program;
-    let record = |(place, own, left)| {
+    let record = |(place, own, left): (PlaceId, FenceKinds, FenceKinds)| {
         let info = program.label(program.place(place).label);
         RedundantRecord {
             line: info.span.line,
             column: info.span.column,
-            kind: edit::kinds_text(own),
-            instead: (left != Default::default()).then(|| edit::kinds_text(left)),
+            kind: own.listed(),
+            instead: (left != Default::default()).then(|| left.listed()),
             function: info.function.clone(),
         }
     };
@@ -434,12 +432,7 @@ impl FenceRecord {
                 Barrier::Fence(kinds) => Dish::Fence(kinds).name(),
                 Barrier::Drain(_) => Dish::Drain.name(),
             },
-            statement: match subject.spelling {
-                Spelling::X86 { .. } => subject.written(atom),
-                Spelling::Own | Spelling::C11 | Spelling::Linux => {
-                    format!("{};", subject.written(atom))
-                }
-            },
+            statement: subject.statement(atom.barrier),
             position: match (place.written, place.at_end) {
                 (Some(_), _) => Position::Instead(info.text.clone()),
                 (None, true) => Position::EndOfBlock,

@@ -1,13 +1,13 @@
 //! From the command line to questions for inference; complaints about options that make no sense.
 
-use super::{Inferring, Input, complaint, litmus};
+use super::{Inferring, Input, complaint};
 use crate::args::{Infer, Method, Verifier};
 use crate::input::{self, Source, Unusable};
 use crate::output::Output;
-use fencepost_frontends::Request;
+use fencepost_frontends::litmus::forbid::forbid;
+use fencepost_frontends::{FenceSyntax, Request};
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::menu::{Dish, Menu};
-use fencepost_infer::spelling::Spelling;
 use fencepost_ir::Written;
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
@@ -53,16 +53,14 @@ pub(super) fn prepare<'a>(
     let request = Request { clients: texts, places: true };
     let lowered = source.lower_for(&request, output).map_err(|Unusable(errors)| errors);
     let (text, mut problems) = lowered?;
-    let (mut spelling, mut taken) = (Spelling::Own, None);
-    if source.is_litmus() {
-        spelling = litmus::spelling(&text);
-        // A robust test has the outcomes it has under SC, whatever is asked about them.
-        if options.engine != Verifier::Robust {
-            taken = litmus::forbid(&text, &mut problems);
-        }
+    let fences = source.frontend.fences(&text);
+    let mut taken = None;
+    // A robust test has the outcomes it has under SC, whatever is asked about them.
+    if source.is_litmus() && options.engine != Verifier::Robust {
+        taken = forbid(&text, &mut problems);
     }
     let asking = problems.iter().any(|p| !p.sometimes.is_empty());
-    Ok(Input { options, source, text, clients, models, problems, spelling, taken, asking })
+    Ok(Input { options, source, text, clients, models, problems, fences, taken, asking })
 }
 
 impl Input<'_> {
@@ -85,7 +83,7 @@ impl Input<'_> {
         model: &'a ModelSpec,
     ) -> Result<Inferring<'a>, (&'static str, String)> {
         let abstraction = abstraction(self.options, model).map_err(|m| ("--domain", m))?;
-        let menu = menu(self.options, model, self.spelling)?;
+        let menu = menu(self.options, model, &self.fences)?;
         let restrictions = self.restrictions()?;
         let written = if self.options.from_scratch { Written::Dropped } else { Written::Kept };
         let candidates = Candidates::new(&self.problems, &menu, &restrictions, written);
@@ -160,24 +158,29 @@ fn clients(options: &Infer) -> Result<Vec<String>, String> {
 fn menu(
     options: &Infer,
     model: &ModelSpec,
-    spelling: Spelling,
+    fences: &FenceSyntax,
 ) -> Result<Menu, (&'static str, String)> {
-    let has_word = |dish: &Dish| match dish {
-        Dish::Fence(kinds) => spelling.has_word_for(*kinds),
-        Dish::Drain => spelling == Spelling::Own,
+    let cost = |dish: &Dish| match dish {
+        Dish::Fence(kinds) => fences.insertable(*kinds).map(|fence| fence.cost),
+        Dish::Drain => fences.drain.map(|_| dish.usual_price()),
     };
-    if let Some(dish) = options.fences.iter().find(|dish| !has_word(dish)) {
-        let (name, language) = (dish.name(), spelling.language());
-        let known = spelling.words().into_iter().map(|(kinds, word)| {
-            format!("{} ({})", Dish::Fence(kinds).name(), word.trim_end_matches(';'))
-        });
-        let known = known.collect::<Vec<_>>().join(", ");
-        let message = format!("--fences {name}: {language} has no such fence; it has {known}");
-        return Err(("--fences", message));
+    let mut asked = Vec::new();
+    for dish in &options.fences {
+        let Some(cost) = cost(dish) else {
+            let (name, language) = (dish.name(), fences.language);
+            let known = fences
+                .offered()
+                .map(|fence| format!("{} ({})", Dish::Fence(fence.kinds).name(), fence.short()));
+            let known = known.collect::<Vec<_>>().join(", ");
+            let message = format!("--fences {name}: {language} has no such fence; it has {known}");
+            return Err(("--fences", message));
+        };
+        asked.push((*dish, cost));
     }
-    let mut menu = match &options.fences[..] {
-        [] => Menu::spelled(model, spelling),
-        some => Menu::only(some),
+    let mut menu = if asked.is_empty() {
+        Menu::useful(model, fences.offered().map(|fence| (fence.kinds, fence.cost)))
+    } else {
+        Menu::new(asked)
     };
     for (kind, cost) in &options.cost {
         let offered = menu.dishes.iter().any(|(other, _)| other == kind);

@@ -147,7 +147,8 @@ impl Inferring<'_> {
 
     /// What would prevent a run if everything were allowed.
     fn elsewhere(&self, shown: &Shown<'_>) -> Vec<Atom> {
-        let menu = Menu::spelled(self.model, self.input.spelling);
+        let offered = self.input.fences.offered().map(|fence| (fence.kinds, fence.cost));
+        let menu = Menu::useful(self.model, offered);
         let anywhere = Restrictions::default();
         let all = Candidates::new(&self.input.problems, &menu, &anywhere, self.candidates.written);
         let Some(story) = shown.story() else { return Vec::new() };

@@ -1,11 +1,12 @@
 //! Storing the runs that fences prevent, for `fencepost replay`.
 
-use super::{Inferring, complaint, litmus};
+use super::{Inferring, WRITABLE, complaint};
 use crate::input;
 use crate::output::Output;
 use crate::session::Session;
 use crate::store::{TraceNames, replace};
 use fencepost_engines::{Engine, Explicit, Settings, Task};
+use fencepost_frontends::litmus::forbid::forbidden;
 use fencepost_infer::repair::{Inference, Unrepairable};
 use fencepost_ir::Placement;
 use fencepost_models::ModelSpec;
@@ -52,9 +53,10 @@ impl Inferring<'_> {
                 stored.push(None);
                 continue;
             };
-            let text = self.text_with(&placement);
+            let text = self.input.original().with(&placement, self.candidates.written);
+            let text = text.expect(WRITABLE);
             // A run that ends as it may not: so the stored test has to say.
-            let taken = self.input.taken.as_ref().and_then(|_| litmus::forbidden(&text));
+            let taken = self.input.taken.as_ref().and_then(|_| forbidden(&text));
             let text = taken.unwrap_or(text);
             let path = {
                 let client = &self.input.problems[problem].name;
@@ -85,7 +87,8 @@ impl Inferring<'_> {
         model: &ModelSpec,
         (session, settings): (&Session, Settings),
     ) -> Option<TraceFile> {
-        let compiled = self.compiled(text).swap_remove(problem);
+        let compiled = self.input.original().compile(text);
+        let compiled = compiled.expect(WRITABLE).swap_remove(problem);
         let question = compiled.clone().with_requirements_of(&self.input.problems[problem]);
         let task = Task { problem: &question, model };
         let (answer, _) = session.run("a trace", |budget| Explicit.run(task, settings, budget));

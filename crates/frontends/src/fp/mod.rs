@@ -9,7 +9,8 @@
 //! | names, types, jumps, clients | [`names`], [`check`](mod@check), [`client`] | [`tree::Unit`] |
 //! | code for each thread | [`lower`](mod@lower) | [`Problem`] |
 //!
-//! Beside it: [`mod@format`] prints a syntax tree, [`generate`] lists the clients of a library.
+//! Beside it: [`mod@format`] prints a syntax tree, [`generate`] lists the clients of a library,
+//! `fences` says which fences there are.
 //!
 //! A text with errors in one step does not go on to the next: what follows from a mistake is noise.
 //! With one exception: what could be parsed is checked although other parts could not, and the names
@@ -20,6 +21,7 @@ pub mod check;
 pub mod client;
 pub mod codes;
 pub mod consts;
+mod fences;
 pub mod format;
 pub mod generate;
 pub mod lexer;
@@ -39,9 +41,10 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-use fencepost_ir::{Diagnostics, Problem, Span};
+use fencepost_ir::{Diagnostics, Placement, Problem, Program, Span, Written};
 
-use crate::{Frontend, Request};
+use crate::edit::{EditError, TextEdit, blocks};
+use crate::{FenceSyntax, Frontend, Request};
 
 /// The front end for `.fp` files.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,6 +66,24 @@ impl Frontend for FpFrontend {
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Problem>> {
         lower_for(source, request, diagnostics)
+    }
+
+    fn fences(&self, _source: &str) -> FenceSyntax {
+        fences::syntax()
+    }
+
+    fn insert(
+        &self,
+        source: &str,
+        program: &Program,
+        placement: &Placement,
+        written: Written,
+    ) -> Result<Vec<TextEdit>, EditError> {
+        blocks::insert(&fences::syntax(), source, program, placement, written)
+    }
+
+    fn format(&self, source: &str) -> Option<String> {
+        format::format(source, &mut Diagnostics::new())
     }
 }
 

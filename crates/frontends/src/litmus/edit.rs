@@ -9,54 +9,50 @@
 //! is rewritten in its cell; one that goes leaves the cell empty, and takes the row with it if nothing else is
 //! there.
 //!
-//! Only the text is looked at here. That the new text means what the placement means is for the caller to
-//! check ([`fencepost_ir::essence::same_code`]).
+//! Only the text is looked at here. That the new text means what the placement means is checked with the front
+//! end ([`crate::repaired`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::{FenceKinds, Place, PlaceId, Placement, Program, Written};
 
-use super::ast::Body;
 use super::sections::sections;
 use super::tokens::Lines;
 use super::x86::ast::{Cell, Column};
+use crate::edit::{EditError, TextEdit, line_end};
+use crate::fences::FenceSyntax;
 
-/// The text of an X86 test with a placement's fences in it, each as `spell` writes it. `program` is that of the
-/// text, with places. None when the text is no X86 test, or has no cell where a fence is to stand.
-pub fn apply(
-    source: &str,
+/// The edits that put a placement's fences into an X86 test, in the order of its text. `program` is that of the
+/// text, with places.
+pub(super) fn insert(
+    syntax: &FenceSyntax,
+    (source, columns): (&str, &[Column]),
     program: &Program,
     placement: &Placement,
     written: Written,
-    spell: &dyn Fn(FenceKinds) -> Vec<String>,
-) -> Option<String> {
-    let Body::X86(columns) = super::parse(source, "").ok()?.body else { return None };
-    let sections = sections(source, &Lines::new(source)).ok()?;
-    let rows = rows(&sections.clean, sections.program.0, &columns);
-    let mut table = Table {
-        source,
-        clean: &sections.clean,
-        columns: &columns,
-        rows,
-        changes: Changes::default(),
-    };
-    let fences = placement.by_place();
+) -> Result<Vec<TextEdit>, EditError> {
+    let sections = sections(source, &Lines::new(source)).map_err(|_| EditError::Unreadable)?;
+    let rows = rows(&sections.clean, sections.program.0, columns);
+    let changes = Changes::default();
+    let mut table = Table { source, clean: &sections.clean, columns, rows, changes };
+    let barriers = placement.by_place();
     for (at, place) in program.places.iter().enumerate() {
-        let added = fences.get(&PlaceId::from_index(at)).map(|(kinds, _)| *kinds);
-        let added = added.unwrap_or_default();
-        match place.written {
-            Some((own, _)) => {
-                let kept = if written == Written::Kept { own } else { FenceKinds::default() };
-                let kinds = kept.union(added);
-                if kinds != own {
-                    table.rewrite(place, spell(kinds))?;
-                }
-            }
-            None if added != FenceKinds::default() => table.insert(place, spell(added))?,
-            None => {}
+        let none = (FenceKinds::default(), Vec::new());
+        let (added, drains) = barriers.get(&PlaceId::from_index(at)).unwrap_or(&none);
+        let own = place.written.map(|(own, _)| own).unwrap_or_default();
+        let kept = if written == Written::Kept { own } else { FenceKinds::default() };
+        let kinds = kept.union(*added);
+        if kinds == own && drains.is_empty() {
+            continue;
         }
+        let texts = syntax.statements(program, kinds, drains)?;
+        let done = match place.written {
+            Some(_) => table.rewrite(place, texts),
+            None => table.insert(place, texts),
+        };
+        done.ok_or_else(|| EditError::no_position(program, place))?;
     }
-    Some(table.text())
+    Ok(table.edits())
 }
 
 /// A row of the table: the stretches of text between its bars, and where it ends, semicolon included.
@@ -112,8 +108,8 @@ struct Changes {
     behind: BTreeMap<usize, BTreeMap<usize, Vec<String>>>,
     /// Cells that become empty.
     emptied: BTreeSet<(usize, usize)>,
-    /// Stretches of the text, and what they become.
-    edits: Vec<(usize, usize, String)>,
+    /// Inside of rows that stay.
+    edits: Vec<TextEdit>,
 }
 
 struct Table<'a> {
@@ -172,7 +168,8 @@ impl<'a> Table<'a> {
             self.blank(start, end);
             return Some(());
         };
-        self.changes.edits.push((start, end, format!("{last:<0$}", end - start)));
+        let text = format!("{last:<0$}", end - start);
+        self.changes.edits.push(TextEdit { start, end, text });
         if texts.is_empty() { Some(()) } else { self.insert(place, texts) }
     }
 
@@ -181,7 +178,7 @@ impl<'a> Table<'a> {
         let both = self.clean[start..end].bytes().zip(self.source[start..end].bytes());
         let left = both.map(|(clean, own)| if clean.is_ascii_whitespace() { own } else { b' ' });
         let text = String::from_utf8(left.collect()).expect("code is ASCII, comments stay");
-        self.changes.edits.push((start, end, text));
+        self.changes.edits.push(TextEdit { start, end, text });
     }
 
     /// Where a row begins: at the beginning of its line if nothing else is before it there.
@@ -231,23 +228,21 @@ impl<'a> Table<'a> {
             && self.source[start..end] == self.clean[start..end]
     }
 
-    /// The new text.
-    fn text(mut self) -> String {
-        let eol = match self.source.find('\n') {
-            Some(at) if self.source[..at].ends_with('\r') => "\r\n",
-            Some(_) | None => "\n",
-        };
+    /// All edits, in the order of the text.
+    fn edits(mut self) -> Vec<TextEdit> {
+        let eol = line_end(self.source);
         let mut edits = std::mem::take(&mut self.changes.edits);
         for row in 0..self.rows.len() {
             if self.is_emptied(row) {
                 let (from, to) = (self.begin(row), self.behind(row, self.source));
-                edits.retain(|(start, end, _)| *end <= from || to <= *start);
-                edits.push((from, to, String::new()));
+                edits.retain(|edit| edit.end <= from || to <= edit.start);
+                edits.push(TextEdit { start: from, end: to, text: String::new() });
             }
         }
         for (row, columns) in &self.changes.before {
             let at = self.begin(*row);
-            edits.push((at, at, self.new_rows(*row, columns, eol)));
+            let text = self.new_rows(*row, columns, eol);
+            edits.push(TextEdit { start: at, end: at, text });
         }
         for (row, columns) in &self.changes.behind {
             let at = self.behind(*row, self.clean);
@@ -259,17 +254,10 @@ impl<'a> Table<'a> {
                 (false, true) => format!("{eol}{}", new.trim_end()),
                 (false, false) => format!(" ;{eol}{}", new.trim_end()),
             };
-            edits.push((at, at, text));
+            edits.push(TextEdit { start: at, end: at, text });
         }
-        edits.sort_by_key(|(start, end, _)| (*start, *end));
-        let mut text = String::with_capacity(self.source.len() + 64);
-        let mut done = 0;
-        for (start, end, new) in edits {
-            text.push_str(&self.source[done..start]);
-            text.push_str(&new);
-            done = end;
-        }
-        text + &self.source[done..]
+        edits.sort_by_key(|edit| (edit.start, edit.end));
+        edits
     }
 }
 

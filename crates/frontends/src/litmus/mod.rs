@@ -7,8 +7,8 @@
 //! | initial state, condition, program | [`init`], [`condition`], [`x86`], [`c`] | [`ast::File`] |
 //! | locations and values, code for each thread | [`layout`], [`assembler`], [`mod@lower`] | [`Test`] |
 //!
-//! Beside it: [`hash`] tells tests apart as herd does; [`wrong`] is what can be said about a file; [`edit`] writes
-//! fences into a table.
+//! Beside it: [`hash`] tells tests apart as herd does; [`wrong`] is what can be said about a file; `fences`
+//! says which fences each dialect has; [`edit`] writes them into a table; [`forbid`](mod@forbid) turns the question round.
 //!
 //! X86 instructions mean what they mean on x86 under every model: a locked one waits for all pending stores of
 //! its thread, `SFENCE` orders stores, `LFENCE` orders loads. Nothing is unrolled: a loop is a loop.
@@ -18,6 +18,8 @@ pub mod ast;
 pub mod c;
 pub mod condition;
 pub mod edit;
+mod fences;
+pub mod forbid;
 mod hash;
 mod init;
 pub mod layout;
@@ -33,12 +35,14 @@ pub mod x86;
 pub use test::Test;
 
 use ast::{Arch, Body, File};
-use fencepost_ir::{Diagnostics, Problem};
+use fencepost_ir::{Diagnostics, Placement, Problem, Program, Written};
+use fences::Dialect;
 use tokens::{Lines, Tokens};
 use wrong::Wrong;
 
+use crate::edit::{EditError, TextEdit, blocks};
 use crate::fp::limits;
-use crate::{Frontend, Request};
+use crate::{FenceSyntax, Frontend, Request};
 
 /// The front end for `.litmus` files.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,6 +65,28 @@ impl Frontend for LitmusFrontend {
     ) -> Option<Vec<Problem>> {
         let test = read(source, "test", request.places, diagnostics)?;
         Some(vec![test.problem])
+    }
+
+    fn fences(&self, source: &str) -> FenceSyntax {
+        let file = parse(source, "");
+        file.map_or(Dialect::C11, |file| Dialect::of(&file, source)).syntax()
+    }
+
+    fn insert(
+        &self,
+        source: &str,
+        program: &Program,
+        placement: &Placement,
+        written: Written,
+    ) -> Result<Vec<TextEdit>, EditError> {
+        let file = parse(source, "").map_err(|_| EditError::Unreadable)?;
+        let syntax = Dialect::of(&file, source).syntax();
+        match &file.body {
+            Body::X86(columns) => {
+                edit::insert(&syntax, (source, columns), program, placement, written)
+            }
+            Body::C(_) => blocks::insert(&syntax, source, program, placement, written),
+        }
     }
 }
 

@@ -4,12 +4,11 @@ use crate::common::{MESSAGE, PETERSON, model};
 use crate::results::validate;
 use fencepost_engines::{Budget, Engine, Explicit, Settings};
 use fencepost_frontends::litmus::LitmusFrontend;
-use fencepost_frontends::{FpFrontend, Frontend, Request};
+use fencepost_frontends::{FenceSyntax, FpFrontend, Frontend, Request};
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::lazy::{self, Question};
 use fencepost_infer::menu::Menu;
 use fencepost_infer::repair::Inference;
-use fencepost_infer::spelling::Spelling;
 use fencepost_ir::{Diagnostics, Placement, Problem, Written};
 use fencepost_report::Paint;
 use fencepost_report::json::InputError;
@@ -52,16 +51,15 @@ struct Asked {
     inference: Inference,
     model: fencepost_models::ModelSpec,
     settings: Settings,
-    spelling: Spelling,
+    fences: FenceSyntax,
 }
 
 fn ask(source: &str, name: &str, written: Written, settings: Settings) -> Asked {
-    ask_in(&FpFrontend, Spelling::Own, source, (name, written, settings))
+    ask_in(&FpFrontend, source, (name, written, settings))
 }
 
 fn ask_in(
     frontend: &dyn Frontend,
-    spelling: Spelling,
     source: &str,
     (name, written, settings): (&str, Written, Settings),
 ) -> Asked {
@@ -70,7 +68,8 @@ fn ask_in(
     let problems = frontend.lower_for(source, &request, &mut diagnostics);
     let problems = problems.unwrap_or_else(|| panic!("{diagnostics:?}"));
     let model = model(name);
-    let menu = Menu::spelled(&model, spelling);
+    let fences = frontend.fences(source);
+    let menu = Menu::useful(&model, fences.offered().map(|fence| (fence.kinds, fence.cost)));
     let candidates = Candidates::new(&problems, &menu, &Restrictions::default(), written);
     let question = Question {
         problems: &problems,
@@ -83,7 +82,7 @@ fn ask_in(
     };
     let budget = Budget { cancel: &Cancel::default(), progress: &Progress::default() };
     let inference = lazy::infer(question, budget);
-    Asked { problems, candidates, inference, model, settings, spelling }
+    Asked { problems, candidates, inference, model, settings, fences }
 }
 
 impl Asked {
@@ -95,7 +94,7 @@ impl Asked {
             engine: Explicit.name(),
             problems: &self.problems,
             candidates: &self.candidates,
-            spelling: self.spelling,
+            fences: &self.fences,
             reductions: self.settings.reductions,
         }
     }
@@ -169,9 +168,8 @@ fn every_answer_keeps_to_the_schema() {
 fn fences_of_litmus_tests_are_told_by_thread_and_instruction() {
     let source = "X86 R\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$2 ;\n MOV [y],$1 | LFENCE ;\n \
                   | MOV EAX,[x] ;\n~exists (y=2 /\\ 1:EAX=0)\n";
-    let spelling = Spelling::X86 { lower: false };
     let how = ("rmo", Written::Kept, Settings::default());
-    let mut asked = ask_in(&LitmusFrontend, spelling, source, how);
+    let mut asked = ask_in(&LitmusFrontend, source, how);
     let Inference::Repaired(found) = &asked.inference else { panic!("a repair") };
     assert_eq!(
         asked.subject().briefly(&found.placements[0]),

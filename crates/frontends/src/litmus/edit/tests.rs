@@ -4,21 +4,16 @@ use fencepost_ir::essence::same_code;
 use fencepost_ir::placement::fenced;
 use fencepost_ir::{Atom, Barrier, Diagnostics, FenceKinds, PlaceId, Placement, Program, Written};
 
-use super::apply;
+use crate::edit::{EditError, apply};
+use crate::{Frontend, LitmusFrontend};
 
 const SB: &str = "X86 SB\n{ x=0; y=0; }\n P0          | P1          ;\n MOV [x],$1  | MOV [y],$1  ;\n \
                   MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n";
 
-fn spell(kinds: FenceKinds) -> Vec<String> {
-    let words = [
-        (FenceKinds::FULL, "MFENCE"),
-        (FenceKinds::STORE_STORE, "SFENCE"),
-        (FenceKinds::ACQUIRE, "LFENCE"),
-    ];
-    if kinds == FenceKinds::FULL {
-        return vec!["MFENCE".into()];
-    }
-    words.iter().filter(|(word, _)| kinds.contains(*word)).map(|(_, text)| (*text).into()).collect()
+/// The text with a placement, as the front end writes it.
+fn with(source: &str, program: &Program, placement: &Placement, written: Written) -> String {
+    let edits = LitmusFrontend.insert(source, program, placement, written);
+    apply(source, &edits.expect("there is room for every fence"))
 }
 
 fn lowered(source: &str, places: bool) -> Program {
@@ -35,7 +30,7 @@ fn atom(place: usize, kinds: FenceKinds) -> Atom {
 fn edited(source: &str, atoms: &[Atom], written: Written) -> String {
     let program = lowered(source, true);
     let placement: Placement = atoms.iter().copied().collect();
-    let text = apply(source, &program, &placement, written, &spell).expect("an X86 test");
+    let text = with(source, &program, &placement, written);
     let wanted = fenced(&program, &placement, written);
     assert!(same_code(&wanted, &lowered(&text, false)), "{atoms:?}\n{source}\n--\n{text}");
     text
@@ -68,7 +63,7 @@ fn two_instructions_for_one_place_stand_below_each_other() {
     let program = lowered(SB, true);
     let both = FenceKinds::STORE_STORE.union(FenceKinds::ACQUIRE);
     let here = [atom(place(SB, "P1", "MOV EAX,[x]"), both)].into_iter().collect();
-    let text = apply(SB, &program, &here, Written::Kept, &spell).expect("an X86 test");
+    let text = with(SB, &program, &here, Written::Kept);
     let rows = "             | SFENCE      ;\n             | LFENCE      ;\n MOV EAX,[y]";
     assert_eq!(text, SB.replace(" MOV EAX,[y]", rows));
 }
@@ -138,7 +133,18 @@ fn every_place_gets_what_it_should() {
 
 #[test]
 fn only_tables_have_rows() {
-    let source = "C c\n{ }\nP0(int *x) { *x = 1; }\nexists (x=1)\n";
+    let source = "C c\n{ }\nP0(int *x, int *y) { *x = 1; *y = 1; }\nexists (x=1)\n";
+    let text = edited(source, &[atom(1, FenceKinds::FULL)], Written::Kept);
+    let statement = "atomic_thread_fence(memory_order_seq_cst); *y = 1;";
+    assert_eq!(text, source.replace("*y = 1;", statement));
+}
+
+#[test]
+fn a_column_without_cells_has_no_room() {
+    let source = "X86 e\n{ }\n P0 | P1 ;\n MOV [x],$1 | ;\nexists (x=1)\n";
     let program = lowered(source, true);
-    assert_eq!(apply(source, &program, &Placement::default(), Written::Kept, &spell), None);
+    let empty = program.places.iter().position(|place| place.offset == 0).expect("a place of P1");
+    let placement = [atom(empty, FenceKinds::FULL)].into_iter().collect();
+    let said = LitmusFrontend.insert(source, &program, &placement, Written::Kept);
+    assert!(matches!(said, Err(EditError::NoPosition { .. })), "{said:?}");
 }

@@ -1,68 +1,30 @@
-//! Placements as text: the source with fences written into it.
+//! Fences as statements in a language with braces: ours, and the C of litmus tests.
 //!
 //! A fence goes on a line of its own when what follows its place does, else it stands inline. A
 //! statement that has to share its braces with a fence gets some. What the placement does not concern is
 //! left alone to the byte, line ends included; indentation is copied from what is there.
 //!
-//! Only the text is looked at here. That the new text means what the placement means is for the caller to
-//! check with the front end ([`fencepost_ir::essence::same_code`]).
+//! Only the text is looked at here. That the new text means what the placement means is checked with the front
+//! end ([`crate::repaired`]).
 
-use crate::spelling::Spelling;
-use fencepost_ir::{FenceKinds, Label, Place, PlaceId, Placement, Program, Span, Written};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// A stretch of the source and what takes its place.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Edit {
-    /// Its first byte.
-    pub start: usize,
-    /// One past its last byte.
-    pub end: usize,
-    /// The new text.
-    pub text: String,
-}
+use fencepost_ir::{FenceKinds, Place, PlaceId, Placement, Program, Span, Written};
 
-/// The source with a placement's barriers in it, in our own language. `program` is that of the source, with
-/// places.
-pub fn apply(source: &str, program: &Program, placement: &Placement, written: Written) -> String {
-    apply_in(Spelling::Own, source, program, placement, written)
-}
-
-/// The same in a language whose statements are like ours.
-pub fn apply_in(
-    spelling: Spelling,
-    source: &str,
-    program: &Program,
-    placement: &Placement,
-    written: Written,
-) -> String {
-    let mut text = String::with_capacity(source.len() + 64);
-    let mut done = 0;
-    for edit in edits(spelling, source, program, placement, written) {
-        assert!(done <= edit.start, "edits do not overlap");
-        text.push_str(&source[done..edit.start]);
-        text.push_str(&edit.text);
-        done = edit.end;
-    }
-    text.push_str(&source[done..]);
-    text
-}
+use super::{EditError, TextEdit, line_end};
+use crate::fences::FenceSyntax;
 
 /// The edits that put a placement's barriers into the source, in its order. They do not overlap; where
-/// several insert at one byte, they do so one after another.
-pub fn edits(
-    spelling: Spelling,
+/// several insert at one byte, they do so one after another. `program` is that of the source, with places.
+pub fn insert(
+    syntax: &FenceSyntax,
     source: &str,
     program: &Program,
     placement: &Placement,
     written: Written,
-) -> Vec<Edit> {
-    let eol = match source.find('\n') {
-        Some(at) if source[..at].ends_with('\r') => "\r\n",
-        Some(_) | None => "\n",
-    };
-    let mut editor = Editor { source, eol, found: Vec::new() };
+) -> Result<Vec<TextEdit>, EditError> {
+    let mut editor = Editor { source, eol: line_end(source), found: Vec::new() };
     let barriers = placement.by_place();
     let mut wrapped: BTreeMap<Span, Wrapped> = BTreeMap::new();
     for (at, place) in program.places.iter().enumerate() {
@@ -72,11 +34,11 @@ pub fn edits(
             let kept = if written == Written::Kept { own } else { FenceKinds::default() };
             let kinds = kept.union(*added);
             if kinds != own || !drains.is_empty() {
-                editor.rewrite(place, span, &statements(spelling, program, kinds, drains));
+                editor.rewrite(place, span, &syntax.statements(program, kinds, drains)?);
             }
             continue;
         }
-        let texts = statements(spelling, program, *added, drains);
+        let texts = syntax.statements(program, *added, drains)?;
         if texts.is_empty() {
             continue;
         }
@@ -97,7 +59,7 @@ pub fn edits(
         editor.wrap(*wrap, parts);
     }
     editor.found.sort_by_key(|(edit, order)| (edit.start, *order));
-    editor.found.into_iter().map(|(edit, _)| edit).collect()
+    Ok(editor.found.into_iter().map(|(edit, _)| edit).collect())
 }
 
 /// What goes into the braces around a statement.
@@ -123,12 +85,12 @@ enum Order {
 struct Editor<'a> {
     source: &'a str,
     eol: &'static str,
-    found: Vec<(Edit, Order)>,
+    found: Vec<(TextEdit, Order)>,
 }
 
 impl<'a> Editor<'a> {
     fn put(&mut self, start: usize, end: usize, text: String, order: Order) {
-        self.found.push((Edit { start, end, text }, order));
+        self.found.push((TextEdit { start, end, text }, order));
     }
 
     /// The part of its line before an offset.
@@ -251,37 +213,6 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// A fence and drains as the language writes them.
-pub fn statements(
-    spelling: Spelling,
-    program: &Program,
-    kinds: FenceKinds,
-    drains: &[Label],
-) -> Vec<String> {
-    let drains = drains.iter().map(|store| format!("drain {};", target(program, *store)));
-    spelling.fence(kinds).into_iter().chain(drains).collect()
-}
-
-/// The kinds of a fence as our language writes them.
-pub fn kinds_text(kinds: FenceKinds) -> String {
-    kinds.name().replace(" + ", ", ")
-}
-
-/// What a store is to, as the source writes it: what comes before the operator.
-pub fn target(program: &Program, store: Label) -> &str {
-    let text = &program.label(store).text;
-    let mut depth = 0;
-    let end = text.find(|c: char| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            _ => {}
-        }
-        depth == 0 && !(c.is_alphanumeric() || c.is_whitespace() || "_.]".contains(c))
-    });
-    text[..end.unwrap_or(text.len())].trim_end()
-}
-
 /// The last character of the source that is neither blank nor in a comment.
 fn last_of_code(source: &str) -> Option<char> {
     let mut last = None;
@@ -305,23 +236,6 @@ fn last_of_code(source: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost_ir::LabelInfo;
-
-    #[test]
-    fn what_a_store_is_to() {
-        for (text, place) in [
-            ("x = 1", "x"),
-            ("x++", "x"),
-            ("a[i + 1] = b[2]", "a[i + 1]"),
-            ("a[b[1] - 2] -= 7", "a[b[1] - 2]"),
-            ("n.slot[i] |= 4", "n.slot[i]"),
-            ("n . next=m", "n . next"),
-        ] {
-            let info = LabelInfo { span: Span::default(), text: text.into(), function: "p".into() };
-            let program = Program { labels: vec![info], ..Program::default() };
-            assert_eq!(target(&program, Label(0)), place);
-        }
-    }
 
     #[test]
     fn comments_are_no_code() {

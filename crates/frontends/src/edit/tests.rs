@@ -1,17 +1,18 @@
 //! Fences written into the source mean what the placement means, and look as if the author had
 //! written them.
 
-use fencepost_frontends::fp::format::format;
-use fencepost_frontends::{FpFrontend, Frontend, Request};
-use fencepost_infer::edit::apply;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
 use fencepost_ir::essence::same_code;
 use fencepost_ir::placement::{drained, fenced};
 use fencepost_ir::{
     Atom, Barrier, Diagnostics, FenceKinds, Label, Op, Pc, PlaceId, Placement, Problem, Written,
 };
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
+
+use super::apply;
+use crate::{FpFrontend, Frontend, Request};
 
 const KINDS: [FenceKinds; 3] = [FenceKinds::FULL, FenceKinds::STORE_STORE, FenceKinds::LOAD_LOAD];
 
@@ -28,7 +29,8 @@ fn atom(place: usize, kinds: FenceKinds) -> Atom {
 
 /// The text with a placement, after comparing what it means.
 fn edited(source: &str, problems: &[Problem], placement: &Placement, written: Written) -> String {
-    let text = apply(source, &problems[0].program, placement, written);
+    let edits = FpFrontend.insert(source, &problems[0].program, placement, written);
+    let text = apply(source, &edits.expect("every place takes a fence"));
     let again = lowered(&text, false);
     assert_eq!(problems.len(), again.len());
     for (before, after) in problems.iter().zip(&again) {
@@ -39,7 +41,7 @@ fn edited(source: &str, problems: &[Problem], placement: &Placement, written: Wr
 }
 
 fn pretty(source: &str) -> String {
-    format(source, &mut Diagnostics::new()).expect("it was lowered")
+    FpFrontend.format(source).expect("it was lowered")
 }
 
 /// Every place alone, none, all, some; with the author's fences and without.
