@@ -20,7 +20,7 @@ use fencepost_models::{
     Action, Event, EventKind, Machine, MemoryModel, ModelSpec, Reductions, Step, Taken, Visitor,
 };
 use fencepost_translate::contexts::{Bound, contexts};
-use fencepost_translate::{Model, Origin, Translation};
+use fencepost_translate::{Origin, Translation};
 
 /// The translation engine.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ impl Translate {
         if task.model.kind == Kind::Sc {
             return search(&Explicit, task, settings, budget);
         }
-        let Some(model) = simulated(task.model) else {
+        let Some(model) = task.model.store_buffers() else {
             return undecided(Unsupported::Model, Decider::Translation);
         };
         let translation = match contexts(task.problem, model, self.bound) {
@@ -108,15 +108,6 @@ impl Translate {
             }
             Verdict::Inconclusive(_) => verdict,
         }
-    }
-}
-
-/// The model as the translation knows it.
-pub fn simulated(model: &ModelSpec) -> Option<Model> {
-    match model.kind {
-        Kind::Tso => Some(Model::Tso),
-        Kind::Pso => Some(Model::Pso),
-        Kind::Sc | Kind::Table(_) => None,
     }
 }
 

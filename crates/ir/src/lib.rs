@@ -1,7 +1,7 @@
 //! What a program is: locations, threads of labelled statements, properties.
 //!
 //! This crate depends on nothing. Front ends produce a [`Problem`]; everything below them
-//! (models, engines, inference, reports) reads it. It knows neither a memory model nor a search.
+//! (models, engines, inference, reports) reads it. It knows neither what a memory model does nor a search.
 //!
 //! The rooms:
 //! - [`ids`]: newtypes for labels, threads, locations, registers, program counters.
@@ -17,6 +17,7 @@
 //! - [`range`]: which values a register or a location can hold.
 //! - [`waits`]: loops that only re-read.
 //! - [`validate`]: what a well-formed program is.
+//! - [`store_buffers`]: the names of TSO and PSO.
 //! - [`text`]: a program as readable text.
 //! - [`span`], [`diagnostic`]: source positions and what a front end says about them.
 
@@ -34,6 +35,7 @@ pub mod program;
 pub mod property;
 pub mod range;
 pub mod span;
+pub mod store_buffers;
 pub mod text;
 pub mod validate;
 pub mod value;
@@ -50,5 +52,6 @@ pub use placement::{Atom, Barrier, Placement, Written};
 pub use program::{LabelInfo, Location, Pool, Problem, Program, Register, Stmt, Thread};
 pub use property::{Condition, Observable, Property, Quantifier};
 pub use span::Span;
+pub use store_buffers::StoreBuffers;
 pub use value::{Type, Value};
 pub use violation::Violation;

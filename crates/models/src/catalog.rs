@@ -9,7 +9,7 @@
 //! ```
 
 use crate::buffered::Buffered;
-use crate::coherence::{Coherence, Domain, Grouping};
+use crate::coherence::{Coherence, Domain};
 use crate::model::MemoryModel;
 use crate::mutation::Mutated;
 use crate::pso::Pso;
@@ -17,6 +17,7 @@ use crate::sc::Sc;
 use crate::symbolic::Symbolic;
 use crate::table::{Bypass, Table};
 use crate::tso::Tso;
+use fencepost_ir::StoreBuffers;
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -209,7 +210,7 @@ impl ModelSpec {
         k: u32,
         labelled: bool,
     ) -> Option<Buffered<Coherence>> {
-        let grouping = self.grouping()?;
+        let grouping = self.store_buffers()?;
         let k = if domain == Domain::Set { 0 } else { k };
         let mutated = Mutated::default();
         Some(Buffered(Coherence { grouping, domain, k, labelled, mutated }))
@@ -217,14 +218,14 @@ impl ModelSpec {
 
     /// The model with sets of contents for buffers: none for models that are not made of store buffers.
     pub fn symbolic(&self, mutated: Mutated) -> Option<Buffered<Symbolic>> {
-        Some(Buffered(Symbolic::new(self.grouping()?, mutated)))
+        Some(Buffered(Symbolic::new(self.store_buffers()?, mutated)))
     }
 
-    /// Which stores share a queue: none for models that are not made of store buffers.
-    fn grouping(&self) -> Option<Grouping> {
+    /// Its store buffers: none for models that are not made of them.
+    pub fn store_buffers(&self) -> Option<StoreBuffers> {
         match self.kind {
-            Kind::Tso => Some(Grouping::Thread),
-            Kind::Pso => Some(Grouping::Location),
+            Kind::Tso => Some(StoreBuffers::Tso),
+            Kind::Pso => Some(StoreBuffers::Pso),
             Kind::Sc | Kind::Table(_) => None,
         }
     }

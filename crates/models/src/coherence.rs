@@ -26,7 +26,7 @@ use crate::model::Fidelity;
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::{Shape, ThreadShape};
 use buffer::{Buffer, Entry, LAST_EPOCH};
-use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
+use fencepost_ir::{FenceKinds, Loc, StoreBuffers, ThreadId, Value};
 
 /// The most elements a thread's set may have: beyond it, values grow, and no search would end.
 pub const MOST_ELEMENTS: usize = 64;
@@ -56,20 +56,11 @@ impl Domain {
     }
 }
 
-/// Which entries share a queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Grouping {
-    /// All of a thread: TSO.
-    Thread,
-    /// Those of a thread to the same location: PSO.
-    Location,
-}
-
 /// The discipline of abstract store buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct Coherence {
     /// Which entries share a queue.
-    pub grouping: Grouping,
+    pub grouping: StoreBuffers,
     /// What is known of those behind the head.
     pub domain: Domain,
     /// How many entries of a group are kept in order. 0 for [`Domain::Set`].
@@ -113,14 +104,14 @@ impl Commit {
 impl Coherence {
     fn head_field(&self, thread: &ThreadShape) -> Field {
         let groups = match self.grouping {
-            Grouping::Thread => 1,
-            Grouping::Location => thread.stores.len(),
+            StoreBuffers::Tso => 1,
+            StoreBuffers::Pso => thread.stores.len(),
         };
         Field::for_count(self.k as usize * groups + 1)
     }
 
     fn has_epochs(&self, thread: &ThreadShape) -> bool {
-        self.grouping == Grouping::Location && thread.has_store_store
+        self.grouping == StoreBuffers::Pso && thread.has_store_store
     }
 
     fn label_field(&self, shape: &Shape<'_>) -> Field {
@@ -156,8 +147,8 @@ impl Coherence {
     /// Whether an element of the set may be committed now, as far as fences go.
     fn is_due(&self, buffer: &Buffer, entry: &Entry) -> bool {
         match self.grouping {
-            Grouping::Location => entry.epoch == buffer.oldest_epoch(),
-            Grouping::Thread => entry.before || !buffer.set.iter().any(|e| e.before),
+            StoreBuffers::Pso => entry.epoch == buffer.oldest_epoch(),
+            StoreBuffers::Tso => entry.before || !buffer.set.iter().any(|e| e.before),
         }
     }
 
@@ -262,8 +253,8 @@ impl Discipline for Coherence {
             return true;
         }
         match self.grouping {
-            Grouping::Thread => buffer.is_empty(),
-            Grouping::Location => {
+            StoreBuffers::Tso => buffer.is_empty(),
+            StoreBuffers::Pso => {
                 let own = shape.thread(t).store_slot[loc.index()];
                 !(buffer.all()).any(|e| Some(e.slot) == own || e.before || e.epoch < buffer.epoch)
             }
@@ -278,7 +269,7 @@ impl Discipline for Coherence {
             return true;
         }
         let buffer = &mut q[t.index()];
-        if kinds.contains(FenceKinds::STORE_STORE) && self.grouping == Grouping::Location {
+        if kinds.contains(FenceKinds::STORE_STORE) && self.grouping == StoreBuffers::Pso {
             buffer.next_epoch();
         }
         if kinds.contains(FenceKinds::STORE_LOAD) {
@@ -314,8 +305,8 @@ impl Discipline for Coherence {
         let oldest = buffer.oldest_epoch();
         for (at, entry) in buffer.head.iter().enumerate() {
             let first = match self.grouping {
-                Grouping::Thread => at == 0,
-                Grouping::Location => at == 0 || buffer.head[at - 1].slot != entry.slot,
+                StoreBuffers::Tso => at == 0,
+                StoreBuffers::Pso => at == 0 || buffer.head[at - 1].slot != entry.slot,
             };
             if first && entry.epoch == oldest {
                 out.push(Commit::Head(at).number());
@@ -324,8 +315,8 @@ impl Discipline for Coherence {
         let skips = self.mutated.is(Mutation::SetBeforeHead);
         for (at, entry) in buffer.set.iter().enumerate() {
             let behind = match self.grouping {
-                Grouping::Thread => !buffer.head.is_empty(),
-                Grouping::Location => buffer.head.iter().any(|e| e.slot == entry.slot),
+                StoreBuffers::Tso => !buffer.head.is_empty(),
+                StoreBuffers::Pso => buffer.head.iter().any(|e| e.slot == entry.slot),
             };
             let oldest = buffer.set.iter().find(|e| e.slot == entry.slot);
             let is_oldest = oldest.is_some_and(|e| e.same_class(entry));
@@ -431,8 +422,8 @@ impl Coherence {
     fn has_room(&self, buffer: &Buffer, slot: u16) -> bool {
         let k = self.k as usize;
         match self.grouping {
-            Grouping::Thread => buffer.set.is_empty() && buffer.head.len() < k,
-            Grouping::Location => {
+            StoreBuffers::Tso => buffer.set.is_empty() && buffer.head.len() < k,
+            StoreBuffers::Pso => {
                 let ahead = buffer.head.iter().filter(|e| e.slot == slot).count();
                 !buffer.is_in_set(slot) && ahead < k
             }

@@ -23,11 +23,10 @@ pub mod content;
 
 use crate::bits::{Field, Reader, Writer};
 use crate::buffered::{Committed, Discipline, Place, Store};
-use crate::coherence::Grouping;
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_automata::{Language, Languages, Letter};
-use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
+use fencepost_ir::{FenceKinds, Loc, StoreBuffers, ThreadId, Value};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The class of the marker that a store-store fence leaves.
@@ -58,7 +57,7 @@ pub fn location(letter: Letter) -> Option<Loc> {
 #[derive(Debug)]
 pub struct Symbolic {
     /// Which entries share a queue.
-    pub grouping: Grouping,
+    pub grouping: StoreBuffers,
     /// Deliberate errors.
     pub mutated: Mutated,
     /// All languages met so far. A search has one thread, so that the lock is free.
@@ -67,7 +66,7 @@ pub struct Symbolic {
 
 impl Symbolic {
     /// Without any language yet.
-    pub fn new(grouping: Grouping, mutated: Mutated) -> Self {
+    pub fn new(grouping: StoreBuffers, mutated: Mutated) -> Self {
         Symbolic { grouping, mutated, languages: Mutex::default() }
     }
 
@@ -116,7 +115,7 @@ impl Symbolic {
 
     /// Whether a language is known to be all combinations of contents for each location (PSO only).
     pub fn is_product(&self, languages: &mut Languages, language: Language) -> bool {
-        self.grouping == Grouping::Location
+        self.grouping == StoreBuffers::Pso
             && !self.is_marked(languages, language)
             && languages.product(language) == language
     }
@@ -139,7 +138,7 @@ impl Symbolic {
 
     /// The form in which a language is kept.
     pub fn normal(&self, languages: &mut Languages, language: Language) -> Language {
-        if self.grouping == Grouping::Thread {
+        if self.grouping == StoreBuffers::Tso {
             return language;
         }
         let sorted = languages.sorted(language, &MARKERS);
@@ -154,8 +153,8 @@ impl Symbolic {
     /// The letters that can be committed next.
     pub fn oldest(&self, languages: &mut Languages, language: Language) -> Vec<Letter> {
         match self.grouping {
-            Grouping::Thread => languages.firsts(language),
-            Grouping::Location => {
+            StoreBuffers::Tso => languages.firsts(language),
+            StoreBuffers::Pso => {
                 let mut letters = languages.removable(language, STORE_STORE);
                 letters.retain(|letter| location(*letter).is_some());
                 letters
@@ -166,8 +165,8 @@ impl Symbolic {
     /// What is left of the words that begin with a letter.
     fn committed(&self, languages: &mut Languages, language: Language, oldest: Letter) -> Language {
         let rest = match self.grouping {
-            Grouping::Thread => languages.quotient(language, oldest),
-            Grouping::Location => languages.remove_first(language, oldest, STORE_STORE),
+            StoreBuffers::Tso => languages.quotient(language, oldest),
+            StoreBuffers::Pso => languages.remove_first(language, oldest, STORE_STORE),
         };
         let stripped = languages.strip(rest, &MARKERS);
         // Loads wait for all that is before the last marker.
@@ -241,8 +240,8 @@ impl Discipline for Symbolic {
             return true;
         }
         match self.grouping {
-            Grouping::Thread => self.is_drained(q, t),
-            Grouping::Location => self.narrow(q, t, |languages, language| {
+            StoreBuffers::Tso => self.is_drained(q, t),
+            StoreBuffers::Pso => self.narrow(q, t, |languages, language| {
                 MARKERS
                     .into_iter()
                     .chain([loc.0])
@@ -280,7 +279,7 @@ impl Discipline for Symbolic {
             return self.is_drained(q, t);
         }
         self.narrow(q, t, |languages, mut language| {
-            if kinds.contains(FenceKinds::STORE_STORE) && self.grouping == Grouping::Location {
+            if kinds.contains(FenceKinds::STORE_STORE) && self.grouping == StoreBuffers::Pso {
                 language = languages.mark(language, marker(STORE_STORE), Some(STORE_LOAD));
             }
             if kinds.contains(FenceKinds::STORE_LOAD) {

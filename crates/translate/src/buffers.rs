@@ -39,15 +39,19 @@ mod issue;
 mod layout;
 mod writer;
 
-use crate::{Model, Origin, Translation, Unsupported};
-use fencepost_ir::{Label, LabelInfo, Op, Pc, Problem, Span, Thread};
+use crate::{Origin, Translation, Unsupported};
+use fencepost_ir::{Label, LabelInfo, Op, Pc, Problem, Span, StoreBuffers, Thread};
 use layout::{Buffers, Layout};
 
 /// The program with store buffers of this size as locations, for a run under SC.
 ///
 /// # Errors
 /// When there is no room, when records are freed, or when the program becomes too large.
-pub fn buffers(problem: &Problem, model: Model, room: u32) -> Result<Translation, Unsupported> {
+pub fn buffers(
+    problem: &Problem,
+    model: StoreBuffers,
+    room: u32,
+) -> Result<Translation, Unsupported> {
     let program = &problem.program;
     if room == 0 {
         return Err(Unsupported("a store buffer needs room for at least one store".into()));

@@ -43,11 +43,11 @@ use crate::assemble::{Assembler, Spot};
 use crate::blocks::inside_blocks;
 use crate::formula::{add, any, eq, guarded, le, not, num};
 use crate::groups::{Group, Match, groups, identifier};
-use crate::{Model, Origin, Translation, Unsupported};
+use crate::{Origin, Translation, Unsupported};
 use data::{Data, Memory, element};
 use fencepost_ir::{
     Address, Expr, FenceKinds, LabelInfo, Loc, MemoryOp, Op, Pc, Problem, Program, Property, Reg,
-    Span, Stmt, Thread, ThreadId, Type, Value,
+    Span, Stmt, StoreBuffers, Thread, ThreadId, Type, Value,
 };
 
 /// What is bounded.
@@ -83,7 +83,11 @@ enum Schedule {
 /// The program that simulates the runs of the original within the bound.
 ///
 /// Deadlock freedom is left out: a thread that has no context left is not in a deadlock.
-pub fn contexts(problem: &Problem, model: Model, bound: Bound) -> Result<Translation, Unsupported> {
+pub fn contexts(
+    problem: &Problem,
+    model: StoreBuffers,
+    bound: Bound,
+) -> Result<Translation, Unsupported> {
     translate(problem, model, bound, Schedule::Helpers)
 }
 
@@ -91,7 +95,7 @@ pub fn contexts(problem: &Problem, model: Model, bound: Bound) -> Result<Transla
 /// and what the helpers' code does is to be done wherever a context begins.
 pub fn sequence(
     problem: &Problem,
-    model: Model,
+    model: StoreBuffers,
     switches: u32,
 ) -> Result<Translation, Unsupported> {
     translate(problem, model, Bound::Switches(switches), Schedule::Sequence)
@@ -99,7 +103,7 @@ pub fn sequence(
 
 fn translate(
     problem: &Problem,
-    model: Model,
+    model: StoreBuffers,
     bound: Bound,
     schedule: Schedule,
 ) -> Result<Translation, Unsupported> {
@@ -177,7 +181,7 @@ fn check(problem: &Problem, bound: Bound) -> Result<(), Unsupported> {
 /// One thread's simulation in the making.
 struct Simulation<'a> {
     original: &'a Program,
-    model: Model,
+    model: StoreBuffers,
     bound: Bound,
     /// Whose turn it is, counted from 1; none when nobody asks.
     running: Option<Loc>,
@@ -342,8 +346,8 @@ impl Simulation<'_> {
             MemoryOp::Update { at, .. } => {
                 self.probe(code, scratch, at);
                 match self.model {
-                    Model::Tso => self.wait(code, scratch, self.data.latest),
-                    Model::Pso => {
+                    StoreBuffers::Tso => self.wait(code, scratch, self.data.latest),
+                    StoreBuffers::Pso => {
                         self.wait_for(code, scratch, at);
                         self.wait(code, scratch, self.data.fence);
                         self.wait(code, scratch, self.data.load);
@@ -419,8 +423,8 @@ impl Simulation<'_> {
         };
         let latest = self.data.latest.expect("a thread that stores has it");
         match self.model {
-            Model::Tso => not_before(code, Address::fixed(latest)),
-            Model::Pso => {
+            StoreBuffers::Tso => not_before(code, Address::fixed(latest)),
+            StoreBuffers::Pso => {
                 not_before(code, element(shadow.last, index.clone()));
                 if let Some(fence) = self.data.fence {
                     not_before(code, Address::fixed(fence));

@@ -22,25 +22,6 @@ mod groups;
 use fencepost_ir::{Pc, Problem, ThreadId};
 use std::fmt;
 
-/// The store-buffer model that is simulated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Model {
-    /// Total store order.
-    Tso,
-    /// Partial store order.
-    Pso,
-}
-
-impl Model {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Model::Tso => "tso",
-            Model::Pso => "pso",
-        }
-    }
-}
-
 /// A program whose sequentially consistent runs are runs of another program under another model.
 ///
 /// Its first threads are those of the original, in the same order and with the same first registers; its

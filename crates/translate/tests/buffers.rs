@@ -9,11 +9,11 @@ use fencepost_engines::{
 };
 use fencepost_ir::Violation;
 use fencepost_ir::validate::validate;
-use fencepost_ir::{Diagnostics, Fault, Op, Problem};
+use fencepost_ir::{Diagnostics, Fault, Op, Problem, StoreBuffers};
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::{Cancel, Limits, Progress};
 use fencepost_translate::buffers::buffers;
-use fencepost_translate::{Model, Origin, Translation};
+use fencepost_translate::{Origin, Translation};
 use std::path::PathBuf;
 
 /// Programs with more states than this are passed over.
@@ -107,8 +107,9 @@ fn compare(source: &str, rooms: &[u32]) -> Result<u32, String> {
     let Some(problems) = lower(source) else { return Ok(0) };
     let mut compared = 0;
     for problem in &problems {
-        for (model, room) in
-            [Model::Tso, Model::Pso].iter().flat_map(|m| rooms.iter().map(move |r| (*m, *r)))
+        for (model, room) in [StoreBuffers::Tso, StoreBuffers::Pso]
+            .iter()
+            .flat_map(|m| rooms.iter().map(move |r| (*m, *r)))
         {
             let frees = (problem.program.threads.iter().flat_map(|thread| &thread.code))
                 .any(|stmt| matches!(stmt.op, Op::Free { .. }));
@@ -249,7 +250,7 @@ fn values_are_checked_when_they_are_stored() {
         thread p { int r; r = choose(0..=2); y = 9; x = r; }";
     agree(source);
     let problem = &lower(source).expect("a program")[0];
-    for model in [Model::Tso, Model::Pso] {
+    for model in [StoreBuffers::Tso, StoreBuffers::Pso] {
         let translation = buffers(problem, model, 2).expect("it can be translated");
         let answer = ask(&translation.problem, "sc", None, false);
         let violation = answer.verdict.evidence().expect("2 does not fit").violation();

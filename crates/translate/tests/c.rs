@@ -4,11 +4,11 @@
 mod common;
 
 use common::{corpus, parse};
-use fencepost_ir::{Problem, Span};
+use fencepost_ir::{Problem, Span, StoreBuffers};
+use fencepost_translate::Unsupported;
 use fencepost_translate::buffers::buffers;
 use fencepost_translate::contexts::{Bound, contexts};
 use fencepost_translate::export::{Export, c::c};
-use fencepost_translate::{Model, Unsupported};
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -80,7 +80,9 @@ fn translations_compile_for_everybody() {
             continue;
         }
         let bound = Bound::Switches(2);
-        for translation in [contexts(problem, Model::Pso, bound), buffers(problem, Model::Tso, 2)] {
+        for translation in
+            [contexts(problem, StoreBuffers::Pso, bound), buffers(problem, StoreBuffers::Tso, 2)]
+        {
             let Ok(translation) = translation else { continue };
             let text = written(&translation.problem).expect("it can be written");
             for options in [&[][..], &CBMC, &OTHERS] {

@@ -4,8 +4,7 @@ mod common;
 
 use common::{check, corpus, outcomes, parse};
 use fencepost_conformance::random::{self, Profile};
-use fencepost_ir::{Diagnostics, Observable, Problem, Value};
-use fencepost_translate::Model;
+use fencepost_ir::{Diagnostics, Observable, Problem, StoreBuffers, Value};
 use fencepost_translate::contexts::{Bound, contexts};
 use fencepost_translate::export::{Export, fp::fp};
 use std::collections::BTreeSet;
@@ -82,7 +81,9 @@ fn random_programs_come_back() {
 fn translations_come_back() {
     let mut compared = 0;
     for (name, source, problem) in corpus(&["litmus", "mutex", "structures"]).iter().step_by(3) {
-        for (model, bound) in [(Model::Pso, Bound::Switches(1)), (Model::Tso, Bound::Ages(1))] {
+        for (model, bound) in
+            [(StoreBuffers::Pso, Bound::Switches(1)), (StoreBuffers::Tso, Bound::Ages(1))]
+        {
             let Ok(translation) = contexts(problem, model, bound) else { continue };
             compared += usize::from(comes_back(name, source, &translation.problem, STATES / 10));
         }

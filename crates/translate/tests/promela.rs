@@ -6,8 +6,7 @@ mod common;
 
 use common::{check, corpus, follow, parse};
 use fencepost_engines::Verdict;
-use fencepost_ir::Problem;
-use fencepost_translate::Model;
+use fencepost_ir::{Problem, StoreBuffers};
 use fencepost_translate::contexts::{Bound, contexts};
 use fencepost_translate::export::Export;
 use fencepost_translate::export::promela::spin::{Report, Trail};
@@ -206,9 +205,12 @@ fn translations_have_their_verdicts() {
         "shared int l; shared int x; thread p(i in 0..2) { while (!cas(l, 0, 1)) {} x = x + 1; l = 0; }
         final forall x == 2;";
     let mut words = Vec::new();
-    for (source, model) in
-        [(sb, Model::Tso), (mp, Model::Tso), (mp, Model::Pso), (lock, Model::Pso)]
-    {
+    for (source, model) in [
+        (sb, StoreBuffers::Tso),
+        (mp, StoreBuffers::Tso),
+        (mp, StoreBuffers::Pso),
+        (lock, StoreBuffers::Pso),
+    ] {
         for bound in [Bound::Switches(1), Bound::Switches(2), Bound::Ages(1)] {
             let problem = &parse(source)[0];
             let made = contexts(problem, model, bound).expect("it can be translated").problem;

@@ -8,8 +8,7 @@ mod common;
 use common::{check, corpus, parse};
 use fencepost_engines::Verdict;
 use fencepost_ir::waits::without_waits;
-use fencepost_ir::{Op, Problem};
-use fencepost_translate::Model;
+use fencepost_ir::{Op, Problem, StoreBuffers};
 use fencepost_translate::contexts::{Bound, contexts, sequence};
 use fencepost_translate::export::Export;
 use fencepost_translate::export::sequential::sequential;
@@ -19,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs};
 
 /// The program with at most so many context switches as sequential C; none if there is no simulation.
-fn export(problem: &Problem, model: Model, switches: u32) -> Option<String> {
+fn export(problem: &Problem, model: StoreBuffers, switches: u32) -> Option<String> {
     let frees = |op: &Op| matches!(op, Op::Free { .. });
     let mut code = problem.program.threads.iter().flat_map(|thread| &thread.code);
     let translation = match sequence(problem, model, switches) {
@@ -95,7 +94,12 @@ fn enumerate(name: &str, text: &str, runs: u64) -> Option<&'static str> {
 }
 
 /// Compares both ways to run the contexts of a program. The verdict; none if one of them is too long.
-fn compare(name: &str, problem: &Problem, model: Model, switches: u32) -> Option<&'static str> {
+fn compare(
+    name: &str,
+    problem: &Problem,
+    model: StoreBuffers,
+    switches: u32,
+) -> Option<&'static str> {
     let aside = contexts(problem, model, Bound::Switches(switches)).expect("it has a simulation");
     let answer = check(&aside.problem, 1_000_000);
     if matches!(answer.verdict, Verdict::Inconclusive(_)) {
@@ -110,7 +114,7 @@ fn compare(name: &str, problem: &Problem, model: Model, switches: u32) -> Option
     Some(found)
 }
 
-const MODELS: [Model; 2] = [Model::Tso, Model::Pso];
+const MODELS: [StoreBuffers; 2] = [StoreBuffers::Tso, StoreBuffers::Pso];
 
 #[test]
 fn the_corpus_compiles() {

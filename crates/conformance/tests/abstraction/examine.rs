@@ -3,10 +3,10 @@
 use crate::common::lower;
 use fencepost_conformance::reference::{Model, Report, explore};
 use fencepost_ir::flow::successors;
-use fencepost_ir::{FenceKinds, Op, Problem, Property, Value};
+use fencepost_ir::{FenceKinds, Op, Problem, Property, StoreBuffers, Value};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::buffer::LAST_EPOCH;
-use fencepost_models::coherence::{Coherence, Domain, Grouping};
+use fencepost_models::coherence::{Coherence, Domain};
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::mutation::Mutated;
 use fencepost_models::{Machine, Reductions};
@@ -25,8 +25,8 @@ pub(crate) const BOUND: usize = 3;
 const REFERENCE_STATES: usize = 6_000;
 
 /// The models under test: ours by name, how the abstract one groups, and the reference's.
-pub(crate) const MODELS: [(&str, Grouping, Model); 2] =
-    [("tso", Grouping::Thread, Model::Tso), ("pso", Grouping::Location, Model::Pso)];
+pub(crate) const MODELS: [(&str, StoreBuffers, Model); 2] =
+    [("tso", StoreBuffers::Tso, Model::Tso), ("pso", StoreBuffers::Pso, Model::Pso)];
 
 /// The domains under test, coarsest first.
 pub(crate) const DOMAINS: [(Domain, u32); 7] = [
@@ -198,7 +198,7 @@ impl Scope {
 /// Holds the abstract models of one grouping against what really happens, and against each other.
 pub(crate) fn examine(
     problem: &Problem,
-    grouping: Grouping,
+    grouping: StoreBuffers,
     exact: &Exact,
     scope: Scope,
     tally: &mut Tally,
@@ -207,7 +207,8 @@ pub(crate) fn examine(
     let mut say = |broken, text| differences.push(Difference { broken, text });
     let Scope { states, unreduced, mutated } = scope;
     let unreduced = unreduced.then_some((Reductions::NONE, "none"));
-    let longest = exact.longest.filter(|_| grouping == Grouping::Thread || has_few_epochs(problem));
+    let longest =
+        exact.longest.filter(|_| grouping == StoreBuffers::Tso || has_few_epochs(problem));
     for (reductions, name) in [(Reductions::ALL, "all")].into_iter().chain(unreduced) {
         let mut sets: Vec<((Domain, u32), Option<Found>)> = Vec::new();
         let beyond = longest.filter(|k| !DOMAINS.contains(&(Domain::Full, *k)));

@@ -7,8 +7,9 @@ use crate::common::{corpus, lower, model, settings};
 use crate::examine::{DOMAINS, MODELS, search};
 use fencepost_engines::verdict::InconclusiveReason;
 use fencepost_engines::{Abstraction, Budget, Engine, Task, Verdict};
+use fencepost_ir::StoreBuffers;
 use fencepost_models::Reductions;
-use fencepost_models::coherence::{Coherence, Domain, Grouping};
+use fencepost_models::coherence::{Coherence, Domain};
 use fencepost_models::mutation::Mutated;
 use fencepost_search::{Cancel, Progress};
 use std::fs;
@@ -169,7 +170,7 @@ pub(crate) const CLAIMS: [Claim; 17] = [
 /// Whether a claim is decided as it must be: proved by what is fine enough and by nothing else.
 pub(crate) fn is_kept(
     (name, tso, pso, source): Claim,
-    grouping: Grouping,
+    grouping: StoreBuffers,
     (domain, k): (Domain, u32),
     mutated: Mutated,
 ) -> bool {
@@ -177,8 +178,8 @@ pub(crate) fn is_kept(
     let coherence = Coherence { grouping, domain, k, labelled: false, mutated };
     let found = search(&problems[0], coherence, Reductions::ALL, 30_000);
     let needs = match grouping {
-        Grouping::Thread => tso,
-        Grouping::Location => pso,
+        StoreBuffers::Tso => tso,
+        StoreBuffers::Pso => pso,
     };
     (found.complete && !found.wrong) == needs.is_met(domain, k)
 }

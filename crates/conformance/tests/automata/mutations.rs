@@ -11,9 +11,8 @@ use fencepost_conformance::reference::{Model, explore};
 use fencepost_engines::automata::reached::ControlPoint;
 use fencepost_engines::automata::{Order, Until};
 use fencepost_engines::{Automata, Budget, Task};
-use fencepost_ir::Problem;
+use fencepost_ir::{Problem, StoreBuffers};
 use fencepost_models::buffered::Buffered;
-use fencepost_models::coherence::Grouping;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::mutation::{Mutated, Mutation};
 use fencepost_models::symbolic::Symbolic;
@@ -41,11 +40,11 @@ const RANDOM: u64 = 20;
 /// States of either search; beyond that nothing is compared.
 const STATES: usize = 4_000;
 /// The models: how stores are grouped, and the reference's.
-const MODELS: [(Grouping, Model); 2] =
-    [(Grouping::Thread, Model::Tso), (Grouping::Location, Model::Pso)];
+const MODELS: [(StoreBuffers, Model); 2] =
+    [(StoreBuffers::Tso, Model::Tso), (StoreBuffers::Pso, Model::Pso)];
 
 /// Every outcome of the symbolic model, unless there are too many states.
-fn naive(problem: &Problem, grouping: Grouping, mutated: Mutated) -> Option<Outcomes> {
+fn naive(problem: &Problem, grouping: StoreBuffers, mutated: Mutated) -> Option<Outcomes> {
     let symbolic = Buffered(Symbolic::new(grouping, mutated));
     let machine = Machine::new(problem, symbolic, Reductions::ALL);
     let mut outcomes = Outcomes::new();

@@ -5,9 +5,9 @@ use fencepost_conformance::reference::Report;
 use fencepost_conformance::reference::contexts::{self as reference, Reached};
 use fencepost_ir::validate::validate;
 use fencepost_ir::{
-    Address, BinOp, Expr, Loc, Location, Observable, Op, Pc, Problem, Stmt, Type, Value,
+    Address, BinOp, Expr, Loc, Location, Observable, Op, Pc, Problem, Stmt, StoreBuffers, Type,
+    Value,
 };
-use fencepost_translate::Model;
 use fencepost_translate::contexts::{Bound, contexts};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -43,7 +43,7 @@ pub(crate) struct Tally {
 /// What differs.
 #[derive(Clone, Debug)]
 pub(crate) struct Difference {
-    pub(crate) model: Model,
+    pub(crate) model: StoreBuffers,
     pub(crate) bound: Bound,
     /// In which words.
     text: String,
@@ -60,7 +60,7 @@ pub(crate) fn compare(problem: &Problem, scope: Scope, tally: &mut Tally) -> Vec
     let mut wrong = Vec::new();
     let sc =
         reference::explore(problem, reference::Model::Sc, reference::Bound::None, scope.states);
-    for model in [Model::Tso, Model::Pso] {
+    for model in [StoreBuffers::Tso, StoreBuffers::Pso] {
         for bound in [Bound::Switches, Bound::Ages] as [fn(u32) -> Bound; 2] {
             let mut before = None;
             for k in 0..=scope.k {
@@ -101,14 +101,14 @@ enum Judged {
     Different(String),
 }
 
-fn judge(problem: &Problem, model: Model, bound: Bound, scope: Scope) -> Judged {
+fn judge(problem: &Problem, model: StoreBuffers, bound: Bound, scope: Scope) -> Judged {
     let Ok(translation) = contexts(problem, model, bound) else { return Judged::Refused };
     if let Err(error) = validate(&translation.problem) {
         return Judged::Different(format!("the translation is not valid: {error:?}"));
     }
     let reading = match model {
-        Model::Tso => reference::Model::Tso,
-        Model::Pso => reference::Model::Pso,
+        StoreBuffers::Tso => reference::Model::Tso,
+        StoreBuffers::Pso => reference::Model::Pso,
     };
     let counted = match bound {
         Bound::Switches(k) => reference::Bound::Switches(k as usize),

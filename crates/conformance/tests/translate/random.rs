@@ -5,7 +5,7 @@ use crate::compare::{Scope, Tally, compare, seeds, telling};
 use crate::explore::{told, under_sc};
 use fencepost_conformance::random::{Profile, RandomProgram, bounded, program, shrink};
 use fencepost_conformance::reference::contexts as reference;
-use fencepost_translate::Model;
+use fencepost_ir::StoreBuffers;
 use fencepost_translate::contexts::{Bound, contexts};
 use std::collections::BTreeSet;
 
@@ -42,7 +42,8 @@ fn both_ways_to_explore_a_translation_agree() {
         let problem = lower(&program(Profile::Straight, seed).to_string()).expect("it compiles");
         let problem = problem.into_iter().next().expect("one problem");
         for bound in [Bound::Switches(1), Bound::Ages(1)] {
-            let translation = contexts(&problem, Model::Pso, bound).expect("nothing is freed");
+            let translation =
+                contexts(&problem, StoreBuffers::Pso, bound).expect("nothing is freed");
             let whole = reference::explore(
                 &translation.problem,
                 reference::Model::Sc,

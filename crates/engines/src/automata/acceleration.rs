@@ -9,8 +9,7 @@ use super::cycle::{Cycle, End, Hop, Part, Piece, Walk, Widening, appended, commi
 use super::search::Search;
 use super::transition::Transitions;
 use fencepost_automata::{Language, Letter};
-use fencepost_ir::ThreadId;
-use fencepost_models::coherence::Grouping;
+use fencepost_ir::{StoreBuffers, ThreadId};
 use fencepost_models::symbolic::MARKERS;
 use std::rc::Rc;
 
@@ -77,7 +76,7 @@ impl Search<'_, '_> {
     fn may_go_round(&self, base: usize, thread: ThreadId, hop: &Rc<Hop>) -> bool {
         let hops = self.stack[base + 1..].iter().filter_map(|frame| frame.hop.as_ref());
         let mut own = hops.chain([hop]).filter(|hop| hop.step.thread == thread);
-        self.machine.model.0.grouping == Grouping::Location || own.all(|hop| hop.appended.is_some())
+        self.machine.model.0.grouping == StoreBuffers::Pso || own.all(|hop| hop.appended.is_some())
     }
 
     /// From a frame of the stack to its top, and on.
@@ -160,7 +159,7 @@ impl Search<'_, '_> {
     /// Whether a thread has a queue for each location, and no fence leaves markers in them.
     fn has_locations(&self, thread: ThreadId) -> bool {
         let shape = self.machine.shape.thread(thread);
-        self.machine.model.0.grouping == Grouping::Location
+        self.machine.model.0.grouping == StoreBuffers::Pso
             && !shape.has_store_store
             && !shape.has_store_load
     }

@@ -1,10 +1,10 @@
 //! The translation that the options ask for.
 
 use crate::args::Bounds;
-use fencepost_engines::translate::simulated;
 use fencepost_ir::waits::without_waits;
 use fencepost_ir::{
-    BinOp, Condition, Consistency, Expr, Observable, Operations, Problem, Property, Span, Value,
+    BinOp, Condition, Consistency, Expr, Observable, Operations, Problem, Property, Span,
+    StoreBuffers, Value,
 };
 use fencepost_models::catalog::Kind;
 use fencepost_models::specification::allowed;
@@ -12,7 +12,7 @@ use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, Visitor};
 use fencepost_report::paint::counted;
 use fencepost_translate::buffers::buffers;
 use fencepost_translate::contexts::{Bound, contexts, sequence};
-use fencepost_translate::{Model, Translation, Unsupported};
+use fencepost_translate::{Translation, Unsupported};
 
 /// What is simulated, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,9 +20,9 @@ pub(super) enum How {
     /// Nothing: the program as it is, for SC.
     Plain,
     /// The store buffers, without buffers.
-    Contexts(Model, Bound),
+    Contexts(StoreBuffers, Bound),
     /// The store buffers, written out.
-    Buffers(Model, u32),
+    Buffers(StoreBuffers, u32),
 }
 
 impl How {
@@ -41,7 +41,7 @@ impl How {
                 }
             };
         }
-        let Some(simulated) = simulated(model) else {
+        let Some(simulated) = model.store_buffers() else {
             let name = &model.name;
             return Err(format!("{name} cannot be simulated under SC; sc, tso and pso can"));
         };
@@ -53,7 +53,7 @@ impl How {
 
     /// A sentence about it.
     pub(super) fn told(self) -> String {
-        let named = |model: Model| model.name().to_uppercase();
+        let named = |model: StoreBuffers| model.name().to_uppercase();
         match self {
             How::Plain => "The program as it is, to run under SC.".into(),
             How::Contexts(model, Bound::Switches(k)) => format!(
@@ -67,11 +67,11 @@ impl How {
                 named(model),
                 counted(u64::from(k), "context switch"),
             ),
-            How::Buffers(Model::Tso, room) => format!(
+            How::Buffers(StoreBuffers::Tso, room) => format!(
                 "TSO under SC: a buffer with room for {} for each thread.",
                 counted(u64::from(room), "store"),
             ),
-            How::Buffers(Model::Pso, room) => format!(
+            How::Buffers(StoreBuffers::Pso, room) => format!(
                 "PSO under SC: a buffer with room for {} for each thread and location.",
                 counted(u64::from(room), "store"),
             ),

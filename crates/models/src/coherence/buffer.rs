@@ -4,8 +4,8 @@
 //! with elements has exactly one that is *last*, and it is of the location's youngest class
 //! (never any in the domain `set`); epochs have no gaps.
 
-use super::{Domain, Grouping};
-use fencepost_ir::Value;
+use super::Domain;
+use fencepost_ir::{StoreBuffers, Value};
 use std::cmp::Ordering;
 
 /// The largest epoch. What would come later stays in it, its order unknown.
@@ -115,10 +115,10 @@ impl Buffer {
     }
 
     /// Puts an entry at the end of its group's head.
-    pub(super) fn append(&mut self, entry: Entry, grouping: Grouping) {
+    pub(super) fn append(&mut self, entry: Entry, grouping: StoreBuffers) {
         let at = match grouping {
-            Grouping::Thread => None,
-            Grouping::Location => self.head.iter().position(|e| e.slot > entry.slot),
+            StoreBuffers::Tso => None,
+            StoreBuffers::Pso => self.head.iter().position(|e| e.slot > entry.slot),
         };
         self.head.insert(at.unwrap_or(self.head.len()), entry);
     }

@@ -6,12 +6,12 @@
 //! has all its steps.
 
 use super::buffer::{Buffer, Entry};
-use super::{Coherence, Domain, Grouping};
+use super::{Coherence, Domain};
 use crate::bits::{Field, Writer};
 use crate::buffered::Buffered;
 use crate::model::{Covering, MemoryModel};
 use crate::shape::Shape;
-use fencepost_ir::{ThreadId, Value};
+use fencepost_ir::{StoreBuffers, ThreadId, Value};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::ops::Range;
@@ -22,8 +22,8 @@ impl Coherence {
     /// Where the entries of a location's group are in a head.
     fn group(&self, head: &[Entry], slot: u16) -> Range<usize> {
         match self.grouping {
-            Grouping::Thread => 0..head.len(),
-            Grouping::Location => {
+            StoreBuffers::Tso => 0..head.len(),
+            StoreBuffers::Pso => {
                 let from = head.partition_point(|e| e.slot < slot);
                 from..head.partition_point(|e| e.slot <= slot)
             }
@@ -159,7 +159,7 @@ mod tests {
         Entry { slot, epoch: 0, before: false, value, label: 0, last: false }
     }
 
-    fn discipline(grouping: Grouping, domain: Domain) -> Coherence {
+    fn discipline(grouping: StoreBuffers, domain: Domain) -> Coherence {
         Coherence { grouping, domain, k: 64, labelled: false, mutated: Mutated::default() }
     }
 
@@ -173,15 +173,15 @@ mod tests {
         let last = |e: Entry| Entry { last: true, ..e };
         let by_location = buffer(vec![entry(0, 1)], vec![last(entry(0, 2)), last(entry(1, 5))]);
         let fd = |grouping| discipline(grouping, Domain::Full);
-        assert!(fd(Grouping::Location).covers(&by_location, &long));
-        assert!(fd(Grouping::Thread).covers(&by_location, &long));
-        assert!(!fd(Grouping::Location).covers(&long, &by_location));
+        assert!(fd(StoreBuffers::Pso).covers(&by_location, &long));
+        assert!(fd(StoreBuffers::Tso).covers(&by_location, &long));
+        assert!(!fd(StoreBuffers::Pso).covers(&long, &by_location));
         // Not a beginning: another order, another value, a group in between.
         let other = buffer(vec![entry(0, 2)], vec![last(entry(0, 1)), last(entry(1, 5))]);
-        assert!(!fd(Grouping::Location).covers(&other, &long));
+        assert!(!fd(StoreBuffers::Pso).covers(&other, &long));
         let middle = buffer(vec![entry(1, 5)], vec![entry(0, 1), last(entry(0, 2))]);
-        assert!(fd(Grouping::Location).covers(&middle, &long));
-        assert!(!fd(Grouping::Thread).covers(&middle, &long));
+        assert!(fd(StoreBuffers::Pso).covers(&middle, &long));
+        assert!(!fd(StoreBuffers::Tso).covers(&middle, &long));
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
         let last = Entry { last: true, ..last };
         let small = buffer(head.clone(), vec![one, last]);
         let more = buffer(head, vec![one, other, last]);
-        let pd = discipline(Grouping::Location, Domain::Partial);
+        let pd = discipline(StoreBuffers::Pso, Domain::Partial);
         assert!(pd.covers(&small, &small) && pd.covers(&more, &small));
         assert!(!pd.covers(&small, &more) && pd.may_join(&small, &more));
     }

@@ -4,9 +4,8 @@
 //! a marker. To ask whether a content is in a language is to ask for any of its rearrangements.
 
 use super::{MARKERS, STORE_LOAD, STORE_STORE, Symbolic, marker};
-use crate::coherence::Grouping;
 use fencepost_automata::{Language, Languages, Letter};
-use fencepost_ir::FenceKinds;
+use fencepost_ir::{FenceKinds, StoreBuffers};
 use std::collections::BTreeSet;
 
 impl Symbolic {
@@ -16,7 +15,7 @@ impl Symbolic {
         if languages.contains(l, word) {
             return Some(word.to_vec());
         }
-        if self.grouping == Grouping::Thread {
+        if self.grouping == StoreBuffers::Tso {
             return None;
         }
         let sorted = sorted(word);
@@ -25,7 +24,7 @@ impl Symbolic {
 
     /// Whether two words mean the same.
     pub fn same(&self, one: &[Letter], other: &[Letter]) -> bool {
-        one == other || self.grouping == Grouping::Location && sorted(one) == sorted(other)
+        one == other || self.grouping == StoreBuffers::Pso && sorted(one) == sorted(other)
     }
 
     /// A word of the language of which this one is left when a store is committed.
@@ -37,7 +36,7 @@ impl Symbolic {
         left: &[Letter],
     ) -> Option<Vec<Letter>> {
         let found = self.put_back(languages, l, store, left);
-        if self.grouping == Grouping::Thread {
+        if self.grouping == StoreBuffers::Tso {
             return found;
         }
         let found = found.or_else(|| self.put_back(languages, l, store, &sorted(left)));
@@ -56,8 +55,8 @@ impl Symbolic {
         let last = left.iter().rposition(|letter| letter.class == STORE_LOAD);
         // So many letters may be before the store.
         let ahead = match self.grouping {
-            Grouping::Thread => 0,
-            Grouping::Location => {
+            StoreBuffers::Tso => 0,
+            StoreBuffers::Pso => {
                 let passes = |letter: &&Letter| ![store.class, STORE_STORE].contains(&letter.class);
                 left.iter().take_while(passes).count()
             }
@@ -100,7 +99,7 @@ impl Symbolic {
             word.iter().rfind(|letter| letter.class != ignoring).map(|letter| letter.class)
         };
         if kinds.contains(FenceKinds::STORE_STORE)
-            && self.grouping == Grouping::Location
+            && self.grouping == StoreBuffers::Pso
             && last(&word, STORE_LOAD).is_some_and(|class| class != STORE_STORE)
         {
             word.push(marker(STORE_STORE));
@@ -121,7 +120,7 @@ impl Symbolic {
         word: &[Letter],
     ) -> Option<Vec<Letter>> {
         // Products have sorted words only.
-        let done = self.grouping == Grouping::Thread || self.is_product(languages, l);
+        let done = self.grouping == StoreBuffers::Tso || self.is_product(languages, l);
         self.find(languages, l, word).or_else(|| match done {
             true => None,
             false => rearranged(languages, l, word, None),

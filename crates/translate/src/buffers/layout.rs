@@ -1,13 +1,12 @@
 //! The locations of the buffers of one thread. See [`super`] for what each is.
 
-use crate::Model;
 use crate::blocks::inside_blocks;
 use crate::formula::{add, mul, num};
 use crate::groups::{Group, Match, groups, identifier, matches};
 use fencepost_ir::interval::{FULL, Range, join};
 use fencepost_ir::range::ranges;
 use fencepost_ir::{
-    Address, Expr, FenceKinds, Loc, Location, Op, Program, Reg, ThreadId, Type, Value,
+    Address, Expr, FenceKinds, Loc, Location, Op, Program, Reg, StoreBuffers, ThreadId, Type, Value,
 };
 
 /// Some locations of ours: an array, or a single one.
@@ -154,7 +153,7 @@ impl Buffers {
     pub(super) fn new(
         layout: &mut Layout,
         program: &Program,
-        model: Model,
+        model: StoreBuffers,
         room: u32,
         owner: ThreadId,
     ) -> Option<Self> {
@@ -177,7 +176,7 @@ impl Buffers {
         let up_to = |most: u32| Type::Int { range: Some((0, most as Value)) };
         let mut new = |name: String, len, ty: &Type| layout.array(owner, &name, len, ty);
         let (pending, queues, committers) = match model {
-            Model::Tso => {
+            StoreBuffers::Tso => {
                 let pending = new(format!("pending_{t}"), 1, &up_to(room));
                 let places = new(format!("where_{t}"), room, &up_to(slots));
                 let barrier = store_load.then(|| new(format!("barrier_{t}"), 1, &up_to(room)));
@@ -185,7 +184,7 @@ impl Buffers {
                 let values = layout.array(owner, &format!("value_{t}"), room, &ty);
                 (pending, Queues::Tso(Tso { places, values, barrier }), 1)
             }
-            Model::Pso => {
+            StoreBuffers::Pso => {
                 let most = slots * room;
                 let epochs = store_store.then(|| Epochs {
                     current: new(format!("epoch_{t}"), 1, &up_to(most)),

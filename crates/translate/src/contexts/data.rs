@@ -1,11 +1,10 @@
 //! The locations of a simulation.
 
 use super::Bound;
-use crate::Model;
 use crate::formula::{add, mul, num, sub};
 use crate::groups::{Group, Match, groups, identifier, matches};
 use fencepost_ir::{
-    Address, Expr, FenceKinds, Loc, Location, Op, Program, Reg, ThreadId, Type, Value,
+    Address, Expr, FenceKinds, Loc, Location, Op, Program, Reg, StoreBuffers, ThreadId, Type, Value,
 };
 use std::collections::BTreeSet;
 
@@ -95,7 +94,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Everything for one thread.
-    pub(super) fn thread(&mut self, original: &Program, model: Model, t: ThreadId) -> Data {
+    pub(super) fn thread(&mut self, original: &Program, model: StoreBuffers, t: ThreadId) -> Data {
         let thread = original.thread(t);
         let name = identifier(&thread.name);
         let k = self.bound.k();
@@ -119,7 +118,7 @@ impl<'a> Memory<'a> {
             begun: one(switches, "r_SC", &context),
             latest: one(stores, "latest", &context),
             fence: one(
-                stores && model == Model::Pso && fences(FenceKinds::STORE_STORE),
+                stores && model == StoreBuffers::Pso && fences(FenceKinds::STORE_STORE),
                 "r_Fence",
                 &context,
             ),
