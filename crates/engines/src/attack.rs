@@ -36,12 +36,16 @@ mod tests;
 
 use crate::engine::{Budget, Settings, Statistics};
 use crate::path::options;
+use crate::sc::sc_machine;
 use fencepost_ir::Problem;
 use fencepost_ir::waits::Waiting;
+use fencepost_models::buffered::Buffered;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::machine::system::INITIAL;
+use fencepost_models::mutation::Mutated;
 use fencepost_models::replay::Trace;
-use fencepost_models::{Action, Machine, MemoryModel, ModelSpec, Reductions, Step, Taken, Visitor};
+use fencepost_models::tso::Tso;
+use fencepost_models::{Action, Machine, Step, Taken};
 use fencepost_search::{Coverage, Exploration, Target, TransitionSystem, explore};
 use system::{Attacks, Made, Outcome, Start, TARGET};
 
@@ -81,32 +85,15 @@ pub(crate) fn attack(
     settings: Settings,
     budget: Budget<'_>,
 ) -> Attacked {
-    let sc = ModelSpec::SC;
-    sc.visit(1, Raiding { waiting, judge, settings, budget })
-}
-
-struct Raiding<'a> {
-    waiting: &'a Waiting,
-    judge: bool,
-    settings: Settings,
-    budget: Budget<'a>,
-}
-
-impl Visitor for Raiding<'_> {
-    type Output = Attacked;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Attacked {
-        let Raiding { waiting, judge, settings, budget } = self;
-        let machine = Machine::new(&waiting.problem, model, settings.reductions);
-        let attacks = Attacks::new(&machine, waiting, judge);
-        let found = explore(&attacks, options(settings, budget, settings.limits, Some(TARGET)));
-        let raid = found.target(TARGET).map(|target| raid(&attacks, &found, target));
-        Attacked { coverage: found.coverage, statistics: Statistics::of(&found), found: raid }
-    }
+    let machine = sc_machine(&waiting.problem, settings.reductions);
+    let attacks = Attacks::new(&machine, waiting, judge);
+    let found = explore(&attacks, options(settings, budget, settings.limits, Some(TARGET)));
+    let raid = found.target(TARGET).map(|target| raid(&attacks, &found, target));
+    Attacked { coverage: found.coverage, statistics: Statistics::of(&found), found: raid }
 }
 
 /// The run to a target, found by taking all steps of the states on the way again.
-fn raid<M: MemoryModel>(attacks: &Attacks<'_, '_, M>, found: &Exploration, target: Target) -> Raid {
+fn raid(attacks: &Attacks<'_, '_>, found: &Exploration, target: Target) -> Raid {
     let path = if target.detail == INITIAL { Vec::new() } else { found.path(target.state) };
     let mut scratch = attacks.scratch();
     let mut choices = Choices::default();
@@ -167,51 +154,36 @@ pub(crate) fn attack_trace(
     init: &[u32],
     steps: &[(Step, bool)],
 ) -> Trace {
-    let tso = ModelSpec::TSO;
-    tso.visit(ROOM, Showing { problem, reductions: settings.reductions, init, steps })
-}
-
-struct Showing<'a> {
-    problem: &'a Problem,
-    reductions: Reductions,
-    init: &'a [u32],
-    steps: &'a [(Step, bool)],
-}
-
-impl Visitor for Showing<'_> {
-    type Output = Trace;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Trace {
-        let machine = Machine::new(self.problem, model, self.reductions);
-        let mut state = machine.blank();
-        let started = machine.start(&mut state, &mut Choices::scripted(self.init), &mut ());
-        assert_eq!(started, Ok(true), "an attack begins at an initial state");
-        let mut trace = Trace { init: self.init.to_vec(), ..Trace::default() };
-        let mut holds = vec![false; machine.shape.threads.len()];
-        for (at, (step, delayed)) in self.steps.iter().enumerate() {
-            trace.steps.push(step.clone());
-            match machine.take(&mut state, step, &mut ()) {
-                Ok(Taken::Yes) => {}
-                Ok(Taken::Blocked | Taken::Bounded) => unreachable!("TSO can follow an attack"),
-                Err(_) if at + 1 == self.steps.len() => return trace,
-                Err(_) => unreachable!("only the last step of an attack may go wrong"),
-            }
-            let t = step.thread;
-            holds[t.index()] |= delayed;
-            let internal = || machine.internals(&state, t);
-            let commits = if holds[t.index()] { Vec::new() } else { internal() };
-            assert!(commits.len() <= 1, "there is the store that was just issued, or nothing");
-            for commit in commits {
-                trace.steps.push(commit.step);
-                state = commit.after;
-            }
+    let tso = Buffered(Tso { bound: ROOM, mutated: Mutated::default() });
+    let machine = Machine::new(problem, tso, settings.reductions);
+    let mut state = machine.blank();
+    let started = machine.start(&mut state, &mut Choices::scripted(init), &mut ());
+    assert_eq!(started, Ok(true), "an attack begins at an initial state");
+    let mut trace = Trace { init: init.to_vec(), ..Trace::default() };
+    let mut holds = vec![false; machine.shape.threads.len()];
+    for (at, (step, delayed)) in steps.iter().enumerate() {
+        trace.steps.push(step.clone());
+        match machine.take(&mut state, step, &mut ()) {
+            Ok(Taken::Yes) => {}
+            Ok(Taken::Blocked | Taken::Bounded) => unreachable!("TSO can follow an attack"),
+            Err(_) if at + 1 == steps.len() => return trace,
+            Err(_) => unreachable!("only the last step of an attack may go wrong"),
         }
-        for t in self.problem.program.thread_ids() {
-            while let Some(commit) = machine.internals(&state, t).pop() {
-                trace.steps.push(commit.step);
-                state = commit.after;
-            }
+        let t = step.thread;
+        holds[t.index()] |= delayed;
+        let internal = || machine.internals(&state, t);
+        let commits = if holds[t.index()] { Vec::new() } else { internal() };
+        assert!(commits.len() <= 1, "there is the store that was just issued, or nothing");
+        for commit in commits {
+            trace.steps.push(commit.step);
+            state = commit.after;
         }
-        trace
     }
+    for t in problem.program.thread_ids() {
+        while let Some(commit) = machine.internals(&state, t).pop() {
+            trace.steps.push(commit.step);
+            state = commit.after;
+        }
+    }
+    trace
 }

@@ -28,6 +28,7 @@ pub mod growing;
 pub mod happens;
 pub mod path;
 pub mod robust;
+pub(crate) mod sc;
 pub mod stateless;
 pub mod translate;
 pub mod verdict;

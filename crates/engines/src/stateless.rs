@@ -25,12 +25,12 @@ mod watch;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
 use crate::robust::{Asking, Robust, RobustBy, undecided};
+use crate::sc::sc_machine;
 use crate::verdict::{InconclusiveReason, Unsupported, Verdict};
 use explorer::{Plan, Tally, Until};
 use fencepost_ir::waits::{Waiting, without_waits};
 use fencepost_ir::{Op, Problem, Property};
 use fencepost_models::catalog::Kind;
-use fencepost_models::{Machine, MemoryModel, ModelSpec, Visitor};
 use fencepost_monitor::Model;
 use fencepost_search::{Coverage, Stop};
 use footprint::Cells;
@@ -217,43 +217,24 @@ pub(crate) fn explore_from(
     budget: Budget<'_>,
     from: Option<Saved>,
 ) -> (Tally, Vec<Part>) {
-    let sc = ModelSpec::SC;
-    sc.visit(1, Run { waiting, schedules, plan, settings, budget, from })
-}
-
-struct Run<'a> {
-    waiting: &'a Waiting,
-    schedules: Schedules,
-    plan: Plan,
-    settings: Settings,
-    budget: Budget<'a>,
-    from: Option<Saved>,
-}
-
-impl Visitor for Run<'_> {
-    type Output = (Tally, Vec<Part>);
-
-    fn visit<M: MemoryModel>(self, model: M) -> (Tally, Vec<Part>) {
-        let Run { waiting, schedules, plan, settings, budget, from } = self;
-        let machine = Machine::new(&waiting.problem, model, settings.reductions);
-        let cells = Cells::new(&machine.shape);
-        let (threads, runs) = (settings.threads, settings.limits.states);
-        let exploring =
-            Exploring { machine: &machine, waiting, cells: &cells, plan, threads, budget, runs };
-        let from = from.map(Saved::into_parts).filter(|(_, parts)| exploring.has(parts));
-        let begins = from.is_none();
-        let (mut tally, mut parts) = from.unwrap_or_default();
-        if begins {
-            let left = match schedules {
-                Schedules::Traces => None,
-                Schedules::Preemptions(most) => Some(most),
-            };
-            parts = exploring.all(left, &mut tally);
-        }
-        if tally.found.is_some() && plan.until == Until::Found {
-            return (tally, parts);
-        }
-        exploring.explore(&mut parts, &mut tally);
-        (tally, parts)
+    let machine = sc_machine(&waiting.problem, settings.reductions);
+    let cells = Cells::new(&machine.shape);
+    let (threads, runs) = (settings.threads, settings.limits.states);
+    let exploring =
+        Exploring { machine: &machine, waiting, cells: &cells, plan, threads, budget, runs };
+    let from = from.map(Saved::into_parts).filter(|(_, parts)| exploring.has(parts));
+    let begins = from.is_none();
+    let (mut tally, mut parts) = from.unwrap_or_default();
+    if begins {
+        let left = match schedules {
+            Schedules::Traces => None,
+            Schedules::Preemptions(most) => Some(most),
+        };
+        parts = exploring.all(left, &mut tally);
     }
+    if tally.found.is_some() && plan.until == Until::Found {
+        return (tally, parts);
+    }
+    exploring.explore(&mut parts, &mut tally);
+    (tally, parts)
 }

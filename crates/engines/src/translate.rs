@@ -9,16 +9,14 @@ use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
 use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
 use crate::robust::undecided;
+use crate::sc::{ScMachine, ScState, sc_machine};
 use crate::verdict::{self, Findings, InconclusiveReason, Unsupported, Verdict, judge};
 use fencepost_ir::{Loc, Observable, Op, Pc, Problem, ThreadId, Value};
 use fencepost_models::address::locate;
 use fencepost_models::catalog::Kind;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
-use fencepost_models::state::State;
-use fencepost_models::{
-    Action, Event, EventKind, Machine, MemoryModel, ModelSpec, Reductions, Step, Taken, Visitor,
-};
+use fencepost_models::{Action, Event, EventKind, ModelSpec, Reductions, Step, Taken};
 use fencepost_translate::contexts::{Bound, contexts};
 use fencepost_translate::{Origin, Translation};
 
@@ -151,16 +149,8 @@ fn original(
     trace: &Trace,
     witness: Option<usize>,
 ) -> Result<Trace, Departure> {
-    let sc = ModelSpec::SC;
-    let moves = sc.visit(1, Lifting { task, translation, reductions, trace });
+    let moves = original_moves(task, translation, reductions, trace);
     follow(task, reductions, &trace.init, &moves, witness)
-}
-
-struct Lifting<'a> {
-    task: Task<'a>,
-    translation: &'a Translation,
-    reductions: Reductions,
-    trace: &'a Trace,
 }
 
 /// A store of the original that is pending.
@@ -172,74 +162,71 @@ struct Scheduled {
     when: Option<u32>,
 }
 
-impl Visitor for Lifting<'_> {
-    type Output = Vec<Move>;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Vec<Move> {
-        let Lifting { task, translation, reductions, trace } = self;
-        let machine = Machine::new(&translation.problem, model, reductions);
-        let original = &task.problem.program;
-        let mut pending: Vec<Vec<Scheduled>> = original.threads.iter().map(|_| vec![]).collect();
-        let mut moves = Vec::new();
-        let mut state = machine.blank();
-        let mut choices = Choices::scripted(&trace.init);
-        if machine.start(&mut state, &mut choices, &mut ()) != Ok(true) {
-            return moves; // nothing else happens in the original either
-        }
-        for step in &trace.steps {
-            let t = step.thread;
-            let origin = translation.origins[t.index()][state.pcs[t.index()].index()];
-            let before = state.clone();
-            let mut events: Vec<Event> = Vec::new();
-            // The last step may go wrong: then it does in the original, too, and nothing follows it.
-            let wrong = machine.take(&mut state, step, &mut events).is_err();
-            match origin {
-                Origin::Nothing => {}
-                Origin::Commit(t) => {
-                    moves.extend(events.iter().find_map(|event| match event.kind {
-                        EventKind::Write { loc, value }
-                            if loc.index() < original.locations.len() =>
-                        {
-                            Some(Move::Commit(t, loc, value))
-                        }
-                        _ => None,
-                    }))
-                }
-                Origin::Context(t) => {
-                    let begun = &mut pending[t.index()];
-                    for store in begun.iter_mut() {
-                        store.when = store.when.map(|when| when - 1);
-                    }
-                    let due = begun.extract_if(.., |store| store.when == Some(0));
-                    moves.extend(due.map(|store| Move::Commit(t, store.loc, store.value)));
-                }
-                Origin::Statement(pc) => match &original.thread(t).stmt(pc).op {
-                    Op::Halt => {}
-                    Op::Store { .. } => {
-                        moves.push(Move::Run(t, Vec::new()));
-                        match scheduled(&machine, &before, task, (t, pc), step) {
-                            _ if wrong => {}
-                            Some(store) if store.when == Some(0) => {
-                                moves.push(Move::Commit(t, store.loc, store.value));
-                            }
-                            Some(store) => pending[t.index()].push(store),
-                            None => {}
-                        }
-                    }
-                    _ => {
-                        moves.push(Move::Run(t, script(step).to_vec()));
-                    }
-                },
-            }
-        }
-        moves
+/// What a run of a translation does in the original.
+fn original_moves(
+    task: Task<'_>,
+    translation: &Translation,
+    reductions: Reductions,
+    trace: &Trace,
+) -> Vec<Move> {
+    let machine = sc_machine(&translation.problem, reductions);
+    let original = &task.problem.program;
+    let mut pending: Vec<Vec<Scheduled>> = original.threads.iter().map(|_| vec![]).collect();
+    let mut moves = Vec::new();
+    let mut state = machine.blank();
+    let mut choices = Choices::scripted(&trace.init);
+    if machine.start(&mut state, &mut choices, &mut ()) != Ok(true) {
+        return moves; // nothing else happens in the original either
     }
+    for step in &trace.steps {
+        let t = step.thread;
+        let origin = translation.origins[t.index()][state.pcs[t.index()].index()];
+        let before = state.clone();
+        let mut events: Vec<Event> = Vec::new();
+        // The last step may go wrong: then it does in the original, too, and nothing follows it.
+        let wrong = machine.take(&mut state, step, &mut events).is_err();
+        match origin {
+            Origin::Nothing => {}
+            Origin::Commit(t) => moves.extend(events.iter().find_map(|event| match event.kind {
+                EventKind::Write { loc, value } if loc.index() < original.locations.len() => {
+                    Some(Move::Commit(t, loc, value))
+                }
+                _ => None,
+            })),
+            Origin::Context(t) => {
+                let begun = &mut pending[t.index()];
+                for store in begun.iter_mut() {
+                    store.when = store.when.map(|when| when - 1);
+                }
+                let due = begun.extract_if(.., |store| store.when == Some(0));
+                moves.extend(due.map(|store| Move::Commit(t, store.loc, store.value)));
+            }
+            Origin::Statement(pc) => match &original.thread(t).stmt(pc).op {
+                Op::Halt => {}
+                Op::Store { .. } => {
+                    moves.push(Move::Run(t, Vec::new()));
+                    match scheduled(&machine, &before, task, (t, pc), step) {
+                        _ if wrong => {}
+                        Some(store) if store.when == Some(0) => {
+                            moves.push(Move::Commit(t, store.loc, store.value));
+                        }
+                        Some(store) => pending[t.index()].push(store),
+                        None => {}
+                    }
+                }
+                _ => {
+                    moves.push(Move::Run(t, script(step).to_vec()));
+                }
+            },
+        }
+    }
+    moves
 }
 
 /// The store of the original that a step issues; none when it goes wrong.
-fn scheduled<M: MemoryModel>(
-    machine: &Machine<'_, M>,
-    before: &State<M::Pending>,
+fn scheduled(
+    machine: &ScMachine<'_>,
+    before: &ScState,
     task: Task<'_>,
     (t, pc): (ThreadId, Pc),
     step: &Step,
@@ -269,67 +256,47 @@ pub fn retrace(
     init: &[u32],
     steps: &[Reported],
 ) -> Option<Trace> {
-    let sc = ModelSpec::SC;
-    sc.visit(1, Retracing { problem, reductions, init, steps })
-}
-
-struct Retracing<'a> {
-    problem: &'a Problem,
-    reductions: Reductions,
-    init: &'a [u32],
-    steps: &'a [Reported],
-}
-
-impl Visitor for Retracing<'_> {
-    type Output = Option<Trace>;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Option<Trace> {
-        let machine = Machine::new(self.problem, model, self.reductions);
-        let mut trace = Trace { init: self.init.to_vec(), ..Trace::default() };
-        let mut state = machine.blank();
-        let mut choices = Choices::scripted(self.init);
-        match machine.start(&mut state, &mut choices, &mut ()) {
-            Ok(true) => {}
-            Ok(false) => return None,
+    let machine = sc_machine(problem, reductions);
+    let mut trace = Trace { init: init.to_vec(), ..Trace::default() };
+    let mut state = machine.blank();
+    let mut choices = Choices::scripted(init);
+    match machine.start(&mut state, &mut choices, &mut ()) {
+        Ok(true) => {}
+        Ok(false) => return None,
+        Err(_) => return Some(trace),
+    }
+    for (t, pc, script) in steps {
+        let mut patience = problem.program.threads.get(t.index())?.code.len();
+        while state.pcs[t.index()] != *pc {
+            patience = patience.checked_sub(1)?;
+            let (step, after) = idle(&machine, &state, *t)?;
+            state = after;
+            trace.steps.push(step);
+        }
+        let step = Step { thread: *t, action: Action::Run(script.clone()) };
+        let taken = machine.take(&mut state, &step, &mut ());
+        trace.steps.push(step);
+        match taken {
+            Ok(Taken::Yes) => {}
+            Ok(Taken::Blocked | Taken::Bounded) => return None,
             Err(_) => return Some(trace),
         }
-        for (t, pc, script) in self.steps {
-            let mut patience = self.problem.program.threads.get(t.index())?.code.len();
-            while state.pcs[t.index()] != *pc {
-                patience = patience.checked_sub(1)?;
-                let (step, after) = idle(&machine, &state, *t)?;
+    }
+    if machine.wrong(&state).is_none() {
+        for t in problem.program.thread_ids() {
+            // A loop of such steps has no end.
+            for _ in 0..problem.program.thread(t).code.len() {
+                let Some((step, after)) = idle(&machine, &state, t) else { break };
                 state = after;
                 trace.steps.push(step);
             }
-            let step = Step { thread: *t, action: Action::Run(script.clone()) };
-            let taken = machine.take(&mut state, &step, &mut ());
-            trace.steps.push(step);
-            match taken {
-                Ok(Taken::Yes) => {}
-                Ok(Taken::Blocked | Taken::Bounded) => return None,
-                Err(_) => return Some(trace),
-            }
         }
-        if machine.wrong(&state).is_none() {
-            for t in self.problem.program.thread_ids() {
-                // A loop of such steps has no end.
-                for _ in 0..self.problem.program.thread(t).code.len() {
-                    let Some((step, after)) = idle(&machine, &state, t) else { break };
-                    state = after;
-                    trace.steps.push(step);
-                }
-            }
-        }
-        Some(trace)
     }
+    Some(trace)
 }
 
 /// The next step of a thread with the state after it, if it is one without a choice that leaves memory as it is.
-fn idle<M: MemoryModel>(
-    machine: &Machine<'_, M>,
-    state: &State<M::Pending>,
-    t: ThreadId,
-) -> Option<(Step, State<M::Pending>)> {
+fn idle(machine: &ScMachine<'_>, state: &ScState, t: ThreadId) -> Option<(Step, ScState)> {
     let step = Step { thread: t, action: Action::Run(Vec::new()) };
     if let Op::Choose { .. } = machine.shape.stmt(t, state.pcs[t.index()]).op {
         return None;

@@ -5,6 +5,7 @@
 
 use super::hope::Hope;
 use super::part::{Addresses, Part, Phase};
+use crate::sc::{ScMachine, ScState};
 use crate::stateless::footprint::{Cells, Footprint};
 use crate::stateless::path::is_invisible;
 use fencepost_ir::waits::Waiting;
@@ -13,8 +14,7 @@ use fencepost_models::bits::Writer;
 use fencepost_models::event::Record;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::machine::system::INITIAL;
-use fencepost_models::state::State;
-use fencepost_models::{Action, Machine, MemoryModel, Step, Taken};
+use fencepost_models::{Action, Step, Taken};
 use fencepost_monitor::Access;
 use fencepost_search::{Sink, TransitionSystem};
 
@@ -71,9 +71,9 @@ enum Went {
 }
 
 /// Working memory of a search thread.
-pub(super) struct Scratch<P> {
-    base: State<P>,
-    work: State<P>,
+pub(super) struct Scratch {
+    base: ScState,
+    work: ScState,
     part: Part,
     next: Part,
     footprint: Footprint,
@@ -83,8 +83,8 @@ pub(super) struct Scratch<P> {
 }
 
 /// All attacks on a program, as a system to search.
-pub(super) struct Attacks<'m, 'p, M: MemoryModel> {
-    machine: &'m Machine<'p, M>,
+pub(super) struct Attacks<'m, 'p> {
+    machine: &'m ScMachine<'p>,
     waiting: &'m Waiting,
     judge: bool,
     cells: Cells,
@@ -92,8 +92,8 @@ pub(super) struct Attacks<'m, 'p, M: MemoryModel> {
     hopes: Vec<Hope>,
 }
 
-impl<M: MemoryModel> TransitionSystem for Attacks<'_, '_, M> {
-    type Scratch = Scratch<M::Pending>;
+impl TransitionSystem for Attacks<'_, '_> {
+    type Scratch = Scratch;
 
     fn scratch(&self) -> Self::Scratch {
         Scratch {
@@ -130,10 +130,10 @@ impl<M: MemoryModel> TransitionSystem for Attacks<'_, '_, M> {
     }
 }
 
-impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
+impl<'m, 'p> Attacks<'m, 'p> {
     /// The machine is one of SC for the problem without waits. With `judge`, runs under SC that break a property
     /// are looked for, too.
-    pub(super) fn new(machine: &'m Machine<'p, M>, waiting: &'m Waiting, judge: bool) -> Self {
+    pub(super) fn new(machine: &'m ScMachine<'p>, waiting: &'m Waiting, judge: bool) -> Self {
         let shape = &machine.shape;
         let addresses = Addresses::new(shape);
         let hope = |t| Hope::new(shape, t, addresses.allocators());
@@ -145,7 +145,7 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
     pub(super) fn start<'s>(
         &self,
         choices: &mut Choices,
-        scratch: &'s mut Scratch<M::Pending>,
+        scratch: &'s mut Scratch,
         steps: &mut Vec<Step>,
     ) -> Start<'s> {
         steps.clear();
@@ -178,7 +178,7 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
     pub(super) fn each(
         &self,
         state: &[u8],
-        scratch: &mut Scratch<M::Pending>,
+        scratch: &mut Scratch,
         mut visit: impl FnMut(u32, Made<'_>, Outcome<'_>),
     ) {
         let at = scratch.part.decode(&self.machine.shape, &self.addresses, state);
@@ -214,7 +214,7 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
     fn calm(
         &self,
         t: ThreadId,
-        scratch: &mut Scratch<M::Pending>,
+        scratch: &mut Scratch,
         visit: &mut impl FnMut(Made<'_>, Outcome<'_>),
     ) -> bool {
         let Scratch { base, work, part, footprint, choices, writer, packed, .. } = scratch;
@@ -244,7 +244,7 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
     fn begin(
         &self,
         t: ThreadId,
-        scratch: &mut Scratch<M::Pending>,
+        scratch: &mut Scratch,
         visit: &mut impl FnMut(Made<'_>, Outcome<'_>),
     ) {
         let stmt = self.machine.shape.stmt(t, scratch.base.pcs[t.index()]);
@@ -262,7 +262,7 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
     fn delaying(
         &self,
         t: ThreadId,
-        scratch: &mut Scratch<M::Pending>,
+        scratch: &mut Scratch,
         visit: &mut impl FnMut(Made<'_>, Outcome<'_>),
     ) {
         let machine = self.machine;
@@ -337,7 +337,7 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
     }
 
     /// A delaying thread passes what it can at once. How many steps; none when delaying has become pointless.
-    fn coast(&self, part: &mut Part, state: &mut State<M::Pending>, t: ThreadId) -> Option<u32> {
+    fn coast(&self, part: &mut Part, state: &mut ScState, t: ThreadId) -> Option<u32> {
         let mut steps = 0;
         while steps < TOGETHER && self.may_pass(part, state, t) {
             let stmt = self.machine.shape.stmt(t, state.pcs[t.index()]);
@@ -353,7 +353,7 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
     }
 
     /// Whether a delaying thread is at something invisible that it need not wait for.
-    fn may_pass(&self, part: &Part, state: &State<M::Pending>, t: ThreadId) -> bool {
+    fn may_pass(&self, part: &Part, state: &ScState, t: ThreadId) -> bool {
         if !is_invisible(self.machine, state, t) {
             return false;
         }
@@ -371,7 +371,7 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
     fn react(
         &self,
         t: ThreadId,
-        scratch: &mut Scratch<M::Pending>,
+        scratch: &mut Scratch,
         visit: &mut impl FnMut(Made<'_>, Outcome<'_>),
     ) {
         let Scratch { base, work, part, next, footprint, choices, writer, packed } = scratch;
@@ -413,7 +413,7 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
     /// Takes the next step of a thread as under SC, and the invisible ones after it.
     fn go(
         &self,
-        state: &mut State<M::Pending>,
+        state: &mut ScState,
         t: ThreadId,
         choices: &mut Choices,
         footprint: &mut Footprint,
@@ -447,19 +447,14 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
 
     /// Whether a thread is at something invisible that runs with the step before it. Where sections are judged, the
     /// end of one does not: someone may see the thread inside.
-    fn is_passed_at_once(&self, state: &State<M::Pending>, t: ThreadId, judge: bool) -> bool {
+    fn is_passed_at_once(&self, state: &ScState, t: ThreadId, judge: bool) -> bool {
         let watched = judge && self.machine.shape.watches_critical;
         let stmt = self.machine.shape.stmt(t, state.pcs[t.index()]);
         is_invisible(self.machine, state, t) && !(watched && matches!(stmt.op, Op::Leave))
     }
 
     /// Takes an invisible step. False when it goes wrong.
-    fn passes<R: Record>(
-        &self,
-        state: &mut State<M::Pending>,
-        t: ThreadId,
-        record: &mut R,
-    ) -> bool {
+    fn passes<R: Record>(&self, state: &mut ScState, t: ThreadId, record: &mut R) -> bool {
         match self.machine.run(state, t, &mut Choices::default(), record) {
             Ok(Taken::Yes) => true,
             Ok(Taken::Blocked | Taken::Bounded) => unreachable!("it waits for nothing"),
@@ -470,7 +465,7 @@ impl<'m, 'p, M: MemoryModel> Attacks<'m, 'p, M> {
     fn pack<'w>(
         &self,
         part: &Part,
-        state: &State<M::Pending>,
+        state: &ScState,
         writer: &mut Writer,
         packed: &'w mut Writer,
     ) -> &'w [u8] {

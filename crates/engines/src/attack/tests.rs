@@ -10,6 +10,7 @@ use fencepost_ir::{
     BinOp, Expr, FenceKinds, Label, Loc, Op, Pc, PoolId, Property, Reg, Type, Value,
 };
 use fencepost_models::replay::{Run, replay};
+use fencepost_models::{MemoryModel, ModelSpec, Reductions, Visitor};
 use fencepost_search::{Cancel, Progress};
 use std::num::NonZeroUsize;
 

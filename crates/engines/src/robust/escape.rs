@@ -9,6 +9,7 @@
 //! block may not be possible or read something else. Then there is no such run, and another write is tried.
 
 use crate::happens::cycle;
+use crate::sc::{ScMachine, sc_machine};
 use crate::stateless::footprint::{Act, Cells};
 use crate::stateless::path::{Move, Path, is_invisible};
 use crate::stateless::variants::Variant;
@@ -36,8 +37,8 @@ pub(crate) fn escape(
     moves: &[Move],
     variant: Option<&Variant>,
 ) -> Option<Trace> {
-    let sc = ModelSpec::SC;
-    let plan = sc.visit(1, Planning { waiting, model, reductions, init, moves, variant })?;
+    let machine = sc_machine(&waiting.problem, reductions);
+    let plan = Plan::new(&machine, waiting, model, init, moves, variant)?;
     let name = match model {
         monitor::Model::Tso => "tso",
         monitor::Model::Pso => "pso",
@@ -76,85 +77,33 @@ struct Plan {
 }
 
 impl Plan {
-    /// The orders in which the events may take effect, one for each write that the last could come before.
-    fn orders(&self) -> Vec<Vec<usize>> {
-        let last = self.events.len() - 1;
-        let Some(at) = self.access.iter().rposition(|event| *event == Some(last)) else {
-            return Vec::new();
-        };
-        let order = |before: usize| {
-            let needed = self.needed(at, before);
-            let order = self.execution.order(at, before).into_iter();
-            order
-                .filter(|number| needed[*number])
-                .filter_map(|number| self.access[number])
-                .collect()
-        };
-        self.execution.borderline(at).into_iter().map(order).collect()
-    }
-}
-
-impl Plan {
-    /// By number of the monitor: whether the cycle, or something it depends on, needs the access.
-    fn needed(&self, at: usize, before: usize) -> Vec<bool> {
-        let mut needed = vec![false; self.access.len()];
-        for step in self.execution.cycle(at, before) {
-            needed[step.from] = true;
-        }
-        let relaxed = self.execution.relaxed(at, before);
-        let thread = |number: usize| self.access[number].map(|event| self.events[event].0);
-        loop {
-            let mut more = relaxed.iter().find(|(a, b)| needed[*b] && !needed[*a]).map(|(a, _)| *a);
-            if more.is_none() {
-                // What a thread did before it has to have done.
-                more = (0..needed.len()).find(|earlier| {
-                    let later = earlier + 1..needed.len();
-                    let mut same =
-                        later.filter(|later| needed[*later] && thread(*later) == thread(*earlier));
-                    thread(*earlier).is_some() && !needed[*earlier] && same.next().is_some()
-                });
-            }
-            match more {
-                Some(number) => needed[number] = true,
-                None => return needed,
-            }
-        }
-    }
-}
-
-/// Runs the moves once more, to see what they do.
-struct Planning<'a> {
-    waiting: &'a Waiting,
-    model: monitor::Model,
-    reductions: Reductions,
-    init: &'a [u32],
-    moves: &'a [Move],
-    variant: Option<&'a Variant>,
-}
-
-impl Visitor for Planning<'_> {
-    type Output = Option<Plan>;
-
-    fn visit<M: MemoryModel>(self, sc: M) -> Option<Plan> {
-        let machine = Machine::new(&self.waiting.problem, sc, self.reductions);
+    /// Runs the moves once more, to see what they do.
+    fn new(
+        machine: &ScMachine<'_>,
+        waiting: &Waiting,
+        model: monitor::Model,
+        init: &[u32],
+        moves: &[Move],
+        variant: Option<&Variant>,
+    ) -> Option<Plan> {
         let cells = Cells::new(&machine.shape);
-        let mut path = Path::new(&machine, self.waiting, &cells, None);
-        path.start(self.init)?.ok()?;
+        let mut path = Path::new(machine, waiting, &cells, None);
+        path.start(init)?.ok()?;
         let mut plan = Plan {
-            init: self.init.to_vec(),
+            init: init.to_vec(),
             steps: vec![Vec::new(); machine.shape.threads.len()],
             events: Vec::new(),
-            execution: monitor::Execution::new(self.model),
+            execution: monitor::Execution::new(model),
             access: Vec::new(),
         };
         for step in &path.opening {
             plan.steps[step.thread.index()].push((None, Vec::new()));
         }
-        for (event, made) in self.moves.iter().enumerate() {
+        for (event, made) in moves.iter().enumerate() {
             path.push(made.clone());
             let mut store = None;
-            let last = event + 1 == self.moves.len();
-            if let (true, Some(variant)) = (last, self.variant) {
+            let last = event + 1 == moves.len();
+            if let (true, Some(variant)) = (last, variant) {
                 plan.access.push(Some(event));
                 plan.execution.push(made.thread, variant.action());
                 plan.events.push((made.thread, plan.steps[made.thread].len(), None));
@@ -182,6 +131,49 @@ impl Visitor for Planning<'_> {
             own.extend((1..steps).map(|_| (Some(event), Vec::new())));
         }
         Some(plan)
+    }
+
+    /// The orders in which the events may take effect, one for each write that the last could come before.
+    fn orders(&self) -> Vec<Vec<usize>> {
+        let last = self.events.len() - 1;
+        let Some(at) = self.access.iter().rposition(|event| *event == Some(last)) else {
+            return Vec::new();
+        };
+        let order = |before: usize| {
+            let needed = self.needed(at, before);
+            let order = self.execution.order(at, before).into_iter();
+            order
+                .filter(|number| needed[*number])
+                .filter_map(|number| self.access[number])
+                .collect()
+        };
+        self.execution.borderline(at).into_iter().map(order).collect()
+    }
+
+    /// By number of the monitor: whether the cycle, or something it depends on, needs the access.
+    fn needed(&self, at: usize, before: usize) -> Vec<bool> {
+        let mut needed = vec![false; self.access.len()];
+        for step in self.execution.cycle(at, before) {
+            needed[step.from] = true;
+        }
+        let relaxed = self.execution.relaxed(at, before);
+        let thread = |number: usize| self.access[number].map(|event| self.events[event].0);
+        loop {
+            let mut more = relaxed.iter().find(|(a, b)| needed[*b] && !needed[*a]).map(|(a, _)| *a);
+            if more.is_none() {
+                // What a thread did before it has to have done.
+                more = (0..needed.len()).find(|earlier| {
+                    let later = earlier + 1..needed.len();
+                    let mut same =
+                        later.filter(|later| needed[*later] && thread(*later) == thread(*earlier));
+                    thread(*earlier).is_some() && !needed[*earlier] && same.next().is_some()
+                });
+            }
+            match more {
+                Some(number) => needed[number] = true,
+                None => return needed,
+            }
+        }
     }
 }
 

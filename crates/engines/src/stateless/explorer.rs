@@ -4,11 +4,11 @@ use super::footprint::Cells;
 use super::path::{Move, Path, Pushed, Trouble};
 use super::variants::{Variant, Variants};
 use crate::robust::escape::escape;
+use crate::sc::ScMachine;
 use fencepost_ir::waits::Waiting;
 use fencepost_ir::{Op, ThreadId, Value};
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
-use fencepost_models::{Machine, MemoryModel};
 use fencepost_monitor::{Access, Model};
 use fencepost_search::{Cancel, Stop};
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,8 +121,8 @@ pub(crate) struct Plan {
     pub(crate) cuts: u64,
 }
 
-pub(crate) struct Explorer<'m, 'p, M: MemoryModel> {
-    pub(crate) path: Path<'m, 'p, M>,
+pub(crate) struct Explorer<'m, 'p> {
+    pub(crate) path: Path<'m, 'p>,
     pub(crate) waiting: &'m Waiting,
     pub(crate) cells: &'m Cells,
     pub(crate) plan: Plan,
@@ -139,9 +139,9 @@ pub(crate) struct Explorer<'m, 'p, M: MemoryModel> {
     varies: bool,
 }
 
-impl<'m, 'p, M: MemoryModel> Explorer<'m, 'p, M> {
+impl<'m, 'p> Explorer<'m, 'p> {
     pub(crate) fn new(
-        machine: &'m Machine<'p, M>,
+        machine: &'m ScMachine<'p>,
         waiting: &'m Waiting,
         cells: &'m Cells,
         plan: Plan,

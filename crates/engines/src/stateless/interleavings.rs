@@ -6,7 +6,6 @@
 
 use super::explorer::{End, Explorer};
 use super::path::{Move, Pushed};
-use fencepost_models::MemoryModel;
 
 /// A state on the path.
 struct Frame {
@@ -23,7 +22,7 @@ struct Frame {
 }
 
 impl Frame {
-    fn new<M: MemoryModel>(explorer: &Explorer<'_, '_, M>, left: u32) -> Self {
+    fn new(explorer: &Explorer<'_, '_>, left: u32) -> Self {
         let last = explorer.path.events.last().map(|event| event.made.thread);
         let threads = explorer.threads();
         let order = (0..threads).map(|offset| (last.unwrap_or(0) + offset) % threads);
@@ -36,7 +35,7 @@ impl Frame {
 
 /// Explores all interleavings that begin with the path at hand and have at most `left` more
 /// preemptions. True when done, false when there are more runs than wanted, or nobody wants more.
-pub(crate) fn explore<M: MemoryModel>(explorer: &mut Explorer<'_, '_, M>, left: u32) -> bool {
+pub(crate) fn explore(explorer: &mut Explorer<'_, '_>, left: u32) -> bool {
     let mut frames = vec![Frame::new(explorer, left)];
     while let Some(frame) = frames.last_mut() {
         if explorer.path.events.len() >= explorer.longest && !frame.moved {

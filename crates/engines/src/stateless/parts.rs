@@ -12,10 +12,10 @@ use super::path::{Move, Path, Pushed};
 use super::traces::Traces;
 use super::wakeup::Asleep;
 use crate::engine::Budget;
+use crate::sc::ScMachine;
 use fencepost_ir::waits::Waiting;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
-use fencepost_models::{Machine, MemoryModel};
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,8 +49,8 @@ enum Done {
 }
 
 /// What is explored.
-pub(crate) struct Exploring<'m, 'p, M: MemoryModel> {
-    pub(crate) machine: &'m Machine<'p, M>,
+pub(crate) struct Exploring<'m, 'p> {
+    pub(crate) machine: &'m ScMachine<'p>,
     pub(crate) waiting: &'m Waiting,
     pub(crate) cells: &'m Cells,
     pub(crate) plan: Plan,
@@ -60,7 +60,7 @@ pub(crate) struct Exploring<'m, 'p, M: MemoryModel> {
     pub(crate) runs: u64,
 }
 
-impl<M: MemoryModel> Exploring<'_, '_, M> {
+impl Exploring<'_, '_> {
     /// Everything, as parts: one for each way that the choices of `init` go. Notes what goes wrong before the
     /// first event.
     pub(crate) fn all(&self, left: Option<u32>, tally: &mut Tally) -> Vec<Part> {
@@ -174,7 +174,7 @@ impl<M: MemoryModel> Exploring<'_, '_, M> {
     }
 
     /// An explorer at the beginning of a part. None when it begins with moves that are not possible.
-    fn explorer(&self, part: &Part) -> Option<Explorer<'_, '_, M>> {
+    fn explorer(&self, part: &Part) -> Option<Explorer<'_, '_>> {
         let Exploring { machine, waiting, cells, plan, .. } = *self;
         let mut explorer = Explorer::new(machine, waiting, cells, plan, self.budget.cancel);
         explorer.path.start(&part.init)?.ok()?;

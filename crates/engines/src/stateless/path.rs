@@ -11,6 +11,7 @@
 use super::footprint::{Cells, Footprint, Touch};
 use super::variants::Variant;
 use super::watch::Watch;
+use crate::sc::{ScMachine, ScState};
 use fencepost_ir::waits::Waiting;
 use fencepost_ir::{Op, ThreadId};
 use fencepost_models::machine::choice::Choices;
@@ -76,12 +77,12 @@ pub(crate) enum Trouble {
     Overlap(usize),
 }
 
-pub(crate) struct Path<'m, 'p, M: MemoryModel> {
-    pub(crate) machine: &'m Machine<'p, M>,
+pub(crate) struct Path<'m, 'p> {
+    pub(crate) machine: &'m ScMachine<'p>,
     waiting: &'m Waiting,
     cells: &'m Cells,
     /// The state before each event, and after the last. States beyond are kept for their memory.
-    states: Vec<State<M::Pending>>,
+    states: Vec<ScState>,
     pub(crate) events: Vec<Event>,
     /// The clocks of all events, one after another.
     clocks: Vec<u32>,
@@ -101,10 +102,10 @@ pub(crate) struct Path<'m, 'p, M: MemoryModel> {
     pub(crate) init: Vec<u32>,
 }
 
-impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
+impl<'m, 'p> Path<'m, 'p> {
     /// A path without events, not at any state yet; see [`Path::start`].
     pub(crate) fn new(
-        machine: &'m Machine<'p, M>,
+        machine: &'m ScMachine<'p>,
         waiting: &'m Waiting,
         cells: &'m Cells,
         watch: Option<fencepost_monitor::Model>,
@@ -170,12 +171,12 @@ impl<'m, 'p, M: MemoryModel> Path<'m, 'p, M> {
     }
 
     /// The state after the last event.
-    pub(crate) fn state(&self) -> &State<M::Pending> {
+    pub(crate) fn state(&self) -> &ScState {
         &self.states[self.events.len()]
     }
 
     /// The state before an event.
-    pub(crate) fn state_at(&self, at: usize) -> &State<M::Pending> {
+    pub(crate) fn state_at(&self, at: usize) -> &ScState {
         &self.states[at]
     }
 

@@ -15,10 +15,10 @@ use super::explorer::{End, Explorer};
 use super::footprint::{Footprint, Touch, conflict};
 use super::path::{Move, Pushed, is_invisible};
 use super::wakeup::{Asleep, Branch, Item, insert, is_weak_initial};
+use crate::sc::ScState;
 use fencepost_ir::{Op, ThreadId, Update};
+use fencepost_models::Taken;
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::state::State;
-use fencepost_models::{MemoryModel, Taken};
 use std::collections::BTreeSet;
 
 /// A state on the path.
@@ -34,14 +34,14 @@ struct Node {
 }
 
 /// The exploration of one part.
-pub(crate) struct Traces<'x, 'm, 'p, M: MemoryModel> {
-    explorer: &'x mut Explorer<'m, 'p, M>,
+pub(crate) struct Traces<'x, 'm, 'p> {
+    explorer: &'x mut Explorer<'m, 'p>,
     /// How many events come before what is explored.
     base: usize,
     nodes: Vec<Node>,
     /// From this event on races were not looked for yet.
     new: usize,
-    work: State<M::Pending>,
+    work: ScState,
     footprint: Footprint,
     /// Whether the run at hand ended with something wrong.
     went_wrong: bool,
@@ -56,10 +56,10 @@ struct Attempt {
     touches: Vec<Touch>,
 }
 
-impl<'x, 'm, 'p, M: MemoryModel> Traces<'x, 'm, 'p, M> {
+impl<'x, 'm, 'p> Traces<'x, 'm, 'p> {
     /// Explores all traces that begin with the path at hand and with none of what is asleep. True when
     /// done, false when there are more runs than wanted, or nobody wants more.
-    pub(crate) fn explore(explorer: &'x mut Explorer<'m, 'p, M>, sleep: Vec<Asleep>) -> bool {
+    pub(crate) fn explore(explorer: &'x mut Explorer<'m, 'p>, sleep: Vec<Asleep>) -> bool {
         let base = explorer.path.events.len();
         let work = explorer.path.machine.blank();
         let root = Node { sleep, tree: Vec::new(), fresh: true, chosen: Vec::new() };

@@ -6,10 +6,9 @@
 //! touch (reading more does no harm: it is possible whenever the block is) and writes what one way
 //! through it writes. Whether it does that where it comes then is seen when the run is made.
 
+use crate::sc::{ScMachine, ScState};
 use fencepost_ir::{Op, Pc, ThreadId, Update, flow};
 use fencepost_models::shape::Shape;
-use fencepost_models::state::State;
-use fencepost_models::{Machine, MemoryModel};
 use fencepost_monitor::{Access, Action};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,10 +121,10 @@ impl Variants {
     }
 
     /// What the next step of a thread could do elsewhere; none if it is the same everywhere.
-    pub(crate) fn of<M: MemoryModel>(
+    pub(crate) fn of(
         &self,
-        machine: &Machine<'_, M>,
-        state: &State<M::Pending>,
+        machine: &ScMachine<'_>,
+        state: &ScState,
         thread: usize,
     ) -> Option<Vec<Variant>> {
         let t = ThreadId::from_index(thread);
