@@ -17,6 +17,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("fencepost-ir", 0),
     ("fencepost-search", 0),
     ("fencepost-automata", 0),
+    ("fencepost-explore", 0),
     ("fencepost-monitor", 0),
     ("fencepost-cycles", 0),
     ("fencepost-frontends", 1),

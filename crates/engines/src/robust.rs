@@ -21,8 +21,8 @@ use crate::attack::{Raid, attack, attack_trace};
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
-use crate::stateless::explorer::{Found, Plan, Tally, Until};
 use crate::stateless::saved::Saved;
+use crate::stateless::system::{Found, Plan, Tally, Until};
 use crate::stateless::{Schedules, coverage, explore, explore_from, longest};
 use crate::verdict::{
     Bound, Explored, Findings, InconclusiveReason, Met, Unsupported, Verdict, judge,
@@ -167,8 +167,8 @@ impl Engine for Resumed {
         let plan = Plan { watch: Some(model), until: Until::Found, longest, judge: true, cuts };
         let schedules = Schedules::Traces;
         let (tally, parts) = explore_from(&waiting, schedules, plan, settings, budget, from);
-        *saved =
-            (!parts.is_empty() && tally.found.is_none()).then(|| Saved::new(of, &tally, &parts));
+        *saved = (!parts.is_empty() && tally.found.is_none())
+            .then(|| Saved::new(of, &tally.counts, &parts));
         let asking = Asking { task, waiting: &waiting, model: Some(model), settings, budget };
         asking.told(tally)
     }
@@ -234,7 +234,7 @@ impl Asking<'_> {
         let mut bound = 0;
         loop {
             let tally = self.explore(Schedules::Preemptions(bound), self.settings, u64::MAX);
-            let exhausted = !tally.bounded;
+            let exhausted = !tally.counts.bounded;
             let runs_out = coverage(&tally) != Coverage::Bounded;
             if runs_out && (exhausted || tally.found.is_some() || tally.stopped.is_some()) {
                 let mut answer = self.told(tally);
@@ -244,7 +244,7 @@ impl Asking<'_> {
                 return answer;
             }
             // Runs that are too long are too long with any bound.
-            if tally.cut == 0 {
+            if tally.counts.cut == 0 {
                 clean = Some(bound);
             }
             if most.is_some_and(|most| bound >= most) {
@@ -274,9 +274,9 @@ impl Asking<'_> {
             }
         });
         let statistics = Statistics {
-            states: tally.runs().max(1),
-            transitions: tally.steps,
-            depth: tally.longest as u32,
+            states: tally.counts.executions().max(1),
+            transitions: tally.counts.events,
+            depth: tally.counts.longest as u32,
             ..Statistics::default()
         };
         // The bound is one on preemptions; the caller knows which.

@@ -4,38 +4,38 @@
 //! Under TSO and PSO a program that is right under SC, and [robust](crate::robust), is right; of one that is
 //! not robust nothing is known here.
 //!
-//! Two ways: [one run for each trace](traces), and [all interleavings with few preemptions](interleavings). Both feed the monitor of
-//! robustness and judge properties on the way. Loops that only re-read are waits. Direction: exact; with a
-//! bound on preemptions or on the length of runs, what is not found may exist.
+//! Which runs are taken is up to [`fencepost_explore`]: one for each trace, or all interleavings with few preemptions. Here
+//! is the system that it explores, which feeds the monitor of robustness and judges properties on the way. Loops that only
+//! re-read are waits. Direction: exact; with a bound on preemptions or on the length of runs, what is not found may exist.
 //!
-//! - [`path`]: one run that grows and shrinks; [`footprint`]: what its steps touch; [`variants`]: what they could.
-//! - [`traces`], [`wakeup`]: dynamic partial-order reduction; [`interleavings`]: bounded preemptions.
-//! - [`explorer`]: what both share; [`watch`]: the monitor; [`parts`]: two cores; [`saved`]: to go on another time.
+//! - [`system`]: the machine as a system to explore; [`path`]: one run that grows and shrinks.
+//! - [`footprint`]: what its steps touch; [`variants`]: what they could; [`watch`]: the monitor.
+//! - [`saved`]: an exploration that can be resumed, as plain data.
 
-pub(crate) mod explorer;
 pub(crate) mod footprint;
-mod interleavings;
-mod parts;
 pub(crate) mod path;
 pub mod saved;
-mod traces;
+pub(crate) mod system;
 pub(crate) mod variants;
-mod wakeup;
 mod watch;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
 use crate::robust::{Asking, Robust, RobustBy, undecided};
-use crate::sc::sc_machine;
+use crate::sc::{ScMachine, sc_machine};
 use crate::verdict::{InconclusiveReason, Unsupported, Verdict};
-use explorer::{Plan, Tally, Until};
+use fencepost_explore::{Exploration, Findings, Part, Stopped, fits};
 use fencepost_ir::waits::{Waiting, without_waits};
 use fencepost_ir::{Op, Problem, Property};
 use fencepost_models::catalog::Kind;
+use fencepost_models::machine::choice::Choices;
+use fencepost_models::replay::Trace;
 use fencepost_monitor::Model;
 use fencepost_search::{Coverage, Stop};
 use footprint::Cells;
-use parts::{Exploring, Part};
+use path::Path;
 use saved::Saved;
+use std::sync::atomic::Ordering;
+use system::{Found, MachineSystem, Plan, Tally, Until};
 
 /// Events in a run, at most, unless the settings say less.
 const LONGEST: usize = 2_000;
@@ -167,11 +167,11 @@ pub fn census(
     let plan = Plan { watch, until: Until::End, longest, judge: false, cuts: u64::MAX };
     let tally = explore(&waiting, schedules, plan, settings, budget);
     Census {
-        complete: tally.complete,
-        stuck: tally.stuck,
-        redundant: tally.redundant,
+        complete: tally.counts.complete,
+        stuck: tally.counts.stuck,
+        redundant: tally.counts.redundant,
         borderline: tally.borderline,
-        steps: tally.steps,
+        steps: tally.counts.events,
         coverage: coverage(&tally),
     }
 }
@@ -188,9 +188,9 @@ pub(crate) fn coverage(tally: &Tally) -> Coverage {
         Coverage::Cut(stop)
     } else if tally.found.is_some() {
         Coverage::Found
-    } else if tally.cut > 0 {
+    } else if tally.counts.cut > 0 {
         Coverage::Cut(Stop::Depth)
-    } else if tally.bounded {
+    } else if tally.counts.bounded {
         Coverage::Bounded
     } else {
         Coverage::Exhaustive
@@ -219,22 +219,65 @@ pub(crate) fn explore_from(
 ) -> (Tally, Vec<Part>) {
     let machine = sc_machine(&waiting.problem, settings.reductions);
     let cells = Cells::new(&machine.shape);
-    let (threads, runs) = (settings.threads, settings.limits.states);
-    let exploring =
-        Exploring { machine: &machine, waiting, cells: &cells, plan, threads, budget, runs };
-    let from = from.map(Saved::into_parts).filter(|(_, parts)| exploring.has(parts));
-    let begins = from.is_none();
-    let (mut tally, mut parts) = from.unwrap_or_default();
-    if begins {
-        let left = match schedules {
-            Schedules::Traces => None,
-            Schedules::Preemptions(most) => Some(most),
-        };
-        parts = exploring.all(left, &mut tally);
-    }
+    let start =
+        |init: &[u32]| MachineSystem::new(&machine, waiting, &cells, plan, budget.cancel, init);
+    let saved = from.map(Saved::into_exploration).filter(|saved| fits(start, &saved.parts));
+    let mut tally = Tally::default();
+    let exploration = saved.unwrap_or_else(|| {
+        let inits = inits(&machine, waiting, &cells, plan, &mut tally);
+        match schedules {
+            Schedules::Traces => Exploration::traces(inits),
+            Schedules::Preemptions(most) => Exploration::interleavings(inits, most),
+        }
+    });
     if tally.found.is_some() && plan.until == Until::Found {
-        return (tally, parts);
+        return (tally, exploration.parts);
     }
-    exploring.explore(&mut parts, &mut tally);
-    (tally, parts)
+    let limits = fencepost_explore::Limits {
+        workers: settings.threads,
+        events: plan.longest,
+        executions: settings.limits.states,
+        cut: plan.cuts,
+        cancelled: &|| budget.cancel.raised().is_some(),
+        progress: &|runs| budget.progress.states.store(runs, Ordering::Relaxed),
+    };
+    let explored = fencepost_explore::explore(start, exploration, &limits);
+    tally.merge(explored.findings);
+    tally.counts = explored.counts;
+    tally.stopped = explored.stopped.map(|stopped| match stopped {
+        Stopped::Cancelled => budget.cancel.raised().unwrap_or(Stop::Interrupted),
+        Stopped::Executions => Stop::States,
+        Stopped::Cut => Stop::Depth,
+    });
+    (tally, explored.parts)
+}
+
+/// The choices of `init` after which something can happen. Notes what goes wrong before the first event.
+fn inits(
+    machine: &ScMachine<'_>,
+    waiting: &Waiting,
+    cells: &Cells,
+    plan: Plan,
+    tally: &mut Tally,
+) -> Vec<Vec<u32>> {
+    let mut inits = Vec::new();
+    let mut choices = Choices::default();
+    loop {
+        let mut path = Path::new(machine, waiting, cells, None);
+        choices.rewind();
+        // Which way the choices go is known after a first try.
+        let _ = machine.start(&mut machine.blank(), &mut choices, &mut ());
+        let init = choices.script().to_vec();
+        match path.start(&init) {
+            Some(Ok(())) => inits.push(init),
+            Some(Err(())) if plan.judge => {
+                let trace = Trace { init, steps: path.opening.clone(), bound: None };
+                tally.found.get_or_insert(Found::Trouble(trace));
+            }
+            Some(Err(())) | None => {}
+        }
+        if !choices.advance() {
+            return inits;
+        }
+    }
 }

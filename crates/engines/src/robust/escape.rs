@@ -11,8 +11,9 @@
 use crate::happens::cycle;
 use crate::sc::{ScMachine, sc_machine};
 use crate::stateless::footprint::{Act, Cells};
-use crate::stateless::path::{Move, Path, is_invisible};
+use crate::stateless::path::{Path, is_invisible};
 use crate::stateless::variants::Variant;
+use fencepost_explore::Move;
 use fencepost_ir::waits::Waiting;
 use fencepost_ir::{Loc, Problem, ThreadId};
 use fencepost_models::machine::choice::Choices;
@@ -100,14 +101,14 @@ impl Plan {
             plan.steps[step.thread.index()].push((None, Vec::new()));
         }
         for (event, made) in moves.iter().enumerate() {
-            path.push(made.clone());
+            path.step(made);
             let mut store = None;
             let last = event + 1 == moves.len();
             if let (true, Some(variant)) = (last, variant) {
                 plan.access.push(Some(event));
                 plan.execution.push(made.thread, variant.action());
                 plan.events.push((made.thread, plan.steps[made.thread].len(), None));
-                plan.steps[made.thread].push((Some(event), made.script.clone()));
+                plan.steps[made.thread].push((Some(event), made.choices.clone()));
                 continue;
             }
             for (number, act) in path.footprint.acts.iter().enumerate() {
@@ -127,7 +128,7 @@ impl Plan {
             let own = &mut plan.steps[made.thread];
             plan.events.push((made.thread, own.len(), store));
             let steps = path.events.get(event).map_or(1, |event| event.steps);
-            own.push((Some(event), made.script.clone()));
+            own.push((Some(event), made.choices.clone()));
             own.extend((1..steps).map(|_| (Some(event), Vec::new())));
         }
         Some(plan)

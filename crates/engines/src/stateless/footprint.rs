@@ -8,23 +8,11 @@
 //! - how many operations of a client a thread has returned from, which `invoke` reads;
 //! - all that an invariant looks at, together: each order of writes to it is a state of its own.
 
+use fencepost_explore::Touch;
 use fencepost_ir::{FenceKinds, Loc, Op, Pc, ThreadId};
 use fencepost_models::event::{Event, EventKind, Record};
 use fencepost_models::shape::Shape;
 use fencepost_monitor as monitor;
-
-/// One cell, read or written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Touch {
-    pub(crate) cell: u32,
-    pub(crate) writes: bool,
-}
-
-/// Whether two steps that touch these cells do not commute.
-#[inline]
-pub(crate) fn conflict(one: &[Touch], other: &[Touch]) -> bool {
-    one.iter().any(|a| other.iter().any(|b| a.cell == b.cell && (a.writes || b.writes)))
-}
 
 /// An action for the monitor, with the accesses of a block elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,42 +1,30 @@
-//! One run as a path that grows and shrinks: states, events, what happens before what, and the monitor.
+//! One run of the machine as a path that grows and shrinks: states, critical sections, and the monitor.
 //!
 //! An *event* is a visible step of a thread with the invisible ones after it: fences, drains and the ends of critical
-//! sections change nothing that others see under sequential consistency, so they run at once. Events
-//! are ordered by vector clocks: a step comes after all earlier ones of its thread and all that it does
-//! not commute with.
+//! sections change nothing that others see under sequential consistency, so they run at once.
 //!
 //! *Mutual exclusion* is judged on the order of events, not on states: two sections overlap in
 //! some run of the same partial order unless one was left before the other was entered.
 
-use super::footprint::{Cells, Footprint, Touch};
+use super::footprint::{Cells, Footprint};
 use super::variants::Variant;
 use super::watch::Watch;
 use crate::sc::{ScMachine, ScState};
+use fencepost_explore::{self as explore, Attempt, Execution, Move};
 use fencepost_ir::waits::Waiting;
 use fencepost_ir::{Op, ThreadId};
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::state::State;
 use fencepost_models::{Action, Machine, MemoryModel, Step, Taken};
 
-/// What a thread does next: itself, and which way `choose` goes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Move {
-    pub(crate) thread: usize,
-    pub(crate) script: Vec<u32>,
-}
-
-/// An event on the path.
+/// What the machine did in an event.
 #[derive(Clone, Debug)]
-pub(crate) struct Event {
-    pub(crate) made: Move,
-    /// Its number among the events of its thread, from 1.
-    pub(crate) number: u32,
-    /// How many steps of the machine it has.
+pub(crate) struct PathEvent {
+    /// How many steps it has.
     pub(crate) steps: u32,
     /// After how many of them its thread is in a critical section that it was not in before.
     entered: Option<u32>,
-    /// Where its cells begin among all of the path.
-    from: usize,
+    thread: usize,
     /// Its thread's section before it.
     section: Section,
     /// Whether the monitor had fired before it.
@@ -55,19 +43,6 @@ struct Section {
 /// Stands for the event that entered a section that a thread is in from the beginning.
 const OPENING: usize = usize::MAX;
 
-/// What came of trying to go on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Pushed {
-    /// There is one more event.
-    Yes,
-    /// The thread has to wait; what it looked at is in the footprint.
-    Blocked,
-    /// The same, in a loop that only re-reads.
-    Waiting,
-    /// There is one more event, and something is wrong.
-    Wrong(Trouble),
-}
-
 /// What is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Trouble {
@@ -83,15 +58,10 @@ pub(crate) struct Path<'m, 'p> {
     cells: &'m Cells,
     /// The state before each event, and after the last. States beyond are kept for their memory.
     states: Vec<ScState>,
-    pub(crate) events: Vec<Event>,
-    /// The clocks of all events, one after another.
-    clocks: Vec<u32>,
-    touches: Vec<Touch>,
-    /// By cell: which events touched it, and whether they wrote.
-    history: Vec<Vec<(u32, bool)>>,
-    /// By thread: its events.
-    own: Vec<Vec<u32>>,
+    pub(crate) events: Vec<PathEvent>,
     sections: Vec<Section>,
+    /// What is wrong with the last event.
+    pub(crate) wrong: Option<Trouble>,
     pub(crate) footprint: Footprint,
     choices: Choices,
     watch: Option<Watch>,
@@ -100,6 +70,10 @@ pub(crate) struct Path<'m, 'p> {
     /// Steps of the machine before the first event.
     pub(crate) opening: Vec<Step>,
     pub(crate) init: Vec<u32>,
+    /// For attempts: the state before, the state after, and what was touched.
+    before: ScState,
+    after: ScState,
+    attempted: Footprint,
 }
 
 impl<'m, 'p> Path<'m, 'p> {
@@ -117,17 +91,17 @@ impl<'m, 'p> Path<'m, 'p> {
             cells,
             states: vec![machine.blank()],
             events: Vec::new(),
-            clocks: Vec::new(),
-            touches: Vec::new(),
-            history: vec![Vec::new(); cells.len()],
-            own: vec![Vec::new(); threads],
             sections: vec![Section::default(); threads],
+            wrong: None,
             footprint: Footprint::default(),
             choices: Choices::default(),
             watch: watch.map(|model| Watch::new(&machine.shape, model, cells.addresses)),
             fired: false,
             opening: Vec::new(),
             init: Vec::new(),
+            before: machine.blank(),
+            after: machine.blank(),
+            attempted: Footprint::default(),
         }
     }
 
@@ -180,44 +154,14 @@ impl<'m, 'p> Path<'m, 'p> {
         &self.states[at]
     }
 
-    /// The cells an event touched.
-    pub(crate) fn touched(&self, event: usize) -> &[Touch] {
-        let to = self.events.get(event + 1).map_or(self.touches.len(), |next| next.from);
-        &self.touches[self.events[event].from..to]
-    }
-
-    /// The clock of an event.
-    fn clock(&self, event: usize) -> &[u32] {
-        let threads = self.own.len();
-        &self.clocks[event * threads..(event + 1) * threads]
-    }
-
-    /// Whether one event is another or comes before it.
-    #[inline]
-    pub(crate) fn is_before(&self, one: usize, other: usize) -> bool {
-        let Event { made, number, .. } = &self.events[one];
-        self.clock(other)[made.thread] >= *number
-    }
-
-    /// The last event of a thread that is not left out.
-    pub(crate) fn last_of(&self, t: usize, left_out: impl Fn(usize) -> bool) -> Option<usize> {
-        let own = self.own[t].iter().rev().map(|event| *event as usize);
-        own.into_iter().find(|event| !left_out(*event))
-    }
-
-    /// Which events touched a cell, and whether they wrote it.
-    pub(crate) fn history(&self, cell: u32) -> &[(u32, bool)] {
-        &self.history[cell as usize]
-    }
-
     /// Whether the thread has nothing more to do.
     pub(crate) fn has_halted(&self, t: usize) -> bool {
         let thread = ThreadId::from_index(t);
         self.machine.has_halted(thread, self.state().pcs[t])
     }
 
-    /// Takes the next step of a thread; its choices go the way of the script.
-    pub(crate) fn push(&mut self, made: Move) -> Pushed {
+    /// Takes the next step of a thread.
+    pub(crate) fn step(&mut self, made: &Move) -> explore::Step {
         let depth = self.events.len();
         let t = ThreadId::from_index(made.thread);
         if self.states.len() == depth + 1 {
@@ -225,10 +169,10 @@ impl<'m, 'p> Path<'m, 'p> {
         }
         let (done, rest) = self.states.split_at_mut(depth + 1);
         rest[0].clone_from(&done[depth]);
-        if made.script.is_empty() {
+        if made.choices.is_empty() {
             self.choices.clone_from(&Choices::default());
         } else {
-            self.choices = Choices::scripted(&made.script);
+            self.choices = Choices::scripted(&made.choices);
         }
         let (state, pc) = (&mut rest[0], done[depth].pcs[made.thread]);
         self.footprint.clear();
@@ -237,7 +181,7 @@ impl<'m, 'p> Path<'m, 'p> {
             Ok(Taken::Yes) => self.machine.wrong_after(state, t).map(|_| Trouble::Here),
             Ok(Taken::Blocked | Taken::Bounded) => {
                 self.footprint.finish(&self.machine.shape, self.cells, t, (pc, pc));
-                return Pushed::Blocked;
+                return explore::Step::Blocked;
             }
             Err(_) => Some(Trouble::Here),
         };
@@ -277,54 +221,53 @@ impl<'m, 'p> Path<'m, 'p> {
             self.footprint.touch_all(self.cells);
         }
         if wrong.is_none() && self.waiting.is_dead_end(t, to) {
-            return Pushed::Waiting;
+            return explore::Step::Spinning;
         }
-        let number = self.own[made.thread].len() as u32 + 1;
-        let from = self.touches.len();
-        let fired = self.fired;
-        let event = Event { made, number, steps, entered, from, section: before, fired };
-        self.enter(event, section);
-        let overlap = || entered.and_then(|_| self.overlaps(depth));
-        match wrong.or_else(overlap) {
-            Some(trouble) => Pushed::Wrong(trouble),
-            None => Pushed::Yes,
-        }
-    }
-
-    /// Puts the event that was just run on the path.
-    fn enter(&mut self, event: Event, section: Section) {
-        let depth = self.events.len();
-        let thread = event.made.thread;
-        let threads = self.own.len();
-        let from = self.clocks.len();
-        match self.own[thread].last() {
-            Some(last) => {
-                let last = *last as usize * threads;
-                self.clocks.extend_from_within(last..last + threads);
-            }
-            None => self.clocks.resize(from + threads, 0),
-        }
-        self.clocks[from + thread] = event.number;
-        for touch in &self.footprint.touches {
-            let history = &mut self.history[touch.cell as usize];
-            for (toucher, wrote) in history.iter().rev() {
-                if (touch.writes || *wrote) && *toucher as usize != depth {
-                    let (earlier, now) = self.clocks.split_at_mut(from);
-                    let clock = &earlier[*toucher as usize * threads..][..threads];
-                    now.iter_mut().zip(clock).for_each(|(now, then)| *now = (*now).max(*then));
-                }
-                if *wrote {
-                    break;
-                }
-            }
-            history.push((depth as u32, touch.writes));
-            self.touches.push(*touch);
-        }
-        self.own[thread].push(depth as u32);
+        let (thread, fired) = (made.thread, self.fired);
+        self.events.push(PathEvent { steps, entered, thread, section: before, fired });
         self.sections[thread] = section;
-        self.events.push(event);
+        self.wrong = wrong;
         if let Some(watch) = &mut self.watch {
             self.fired |= watch.push(thread, &self.footprint);
+        }
+        explore::Step::Taken
+    }
+
+    /// What a thread can do next after so many events of the path and then these moves.
+    pub(crate) fn attempts(&mut self, events: usize, moves: &[&Move], t: usize) -> Vec<Attempt> {
+        let Path { machine, waiting, cells, states, before, after, attempted, .. } = self;
+        before.clone_from(&states[events]);
+        for Move { thread, choices } in moves {
+            let thread = ThreadId::from_index(*thread);
+            let taken = machine.run(before, thread, &mut Choices::scripted(choices), &mut ());
+            debug_assert_eq!(taken, Ok(Taken::Yes), "it does not depend on what is left out");
+            pass_invisible(machine, before, thread);
+        }
+        let thread = ThreadId::from_index(t);
+        let pc = before.pcs[t];
+        let mut attempts = Vec::new();
+        let mut choices = Choices::default();
+        loop {
+            choices.rewind();
+            after.clone_from(before);
+            attempted.clear();
+            let taken = machine.run(after, thread, &mut choices, attempted);
+            let made = Move { thread: t, choices: choices.script().to_vec() };
+            let mut to = pc;
+            let mut possible = taken != Ok(Taken::Blocked);
+            if taken == Ok(Taken::Yes) {
+                pass_invisible(machine, after, thread);
+                to = after.pcs[t];
+                possible = !waiting.is_dead_end(thread, to);
+            }
+            attempted.finish(&machine.shape, cells, thread, (pc, to));
+            if taken.is_err() {
+                attempted.touch_all(cells);
+            }
+            attempts.push(Attempt { made, possible, footprint: attempted.touches.clone() });
+            if !choices.advance() {
+                return attempts;
+            }
         }
     }
 
@@ -345,47 +288,48 @@ impl<'m, 'p> Path<'m, 'p> {
         self.watch.as_mut().map_or_else(Vec::new, |watch| watch.would_have_fired(variants))
     }
 
-    /// Takes the last event off.
-    pub(crate) fn pop(&mut self) {
-        let event = self.events.pop().expect("there is an event to take off");
-        let thread = event.made.thread;
-        for touch in self.touches.drain(event.from..) {
-            self.history[touch.cell as usize].pop();
+    /// Takes all events off but the first so many.
+    pub(crate) fn truncate(&mut self, events: usize) {
+        while self.events.len() > events
+            && let Some(event) = self.events.pop()
+        {
+            self.sections[event.thread] = event.section;
+            if let Some(watch) = &mut self.watch {
+                watch.pop();
+            }
+            self.fired = event.fired;
         }
-        self.own[thread].pop();
-        self.clocks.truncate(self.events.len() * self.own.len());
-        self.sections[thread] = event.section;
-        if let Some(watch) = &mut self.watch {
-            watch.pop();
-        }
-        self.fired = event.fired;
+        self.wrong = None;
     }
 
-    /// The thread whose last critical section overlaps with the one that an event has entered.
-    fn overlaps(&self, event: usize) -> Option<Trouble> {
-        if !self.machine.shape.watches_critical {
-            return None;
+    /// Looks whether the section that the last event has entered, if it has, overlaps with the last one of another
+    /// thread.
+    pub(crate) fn judge_overlap(&mut self, execution: &Execution) {
+        let last = execution.len() - 1;
+        let PathEvent { entered, thread, .. } = self.events[last];
+        if self.wrong.is_some() || entered.is_none() || !self.machine.shape.watches_critical {
+            return;
         }
-        let thread = self.events[event].made.thread;
-        let clock = self.clock(event);
+        let clock = execution.clock(last);
         let overlaps = |other: usize| match self.sections[other] {
             Section { inside: Some(_), .. } => true,
             // It was left for sure when the event after the one that left it has happened.
-            Section { left: Some((at, _)), .. } => clock[other] <= self.events[at].number,
+            Section { left: Some((at, _)), .. } => clock[other] <= execution.events()[at].number,
             Section { inside: None, left: None } => false,
         };
-        (0..self.sections.len()).find(|t| *t != thread && overlaps(*t)).map(Trouble::Overlap)
+        let mut others = (0..self.sections.len()).filter(|t| *t != thread);
+        self.wrong = others.find(|t| overlaps(*t)).map(Trouble::Overlap);
     }
 
     /// The steps of the machine up to here: all, or those that lead to an overlap.
-    pub(crate) fn steps(&self, trouble: Option<Trouble>) -> Vec<Step> {
+    pub(crate) fn steps(&self, execution: &Execution) -> Vec<Step> {
         let mut steps = self.opening.clone();
-        let overlap = match trouble {
+        let overlap = match self.wrong {
             Some(Trouble::Overlap(other)) => Some(self.sections[other]),
             Some(Trouble::Here) | None => None,
         };
         let last = self.events.len().saturating_sub(1);
-        for (at, event) in self.events.iter().enumerate() {
+        for (at, (event, visible)) in self.events.iter().zip(execution.events()).enumerate() {
             let mut taken = event.steps;
             if let Some(section) = overlap {
                 let (stays, until) = match section {
@@ -393,8 +337,8 @@ impl<'m, 'p> Path<'m, 'p> {
                     Section { left: Some((at, steps)), .. } => (at, Some(steps)),
                     Section { inside: None, left: None } => unreachable!("sections overlap"),
                 };
-                let stays_for = stays != OPENING && self.is_before(at, stays);
-                if !self.is_before(at, last) && !stays_for {
+                let stays_for = stays != OPENING && execution.happens_before(at, stays);
+                if !execution.happens_before(at, last) && !stays_for {
                     continue;
                 }
                 if at == stays {
@@ -404,14 +348,21 @@ impl<'m, 'p> Path<'m, 'p> {
                     taken = event.entered.unwrap_or(taken);
                 }
             }
-            let thread = ThreadId::from_index(event.made.thread);
+            let thread = ThreadId::from_index(event.thread);
             for number in 0..taken {
-                let script = if number == 0 { event.made.script.clone() } else { Vec::new() };
+                let script = if number == 0 { visible.made.choices.clone() } else { Vec::new() };
                 steps.push(Step { thread, action: Action::Run(script) });
             }
         }
         steps
     }
+}
+
+/// Takes the invisible steps of a thread, up to one that goes wrong.
+fn pass_invisible(machine: &ScMachine<'_>, state: &mut ScState, t: ThreadId) {
+    while is_invisible(machine, state, t)
+        && machine.run(state, t, &mut Choices::default(), &mut ()) == Ok(Taken::Yes)
+    {}
 }
 
 /// Whether the next statement of a thread changes nothing that others see, and is always possible.

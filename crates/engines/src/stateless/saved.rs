@@ -3,11 +3,7 @@
 //! Plain data, so that whoever touches files can write it down and read it again. What is read is not trusted: moves
 //! that the program does not allow are noticed when they are taken.
 
-use super::explorer::Tally;
-use super::footprint::Touch;
-use super::parts::Part;
-use super::path::Move;
-use super::wakeup::Asleep;
+use fencepost_explore::{Counts, Exploration, Findings, Move, Part, Sleeper, Touch};
 
 /// A move: the thread, and which way its choices go.
 pub type SavedMove = (usize, Vec<u32>);
@@ -52,59 +48,60 @@ pub struct Saved {
 
 impl Saved {
     /// What is to be kept of an exploration.
-    pub(crate) fn new(of: (String, String), tally: &Tally, parts: &[Part]) -> Self {
-        let plain = |made: &Move| (made.thread, made.script.clone());
+    pub(crate) fn new(of: (String, String), counts: &Counts, parts: &[Part]) -> Self {
+        let plain = |made: &Move| (made.thread, made.choices.clone());
         let touches = |touches: &[Touch]| -> SavedTouches {
             touches.iter().map(|touch| (touch.cell, touch.writes)).collect()
         };
-        let asleep = |asleep: &Asleep| {
-            let chosen = asleep.chosen.as_deref().map(touches);
-            (plain(&asleep.made), touches(&asleep.touches), chosen)
+        let asleep = |sleeper: &Sleeper| {
+            let alternatives = sleeper.alternatives.as_deref().map(touches);
+            (plain(&sleeper.made), touches(&sleeper.footprint), alternatives)
         };
         let part = |part: &Part| SavedPart {
-            init: part.init.clone(),
+            init: part.start.clone(),
             moves: part.moves.iter().map(plain).collect(),
             sleep: part.sleep.iter().map(asleep).collect(),
         };
         Saved {
             of,
-            complete: tally.complete,
-            stuck: tally.stuck,
-            redundant: tally.redundant,
-            cut: tally.cut,
-            steps: tally.steps,
-            longest: tally.longest,
+            complete: counts.complete,
+            stuck: counts.stuck,
+            redundant: counts.redundant,
+            cut: counts.cut,
+            steps: counts.events,
+            longest: counts.longest,
             parts: parts.iter().map(part).collect(),
         }
     }
 
     /// What to go on with.
-    pub(crate) fn into_parts(self) -> (Tally, Vec<Part>) {
-        let tally = Tally {
+    pub(crate) fn into_exploration<F: Findings>(self) -> Exploration<F> {
+        let counts = Counts {
             complete: self.complete,
             stuck: self.stuck,
             redundant: self.redundant,
             cut: self.cut,
-            steps: self.steps,
+            events: self.steps,
             longest: self.longest,
-            ..Tally::default()
+            bounded: false,
         };
-        let made = |(thread, script): SavedMove| Move { thread, script };
+        let made = |(thread, choices): SavedMove| Move { thread, choices };
         let cells = |touches: SavedTouches| -> Vec<Touch> {
             touches.into_iter().map(|(cell, writes)| Touch { cell, writes }).collect()
         };
-        let asleep = |(plain, touches, chosen): SavedAsleep| Asleep {
+        let asleep = |(plain, touches, alternatives): SavedAsleep| Sleeper {
             made: made(plain),
-            touches: cells(touches),
-            chosen: chosen.map(cells),
+            footprint: cells(touches),
+            alternatives: alternatives.map(cells),
         };
         let part = |part: SavedPart| Part {
-            init: part.init,
+            start: part.init,
             moves: part.moves.into_iter().map(made).collect(),
             sleep: part.sleep.into_iter().map(asleep).collect(),
-            left: None,
+            preemptions: None,
         };
-        (tally, self.parts.into_iter().map(part).collect())
+        let parts = self.parts.into_iter().map(part).collect();
+        Exploration { counts, parts, ..Exploration::default() }
     }
 
     /// Whether it is of this program and model, which has so many threads.
