@@ -15,6 +15,7 @@ const LONGEST: usize = 600;
 /// Our crates with their layer. A crate may depend on crates of a strictly lower layer only.
 const LAYERS: &[(&str, u32)] = &[
     ("fencepost-ir", 0),
+    ("fencepost-corpus", 0),
     ("fencepost-search", 0),
     ("fencepost-automata", 0),
     ("fencepost-explore", 0),
@@ -55,8 +56,9 @@ fn layers(root: &Path, all: &mut Vec<String>) {
         all.push("there is no folder `crates`".into());
         return;
     };
-    for entry in crates.flatten() {
-        let manifest = entry.path().join("Cargo.toml");
+    let crates = crates.flatten().map(|entry| entry.path()).chain([root.join("corpus")]);
+    for folder in crates {
+        let manifest = folder.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap_or_default();
         let Ok(manifest) = text.parse::<toml::Table>() else {
             all.push(format!("{}: not a manifest", manifest.display()));
@@ -119,7 +121,8 @@ fn leftovers(name: &str, text: &str, all: &mut Vec<String>) {
 /// All Rust files of the workspace, sorted.
 fn sources(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![root.join("crates"), root.join("xtask"), root.join("fuzz")];
+    let mut folders =
+        ["crates", "corpus", "xtask", "fuzz"].map(|folder| root.join(folder)).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
