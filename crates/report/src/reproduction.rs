@@ -11,8 +11,9 @@ use std::fmt::Write;
 /// How wide notes and lists may become.
 const WIDTH: usize = 100;
 
-/// One figure.
-#[derive(Clone, PartialEq, Debug)]
+/// One figure. As data, a count is an integer and seconds are a number with a decimal point.
+#[derive(Clone, PartialEq, Debug, serde::Deserialize)]
+#[serde(untagged, expecting = "a count, seconds, a flag, a word, or a list of texts")]
 pub enum Figure {
     /// How many.
     Number(u64),
@@ -21,14 +22,14 @@ pub enum Figure {
     /// Whether it is so.
     Flag(bool),
     /// A word: `proved`.
-    Word(&'static str),
+    Word(String),
     /// Several texts, in order.
     List(Vec<String>),
 }
 
 /// Figures with their names, in the order they are shown.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Figures(Vec<(&'static str, Figure)>);
+pub struct Figures(Vec<(String, Figure)>);
 
 impl Figures {
     /// None yet.
@@ -37,8 +38,8 @@ impl Figures {
     }
 
     /// With one more, if there is one.
-    pub fn with(mut self, name: &'static str, figure: impl Into<Option<Figure>>) -> Self {
-        self.0.extend(figure.into().map(|figure| (name, figure)));
+    pub fn with(mut self, name: &str, figure: impl Into<Option<Figure>>) -> Self {
+        self.0.extend(figure.into().map(|figure| (name.into(), figure)));
         self
     }
 
@@ -78,7 +79,7 @@ pub struct Row {
     pub group: String,
     /// Which part of the group it belongs to; rows of one part have the same figures.
     #[serde(skip)]
-    pub part: &'static str,
+    pub part: String,
     /// The row, with its group in front.
     pub row: String,
     /// The column: the memory model, and by which abstraction or method it was looked at.
@@ -168,10 +169,10 @@ fn summary(reproduction: &Reproduction) -> String {
 }
 
 /// The names of the figures of some rows, in the order in which they come; lists are not among them.
-fn names(rows: &[Row]) -> Vec<&'static str> {
+fn names(rows: &[Row]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in rows.iter().flat_map(|row| row.ours.0.iter().chain(&row.paper.0)) {
-        if !matches!(figure, Figure::List(_)) && !names.contains(name) {
+        if !matches!(figure, Figure::List(_)) && !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
@@ -181,7 +182,7 @@ fn names(rows: &[Row]) -> Vec<&'static str> {
 /// Rows with the same figures, in columns; their lists on lines of their own.
 fn part<'r>(out: &mut String, rows: &'r [Row], notes: &mut Vec<&'r str>, paint: Paint) {
     let names = names(rows);
-    let mut lines: Vec<Vec<String>> = vec![vec![rows[0].part.into(), "model".into()]];
+    let mut lines: Vec<Vec<String>> = vec![vec![rows[0].part.clone(), "model".into()]];
     lines[0].extend(names.iter().flat_map(|name| [name.to_string(), String::new()]));
     for row in rows {
         let own = row.row.strip_prefix(&row.group).unwrap_or(&row.row).trim_start();
@@ -257,7 +258,7 @@ fn shown(figure: &Figure) -> String {
         Figure::Seconds(seconds) => format!("{seconds:.2}"),
         Figure::Flag(true) => "yes".into(),
         Figure::Flag(false) => "no".into(),
-        Figure::Word(word) => (*word).into(),
+        Figure::Word(word) => word.clone(),
         Figure::List(texts) => texts.join(", "),
     }
 }
@@ -288,7 +289,7 @@ mod tests {
     fn row(name: &str, ours: Figures, agrees: bool, note: &str) -> Row {
         Row {
             group: "Sieve".into(),
-            part: "client",
+            part: "client".into(),
             row: format!("Sieve {name}"),
             column: "PSO".into(),
             paper: Figures::new()
@@ -305,7 +306,7 @@ mod tests {
         let found = |states, place: &str| {
             let list = Figure::List(vec![place.into()]);
             Figures::new()
-                .with("result", Figure::Word("proved"))
+                .with("result", Figure::Word("proved".into()))
                 .with("states", Figure::Number(states))
                 .with("places", list)
         };
