@@ -9,6 +9,7 @@
 //! - [`expr`]: pure expressions and how they evaluate, faults included.
 //! - [`op`]: the operations of a statement; fences; addresses.
 //! - [`program`]: the program itself.
+//! - [`assemble`]: building programs: code with jumps, fresh registers and locations, labels, places.
 //! - [`place`], [`placement`]: where fences may stand, and the program that has them.
 //! - [`essence`]: whether two programs have the same code.
 //! - [`property`]: what must hold; [`violation`]: what goes wrong; [`operations`]: of the results of a library's operations.
@@ -21,6 +22,7 @@
 //! - [`text`]: a program as readable text.
 //! - [`span`], [`diagnostic`]: source positions and what a front end says about them.
 
+pub mod assemble;
 pub mod diagnostic;
 pub mod essence;
 pub mod expr;
