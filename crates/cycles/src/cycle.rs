@@ -26,9 +26,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::edge::{Access, Edge, UnknownEdge};
+use crate::x86::OLD_REGISTERS;
 
 /// How many loads a thread may have: one register each.
-pub(crate) const REGISTERS: [&str; 6] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI"];
+const LOADS: usize = OLD_REGISTERS;
 
 /// How many stores a location may have.
 const STORES: u32 = 2;
@@ -77,7 +78,7 @@ impl fmt::Display for Fault {
                 f.write_str("all accesses are to one location and none is in program order")
             }
             Fault::ManyStores => write!(f, "a location has more than {STORES} stores"),
-            Fault::ManyLoads => write!(f, "a thread has more than {} loads", REGISTERS.len()),
+            Fault::ManyLoads => write!(f, "a thread has more than {} loads", LOADS),
         }
     }
 }
@@ -123,7 +124,7 @@ impl Cycle {
         let loads = |thread| {
             events.iter().filter(|e| e.thread == thread && e.access == Access::Load).count()
         };
-        if (0..cycle.threads().count()).any(|thread| loads(thread) > REGISTERS.len()) {
+        if (0..cycle.threads().count()).any(|thread| loads(thread) > LOADS) {
             return Err(Fault::ManyLoads);
         }
         Ok(cycle)

@@ -68,12 +68,12 @@ impl Fence {
         }
     }
 
-    /// The instruction.
+    /// The name of the instruction, in lower case.
     pub fn instruction(self) -> &'static str {
         match self {
-            Fence::Full => "MFENCE",
-            Fence::Stores => "SFENCE",
-            Fence::Loads => "LFENCE",
+            Fence::Full => "mfence",
+            Fence::Stores => "sfence",
+            Fence::Loads => "lfence",
         }
     }
 }

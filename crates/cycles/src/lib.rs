@@ -10,7 +10,7 @@
 //! - [`edge`](Edge): the steps of cycles and their names.
 //! - [`cycle`](Cycle): which edges make a cycle, and which rotation stands for it.
 //! - [`name`](Cycle::name): `SB`, `MP+po+mfence`, `IRIW+mfences`.
-//! - [`litmus`](Cycle::test): the test as text.
+//! - [`litmus`](Cycle::test): the test as text; [`x86`]: its instructions.
 //! - [`generate`](generate()): all critical cycles up to a length.
 //!
 //! Direction: nothing is said here about what a model allows.
@@ -20,6 +20,7 @@ mod edge;
 mod generate;
 mod litmus;
 mod name;
+pub mod x86;
 
 pub use cycle::{Cycle, Fault};
 pub use edge::{Access, Edge, Fence, Place, Reach, UnknownEdge};

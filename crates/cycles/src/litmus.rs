@@ -15,8 +15,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::cycle::{Cycle, Event, REGISTERS, words};
+use crate::cycle::{Cycle, Event, words};
 use crate::edge::{Access, Edge, Reach};
+use crate::x86::{self, Instruction, OLD_REGISTERS, Operand, REGISTERS, Syntax, table};
 
 impl Cycle {
     /// The `.litmus` file of this cycle's test.
@@ -39,9 +40,7 @@ impl Cycle {
         line(format_args!("Com={}", communications(self)));
         line(format_args!("Orig={self}"));
         line(format_args!("{{\n}}"));
-        for row in table(&layout.columns) {
-            line(format_args!("{row}"));
-        }
+        line(format_args!("{}", table(&layout.columns).trim_end()));
         line(format_args!("locations [{}]", layout.observed.join(" ")));
         line(format_args!("exists ({})", layout.condition.join(" /\\ ")));
         text
@@ -88,16 +87,19 @@ impl Layout {
 
     fn thread(&mut self, thread: usize, edges: &[Edge], events: &[Event]) {
         let mut cells = vec![format!("P{thread}")];
-        let mut registers = REGISTERS.iter();
+        let mut registers = REGISTERS[..OLD_REGISTERS].iter().map(|(_, name)| *name);
         let mut before = None;
         for (edge, event) in edges.iter().zip(events) {
-            let name = name_of(event.location);
+            let memory = Operand::Memory(name_of(event.location));
+            let number = |value: u32| Operand::Number(value.into());
             match event.access {
                 // The other half of an exchange is in the program already.
                 Access::Store if before == Some(Edge::Exchange) => {}
-                Access::Store => cells.push(format!("MOV [{name}],${}", event.value)),
+                Access::Store => cells.push(write("mov", vec![memory, number(event.value)])),
                 Access::Load => {
-                    let register = registers.next().expect("a cycle has a register for each load");
+                    let own = registers.next().expect("a cycle has a register for each load");
+                    let (register, own) =
+                        (Syntax::Intel.register(own), Operand::Register(own.into()));
                     self.observed.push(format!("{thread}:{register};"));
                     // A load at the start of its thread was reached by an external communication.
                     let reached = before.is_none_or(|edge: Edge| edge.reach().is_some());
@@ -106,31 +108,24 @@ impl Layout {
                     }
                     if *edge == Edge::Exchange {
                         // Its store is the next one to this location.
-                        cells.push(format!("MOV {register},${}", event.value + 1));
-                        cells.push(format!("XCHG [{name}],{register}"));
+                        cells.push(write("mov", vec![own.clone(), number(event.value + 1)]));
+                        cells.push(write("xchg", vec![memory, own]));
                     } else {
-                        cells.push(format!("MOV {register},[{name}]"));
+                        cells.push(write("mov", vec![own, memory]));
                     }
                 }
             }
             before = Some(*edge);
             if let Edge::Fenced(fence, ..) = edge {
-                cells.push(fence.instruction().to_string());
+                cells.push(write(fence.instruction(), Vec::new()));
             }
         }
         self.columns.push(cells);
     }
 }
 
-/// The rows of a table, each column as wide as its widest cell.
-fn table(columns: &[Vec<String>]) -> Vec<String> {
-    let width = |cells: &[String]| cells.iter().map(String::len).max().unwrap_or(0);
-    let height = columns.iter().map(Vec::len).max().unwrap_or(0);
-    let cell = |cells: &[String], row: usize| {
-        format!("{:1$}", cells.get(row).map_or("", String::as_str), width(cells))
-    };
-    let row = |row| columns.iter().map(|cells| cell(cells, row)).collect::<Vec<_>>().join(" | ");
-    (0..height).map(|at| format!(" {} ;", row(at))).collect()
+fn write(name: &str, operands: Vec<Operand>) -> String {
+    Instruction { lock: false, name, width: None, operands }.text(Syntax::Intel, x86::Layout::Diy)
 }
 
 /// Locations are called x, y, z, a, b, ..., w, and after these x1, y1, ...

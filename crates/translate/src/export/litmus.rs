@@ -26,6 +26,7 @@ use super::Export;
 use crate::Unsupported;
 use code::{Code, code};
 use condition::Conditions;
+use fencepost_cycles::x86::table;
 use fencepost_ir::{
     Expr, FenceKinds, Label, Loc, Observable, Op, Problem, Property, Quantifier, Reg, Type, Value,
 };
@@ -175,20 +176,15 @@ impl Test<'_> {
             column.extend(code.instructions.iter().map(|i| text(*i)));
             columns.push(column);
         }
-        let height = columns.iter().map(Vec::len).max().unwrap_or(1).max(2);
-        let mut out = String::new();
-        for row in 0..height {
-            let cells: Vec<String> = columns
-                .iter()
-                .map(|column| {
-                    let width = column.iter().map(String::len).max().unwrap_or(0);
-                    let cell = column.get(row).map_or("", String::as_str);
-                    format!("{cell:<width$}")
-                })
-                .collect();
-            out.push_str(&format!(" {} ;\n", cells.join(" | ")));
+        // A test without instructions has an empty row.
+        if let Some(first) = columns.first_mut().filter(|_| self.is_empty()) {
+            first.push(String::new());
         }
-        out
+        table(&columns)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.threads.iter().all(|code| code.instructions.is_empty())
     }
 
     fn observed(&self) -> String {

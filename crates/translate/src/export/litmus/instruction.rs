@@ -4,38 +4,18 @@
 //! target last, with the size in the name of the instruction; herd's `cmpxchg` takes memory first all the same.
 //! Values have 32 bits in both.
 
+use fencepost_cycles::x86::{self, Layout, Syntax};
 use fencepost_ir::{Loc, Value};
 
 /// How many registers the larger dialect has: without those that programs keep their stack in.
-pub(super) const REGISTERS: usize = 14;
+pub(super) const REGISTERS: usize = x86::REGISTERS.len();
 
-/// A register of the processor, by its number in [`NARROW`] and [`WIDE`].
+/// A register of the processor, by its number in [`x86::REGISTERS`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Slot(pub(super) usize);
 
 /// What `cmpxchg` compares with, and where it leaves what it found.
 pub(super) const ACCUMULATOR: Slot = Slot(0);
-
-/// The registers of `X86`.
-const NARROW: [&str; 6] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI"];
-
-/// The registers of `X86_64`: their names in conditions, and the lower 32 bits in instructions.
-const WIDE: [(&str, &str); REGISTERS] = [
-    ("rax", "eax"),
-    ("rbx", "ebx"),
-    ("rcx", "ecx"),
-    ("rdx", "edx"),
-    ("rsi", "esi"),
-    ("rdi", "edi"),
-    ("r8", "r8d"),
-    ("r9", "r9d"),
-    ("r10", "r10d"),
-    ("r11", "r11d"),
-    ("r12", "r12d"),
-    ("r13", "r13d"),
-    ("r14", "r14d"),
-    ("r15", "r15d"),
-];
 
 /// What is not a location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,11 +39,11 @@ pub(super) enum Arithmetic {
 impl Arithmetic {
     fn name(self) -> &'static str {
         match self {
-            Arithmetic::Add => "ADD",
-            Arithmetic::Sub => "SUB",
-            Arithmetic::And => "AND",
-            Arithmetic::Or => "OR",
-            Arithmetic::Xor => "XOR",
+            Arithmetic::Add => "add",
+            Arithmetic::Sub => "sub",
+            Arithmetic::And => "and",
+            Arithmetic::Or => "or",
+            Arithmetic::Xor => "xor",
         }
     }
 }
@@ -142,7 +122,7 @@ impl Instruction {
     }
 }
 
-/// How instructions are written.
+/// Which of herd's architectures a test is for. Values have 32 bits in both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
     /// `X86`: `MOV EAX,[x]`.
@@ -154,7 +134,7 @@ pub(super) enum Dialect {
 impl Dialect {
     /// `X86` wherever it has enough registers and herd knows the instructions there.
     pub(super) fn of(registers: usize, mut code: impl Iterator<Item = Instruction>) -> Dialect {
-        if registers > NARROW.len() || code.any(Instruction::is_wide) {
+        if registers > x86::OLD_REGISTERS || code.any(Instruction::is_wide) {
             Dialect::Att
         } else {
             Dialect::Intel
@@ -170,35 +150,11 @@ impl Dialect {
     }
 
     /// A register in a condition.
-    pub(super) fn observed(self, slot: Slot) -> &'static str {
+    pub(super) fn observed(self, slot: Slot) -> String {
+        let (wide, narrow) = x86::REGISTERS[slot.0];
         match self {
-            Dialect::Intel => NARROW[slot.0],
-            Dialect::Att => WIDE[slot.0].0,
-        }
-    }
-
-    fn register(self, slot: Slot) -> String {
-        match self {
-            Dialect::Intel => NARROW[slot.0].into(),
-            Dialect::Att => format!("%{}", WIDE[slot.0].1),
-        }
-    }
-
-    fn operand(self, operand: Operand) -> String {
-        match operand {
-            Operand::Number(value) => format!("${value}"),
-            Operand::Register(slot) => self.register(slot),
-        }
-    }
-
-    /// An instruction with one or two operands, the target first.
-    fn instruction(self, name: &str, operands: &[String]) -> String {
-        match self {
-            Dialect::Intel => format!("{name} {}", operands.join(",")),
-            Dialect::Att => {
-                let reversed: Vec<&str> = operands.iter().rev().map(String::as_str).collect();
-                format!("{}l {}", name.to_lowercase(), reversed.join(","))
-            }
+            Dialect::Intel => Syntax::Intel.register(narrow),
+            Dialect::Att => wide.to_string(),
         }
     }
 
@@ -209,53 +165,53 @@ impl Dialect {
         location: &impl Fn(Loc) -> String,
         mark: &impl Fn(Mark) -> String,
     ) -> String {
-        let memory = |at: Loc| match self {
-            Dialect::Intel => format!("[{}]", location(at)),
-            Dialect::Att => format!("({})", location(at)),
+        let (syntax, width) = match self {
+            Dialect::Intel => (Syntax::Intel, None),
+            Dialect::Att => (Syntax::Att, Some(32)),
         };
-        let plain = |name: &str| match self {
-            Dialect::Intel => name.to_string(),
-            Dialect::Att => name.to_lowercase(),
+        let write = |name, operands: Vec<x86::Operand>| {
+            let width = width.filter(|_| !operands.is_empty());
+            let (lock, name) = match str::strip_prefix(name, "lock ") {
+                Some(name) => (true, name),
+                None => (false, name),
+            };
+            x86::Instruction { lock, name, width, operands }.text(syntax, Layout::Diy)
         };
-        let (register, operand) = (|slot| self.register(slot), |value| self.operand(value));
+        let memory = |at: Loc| x86::Operand::Memory(location(at));
+        let register = |slot: Slot| x86::Operand::Register(x86::REGISTERS[slot.0].1.into());
+        let operand = |operand: Operand| match operand {
+            Operand::Number(value) => x86::Operand::Number(value.into()),
+            Operand::Register(slot) => register(slot),
+        };
         match instruction {
-            Instruction::Load { to, from } => {
-                self.instruction("MOV", &[register(to), memory(from)])
-            }
-            Instruction::Store { to, value } => {
-                self.instruction("MOV", &[memory(to), operand(value)])
-            }
-            Instruction::Move { to, value } => {
-                self.instruction("MOV", &[register(to), operand(value)])
-            }
+            Instruction::Load { to, from } => write("mov", vec![register(to), memory(from)]),
+            Instruction::Store { to, value } => write("mov", vec![memory(to), operand(value)]),
+            Instruction::Move { to, value } => write("mov", vec![register(to), operand(value)]),
             Instruction::Calculate { what, to, value } => {
-                self.instruction(what.name(), &[register(to), operand(value)])
+                write(what.name(), vec![register(to), operand(value)])
             }
-            Instruction::Locked { what, at, value } => {
-                let (name, operands) = match (what, value) {
-                    (Arithmetic::Add, Operand::Number(1)) => ("INC", vec![memory(at)]),
-                    (Arithmetic::Add, Operand::Number(-1)) => ("DEC", vec![memory(at)]),
-                    (what, value) => (what.name(), vec![memory(at), operand(value)]),
-                };
-                self.instruction(&format!("LOCK {name}"), &operands)
-            }
+            Instruction::Locked { what, at, value } => match (what, value) {
+                (Arithmetic::Add, Operand::Number(1)) => write("lock inc", vec![memory(at)]),
+                (Arithmetic::Add, Operand::Number(-1)) => write("lock dec", vec![memory(at)]),
+                (what, value) => {
+                    write(&format!("lock {}", what.name()), vec![memory(at), operand(value)])
+                }
+            },
             // Either order means the same; this is the one that generated tests have.
             Instruction::Exchange { at, with } => match self {
-                Dialect::Intel => self.instruction("XCHG", &[memory(at), register(with)]),
-                Dialect::Att => self.instruction("XCHG", &[register(with), memory(at)]),
+                Dialect::Intel => write("xchg", vec![memory(at), register(with)]),
+                Dialect::Att => write("xchg", vec![register(with), memory(at)]),
             },
             Instruction::ExchangeAdd { at, with } => {
-                self.instruction("LOCK XADD", &[memory(at), register(with)])
+                write("lock xadd", vec![memory(at), register(with)])
             }
-            // Memory first in both.
-            Instruction::CompareExchange { at, new } => match self {
-                Dialect::Intel => self.instruction("LOCK CMPXCHG", &[memory(at), register(new)]),
-                Dialect::Att => self.instruction("LOCK CMPXCHG", &[register(new), memory(at)]),
-            },
-            Instruction::Fence(Fence::Memory) => plain("MFENCE"),
-            Instruction::Fence(Fence::Store) => plain("SFENCE"),
-            Instruction::Fence(Fence::Load) => plain("LFENCE"),
-            Instruction::JumpIfDifferent(to) => format!("{} {}", plain("JNE"), mark(to)),
+            Instruction::CompareExchange { at, new } => {
+                write("lock cmpxchg", vec![memory(at), register(new)])
+            }
+            Instruction::Fence(Fence::Memory) => write("mfence", Vec::new()),
+            Instruction::Fence(Fence::Store) => write("sfence", Vec::new()),
+            Instruction::Fence(Fence::Load) => write("lfence", Vec::new()),
+            Instruction::JumpIfDifferent(to) => format!("{} {}", syntax.name("jne"), mark(to)),
             Instruction::Here(here) => format!("{}:", mark(here)),
         }
     }
