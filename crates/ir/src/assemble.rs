@@ -436,7 +436,6 @@ impl Array {
     pub fn at(&self, index: Expr<Reg>) -> Address {
         match index.as_const() {
             Some(at) => Address::fixed(Loc(self.base.0 + at as u32)),
-            None if self.len == 1 => Address::fixed(self.base),
             None => Address { base: self.base, cell: None, index: Some((self.len, index)) },
         }
     }

@@ -39,12 +39,12 @@
 mod data;
 mod helper;
 
-use crate::assemble::{Assembler, Spot};
 use crate::blocks::inside_blocks;
 use crate::formula::{add, any, eq, guarded, le, not, num};
 use crate::groups::{Group, Match, groups, identifier};
 use crate::{Origin, Translation, Unsupported};
-use data::{Data, Memory, element};
+use data::{Data, Memory};
+use fencepost_ir::assemble::{Assembler, Target};
 use fencepost_ir::{
     Address, Expr, FenceKinds, LabelInfo, Loc, MemoryOp, Op, Pc, Problem, Program, Property, Reg,
     Span, Stmt, StoreBuffers, Thread, ThreadId, Type, Value,
@@ -111,14 +111,15 @@ fn translate(
     let original = &problem.program;
     let mut program = original.clone();
     program.places.clear();
-    let mut memory = Memory::new(&mut program, bound);
+    let mut memory = Memory::new(original, bound);
     let running = match schedule {
         Schedule::Helpers => Some(memory.running(original.threads.len())),
         Schedule::Sequence => None,
     };
     let data: Vec<Data> =
         (original.thread_ids()).map(|t| memory.thread(original, model, t)).collect();
-    let owners = memory.finish();
+    let (locations, owners) = memory.finish();
+    program.locations = locations;
     let mut origins = Vec::new();
     let mut threads = Vec::new();
     for (t, data) in original.thread_ids().zip(&data) {
@@ -219,18 +220,18 @@ impl Simulation<'_> {
             value: code.register("%value", Type::INT),
             when: code.register("%when", Type::INT),
         };
-        let spots: Vec<Spot> = thread.code.iter().map(|_| code.spot()).collect();
+        let targets: Vec<Target> = thread.code.iter().map(|_| code.target()).collect();
         let inside = inside_blocks(thread);
         let mut origins = Vec::new();
         for (at, stmt) in thread.code.iter().enumerate() {
-            code.place(spots[at]);
+            code.bind(targets[at]);
             code.at(stmt.label, stmt.critical);
             let before = code.len();
-            let next = spots[stmt.next.index()];
+            let next = targets[stmt.next.index()];
             if inside[at] {
-                self.verbatim(&mut code, stmt, &spots);
+                self.verbatim(&mut code, stmt, &targets);
             } else {
-                self.statement(&mut code, &scratch, stmt, next, &spots);
+                self.statement(&mut code, &scratch, stmt, next, &targets);
             }
             let first =
                 if inside[at] { Origin::Nothing } else { Origin::Statement(Pc::from_index(at)) };
@@ -243,12 +244,12 @@ impl Simulation<'_> {
     }
 
     /// A statement that does the same as in the original.
-    fn verbatim(&self, code: &mut Assembler, stmt: &Stmt, spots: &[Spot]) {
+    fn verbatim(&self, code: &mut Assembler, stmt: &Stmt, targets: &[Target]) {
         match &stmt.op {
             Op::Branch { cond, then, otherwise } => {
-                code.branch(cond.clone(), spots[then.index()], spots[otherwise.index()]);
+                code.branch(cond.clone(), targets[then.index()], targets[otherwise.index()]);
             }
-            op => code.op_then(op.clone(), spots[stmt.next.index()]),
+            op => code.op_then(op.clone(), targets[stmt.next.index()]),
         }
     }
 
@@ -257,8 +258,8 @@ impl Simulation<'_> {
         code: &mut Assembler,
         scratch: &Scratch,
         stmt: &Stmt,
-        next: Spot,
-        spots: &[Spot],
+        next: Target,
+        targets: &[Target],
     ) {
         match &stmt.op {
             Op::Skip
@@ -270,7 +271,7 @@ impl Simulation<'_> {
             | Op::Return { .. }
             | Op::Leave
             | Op::Invoke { .. }
-            | Op::AtomicEnd => self.verbatim(code, stmt, spots),
+            | Op::AtomicEnd => self.verbatim(code, stmt, targets),
             Op::AtomicBegin => {
                 self.begin(code, scratch);
                 self.wait(code, scratch, self.data.latest);
@@ -299,7 +300,7 @@ impl Simulation<'_> {
     /// that runs alone ends without being done.
     fn halt(&self, code: &mut Assembler, scratch: &Scratch) {
         code.op(Op::AtomicBegin);
-        let end = code.spot();
+        let end = code.target();
         match self.running {
             Some(_) => self.wait(code, scratch, self.data.latest),
             None => {
@@ -310,7 +311,7 @@ impl Simulation<'_> {
             }
         }
         store(code, self.data.done, num(1));
-        code.place(end);
+        code.bind(end);
         code.op(Op::AtomicEnd);
         code.op(Op::Halt);
     }
@@ -386,7 +387,7 @@ impl Simulation<'_> {
     /// Goes on only when no store to the address is pending.
     fn wait_for(&self, code: &mut Assembler, scratch: &Scratch, at: &Address) {
         for Match { group, when, offset } in self.data.find(at) {
-            let last = element(self.data.shadows[group].last, guarded(&when, offset));
+            let last = self.data.shadows[group].last.at(guarded(&when, offset));
             code.op(Op::Load { reg: scratch.test, from: last });
             let elsewhere = when.map(not);
             let committed = eq(Expr::Var(scratch.test), num(0));
@@ -398,14 +399,14 @@ impl Simulation<'_> {
     fn view(&self, code: &mut Assembler, scratch: &Scratch, found: Match) {
         let Match { group, when, offset } = found;
         let shadow = &self.data.shadows[group];
-        let seen = code.spot();
+        let seen = code.target();
         if let Some(when) = when {
             code.jump_unless(when, seen);
         }
-        code.op(Op::Load { reg: scratch.test, from: element(shadow.last, offset.clone()) });
+        code.op(Op::Load { reg: scratch.test, from: shadow.last.at(offset.clone()) });
         code.jump_unless(Expr::Var(scratch.test), seen);
-        code.op(Op::Load { reg: scratch.value, from: element(shadow.view, offset) });
-        code.place(seen);
+        code.op(Op::Load { reg: scratch.value, from: shadow.view.at(offset) });
+        code.bind(seen);
     }
 
     /// A store: guesses a context that is not too early, and is scheduled for it.
@@ -425,7 +426,7 @@ impl Simulation<'_> {
         match self.model {
             StoreBuffers::Tso => not_before(code, Address::fixed(latest)),
             StoreBuffers::Pso => {
-                not_before(code, element(shadow.last, index.clone()));
+                not_before(code, shadow.last.at(index.clone()));
                 if let Some(fence) = self.data.fence {
                     not_before(code, Address::fixed(fence));
                 }
@@ -437,20 +438,20 @@ impl Simulation<'_> {
             let soon = le(add(Expr::Var(when), Expr::Var(test)), never.clone());
             code.op(Op::Assume(any([soon, eq(Expr::Var(when), never.clone())])));
         }
-        let (later, scheduled) = (code.spot(), code.spot());
+        let (later, scheduled) = (code.target(), code.target());
         code.jump_if(Expr::Var(when), later);
         code.op_then(Op::Store { to: to.clone(), value: Expr::Var(kept) }, scheduled);
-        code.place(later);
-        code.op(Op::Store { to: element(shadow.view, index.clone()), value: Expr::Var(kept) });
-        code.op(Op::Store { to: element(shadow.last, index.clone()), value: Expr::Var(when) });
+        code.bind(later);
+        code.op(Op::Store { to: shadow.view.at(index.clone()), value: Expr::Var(kept) });
+        code.op(Op::Store { to: shadow.last.at(index.clone()), value: Expr::Var(when) });
         if k > 0 {
             code.jump_if(eq(Expr::Var(when), never.clone()), scheduled);
             let slot = shadow.slot(Expr::Var(when), index);
-            code.op(Op::Store { to: element(shadow.mask, slot.clone()), value: num(1) });
-            code.op(Op::Store { to: element(shadow.queue, slot), value: Expr::Var(kept) });
+            code.op(Op::Store { to: shadow.mask.at(slot.clone()), value: num(1) });
+            code.op(Op::Store { to: shadow.queue.at(slot), value: Expr::Var(kept) });
         }
-        code.place(scheduled);
-        let done = code.spot();
+        code.bind(scheduled);
+        let done = code.target();
         load(code, test, latest);
         code.jump_if(le(Expr::Var(when), Expr::Var(test)), done);
         store(code, latest, Expr::Var(when));
@@ -458,7 +459,7 @@ impl Simulation<'_> {
             code.jump_unless(eq(Expr::Var(when), never), done);
             store(code, left, num(k));
         }
-        code.place(done);
+        code.bind(done);
     }
 }
 

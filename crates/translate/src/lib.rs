@@ -8,10 +8,9 @@
 //! - *Export*, program to text: [`export`] writes any program, meant to run under SC, as `.fp`, as Promela
 //!   for SPIN, or as C.
 //!
-//! What translations share: [`assemble`] writes code, `formula` expressions, `groups` knows which locations a thread may
-//! have stores pending to, and `blocks` what is inside atomic blocks.
+//! Translations build code with [`fencepost_ir::assemble`]. They share `formula` (expressions), `groups` (which
+//! locations a thread may have stores pending to) and `blocks` (what is inside atomic blocks).
 
-pub mod assemble;
 mod blocks;
 pub mod buffers;
 pub mod contexts;

@@ -19,8 +19,8 @@ pub(super) fn thread(
     let mut writer = Writer::new(program, Vec::new());
     writer.at(label, false);
     let over = writer.lasting("over", &Type::Bool);
-    let [again, work, close, after, halt] = [(); 5].map(|()| writer.spot());
-    writer.place(again);
+    let [again, work, close, after, halt] = [(); 5].map(|()| writer.target());
+    writer.bind(again);
     writer.begin(Origin::Commit(buffers.owner));
     let mut commit = Commit { buffers, writer, at };
     let can = commit.wait();
@@ -29,7 +29,7 @@ pub(super) fn thread(
         commit.writer.set(&buffers.done, num(at as u32 + 2));
     }
     commit.writer.op_then(Op::Assign { reg: over, expr: num(1) }, close);
-    commit.writer.place(work);
+    commit.writer.bind(work);
     match &buffers.queues {
         Queues::Tso(tso) => commit.tso(tso),
         Queues::Pso(pso) => {
@@ -38,11 +38,11 @@ pub(super) fn thread(
         }
     }
     let mut writer = commit.writer;
-    writer.place(close);
+    writer.bind(close);
     writer.end(Origin::Nothing, after);
-    writer.place(after);
+    writer.bind(after);
     writer.branch(Expr::Var(over), halt, again, Origin::Nothing);
-    writer.place(halt);
+    writer.bind(halt);
     writer.original(Op::Halt, Origin::Nothing, halt);
     let (registers, code, origins) = writer.finish();
     (Thread { name, registers, code }, origins)
@@ -106,15 +106,15 @@ impl Commit<'_> {
         let offset = self.offset(pso);
         let reg = self.writer.register("offset", &up_to(size));
         self.writer.op(Op::Choose { reg, lo: 0, hi: size as Value });
-        let [look, waited] = [(); 2].map(|()| self.writer.spot());
+        let [look, waited] = [(); 2].map(|()| self.writer.target());
         self.writer.jump_if(lt(offset.clone(), num(size)), look);
         let over = self.is_over();
         self.writer.assume(over);
         self.writer.op_then(Op::Skip, waited);
-        self.writer.place(look);
+        self.writer.bind(look);
         let (can, _) = self.can(pso, offset.clone());
         self.writer.assume(can);
-        self.writer.place(waited);
+        self.writer.bind(waited);
         lt(offset, num(size))
     }
 
@@ -131,9 +131,9 @@ impl Commit<'_> {
         let (buffers, writer) = (self.buffers, &mut self.writer);
         let place = writer.read("where", &tso.places, num(0));
         let value = writer.read("value", &tso.values, num(0));
-        let stored = writer.spot();
+        let stored = writer.target();
         for (at, group) in buffers.groups.iter().enumerate() {
-            let next = writer.spot();
+            let next = writer.target();
             let last = at + 1 == buffers.groups.len();
             if !last {
                 let end = group.before + group.size() + 1;
@@ -143,9 +143,9 @@ impl Commit<'_> {
             let offset = if group.size() == 1 { num(0) } else { offset };
             let store = Op::Store { to: group.address(offset), value: value.clone() };
             writer.op_then(store, stored);
-            writer.place(next);
+            writer.bind(next);
         }
-        writer.place(stored);
+        writer.bind(stored);
         for at in 1..buffers.room {
             let place = writer.read("where", &tso.places, num(at));
             writer.store(tso.places.at(num(at - 1)), place);

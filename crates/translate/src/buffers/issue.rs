@@ -6,10 +6,10 @@
 use super::layout::{Buffers, Pso, Queues, Tso};
 use super::writer::Writer;
 use crate::Origin;
-use crate::assemble::Spot;
 use crate::blocks::inside_blocks;
 use crate::formula::{add, all, any, eq, guarded, lt, not, num, positive, sub};
 use crate::groups::{Match, is_plain};
+use fencepost_ir::assemble::Target;
 use fencepost_ir::{Address, Expr, FenceKinds, Op, Pc, Program, Reg, Thread, Type};
 
 /// A thread with its buffers, and the origins of its statements.
@@ -19,9 +19,9 @@ pub(super) fn thread(
     thread: &Thread,
 ) -> (Thread, Vec<Origin>) {
     let mut writer = Writer::new(program, thread.registers.clone());
-    let spots = thread.code.iter().map(|_| writer.spot()).collect();
-    let halts = thread.code.iter().map(|_| writer.spot()).collect();
-    let mut issue = Issue { program, buffers, thread, writer, spots, halts };
+    let targets = thread.code.iter().map(|_| writer.target()).collect();
+    let halts = thread.code.iter().map(|_| writer.target()).collect();
+    let mut issue = Issue { program, buffers, thread, writer, targets, halts };
     for (at, inside) in inside_blocks(thread).into_iter().enumerate() {
         issue.statement(Pc::from_index(at), inside);
     }
@@ -35,9 +35,9 @@ struct Issue<'a> {
     thread: &'a Thread,
     writer: Writer<'a>,
     /// By program counter of the original: where the statement is.
-    spots: Vec<Spot>,
+    targets: Vec<Target>,
     /// By program counter of the original, for a `Halt`: where it is known that the thread is done.
-    halts: Vec<Spot>,
+    halts: Vec<Target>,
 }
 
 impl Issue<'_> {
@@ -45,18 +45,19 @@ impl Issue<'_> {
         let stmt = self.thread.stmt(pc);
         let origin = Origin::Statement(pc);
         self.writer.at(stmt.label, stmt.critical);
-        self.writer.place(self.spots[pc.index()]);
-        let next = self.spots[stmt.next.index()];
+        self.writer.bind(self.targets[pc.index()]);
+        let next = self.targets[stmt.next.index()];
         match &stmt.op {
             Op::AtomicEnd => self.end(pc, origin),
             Op::Branch { cond, then, otherwise } => {
-                let (then, otherwise) = (self.spots[then.index()], self.spots[otherwise.index()]);
+                let (then, otherwise) =
+                    (self.targets[then.index()], self.targets[otherwise.index()]);
                 self.writer.branch(cond.clone(), then, otherwise, origin);
             }
             Op::Halt => {
                 self.writer.set(&self.buffers.done, num(1));
                 let halted = self.halts[pc.index()];
-                self.writer.place(halted);
+                self.writer.bind(halted);
                 self.writer.original(Op::Halt, origin, halted);
             }
             op if inside => self.writer.original(op.clone(), origin, next),
@@ -86,7 +87,7 @@ impl Issue<'_> {
     /// The statement as it is.
     fn same(&mut self, pc: Pc) {
         let stmt = self.thread.stmt(pc);
-        let next = self.spots[stmt.next.index()];
+        let next = self.targets[stmt.next.index()];
         self.writer.original(stmt.op.clone(), Origin::Statement(pc), next);
     }
 
@@ -104,7 +105,7 @@ impl Issue<'_> {
                 _ => break,
             }
         }
-        let next = self.spots[self.thread.stmt(pc).next.index()];
+        let next = self.targets[self.thread.stmt(pc).next.index()];
         self.writer.end(origin, next);
     }
 

@@ -2,7 +2,8 @@
 
 use crate::blocks::inside_blocks;
 use crate::formula::{add, mul, num};
-use crate::groups::{Group, Match, groups, identifier, matches};
+use crate::groups::{Group, Match, groups, matches};
+use fencepost_ir::assemble::{self, Locations};
 use fencepost_ir::interval::{FULL, Range, join};
 use fencepost_ir::range::ranges;
 use fencepost_ir::{
@@ -12,7 +13,7 @@ use fencepost_ir::{
 /// Some locations of ours: an array, or a single one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Array {
-    base: Loc,
+    all: assemble::Array,
     pub(super) len: u32,
     pub(super) ty: Type,
 }
@@ -20,55 +21,37 @@ pub(super) struct Array {
 impl Array {
     /// The address of an element.
     pub(super) fn at(&self, index: Expr<Reg>) -> Address {
-        match index.as_const() {
-            Some(at) => Address::fixed(Loc(self.base.0 + at as u32)),
-            None if self.len == 1 => Address::fixed(self.base),
-            None => Address { base: self.base, cell: None, index: Some((self.len, index)) },
-        }
+        self.all.at(if self.len == 1 { num(0) } else { index })
     }
 }
 
 /// The locations of the translation.
 pub(super) struct Layout {
-    locations: Vec<Location>,
+    locations: Locations,
     owners: Vec<Option<ThreadId>>,
     /// The range of each location of the original.
     ranges: Vec<Range>,
-    /// Names that are taken, without indices.
-    taken: Vec<String>,
 }
 
 impl Layout {
     /// Those of the original.
     pub(super) fn new(program: &Program) -> Self {
-        let locations = program.locations.clone();
-        let array = |name: &str| identifier(name.split_once('[').map_or(name, |(array, _)| array));
         Layout {
-            owners: vec![None; locations.len()],
-            taken: locations.iter().map(|location| array(&location.name)).collect(),
+            owners: vec![None; program.locations.len()],
             ranges: ranges(program).locations,
-            locations,
+            locations: Locations::new(program.locations.clone()),
         }
     }
 
     pub(super) fn finish(self) -> (Vec<Location>, Vec<Option<ThreadId>>) {
-        (self.locations, self.owners)
+        (self.locations.finish(), self.owners)
     }
 
     /// New locations, all 0.
     fn array(&mut self, owner: ThreadId, name: &str, len: u32, ty: &Type) -> Array {
-        let mut name = name.to_string();
-        while self.taken.contains(&name) {
-            name.push('_');
-        }
-        let base = Loc::from_index(self.locations.len());
-        for at in 0..len {
-            let name = if len == 1 { name.clone() } else { format!("{name}[{at}]") };
-            self.locations.push(Location { name, ty: ty.clone(), init: 0 });
-            self.owners.push(Some(owner));
-        }
-        self.taken.push(name);
-        Array { base, len, ty: ty.clone() }
+        let all = self.locations.array(name, vec![(ty.clone(), 0); len as usize]);
+        self.owners.resize(self.locations.len(), Some(owner));
+        Array { all, len, ty: ty.clone() }
     }
 
     /// A type for the values of these locations and for 0, as tight as is known.

@@ -2,8 +2,8 @@
 
 use super::layout::Array;
 use crate::Origin;
-use crate::assemble::{Assembler, Spot};
 use crate::formula::num;
+use fencepost_ir::assemble::{Assembler, Target};
 use fencepost_ir::{Address, Expr, Label, Op, Program, Reg, Register, Stmt, Type, Value};
 
 /// Code in the making, with what each statement stands for.
@@ -28,12 +28,12 @@ impl<'p> Writer<'p> {
         self.code.at(label, critical);
     }
 
-    pub(super) fn spot(&mut self) -> Spot {
-        self.code.spot()
+    pub(super) fn target(&mut self) -> Target {
+        self.code.target()
     }
 
-    pub(super) fn place(&mut self, spot: Spot) {
-        self.code.place(spot);
+    pub(super) fn bind(&mut self, target: Target) {
+        self.code.bind(target);
     }
 
     pub(super) fn finish(self) -> (Vec<Register>, Vec<Stmt>, Vec<Origin>) {
@@ -48,37 +48,43 @@ impl<'p> Writer<'p> {
     }
 
     /// A statement with a known origin and a known follower.
-    pub(super) fn original(&mut self, op: Op, origin: Origin, next: Spot) {
+    pub(super) fn original(&mut self, op: Op, origin: Origin, next: Target) {
         self.origins.push(origin);
         self.code.op_then(op, next);
     }
 
-    pub(super) fn branch(&mut self, cond: Expr<Reg>, then: Spot, otherwise: Spot, from: Origin) {
+    pub(super) fn branch(
+        &mut self,
+        cond: Expr<Reg>,
+        then: Target,
+        otherwise: Target,
+        from: Origin,
+    ) {
         self.origins.push(from);
         self.code.branch(cond, then, otherwise);
     }
 
-    pub(super) fn jump_unless(&mut self, cond: Expr<Reg>, otherwise: Spot) {
+    pub(super) fn jump_unless(&mut self, cond: Expr<Reg>, otherwise: Target) {
         self.origins.push(Origin::Nothing);
         self.code.jump_unless(cond, otherwise);
     }
 
     /// A statement of ours that is followed by this place.
-    pub(super) fn op_then(&mut self, op: Op, next: Spot) {
+    pub(super) fn op_then(&mut self, op: Op, next: Target) {
         self.original(op, Origin::Nothing, next);
     }
 
-    pub(super) fn jump_if(&mut self, cond: Expr<Reg>, then: Spot) {
+    pub(super) fn jump_if(&mut self, cond: Expr<Reg>, then: Target) {
         self.origins.push(Origin::Nothing);
         self.code.jump_if(cond, then);
     }
 
     /// Goes on only here if the condition holds: what `inside` writes is left out when it does not.
     pub(super) fn when(&mut self, cond: Expr<Reg>, inside: impl FnOnce(&mut Self)) {
-        let after = self.spot();
+        let after = self.target();
         self.jump_unless(cond, after);
         inside(self);
-        self.place(after);
+        self.bind(after);
     }
 
     /// Begins a block.
@@ -89,7 +95,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Clears the registers that the block has used, at least one, and goes there.
-    pub(super) fn clear_then(&mut self, next: Spot) {
+    pub(super) fn clear_then(&mut self, next: Target) {
         let (last, value) = self.used.pop().expect("a block that waits reads");
         self.clear();
         self.op_then(Op::Assign { reg: last, expr: Expr::Const(value) }, next);
@@ -102,7 +108,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Ends a block.
-    pub(super) fn end(&mut self, origin: Origin, next: Spot) {
+    pub(super) fn end(&mut self, origin: Origin, next: Target) {
         self.clear();
         self.original(Op::AtomicEnd, origin, next);
     }

@@ -3,17 +3,10 @@
 use super::Bound;
 use crate::formula::{add, mul, num, sub};
 use crate::groups::{Group, Match, groups, identifier, matches};
+use fencepost_ir::assemble::{Array, Locations};
 use fencepost_ir::{
     Address, Expr, FenceKinds, Loc, Location, Op, Program, Reg, StoreBuffers, ThreadId, Type, Value,
 };
-use std::collections::BTreeSet;
-
-/// An array of locations.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Array {
-    pub(super) base: Loc,
-    pub(super) len: u32,
-}
 
 /// What is kept for a group of locations: four arrays.
 #[derive(Clone, Debug)]
@@ -35,14 +28,6 @@ impl Shadow {
         } else {
             add(mul(before, num(self.group.size())), index)
         }
-    }
-}
-
-/// An element of an array.
-pub(super) fn element(array: Array, index: Expr<Reg>) -> Address {
-    match index.as_const() {
-        Some(at) => Address::fixed(Loc(array.base.0 + at as u32)),
-        None => Address { base: array.base, cell: None, index: Some((array.len, index)) },
     }
 }
 
@@ -69,28 +54,26 @@ impl Data {
 }
 
 /// Adds locations to a program.
-pub(super) struct Memory<'a> {
-    program: &'a mut Program,
+pub(super) struct Memory {
+    locations: Locations,
     owners: Vec<Option<ThreadId>>,
-    taken: BTreeSet<String>,
     bound: Bound,
 }
 
-impl<'a> Memory<'a> {
-    pub(super) fn new(program: &'a mut Program, bound: Bound) -> Self {
+impl Memory {
+    pub(super) fn new(program: &Program, bound: Bound) -> Self {
         let owners = vec![None; program.locations.len()];
-        let taken = program.locations.iter().map(|location| location.name.clone()).collect();
-        Memory { program, owners, taken, bound }
+        Memory { locations: Locations::new(program.locations.clone()), owners, bound }
     }
 
-    /// By location: whose it is.
-    pub(super) fn finish(self) -> Vec<Option<ThreadId>> {
-        self.owners
+    /// All locations, and by location, whose it is.
+    pub(super) fn finish(self) -> (Vec<Location>, Vec<Option<ThreadId>>) {
+        (self.locations.finish(), self.owners)
     }
 
     /// Whose turn it is.
     pub(super) fn running(&mut self, threads: usize) -> Loc {
-        self.add("running".into(), number(threads as Value), 0, None)
+        self.add("running", number(threads as Value), None)
     }
 
     /// Everything for one thread.
@@ -111,7 +94,7 @@ impl<'a> Memory<'a> {
         let shadows = shadows.collect();
         let switches = matches!(self.bound, Bound::Switches(_));
         let mut one = |wanted: bool, what: &str, ty: &Type| {
-            wanted.then(|| self.add(format!("{what}_{name}"), ty.clone(), 0, Some(t)))
+            wanted.then(|| self.add(&format!("{what}_{name}"), ty.clone(), Some(t)))
         };
         Data {
             shadows,
@@ -147,27 +130,14 @@ impl<'a> Memory<'a> {
     }
 
     fn array(&mut self, name: &str, elements: Vec<(Type, Value)>, t: ThreadId) -> Array {
-        let base = Loc::from_index(self.program.locations.len());
-        let len = elements.len() as u32;
-        for (at, (ty, init)) in elements.into_iter().enumerate() {
-            let name = if len == 1 { name.to_string() } else { format!("{name}[{at}]") };
-            self.add(name, ty, init, Some(t));
-        }
-        Array { base, len }
+        let array = self.locations.array(name, elements);
+        self.owners.resize(self.locations.len(), Some(t));
+        array
     }
 
-    fn add(&mut self, name: String, ty: Type, init: Value, owner: Option<ThreadId>) -> Loc {
-        let mut unique = name.clone();
-        while !self.taken.insert(unique.clone()) {
-            unique = match name.split_once('[') {
-                // All elements of an array are renamed alike, because all clash or none does.
-                Some((array, index)) => format!("{array}_[{index}"),
-                None => format!("{unique}_"),
-            };
-        }
-        self.program.locations.push(Location { name: unique, ty, init });
+    fn add(&mut self, name: &str, ty: Type, owner: Option<ThreadId>) -> Loc {
         self.owners.push(owner);
-        Loc::from_index(self.owners.len() - 1)
+        self.locations.add(name, ty, 0)
     }
 }
 

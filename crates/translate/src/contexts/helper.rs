@@ -1,9 +1,9 @@
 //! The helper of a thread: it begins the thread's contexts.
 
-use super::data::{Shadow, element};
+use super::data::Shadow;
 use super::{Simulation, load, store};
-use crate::assemble::Assembler;
 use crate::formula::{add, eq, lt, ne, num, positive, sub};
+use fencepost_ir::assemble::{Array, Assembler};
 use fencepost_ir::{Expr, Label, Loc, Op, Reg, Register, Stmt, Type};
 
 impl Simulation<'_> {
@@ -15,7 +15,7 @@ impl Simulation<'_> {
         let test = code.register("%test", Type::INT);
         let value = code.register("%value", Type::INT);
         let again = code.here();
-        let end = code.spot();
+        let end = code.target();
         code.op(Op::AtomicBegin);
         load(&mut code, done, self.data.done);
         code.jump_if(Expr::Var(done), end);
@@ -26,7 +26,7 @@ impl Simulation<'_> {
         for at in [self.data.latest, self.data.fence, self.data.load].into_iter().flatten() {
             self.count_down(&mut code, at, test);
         }
-        code.place(end);
+        code.bind(end);
         code.op(Op::AtomicEnd);
         code.jump_unless(Expr::Var(done), again);
         code.op(Op::Halt);
@@ -44,7 +44,7 @@ impl Simulation<'_> {
             load(code, begun, at);
             code.op(Op::Assume(lt(Expr::Var(begun), self.never())));
         }
-        let may = code.spot();
+        let may = code.target();
         if let (Some(left), Some(latest)) = (self.data.left, self.data.latest) {
             load(code, test, latest);
             code.jump_unless(eq(Expr::Var(test), self.never()), may);
@@ -52,7 +52,7 @@ impl Simulation<'_> {
             code.op(Op::Assume(positive(Expr::Var(begun))));
             store(code, left, sub(Expr::Var(begun), num(1)));
         }
-        code.place(may);
+        code.bind(may);
         if let Some(running) = self.running {
             store(code, running, self.me());
         }
@@ -67,20 +67,20 @@ impl Simulation<'_> {
         for (at, loc) in shadow.group.locations(self.original).into_iter().enumerate() {
             let init = Expr::Const(self.original.location(loc).init);
             let index = num(at as u32);
-            let of = |array| element(array, index.clone());
+            let of = |array: Array| array.at(index.clone());
             let slot =
-                |array, context: u32| element(array, shadow.slot(num(context), index.clone()));
-            let next = code.spot();
+                |array: Array, context: u32| array.at(shadow.slot(num(context), index.clone()));
+            let next = code.target();
             code.op(Op::Load { reg: test, from: of(shadow.last) });
             code.jump_unless(Expr::Var(test), next);
             if k > 0 {
-                let later = code.spot();
+                let later = code.target();
                 code.op(Op::Load { reg: value, from: slot(shadow.mask, 1) });
                 code.jump_unless(Expr::Var(value), later);
                 code.op(Op::Load { reg: value, from: slot(shadow.queue, 1) });
                 let to = shadow.group.address(index.clone());
                 code.op(Op::Store { to, value: Expr::Var(value) });
-                code.place(later);
+                code.bind(later);
                 for array in [shadow.mask, shadow.queue] {
                     for context in 1..k {
                         code.op(Op::Load { reg: value, from: slot(array, context + 1) });
@@ -95,17 +95,17 @@ impl Simulation<'_> {
                 code.jump_if(lt(num(1), Expr::Var(test)), next);
                 code.op(Op::Store { to: of(shadow.view), value: init });
             }
-            code.place(next);
+            code.bind(next);
         }
     }
 
     /// One context less until then, unless it is reached or never will be.
     fn count_down(&self, code: &mut Assembler, at: Loc, test: Reg) {
-        let next = code.spot();
+        let next = code.target();
         load(code, test, at);
         code.jump_unless(Expr::Var(test), next);
         code.jump_if(eq(Expr::Var(test), self.never()), next);
         store(code, at, sub(Expr::Var(test), num(1)));
-        code.place(next);
+        code.bind(next);
     }
 }

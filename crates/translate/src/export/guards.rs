@@ -338,7 +338,7 @@ impl Execution<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assemble::Assembler;
+    use fencepost_ir::assemble::Assembler;
     use fencepost_ir::range::ranges;
     use fencepost_ir::{Label, Location, Program, Type};
 

@@ -18,14 +18,16 @@
 mod fresh;
 
 use crate::Unsupported;
-use crate::assemble::{Assembler, Spot};
+use crate::blocks::inside_blocks;
 use crate::export::checks::ranges_of_init;
 use crate::export::substitute::substitute;
+use crate::formula::binary;
+use fencepost_ir::assemble::{Array, Assembler, Locations, Target};
 use fencepost_ir::interval::{Range, interval};
 use fencepost_ir::range::ranges;
 use fencepost_ir::{
     Address, BinOp, Condition, Expr, Loc, Location, Observable, Op, Pc, PoolId, Problem, Program,
-    Property, Reg, Stmt, Thread, Type, Update, Value, flow,
+    Property, Reg, Stmt, Thread, Type, Update, Value,
 };
 
 /// A program without records and critical sections.
@@ -51,14 +53,16 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
     }
     let input = &problem.program;
     let mut locations = input.locations.clone();
-    let pools: Vec<Flat> =
-        (0..input.pools.len()).map(|at| Flat::new(problem, at, &mut locations)).collect();
-    let mut inside = None;
-    if asks(&Property::MutualExclusion) {
-        let name = unused("in_critical", &locations);
-        inside = Some(Loc::from_index(locations.len()));
-        locations.push(Location { name, ty: Type::Bool, init: 0 });
-    }
+    let ids = || (0..input.pools.len()).map(PoolId::from_index);
+    let fields: Vec<_> = ids().map(|id| flatten(input, id, &mut locations)).collect();
+    let mut locations = Locations::new(locations);
+    let pools: Vec<Flat> = ids()
+        .zip(fields)
+        .map(|(id, fields)| Flat::new(input, id, fields, &mut locations))
+        .collect();
+    let inside =
+        asks(&Property::MutualExclusion).then(|| locations.add("in_critical", Type::Bool, 0));
+    let mut locations = locations.finish();
     for location in &mut locations {
         location.ty = plain(input, &location.ty);
     }
@@ -129,88 +133,77 @@ fn plain(program: &Program, ty: &Type) -> Type {
     }
 }
 
-/// The name, or one like it that no location has.
-fn unused(name: &str, locations: &[Location]) -> String {
-    let taken =
-        |name: &str| locations.iter().any(|l| l.name.split('[').next().unwrap_or(&l.name) == name);
-    let mut name = name.to_string();
-    while taken(&name) {
-        name.push('_');
-    }
-    name
-}
-
 /// How the records of a pool lie in arrays.
 struct Flat {
     base: u32,
     cells: u32,
     stride: u32,
-    /// By offset in a record: where its field begins, and how long it is.
-    fields: Vec<(u32, u32)>,
+    fields: Fields,
     allocated: Allocated,
 }
+
+/// By offset in a record: where its field begins, and how long it is.
+type Fields = Vec<(u32, u32)>;
 
 /// How it is known which records are allocated.
 enum Allocated {
     /// They all are; this many.
     Count(Loc),
-    /// Flags, from here on.
-    Flags(Loc),
+    /// A flag for each.
+    Flags(Array),
 }
 
 impl Flat {
-    /// Names the locations of a pool as elements of arrays, and adds what tells which are allocated.
-    fn new(problem: &Problem, at: usize, locations: &mut Vec<Location>) -> Flat {
-        let program = &problem.program;
-        let id = PoolId::from_index(at);
+    /// Adds the locations that tell which records are allocated.
+    fn new(program: &Program, id: PoolId, fields: Fields, locations: &mut Locations) -> Flat {
         let pool = program.pool(id);
-        let fields = fields(program, id);
-        let mut flat = Flat {
-            base: pool.base.0,
-            cells: pool.cells,
-            stride: pool.stride,
-            fields,
-            allocated: Allocated::Count(Loc::from_index(locations.len())),
-        };
-        for offset in 0..pool.stride {
-            let (start, len) = flat.fields[offset as usize];
-            let first = &program.location(Loc(pool.base.0 + start)).name;
-            let field = first.split_once('.').map_or(first.as_str(), |(_, field)| field);
-            let field = field.split('[').next().unwrap_or(field);
-            for cell in 0..pool.cells {
-                let old = program.location(Loc(pool.base.0 + cell * pool.stride + offset));
-                let index = cell * len + offset - start;
-                let name = format!("{}_{field}[{index}]", pool.name);
-                let new = flat.place(cell, offset);
-                locations[new.index()] = Location { name, ..old.clone() };
-            }
-        }
-        let name = unused(&format!("allocated_{}", pool.name), locations);
-        if fresh::is_always_allocated(program, id) {
+        let name = format!("allocated_{}", pool.name);
+        let allocated = if fresh::is_always_allocated(program, id) {
             let ty = Type::Int { range: Some((0, pool.cells as Value)) };
-            locations.push(Location { name, ty, init: 0 });
+            Allocated::Count(locations.add(&name, ty, 0))
         } else {
-            flat.allocated = Allocated::Flags(Loc::from_index(locations.len()));
-            locations.extend((0..pool.cells).map(|cell| {
-                let name = format!("{name}[{cell}]");
-                Location { name, ty: Type::Bool, init: 0 }
-            }));
-        }
-        flat
+            Allocated::Flags(locations.array(&name, vec![(Type::Bool, 0); pool.cells as usize]))
+        };
+        let (base, cells, stride) = (pool.base.0, pool.cells, pool.stride);
+        Flat { base, cells, stride, fields, allocated }
     }
 
     /// Where the location of a cell (from 0) at this offset is now.
     fn place(&self, cell: u32, offset: u32) -> Loc {
-        let (start, len) = self.fields[offset as usize];
-        Loc(self.base + self.cells * start + cell * len + offset - start)
+        place(self.base, self.cells, &self.fields, cell, offset)
     }
+}
+
+fn place(base: u32, cells: u32, fields: &Fields, cell: u32, offset: u32) -> Loc {
+    let (start, len) = fields[offset as usize];
+    Loc(base + cells * start + cell * len + offset - start)
+}
+
+/// Names the locations of a pool as elements of arrays, one for each field.
+fn flatten(program: &Program, id: PoolId, locations: &mut [Location]) -> Fields {
+    let pool = program.pool(id);
+    let fields = fields(program, id);
+    for offset in 0..pool.stride {
+        let (start, len) = fields[offset as usize];
+        let first = &program.location(Loc(pool.base.0 + start)).name;
+        let field = first.split_once('.').map_or(first.as_str(), |(_, field)| field);
+        let field = field.split('[').next().unwrap_or(field);
+        for cell in 0..pool.cells {
+            let old = program.location(Loc(pool.base.0 + cell * pool.stride + offset));
+            let index = cell * len + offset - start;
+            let name = format!("{}_{field}[{index}]", pool.name);
+            let new = place(pool.base.0, pool.cells, &fields, cell, offset);
+            locations[new.index()] = Location { name, ..old.clone() };
+        }
+    }
+    fields
 }
 
 /// By offset: the field it belongs to. What is numbered in brackets is one field, and so is what is accessed
 /// with an index; the rest are single.
-fn fields(program: &Program, id: PoolId) -> Vec<(u32, u32)> {
+fn fields(program: &Program, id: PoolId) -> Fields {
     let pool = program.pool(id);
-    let mut fields: Vec<(u32, u32)> = (0..pool.stride).map(|offset| (offset, 1)).collect();
+    let mut fields: Fields = (0..pool.stride).map(|offset| (offset, 1)).collect();
     let mut unite = |start: u32, end: u32| {
         let touched = &fields[start as usize..end as usize];
         let first = touched.iter().map(|field| field.0).min().unwrap_or(start);
@@ -262,10 +255,6 @@ impl Writing {
     }
 }
 
-fn binary(op: BinOp, a: Expr<Reg>, b: Expr<Reg>) -> Expr<Reg> {
-    Expr::Binary(op, Box::new(a), Box::new(b)).fold()
-}
-
 impl Lowering<'_> {
     /// Where a location is now.
     fn moved(&self, loc: Loc) -> Loc {
@@ -285,15 +274,15 @@ impl Lowering<'_> {
         registers.iter_mut().for_each(|register| register.ty = plain(self.input, &register.ty));
         let code = Assembler::new(registers);
         let mut writing = Writing { code, atomic: alone, found: None, ranges };
-        let inside = inside_atomic(thread);
-        let spots: Vec<Spot> = thread.code.iter().map(|_| writing.code.spot()).collect();
-        let entries: Vec<Option<Spot>> =
-            thread.code.iter().map(|s| self.enters(s).then(|| writing.code.spot())).collect();
+        let inside = inside_blocks(thread);
+        let targets: Vec<Target> = thread.code.iter().map(|_| writing.code.target()).collect();
+        let entries: Vec<Option<Target>> =
+            thread.code.iter().map(|s| self.enters(s).then(|| writing.code.target())).collect();
         let mut origins = Vec::new();
         for (at, stmt) in thread.code.iter().enumerate() {
             writing.code.at(stmt.label, false);
             if let (Some(entry), Some(loc)) = (entries[at], self.inside) {
-                writing.code.place(entry);
+                writing.code.bind(entry);
                 let found = writing.found();
                 let update = Update::Swap { new: Expr::Const(1) };
                 let at = Address::fixed(loc);
@@ -302,11 +291,11 @@ impl Lowering<'_> {
                 writing.code.op(Op::Assert(alone));
                 origins.resize(writing.code.len(), None);
             }
-            writing.code.place(spots[at]);
+            writing.code.bind(targets[at]);
             writing.atomic = alone || inside[at];
             let to = |next: Pc| match entries[next.index()] {
                 Some(entry) if !stmt.critical || matches!(stmt.op, Op::Leave) => entry,
-                Some(_) | None => spots[next.index()],
+                Some(_) | None => targets[next.index()],
             };
             self.statement(&mut writing, stmt, &to);
             let begins = !inside[at];
@@ -322,7 +311,7 @@ impl Lowering<'_> {
         self.inside.is_some() && stmt.critical
     }
 
-    fn statement(&self, writing: &mut Writing, stmt: &Stmt, to: &impl Fn(Pc) -> Spot) {
+    fn statement(&self, writing: &mut Writing, stmt: &Stmt, to: &impl Fn(Pc) -> Target) {
         let code = &mut writing.code;
         let next = || to(stmt.next);
         match &stmt.op {
@@ -368,7 +357,7 @@ impl Lowering<'_> {
         &self,
         writing: &mut Writing,
         address: &Address,
-        next: Spot,
+        next: Target,
         op: impl FnOnce(Address) -> Op,
     ) {
         let Some((pool, cell)) = &address.cell else {
@@ -401,7 +390,7 @@ impl Lowering<'_> {
         }
         if let Allocated::Flags(flags) = flat.allocated {
             let reg = writing.found();
-            let from = Address { base: flags, cell: None, index: Some((flat.cells, before)) };
+            let from = Address { base: flags.base, cell: None, index: Some((flags.len, before)) };
             writing.code.op(Op::Load { reg, from });
             writing.code.op(Op::Assert(Expr::Var(reg)));
         }
@@ -426,7 +415,7 @@ impl Lowering<'_> {
     }
 
     /// The last statement, and the end of the block if there is one.
-    fn end(&self, writing: &mut Writing, begun: bool, op: Op, next: Spot) {
+    fn end(&self, writing: &mut Writing, begun: bool, op: Op, next: Target) {
         if begun {
             writing.code.op(op);
             writing.code.op_then(Op::AtomicEnd, next);
@@ -435,7 +424,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn allocate(&self, writing: &mut Writing, reg: Reg, pool: PoolId, next: Spot) {
+    fn allocate(&self, writing: &mut Writing, reg: Reg, pool: PoolId, next: Target) {
         let flat = &self.pools[pool.index()];
         let flags = match flat.allocated {
             Allocated::Count(count) => {
@@ -449,11 +438,11 @@ impl Lowering<'_> {
             Allocated::Flags(flags) => flags,
         };
         let begun = self.begin(writing, flat);
-        let done = writing.code.spot();
+        let done = writing.code.target();
         let found = writing.found();
         for cell in 0..flat.cells {
-            let other = writing.code.spot();
-            let flag = Address::fixed(Loc(flags.0 + cell));
+            let other = writing.code.target();
+            let flag = flags.at(Expr::Const(cell as Value));
             writing.code.op(Op::Load { reg: found, from: flag.clone() });
             writing.code.jump_if(Expr::Var(found), other);
             writing.code.op(Op::Store { to: flag, value: Expr::Const(1) });
@@ -464,60 +453,24 @@ impl Lowering<'_> {
             }
             let expr = Expr::Const(cell as Value + 1);
             writing.code.op_then(Op::Assign { reg, expr }, done);
-            writing.code.place(other);
+            writing.code.bind(other);
         }
         writing.code.op(Op::Assert(Expr::Const(0)));
-        writing.code.place(done);
+        writing.code.bind(done);
         self.end(writing, begun, Op::Skip, next);
     }
 
-    fn free(&self, writing: &mut Writing, pool: PoolId, cell: &Expr<Reg>, next: Spot) {
+    fn free(&self, writing: &mut Writing, pool: PoolId, cell: &Expr<Reg>, next: Target) {
         let flat = &self.pools[pool.index()];
         let Allocated::Flags(flags) = flat.allocated else {
             unreachable!("a pool that is freed to has flags")
         };
         let begun = self.begin(writing, flat);
         let index = binary(BinOp::Sub, cell.clone(), Expr::Const(1));
-        let flag = Address { base: flags, cell: None, index: Some((flat.cells, index)) };
+        let flag = Address { base: flags.base, cell: None, index: Some((flags.len, index)) };
         let reg = writing.found();
         writing.code.op(Op::Load { reg, from: flag.clone() });
         writing.code.op(Op::Assert(Expr::Var(reg)));
         self.end(writing, begun, Op::Store { to: flag, value: Expr::Const(0) }, next);
     }
-}
-
-/// By program counter: whether it is inside of an atomic block, its end included. What cannot be reached
-/// is not.
-fn inside_atomic(thread: &Thread) -> Vec<bool> {
-    let mut inside: Vec<Option<bool>> = vec![None; thread.code.len()];
-    let mut pending = vec![(Pc(0), false)];
-    while let Some((pc, now)) = pending.pop() {
-        if inside[pc.index()].replace(now).is_some() {
-            continue;
-        }
-        let stmt = thread.stmt(pc);
-        let after = match stmt.op {
-            Op::AtomicBegin => true,
-            Op::AtomicEnd => false,
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => now,
-        };
-        pending.extend(flow::successors(stmt).map(|next| (next, after)));
-    }
-    inside.into_iter().map(|known| known == Some(true)).collect()
 }
