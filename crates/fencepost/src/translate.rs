@@ -148,7 +148,7 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
                 }
                 text
             }
-            Ok(Err(Unsupported(why))) => return Err(format!("{}: {why}", source.name)),
+            Ok(Err(why)) => return Err(format!("{}: {why}", source.name)),
             Err(_) => return Ok(Exit::Internal),
         };
         match &options.output {

@@ -54,18 +54,14 @@ pub fn buffers(
 ) -> Result<Translation, Unsupported> {
     let program = &problem.program;
     if room == 0 {
-        return Err(Unsupported("a store buffer needs room for at least one store".into()));
+        return Err(Unsupported::NoRoom);
     }
     if room > LARGEST_ROOM {
-        return Err(Unsupported(format!("store buffers are for at most {LARGEST_ROOM} stores")));
+        return Err(Unsupported::LargeRoom(LARGEST_ROOM));
     }
     let mut code = program.threads.iter().flat_map(|thread| &thread.code);
     if code.any(|stmt| matches!(stmt.op, Op::Free { .. })) {
-        return Err(Unsupported(
-            "the program frees records, and explicit store buffers do not know yet whether a pending store \
-             is to a record that is gone"
-                .into(),
-        ));
+        return Err(Unsupported::BuffersWithFree);
     }
     let mut layout = Layout::new(program);
     let mut labels = program.labels.clone();
@@ -88,11 +84,8 @@ pub fn buffers(
     threads.append(&mut commits);
     let (locations, owners) = layout.finish();
     if threads.len() > 64 || locations.len() >= 1 << 16 {
-        return Err(Unsupported(format!(
-            "store buffers would make {} threads (at most 64) and {} locations (fewer than 65,536)",
-            threads.len(),
-            locations.len()
-        )));
+        let (threads, locations) = (threads.len(), locations.len());
+        return Err(Unsupported::LargeBuffers { threads, locations });
     }
     let (threads, origins) = threads.into_iter().unzip();
     let mut problem = problem.clone();

@@ -71,6 +71,9 @@ impl Bound {
 /// The largest bound: more is not simulated in practice, and data grow with it.
 pub const LARGEST: u32 = 1_000;
 
+/// How many threads the original may have.
+const THREADS: usize = 32;
+
 /// Who decides when a context begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Schedule {
@@ -156,25 +159,21 @@ fn translate(
 fn check(problem: &Problem, bound: Bound) -> Result<(), Unsupported> {
     let program = &problem.program;
     if bound.k() > LARGEST {
-        return Err(Unsupported(format!("at most {LARGEST} context switches can be simulated")));
+        return Err(Unsupported::ManySwitches(LARGEST));
     }
-    if program.threads.len() > 32 {
-        return Err(Unsupported("at most 32 threads can be translated".into()));
+    if program.threads.len() > THREADS {
+        return Err(Unsupported::ManyThreads(THREADS));
     }
     let frees = |stmt: &Stmt| matches!(stmt.op, Op::Free { .. });
     if program.threads.iter().any(|thread| thread.code.iter().any(frees)) {
-        let why = "programs that free records cannot be translated: a store that is pending \
-                   could reach another record";
-        return Err(Unsupported(why.into()));
+        return Err(Unsupported::ContextsWithFree);
     }
     let data = program.threads.iter().map(|thread| {
         let locations: u32 = groups(program, thread).iter().map(Group::size).sum();
         u64::from(locations) * (2 + 2 * u64::from(bound.k())) + 6
     });
     if program.locations.len() as u64 + data.sum::<u64>() > 65_000 {
-        let why = "the translation would need more than 65,000 locations: use smaller arrays, or a \
-                   smaller bound";
-        return Err(Unsupported(why.into()));
+        return Err(Unsupported::ManyLocations("65,000"));
     }
     Ok(())
 }

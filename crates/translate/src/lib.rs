@@ -17,9 +17,11 @@ pub mod contexts;
 pub mod export;
 mod formula;
 mod groups;
+mod unsupported;
 
 use fencepost_ir::{Pc, Problem, ThreadId};
-use std::fmt;
+
+pub use unsupported::{NoLitmus, Unsupported};
 
 /// A program whose sequentially consistent runs are runs of another program under another model.
 ///
@@ -62,16 +64,6 @@ pub enum Origin {
     Commit(ThreadId),
     /// Nothing in the original.
     Nothing,
-}
-
-/// Why a program cannot be translated or exported.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unsupported(pub String);
-
-impl fmt::Display for Unsupported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
 }
 
 /// How many statements a program has: `init` and all threads.

@@ -36,7 +36,7 @@ pub(super) fn run(files: &[PathBuf], to: Option<&Path>, output: &mut Output) -> 
         };
         let text = match text(&file, &test) {
             Ok(text) => text,
-            Err(Unsupported(why)) => {
+            Err(why) => {
                 output.error(&format!("{file}: {why}"));
                 exit = exit.and(Exit::Unusable);
                 continue;

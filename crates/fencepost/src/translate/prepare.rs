@@ -92,11 +92,7 @@ pub(super) fn prepare(
             sequence(&without_waits(problem, false).problem, model, k)?
         }
         How::Plain | How::Contexts(..) | How::Buffers(..) if in_sequence => {
-            return Err(Unsupported(
-                "threads run one after another (c-seq) up to a number of context switches only: \
-                 use --model tso or pso with --contexts"
-                    .into(),
-            ));
+            return Err(Unsupported::SequentialWithoutSwitches);
         }
         How::Plain => Translation::identity(problem),
         How::Contexts(model, bound) => contexts(problem, model, bound)?,
@@ -110,11 +106,7 @@ fn explained(problem: &Problem) -> Result<Problem, Unsupported> {
     for property in &mut explained.properties {
         let Property::Operations(operations) = property else { continue };
         if operations.consistency == Consistency::Linearizable {
-            return Err(Unsupported(
-                "`linearizable` depends on when operations begin and end, which no condition on \
-                 final states tells; `sequentially_consistent` can be translated"
-                    .into(),
-            ));
+            return Err(Unsupported::Linearizable);
         }
         let sc = ModelSpec::SC;
         let expr = sc.visit(1, Results { problem, operations });

@@ -140,7 +140,7 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     fn ask(&self, statistics: &mut Statistics) -> Result<Verdict, Stuck> {
-        let unsupported = |Unsupported(why)| Stuck::Broken(why);
+        let unsupported = |why: Unsupported| Stuck::Broken(why.to_string());
         let translation = prepare(self.task.problem, self.spin.how, false).map_err(unsupported)?;
         let line = |span: Span| (span.line > 0).then_some(span.line);
         let export = Export { problem: &translation.problem, about: &[], line: &line };

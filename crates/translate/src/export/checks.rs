@@ -109,12 +109,7 @@ impl Facts<'_> {
             let all = [(x.0, y.0), (x.0, y.1), (x.1, y.0), (x.1, y.1)];
             all.into_iter().all(|(v, w)| Value::try_from(f(wide(v), wide(w))).is_ok())
         };
-        let too_wide = || {
-            Err(Unsupported(format!(
-                "a result of `{}` may need more than 32 bits: declare ranges",
-                op.symbol()
-            )))
-        };
+        let too_wide = || Err(Unsupported::Overflow(op));
         let binary =
             |op, a: Expr<Leaf>, b: Expr<Leaf>| Expr::Binary(op, Box::new(a), Box::new(b)).fold();
         Ok(match op {

@@ -32,22 +32,14 @@ const WORDS: &str = "\
 /// The program as `.fp` source.
 pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
     if export.problem.properties.iter().any(|p| matches!(p, Property::Operations(_))) {
-        return Err(Unsupported(
-            "the property about a client's operations has no text without the client".into(),
-        ));
+        return Err(Unsupported::OperationsWithoutClient);
     }
     if let Some(text) = source(export) {
         return Ok(text);
     }
     let mut problem = lower(export.problem)?.problem;
     numbers_for_enums(&mut problem.program);
-    source(&Export { problem: &problem, ..*export }).ok_or_else(|| {
-        Unsupported(
-            "the program does what has no text in the language: it jumps out of an atomic block, or uses one \
-             kind of value as another"
-                .into(),
-        )
-    })
+    source(&Export { problem: &problem, ..*export }).ok_or(Unsupported::NoSource)
 }
 
 /// The source, if what the program does can be said in the types and blocks of the language.

@@ -204,11 +204,11 @@ impl Execution<'_> {
         loop {
             state.length += 1;
             if self.found.len() > PATHS || state.length > LENGTH {
-                return Err(Unsupported(format!(
-                    "an atomic block of {} has more than {PATHS} ways to where nothing in it \
-                     blocks or chooses any more, or one of more than {LENGTH} statements",
-                    self.thread.name
-                )));
+                return Err(Unsupported::ManyPaths {
+                    thread: self.thread.name.clone(),
+                    paths: PATHS,
+                    length: LENGTH,
+                });
             }
             if state.path.guard.as_const() == Some(0) {
                 return Ok(());

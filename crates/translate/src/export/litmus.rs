@@ -23,7 +23,7 @@ mod instruction;
 mod straight;
 
 use super::Export;
-use crate::Unsupported;
+use crate::{NoLitmus, Unsupported};
 use code::{Code, code};
 use condition::Conditions;
 use fencepost_cycles::x86::table;
@@ -34,7 +34,7 @@ use instruction::{Dialect, Mark};
 use std::collections::BTreeSet;
 
 /// What to say about a statement that cannot be written.
-type Refuse<'a> = &'a dyn Fn(Label, &str) -> Unsupported;
+type Refuse<'a> = &'a dyn Fn(Label, NoLitmus) -> Unsupported;
 
 /// Words that are not names in a test: instructions, registers, and what conditions are made of.
 const WORDS: &str = "\
@@ -51,14 +51,12 @@ pub fn litmus(export: &Export<'_>, name: &str) -> Result<String, Unsupported> {
     let problem = export.problem;
     let program = &problem.program;
     if !program.pools.is_empty() {
-        return Err(Unsupported("a litmus test has no records: use locations".into()));
+        return Err(Unsupported::Litmus(NoLitmus::Records));
     }
-    let refuse = |label: Label, why: &str| {
+    let refuse = |label: Label, reason: NoLitmus| {
         let info = program.label(label);
-        match (export.line)(info.span) {
-            Some(line) => Unsupported(format!("line {line}, `{}`: {why}", info.text)),
-            None => Unsupported(format!("`{}`: {why}", info.text)),
-        }
+        let (line, text) = ((export.line)(info.span), info.text.clone());
+        Unsupported::LitmusStatement { line, text, reason }
     };
     let initial = initial(problem, &refuse)?;
     let mut threads = Vec::new();
@@ -195,25 +193,22 @@ impl Test<'_> {
 
     fn condition(&self) -> Result<String, Unsupported> {
         for property in &self.problem().properties {
-            let what = match property {
+            let reason = match property {
                 Property::FinalForall(_) | Property::FinalNever(_) => continue,
-                Property::Assertions => "a litmus test has no assertions: use `final forall`",
-                Property::Invariant(_) => "a litmus test has no invariants: use `final forall`",
-                Property::MutualExclusion => {
-                    "a litmus test has no critical sections: count who is inside"
-                }
-                Property::DeadlockFree => "a litmus test says nothing about deadlocks",
-                Property::Operations(_) => "a litmus test has no operations of a client",
+                Property::Assertions => NoLitmus::Assertions,
+                Property::Invariant(_) => NoLitmus::Invariants,
+                Property::MutualExclusion => NoLitmus::CriticalSections,
+                Property::DeadlockFree => NoLitmus::Deadlocks,
+                Property::Operations(_) => NoLitmus::Operations,
             };
-            return Err(Unsupported(what.into()));
+            return Err(Unsupported::Litmus(reason));
         }
         let mut finals = self.problem().finals();
         let Some((quantifier, condition)) = finals.next() else {
             return Ok("forall (true)\n".into());
         };
         if finals.next().is_some() {
-            let what = "a litmus test has one condition on final states: write one test for each";
-            return Err(Unsupported(what.into()));
+            return Err(Unsupported::Litmus(NoLitmus::SeveralConditions));
         }
         let word = match quantifier {
             Quantifier::Exists => "exists",
@@ -224,10 +219,10 @@ impl Test<'_> {
         let name = |what| self.name(what);
         match (Conditions { name: &name, ty: &ty }).text(&condition.expr) {
             Ok(text) => Ok(format!("{word} {text}\n")),
-            Err(why) => Err(Unsupported(match (self.export.line)(condition.span) {
-                Some(line) => format!("line {line}: {why}"),
-                None => why,
-            })),
+            Err(reason) => {
+                let line = (self.export.line)(condition.span);
+                Err(Unsupported::LitmusCondition { line, reason })
+            }
         }
     }
 
@@ -255,8 +250,7 @@ fn initial(problem: &Problem, refuse: Refuse<'_>) -> Result<Vec<Value>, Unsuppor
             None
         };
         let Some((loc, value)) = constant else {
-            let why = "the initial state of a litmus test is made of constants: store numbers only";
-            return Err(refuse(line.label, why));
+            return Err(refuse(line.label, NoLitmus::InitialState));
         };
         values[loc.index()] = value;
     }

@@ -45,11 +45,7 @@ pub struct Lowered {
 pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
     let asks = |what: &Property| problem.properties.contains(what);
     if problem.properties.iter().any(|p| matches!(p, Property::Operations(_))) {
-        return Err(Unsupported(
-            "the results of operations are compared with all orders of the operations, which no \
-             exported program can do"
-                .into(),
-        ));
+        return Err(Unsupported::Operations);
     }
     let input = &problem.program;
     let mut locations = input.locations.clone();

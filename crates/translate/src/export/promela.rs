@@ -82,7 +82,7 @@ pub fn promela(export: &Export<'_>) -> Result<Promela, Unsupported> {
     let lowered = lower(export.problem)?;
     let problem = &lowered.problem;
     if problem.program.threads.len() > 250 {
-        return Err(Unsupported("SPIN runs at most 255 processes".into()));
+        return Err(Unsupported::ManyProcesses);
     }
     let ranges = ranges(&problem.program);
     let mut names = Names::new(&problem.program, &declare::reserved(&problem.program));

@@ -57,9 +57,7 @@ pub fn sequential(export: &Export<'_>, translation: &Translation) -> Result<Stri
     uses.locked = true;
     let ranges = ranges(&problem.program);
     let whole = Whole { problem, names: &names, kept: &kept, ranges, uses };
-    let simulations = simulations(translation).ok_or_else(|| {
-        Unsupported("only a simulation of contexts runs its threads one after another".into())
-    })?;
+    let simulations = simulations(translation).ok_or(Unsupported::NoContexts)?;
     let writers = writers(&problem.program, simulations.len());
     let sequence = Sequence { whole: &whole, shared: &shared, simulations: &simulations, writers };
     let mut out = Text::new(export, ("/* ", " */"));

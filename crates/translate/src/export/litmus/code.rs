@@ -9,7 +9,7 @@ use super::instruction::{
 };
 use super::straight::{Line, straight};
 use super::{Refuse, mentions};
-use crate::Unsupported;
+use crate::{NoLitmus, Unsupported};
 use fencepost_ir::{
     Address, BinOp, Expr, FenceKinds, Label, Loc, Op, Problem, Reg, Thread, ThreadId, Type, UnOp,
     Update, flow,
@@ -139,24 +139,19 @@ impl Writer<'_> {
             }
             Op::Fence(kinds) => self.fence(*kinds),
             Op::Drain(_) => {
-                return self.refuse(
-                    "x86 cannot wait for the stores to one location only: `fence` waits for all",
-                );
+                return self.refuse(NoLitmus::Drain);
             }
             Op::Choose { .. } => {
-                return self.refuse("x86 does not choose: write one test for each value");
+                return self.refuse(NoLitmus::Choose);
             }
             Op::Assume(_) => {
-                return self.refuse("a litmus test has no `assume`: its threads do not wait");
+                return self.refuse(NoLitmus::Assume);
             }
             Op::Assert(_) => {
-                return self.refuse(
-                    "a litmus test has no `assert`: keep the value in a register and say \
-                     `final forall`",
-                );
+                return self.refuse(NoLitmus::Assert);
             }
             Op::New { .. } | Op::Free { .. } => {
-                return self.refuse("a litmus test has no records: use locations");
+                return self.refuse(NoLitmus::Records);
             }
             Op::Branch { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Halt => {
                 unreachable!("not in straight-line code")
@@ -186,9 +181,7 @@ impl Writer<'_> {
             }
             Update::Bits { op, by } => {
                 if reg.is_some() {
-                    return self.refuse(
-                        "x86 has no such update that tells the old value: ignore it, or load before",
-                    );
+                    return self.refuse(NoLitmus::OldValueOfBits);
                 }
                 let what = match op {
                     BinOp::BitAnd => Arithmetic::And,
@@ -400,10 +393,7 @@ impl Writer<'_> {
     fn location(&self, at: &Address) -> Result<Loc, Unsupported> {
         match at.as_fixed() {
             Some(loc) => Ok(loc),
-            None => self.refuse(
-                "which location it is, is known only when the program runs; a litmus test is \
-                 written for locations with a name",
-            ),
+            None => self.refuse(NoLitmus::ComputedAddress),
         }
     }
 
@@ -447,7 +437,7 @@ impl Writer<'_> {
     fn claim(&mut self, place: Slot) -> Result<(), Unsupported> {
         self.used = self.used.max(place.0 + 1);
         if self.used > REGISTERS {
-            return self.refuse("the thread needs more registers than x86 has");
+            return self.refuse(NoLitmus::Registers);
         }
         Ok(())
     }
@@ -456,11 +446,11 @@ impl Writer<'_> {
         self.code.instructions.push(instruction);
     }
 
-    fn cannot_calculate<T>(&self, operator: &str) -> Result<T, Unsupported> {
-        self.refuse(&format!("x86 has no instruction for `{operator}` that the test could use"))
+    fn cannot_calculate<T>(&self, operator: &'static str) -> Result<T, Unsupported> {
+        self.refuse(NoLitmus::Operator(operator))
     }
 
-    fn refuse<T>(&self, why: &str) -> Result<T, Unsupported> {
-        Err((self.refuse)(self.label, why))
+    fn refuse<T>(&self, reason: NoLitmus) -> Result<T, Unsupported> {
+        Err((self.refuse)(self.label, reason))
     }
 }

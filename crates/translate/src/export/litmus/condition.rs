@@ -3,6 +3,7 @@
 //! An atom compares a location or register with a number, or with another one. What else an expression may do,
 //! such as adding and asking which is less, conditions of litmus tests cannot say.
 
+use crate::NoLitmus;
 use fencepost_ir::{BinOp, Expr, Observable, Type, UnOp, Value};
 
 /// How tightly the outermost operator of a text binds.
@@ -23,13 +24,13 @@ pub(super) struct Conditions<'a> {
 
 impl Conditions<'_> {
     /// The condition, in parentheses; the error is what it cannot say.
-    pub(super) fn text(&self, condition: &Expr<Observable>) -> Result<String, String> {
+    pub(super) fn text(&self, condition: &Expr<Observable>) -> Result<String, NoLitmus> {
         let (text, _) = self.holds(condition)?;
         Ok(format!("({text})"))
     }
 
     /// That the expression is not zero.
-    fn holds(&self, expr: &Expr<Observable>) -> Result<(String, Binding), String> {
+    fn holds(&self, expr: &Expr<Observable>) -> Result<(String, Binding), NoLitmus> {
         Ok(match expr {
             Expr::Const(0) => ("false".into(), Binding::Atom),
             Expr::Const(_) => ("true".into(), Binding::Atom),
@@ -45,9 +46,9 @@ impl Conditions<'_> {
             Expr::Binary(BinOp::Or, a, b) => (self.both(a, b, Binding::Or)?, Binding::Or),
             Expr::Binary(BinOp::Eq, a, b) => (self.equal(a, b)?, Binding::Atom),
             Expr::Binary(BinOp::Ne, a, b) => not(&self.equal(a, b)?),
-            Expr::Binary(op, ..) => return Err(cannot(op.symbol())),
-            Expr::Unary(op, _) => return Err(cannot(op.symbol())),
-            Expr::Select(..) => return Err(cannot("?:")),
+            Expr::Binary(op, ..) => return Err(NoLitmus::ConditionOperator(op.symbol())),
+            Expr::Unary(op, _) => return Err(NoLitmus::ConditionOperator(op.symbol())),
+            Expr::Select(..) => return Err(NoLitmus::ConditionOperator("?:")),
         })
     }
 
@@ -56,7 +57,7 @@ impl Conditions<'_> {
         a: &Expr<Observable>,
         b: &Expr<Observable>,
         binding: Binding,
-    ) -> Result<String, String> {
+    ) -> Result<String, NoLitmus> {
         let operator = if binding == Binding::And { "/\\" } else { "\\/" };
         let mut sides = Vec::new();
         for side in [a, b] {
@@ -66,15 +67,13 @@ impl Conditions<'_> {
         Ok(sides.join(&format!(" {operator} ")))
     }
 
-    fn equal(&self, a: &Expr<Observable>, b: &Expr<Observable>) -> Result<String, String> {
+    fn equal(&self, a: &Expr<Observable>, b: &Expr<Observable>) -> Result<String, NoLitmus> {
         match (a, b) {
             (Expr::Var(what), Expr::Const(value)) | (Expr::Const(value), Expr::Var(what)) => {
                 Ok(self.is(*what, *value))
             }
             (Expr::Var(a), Expr::Var(b)) => Ok(format!("{}={}", self.of(*a), self.of(*b))),
-            _ => Err("a condition of a litmus test compares locations and registers with \
-                      constants, and with each other, only"
-                .into()),
+            _ => Err(NoLitmus::Comparison),
         }
     }
 
@@ -92,8 +91,4 @@ impl Conditions<'_> {
 
 fn not(text: &str) -> (String, Binding) {
     (format!("~({text})"), Binding::Atom)
-}
-
-fn cannot(operator: &str) -> String {
-    format!("a condition of a litmus test has no `{operator}`: compare with `==` and `!=`")
 }

@@ -4,7 +4,7 @@
 //! only stores, is an access that nothing overtakes in either direction, which fences say as well.
 
 use super::Refuse;
-use crate::Unsupported;
+use crate::{NoLitmus, Unsupported};
 use fencepost_ir::{
     Address, BinOp, Expr, FenceKinds, Label, MemoryOp, Op, Pc, Reg, Stmt, Thread, Update, flow,
 };
@@ -33,16 +33,12 @@ pub(super) fn straight(thread: &Thread, refuse: Refuse<'_>) -> Result<Vec<Line>,
             Op::AtomicBegin => block = Some((stmt.label, Vec::new())),
             Op::AtomicEnd => {
                 let (label, inside) = block.take().expect("a block that ends has begun");
-                lines.extend(indivisible(label, &inside).ok_or_else(|| {
-                    let why = "only an atomic block that is one access, or that loads a location and \
-                               stores to it, is an x86 instruction";
-                    refuse(label, why)
-                })?);
+                lines.extend(
+                    indivisible(label, &inside).ok_or_else(|| refuse(label, NoLitmus::Block))?,
+                );
             }
             Op::Branch { .. } => {
-                let why = "a litmus test is written for straight-line programs only, and this is a \
-                           branch: write one test for each way, or unroll the loop";
-                return Err(refuse(stmt.label, why));
+                return Err(refuse(stmt.label, NoLitmus::Branches));
             }
             // About critical sections and operations of clients: nothing that memory would notice.
             Op::Skip | Op::Leave | Op::Invoke { .. } | Op::Return { .. } => {}
@@ -66,7 +62,7 @@ pub(super) fn straight(thread: &Thread, refuse: Refuse<'_>) -> Result<Vec<Line>,
         }
     }
     let first = thread.stmt(pc).label;
-    Err(refuse(first, "a litmus test is written for straight-line programs only: this is a loop"))
+    Err(refuse(first, NoLitmus::Loops))
 }
 
 /// An atomic block as statements outside of one, where there are such.

@@ -14,14 +14,11 @@ impl Printer<'_> {
     pub(super) fn block(&mut self, begin: Pc, jumped: bool) -> Result<(), Unsupported> {
         let ends = ends(self.thread, begin);
         let Some(end) = ends.first().copied() else {
-            return Err(Unsupported(format!("an atomic block of {} never ends", self.thread.name)));
+            return Err(Unsupported::EndlessBlock(self.thread.name.clone()));
         };
         let next = self.thread.stmt(end).next;
         if ends.iter().any(|end| self.thread.stmt(*end).next != next) {
-            return Err(Unsupported(format!(
-                "an atomic block of {} has ends that go on to different statements",
-                self.thread.name
-            )));
+            return Err(Unsupported::SeveralExits(self.thread.name.clone()));
         }
         self.seen.beginnings.insert(begin);
         self.seen.ends.extend(ends.iter().copied());

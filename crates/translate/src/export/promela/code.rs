@@ -355,9 +355,7 @@ impl<'a> Printer<'a> {
             Op::Choose { reg, lo, hi } => {
                 self.seen.sets.insert(pc);
                 if i64::from(*hi) - i64::from(*lo) >= ALTERNATIVES {
-                    return Err(Unsupported(format!(
-                        "a choice among more than {ALTERNATIVES} values, which would be as many lines"
-                    )));
+                    return Err(Unsupported::ManyAlternatives(ALTERNATIVES));
                 }
                 for line in self.operate(pc, &env)? {
                     self.out.line(&format!("{line};"));

@@ -225,11 +225,7 @@ pub(super) fn check_lists(program: &Program, names: &Names) -> Result<(), Unsupp
         let inits: Vec<i32> = variable.locations().map(|loc| program.location(loc).init).collect();
         let list = inits.iter().any(|init| *init != inits[0]);
         if list && inits.iter().any(|init| *init < 0) {
-            return Err(Unsupported(format!(
-                "`{}` has a list of initial values with a negative one, which SPIN does not take: set them \
-                 in an `init` block",
-                variable.name
-            )));
+            return Err(Unsupported::NegativeInitialValue(variable.name.clone()));
         }
     }
     Ok(())
