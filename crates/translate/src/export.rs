@@ -14,6 +14,7 @@ pub mod lower;
 pub mod names;
 pub mod promela;
 pub mod sequential;
+pub mod steps;
 pub mod structure;
 pub mod substitute;
 mod text;

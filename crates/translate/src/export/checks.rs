@@ -3,16 +3,14 @@
 //! Which checks are needed is decided with the ranges of registers and locations: most are not. Direction: exact
 //! but for products and shifts that may leave 32 bits, which are refused.
 
-use super::guards::{Leaf, both, is_true, negation};
+use super::expr::negation;
+use super::steps::{Action, Leaf};
 use super::substitute::substitute;
 use crate::Unsupported;
 use fencepost_ir::interval::{Range, interval, join};
 use fencepost_ir::range::{Ranges, ranges};
-use fencepost_ir::{
-    Address, BinOp, Expr, Loc, Op, Program, Reg, Thread, Type, UnOp, Update, Value,
-};
+use fencepost_ir::{BinOp, Expr, Program, Reg, Thread, Type, UnOp, Value};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 /// What is known of the values in a program, seen from one thread.
 #[derive(Clone, Copy, Debug)]
@@ -182,16 +180,55 @@ impl Facts<'_> {
         fine
     }
 
+    /// What must hold so that an action of the thread does not fault.
+    pub fn right(&self, action: &Action, thread: &Thread) -> Result<Expr<Leaf>, Unsupported> {
+        let ty = |reg: Reg| &thread.registers[reg.index()].ty;
+        let reaches = |at: &Leaf| self.evaluates(&Expr::Var(at.clone()));
+        Ok(match action {
+            Action::Nothing => Expr::Const(1),
+            Action::Assign { reg, value } => {
+                both(self.evaluates(value)?, self.fits(value, ty(*reg)))
+            }
+            Action::Choose { reg, lo, hi } => {
+                let fits = |value| self.fits(&Expr::Const(value), ty(*reg));
+                both(fits(*lo), fits(*hi))
+            }
+            Action::Load { reg, from, value } => both(reaches(from)?, self.fits(value, ty(*reg))),
+            Action::Store { to, value } => {
+                both(both(reaches(to)?, self.evaluates(value)?), self.fits_at(value, to))
+            }
+            Action::Update(change) => {
+                let place = reaches(&change.at)?;
+                let mut operands = self.evaluates(&change.new)?;
+                let mut fine = self.fits_at(&change.new, &change.at);
+                if let (Some(expected), Some(writes)) = (&change.expected, change.succeeds()) {
+                    operands = both(self.evaluates(expected)?, operands);
+                    // What is not written need not fit.
+                    if !is_true(&fine) {
+                        fine = either(negation(writes), fine);
+                    }
+                }
+                let fits = |reg| self.fits(&change.yields(), ty(reg));
+                let kept = change.reg.map_or(Expr::Const(1), fits);
+                both(both(both(place, operands), fine), kept)
+            }
+            Action::Drain(at) => reaches(at)?,
+            Action::Branch { cond, .. } | Action::Assume(cond) | Action::Assert(cond) => {
+                self.evaluates(cond)?
+            }
+        })
+    }
+
     /// That a value may be put where this type is.
     fn fits(&self, expr: &Expr<Leaf>, ty: &Type) -> Expr<Leaf> {
         self.program.limits(ty).map_or(Expr::Const(1), |limits| self.within(expr, limits))
     }
 
-    /// That a value may be put into any of the locations that an address means.
-    fn fits_at(&self, expr: &Expr<Leaf>, at: &Address) -> Expr<Leaf> {
+    /// That a value may be put into any of the locations that a place may be.
+    fn fits_at(&self, expr: &Expr<Leaf>, at: &Leaf) -> Expr<Leaf> {
         let mut fine = Expr::Const(1);
         let mut known: Vec<Option<Range>> = Vec::new();
-        for loc in fencepost_ir::range::footprint(self.program, at) {
+        for loc in at.locations() {
             let ty = &self.program.location(loc).ty;
             let limits = self.program.limits(ty);
             if !known.contains(&limits) {
@@ -203,134 +240,21 @@ impl Facts<'_> {
     }
 }
 
+/// The expression is one that always holds.
+pub fn is_true(expr: &Expr<Leaf>) -> bool {
+    expr.as_const().is_some_and(|value| value != 0)
+}
+
+/// Both hold.
+pub fn both(a: Expr<Leaf>, b: Expr<Leaf>) -> Expr<Leaf> {
+    match (is_true(&a), is_true(&b)) {
+        (true, _) => b,
+        (_, true) => a,
+        (false, false) => Expr::Binary(BinOp::And, Box::new(a), Box::new(b)).fold(),
+    }
+}
+
 /// One of them holds.
 fn either(a: Expr<Leaf>, b: Expr<Leaf>) -> Expr<Leaf> {
     Expr::Binary(BinOp::Or, Box::new(a), Box::new(b)).fold()
-}
-
-/// How a statement sees the state.
-pub trait View {
-    /// What an expression is.
-    fn value(&self, expr: &Expr<Reg>) -> Expr<Leaf>;
-    /// Where an address is.
-    fn place(&self, at: &Address) -> Leaf;
-    /// What is there.
-    fn read(&self, at: &Address) -> Expr<Leaf>;
-}
-
-/// The state as it is, but for some registers.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Env {
-    /// What they stand for.
-    pub registers: BTreeMap<Reg, Expr<Leaf>>,
-}
-
-impl View for Env {
-    fn value(&self, expr: &Expr<Reg>) -> Expr<Leaf> {
-        let leaf =
-            |reg: &Reg| self.registers.get(reg).cloned().unwrap_or(Expr::Var(Leaf::Reg(*reg)));
-        substitute(expr, &leaf).fold()
-    }
-
-    fn place(&self, at: &Address) -> Leaf {
-        let Some((len, index)) = &at.index else { return Leaf::Loc(at.base) };
-        let index = self.value(index);
-        match index.as_const() {
-            Some(element) if element >= 0 && element < *len as Value => {
-                Leaf::Loc(Loc(at.base.0 + element as u32))
-            }
-            _ => Leaf::Element(at.base, *len, Box::new(index)),
-        }
-    }
-
-    fn read(&self, at: &Address) -> Expr<Leaf> {
-        Expr::Var(self.place(at))
-    }
-}
-
-/// What must hold so that a statement does not fault.
-pub fn always_right(
-    op: &Op,
-    thread: &Thread,
-    facts: &Facts<'_>,
-    view: &impl View,
-) -> Result<Expr<Leaf>, Unsupported> {
-    let ty = |reg: &Reg| &thread.registers[reg.index()].ty;
-    let value = |expr: &Expr<Reg>| view.value(expr);
-    let reaches = |at: &Address| facts.evaluates(&Expr::Var(view.place(at)));
-    let checked = |expr: &Expr<Leaf>| facts.evaluates(expr);
-    Ok(match op {
-        Op::Assign { reg, expr } => {
-            let new = value(expr);
-            both(checked(&new)?, facts.fits(&new, ty(reg)))
-        }
-        Op::Choose { reg, lo, hi } => {
-            let fits = |value| facts.fits(&Expr::Const(value), ty(reg));
-            both(fits(*lo), fits(*hi))
-        }
-        Op::Load { reg, from } => both(reaches(from)?, facts.fits(&view.read(from), ty(reg))),
-        Op::Store { to, value: expr } => {
-            let new = value(expr);
-            let place = reaches(to)?;
-            both(both(place, checked(&new)?), facts.fits_at(&new, to))
-        }
-        Op::Update { reg, at, update } => {
-            let old = view.read(at);
-            let place = reaches(at)?;
-            let binary =
-                |op, b: Expr<Leaf>| Expr::Binary(op, Box::new(old.clone()), Box::new(b)).fold();
-            let (operands, new, yields) = match update {
-                Update::Cas { expected, new } => {
-                    let (expected, new) = (value(expected), value(new));
-                    let operands = both(checked(&expected)?, checked(&new)?);
-                    let equal = binary(BinOp::Eq, expected);
-                    // What is not written need not fit.
-                    let fine = facts.fits_at(&new, at);
-                    let fine =
-                        if is_true(&fine) { fine } else { either(negation(equal.clone()), fine) };
-                    (
-                        both(operands, fine),
-                        Expr::Const(0),
-                        Expr::Select(
-                            Box::new(equal),
-                            Box::new(Expr::Const(1)),
-                            Box::new(Expr::Const(0)),
-                        ),
-                    )
-                }
-                Update::Swap { new } => {
-                    let new = value(new);
-                    (checked(&new)?, new, old.clone())
-                }
-                Update::Add { by } => {
-                    let new = binary(BinOp::Add, value(by));
-                    (checked(&new)?, new, old.clone())
-                }
-                Update::Bits { op, by } => {
-                    let new = binary(*op, value(by));
-                    (checked(&new)?, new, old.clone())
-                }
-            };
-            let written = match update {
-                Update::Cas { .. } => Expr::Const(1),
-                Update::Swap { .. } | Update::Add { .. } | Update::Bits { .. } => {
-                    facts.fits_at(&new, at)
-                }
-            };
-            let kept = reg.as_ref().map_or(Expr::Const(1), |reg| facts.fits(&yields, ty(reg)));
-            both(both(place, operands), both(written, kept))
-        }
-        Op::Drain(at) => reaches(at)?,
-        Op::Branch { cond, .. } | Op::Assume(cond) | Op::Assert(cond) => checked(&value(cond))?,
-        Op::Skip
-        | Op::Fence(_)
-        | Op::New { .. }
-        | Op::Free { .. }
-        | Op::Leave
-        | Op::AtomicBegin
-        | Op::AtomicEnd
-        | Op::Invoke { .. }
-        | Op::Return { .. }
-        | Op::Halt => Expr::Const(1),
-    })
 }

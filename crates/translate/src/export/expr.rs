@@ -43,15 +43,30 @@ pub fn text<V>(expr: &Expr<V>, dialect: Dialect, leaf: &impl Fn(&V) -> String) -
     write(expr, dialect, leaf).0
 }
 
-/// What holds exactly when the condition does not.
+/// What holds exactly when the condition does not: a comparison is turned round, anything else negated.
 pub fn negated<V: Clone>(cond: &Expr<V>) -> Expr<V> {
-    let flipped = |op: BinOp| match op {
-        BinOp::Eq => Some(BinOp::Ne),
-        BinOp::Ne => Some(BinOp::Eq),
-        BinOp::Lt => Some(BinOp::Ge),
-        BinOp::Le => Some(BinOp::Gt),
-        BinOp::Gt => Some(BinOp::Le),
-        BinOp::Ge => Some(BinOp::Lt),
+    match cond {
+        Expr::Unary(UnOp::Not, a) => (**a).clone(),
+        Expr::Const(_) | Expr::Var(_) | Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => {
+            opposite(cond.clone())
+        }
+    }
+}
+
+/// The same as a value, which is 0 or 1: two negations are not nothing. What is constant is evaluated.
+pub fn negation<V>(cond: Expr<V>) -> Expr<V> {
+    opposite(cond).fold()
+}
+
+fn opposite<V>(cond: Expr<V>) -> Expr<V> {
+    let Expr::Binary(op, a, b) = cond else { return Expr::Unary(UnOp::Not, Box::new(cond)) };
+    let turned = match op {
+        BinOp::Eq => BinOp::Ne,
+        BinOp::Ne => BinOp::Eq,
+        BinOp::Lt => BinOp::Ge,
+        BinOp::Le => BinOp::Gt,
+        BinOp::Gt => BinOp::Le,
+        BinOp::Ge => BinOp::Lt,
         BinOp::Add
         | BinOp::Sub
         | BinOp::Mul
@@ -63,17 +78,9 @@ pub fn negated<V: Clone>(cond: &Expr<V>) -> Expr<V> {
         | BinOp::BitOr
         | BinOp::BitXor
         | BinOp::Shl
-        | BinOp::Shr => None,
+        | BinOp::Shr => return Expr::Unary(UnOp::Not, Box::new(Expr::Binary(op, a, b))),
     };
-    match cond {
-        Expr::Unary(UnOp::Not, a) => (**a).clone(),
-        Expr::Binary(op, a, b) if flipped(*op).is_some() => {
-            Expr::Binary(flipped(*op).expect("tested above"), a.clone(), b.clone())
-        }
-        Expr::Const(_) | Expr::Var(_) | Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => {
-            Expr::Unary(UnOp::Not, Box::new(cond.clone()))
-        }
-    }
+    Expr::Binary(turned, a, b)
 }
 
 /// A number.

@@ -9,20 +9,11 @@
 //! Direction: exact. What faults, or fails an assertion, before a later `assume` is asked, is a path that fails.
 //! The rest of a path is without choices, and runs as it is written.
 
-use super::checks::{Env, Facts, View, always_right};
+use super::checks::{Facts, both, is_true};
+use super::expr::negation;
+use super::steps::{Action, Env, Leaf, View};
 use crate::Unsupported;
-use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Pc, Reg, Thread, UnOp, Update, Value, flow};
-
-/// What a condition about a state is made of, seen from one thread.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Leaf {
-    /// A register of the thread.
-    Reg(Reg),
-    /// A location.
-    Loc(Loc),
-    /// An element of an array: its first location, its length, the index.
-    Element(Loc, u32, Box<Expr<Leaf>>),
-}
+use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Pc, Reg, Thread, Value, flow};
 
 /// One way through the part of a block that may be disabled.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,50 +33,6 @@ pub const PATHS: usize = 4_096;
 
 /// How long a path may be.
 const LENGTH: usize = 10_000;
-
-/// The expression is one.
-pub fn is_true(expr: &Expr<Leaf>) -> bool {
-    expr.as_const().is_some_and(|value| value != 0)
-}
-
-/// Both hold.
-pub fn both(a: Expr<Leaf>, b: Expr<Leaf>) -> Expr<Leaf> {
-    match (is_true(&a), is_true(&b)) {
-        (true, _) => b,
-        (_, true) => a,
-        (false, false) => Expr::Binary(BinOp::And, Box::new(a), Box::new(b)).fold(),
-    }
-}
-
-/// It does not hold.
-pub fn negation(expr: Expr<Leaf>) -> Expr<Leaf> {
-    let opposite = |op| match op {
-        BinOp::Eq => Some(BinOp::Ne),
-        BinOp::Ne => Some(BinOp::Eq),
-        BinOp::Lt => Some(BinOp::Ge),
-        BinOp::Ge => Some(BinOp::Lt),
-        BinOp::Gt => Some(BinOp::Le),
-        BinOp::Le => Some(BinOp::Gt),
-        BinOp::Add
-        | BinOp::Sub
-        | BinOp::Mul
-        | BinOp::Div
-        | BinOp::Rem
-        | BinOp::And
-        | BinOp::Or
-        | BinOp::BitAnd
-        | BinOp::BitOr
-        | BinOp::BitXor
-        | BinOp::Shl
-        | BinOp::Shr => None,
-    };
-    match expr {
-        Expr::Binary(op, a, b) if opposite(op).is_some() => {
-            Expr::Binary(opposite(op).expect("just asked"), a, b).fold()
-        }
-        other => Expr::Unary(UnOp::Not, Box::new(other)).fold(),
-    }
-}
 
 /// The paths of the block that begins at this statement.
 pub fn paths(thread: &Thread, begin: Pc, facts: &Facts<'_>) -> Result<Vec<Path>, Unsupported> {
@@ -237,41 +184,32 @@ impl Execution<'_> {
         let stmt = self.thread.stmt(at);
         let mut next = stmt.next;
         let mut keeps = true;
-        let right = always_right(&stmt.op, self.thread, self.facts, state)?;
+        let action = Action::of(&stmt.op, state);
+        let right = self.facts.right(&action, self.thread)?;
         if !is_true(&right) {
             self.require(state, right);
         }
-        match &stmt.op {
-            Op::Assign { reg, expr } => {
-                let value = state.value(expr);
-                state.set(*reg, value);
+        match action {
+            Action::Assign { reg, value } | Action::Load { reg, value, .. } => {
+                state.set(reg, value);
             }
-            Op::Load { reg, from } => {
-                let value = state.read(from);
-                state.set(*reg, value);
-            }
-            Op::Store { to, value } => {
-                let write = (state.place(to), state.value(value));
-                state.writes.push(write);
-            }
-            Op::Update { reg, at, update } => {
-                let place = state.place(at);
-                let old = state.found(place.clone());
-                let (new, yields) = self.update(state, &old, update);
-                state.writes.push((place, new));
-                if let Some(reg) = reg {
-                    state.set(*reg, yields);
+            Action::Store { to, value } => state.writes.push((to, value)),
+            Action::Update(change) => {
+                if let Some(reg) = change.reg {
+                    state.set(reg, change.yields());
                 }
+                let after = change.after();
+                state.writes.push((change.at, after));
             }
-            Op::Choose { reg, lo, hi } => {
-                for (alternative, value) in (*lo..=*hi).enumerate() {
+            Action::Choose { reg, lo, hi } => {
+                for (alternative, value) in (lo..=hi).enumerate() {
                     let mut chosen = state.clone();
                     chosen.path.choices.push(alternative as u32);
-                    let op = Op::Assign { reg: *reg, expr: Expr::Const(value) };
+                    let op = Op::Assign { reg, expr: Expr::Const(value) };
                     chosen.path.prefix.push((at, op));
-                    chosen.set(*reg, Expr::Const(value));
+                    chosen.set(reg, Expr::Const(value));
                     chosen.at = next;
-                    if value < *hi {
+                    if value < hi {
                         self.run(chosen)?;
                     } else {
                         *state = chosen;
@@ -279,59 +217,30 @@ impl Execution<'_> {
                 }
                 return Ok(());
             }
-            Op::Branch { cond, then, otherwise } => {
+            Action::Branch { cond, then, otherwise } => {
                 keeps = false;
-                let cond = state.value(cond);
                 let mut holds = state.clone();
                 holds.path.guard = both(holds.path.guard, cond.clone());
-                holds.at = *then;
+                holds.at = then;
                 self.run(holds)?;
                 state.path.guard = both(state.path.guard.clone(), negation(cond));
-                next = *otherwise;
+                next = otherwise;
             }
-            Op::Assume(cond) => {
+            Action::Assume(cond) => {
                 keeps = false;
-                let cond = state.value(cond);
                 state.path.guard = both(state.path.guard.clone(), cond);
             }
-            Op::Assert(cond) => {
+            Action::Assert(cond) => {
                 keeps = false;
-                let cond = state.value(cond);
                 self.require(state, cond);
             }
-            Op::Skip | Op::Fence(_) | Op::Drain(_) => keeps = false,
-            Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => unreachable!("not inside of a block of a lowered program"),
+            Action::Nothing | Action::Drain(_) => keeps = false,
         }
         if keeps {
             state.path.prefix.push((at, stmt.op.clone()));
         }
         state.at = next;
         Ok(())
-    }
-
-    /// What an update of `old` leaves, and what it yields.
-    fn update(&self, state: &State, old: &Expr<Leaf>, update: &Update) -> (Expr<Leaf>, Expr<Leaf>) {
-        let binary = |op, b: &Expr<Reg>| {
-            Expr::Binary(op, Box::new(old.clone()), Box::new(state.value(b))).fold()
-        };
-        match update {
-            Update::Cas { expected, new } => {
-                let equal = binary(BinOp::Eq, expected);
-                let new = state.value(new);
-                let select = |c| Expr::Select(Box::new(c), Box::new(new), Box::new(old.clone()));
-                (select(equal.clone()).fold(), equal)
-            }
-            Update::Swap { new } => (state.value(new), old.clone()),
-            Update::Add { by } => (binary(BinOp::Add, by), old.clone()),
-            Update::Bits { op, by } => (binary(*op, by), old.clone()),
-        }
     }
 }
 

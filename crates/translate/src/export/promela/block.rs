@@ -3,11 +3,12 @@
 use super::code::Printer;
 use super::plan::{Plan, ends};
 use crate::Unsupported;
-use crate::export::checks::{Env, always_right};
-use crate::export::guards::{Path, is_true, paths};
+use crate::export::checks::is_true;
+use crate::export::guards::{Path, paths};
+use crate::export::steps::{Action, Env, Leaf};
 use crate::export::structure::structure;
 use fencepost_ir::flow::live_registers;
-use fencepost_ir::{Address, Op, Pc, Reg, Stmt, Thread};
+use fencepost_ir::{Op, Pc, Reg, Stmt, Thread};
 
 impl Printer<'_> {
     /// The atomic block that begins here.
@@ -97,8 +98,9 @@ impl Printer<'_> {
                 self.note_set(begin, reg);
             }
         }
-        let written: Vec<&Address> =
-            thread.code.iter().filter_map(|stmt| super::group::written(&stmt.op)).collect();
+        let action = |stmt: &Stmt| Action::of(&stmt.op, &Env::default());
+        let written: Vec<Leaf> =
+            thread.code.iter().filter_map(|stmt| action(stmt).written().cloned()).collect();
         let plan = Plan::default();
         let mut inner =
             Printer::new(self.model, self.t, &thread, self.facts.registers, &plan, kept);
@@ -129,30 +131,10 @@ impl Printer<'_> {
             let mut changed = false;
             for at in 0..thread.code.len() {
                 let stmt = &thread.code[at];
-                let useless = match &stmt.op {
-                    Op::Assign { reg, .. } | Op::Load { reg, .. } => {
-                        !live[stmt.next.index()][reg.index()]
-                    }
-                    Op::Skip
-                    | Op::Choose { .. }
-                    | Op::Store { .. }
-                    | Op::Update { .. }
-                    | Op::Fence(_)
-                    | Op::Drain(_)
-                    | Op::Branch { .. }
-                    | Op::Assume(_)
-                    | Op::Assert(_)
-                    | Op::New { .. }
-                    | Op::Free { .. }
-                    | Op::Leave
-                    | Op::AtomicBegin
-                    | Op::AtomicEnd
-                    | Op::Invoke { .. }
-                    | Op::Return { .. }
-                    | Op::Halt => false,
-                };
-                if useless
-                    && is_true(&always_right(&stmt.op, thread, &self.facts, &Env::default())?)
+                let action = Action::of(&stmt.op, &Env::default());
+                let useless = |(reg, _): (Reg, _)| !live[stmt.next.index()][reg.index()];
+                if action.sets().is_some_and(useless)
+                    && is_true(&self.facts.right(&action, thread)?)
                 {
                     thread.code[at].op = Op::Skip;
                     changed = true;

@@ -5,17 +5,14 @@ use super::out::{Mark, Out};
 use super::plan::{Plan, Seen};
 use super::{Model, declare};
 use crate::Unsupported;
-use crate::export::checks::{Env, Facts, View, always_right, ranges_of_init};
+use crate::export::checks::{Facts, both, is_true, ranges_of_init};
 use crate::export::expr::{self, Dialect};
-use crate::export::guards::{Leaf, both, is_true};
+use crate::export::steps::{Action, Env, Leaf};
 use crate::export::structure::{Node, structure};
 use crate::export::substitute::substitute;
 use fencepost_ir::flow::live_registers;
 use fencepost_ir::interval::Range;
-use fencepost_ir::range::footprint;
-use fencepost_ir::{
-    Address, BinOp, Expr, Label, Observable, Op, Pc, Property, Reg, Thread, ThreadId,
-};
+use fencepost_ir::{Address, BinOp, Expr, Label, Observable, Pc, Property, Reg, Thread, ThreadId};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
@@ -88,6 +85,11 @@ impl<'a> Printer<'a> {
             labels: 0,
             stops: false,
         }
+    }
+
+    /// What a statement does.
+    pub(super) fn action(&self, pc: Pc) -> Action {
+        Action::of(&self.thread.stmt(pc).op, &Env::default())
     }
 
     /// A leaf as text.
@@ -178,9 +180,8 @@ impl<'a> Printer<'a> {
     }
 
     /// Asserts the invariants that mention what is written there.
-    pub(super) fn invariants(&self, written: &[&Address]) -> Result<Vec<String>, Unsupported> {
-        let program = &self.model.problem.program;
-        let touched: BTreeSet<_> = written.iter().flat_map(|at| footprint(program, at)).collect();
+    pub(super) fn invariants(&self, written: &[Leaf]) -> Result<Vec<String>, Unsupported> {
+        let touched: BTreeSet<_> = written.iter().flat_map(Leaf::locations).collect();
         let mut lines = Vec::new();
         for property in &self.model.problem.properties {
             let Property::Invariant(condition) = property else { continue };
@@ -246,15 +247,15 @@ impl<'a> Printer<'a> {
             Node::Plain(pc) => self.plain(*pc)?,
             Node::Atomic(pc, _) => self.block(*pc, jumped)?,
             Node::If(branch, then, otherwise) => {
-                let op = &self.thread.stmt(*branch).op;
-                let Op::Branch { cond, .. } = op else { unreachable!("an `if` is at a branch") };
-                let env = Env::default();
-                let right = always_right(op, self.thread, &self.facts, &env)?;
+                let action = self.action(*branch);
+                let right = self.facts.right(&action, self.thread)?;
+                let Action::Branch { cond: condition, .. } = action else {
+                    unreachable!("an `if` is at a branch")
+                };
                 self.seen.beginnings.insert(*branch);
                 if !is_true(&right) {
                     self.out.line(&format!("assert({});", self.expr(&right)));
                 }
-                let condition = env.value(cond);
                 let test = Test { condition, mark: None, comment: self.comment(&[*branch]) };
                 self.branch(&test, then, otherwise, after)?;
             }
@@ -347,65 +348,54 @@ impl<'a> Printer<'a> {
 
     /// A statement that is no part of a group, or any in a step.
     fn plain(&mut self, pc: Pc) -> Result<(), Unsupported> {
-        let env = Env::default();
-        let op = &self.thread.stmt(pc).op;
+        let action = self.action(pc);
         self.seen.beginnings.insert(pc);
-        let comment = self.comment(&[pc]);
-        match op {
-            Op::Choose { reg, lo, hi } => {
+        let mut comment = self.comment(&[pc]);
+        let lines = self.operate(&action)?;
+        match action {
+            Action::Choose { reg, lo, hi } => {
                 self.seen.sets.insert(pc);
-                if i64::from(*hi) - i64::from(*lo) >= ALTERNATIVES {
+                if i64::from(hi) - i64::from(lo) >= ALTERNATIVES {
                     return Err(Unsupported::ManyAlternatives(ALTERNATIVES));
                 }
-                for line in self.operate(pc, &env)? {
-                    self.out.line(&format!("{line};"));
-                }
-                let name = self.leaf(&Leaf::Reg(*reg));
+                self.lines(&lines);
+                let name = self.leaf(&Leaf::Reg(reg));
                 self.out.commented("if", comment.as_deref());
-                for (at, value) in (*lo..=*hi).enumerate() {
+                for (at, value) in (lo..=hi).enumerate() {
                     let mark = self.mark(pc, vec![at as u32]);
                     self.out.mark(mark.as_ref());
                     self.out.line(&format!(":: {name} = {value};"));
                 }
                 self.out.line("fi;");
             }
-            Op::Assume(cond) => {
-                for line in self.operate(pc, &env)? {
-                    self.out.line(&format!("{line};"));
-                }
+            Action::Assume(condition) => {
+                self.lines(&lines);
                 if self.t.is_none() {
                     // An `init` that cannot go on is no deadlock: there is no such run.
                     self.labels += 1;
                     self.out.begin(&format!("end_{}: ", self.labels));
                 }
-                let condition = self.expr(&env.value(cond));
+                let condition = self.expr(&condition);
                 self.out.commented(&format!("({condition});"), comment.as_deref());
             }
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => {
-                let lines = self.operate(pc, &env)?;
-                let mut comment = comment;
+            Action::Nothing
+            | Action::Assign { .. }
+            | Action::Load { .. }
+            | Action::Store { .. }
+            | Action::Update(_)
+            | Action::Drain(_)
+            | Action::Branch { .. }
+            | Action::Assert(_) => {
                 for line in lines {
                     self.out.commented(&format!("{line};"), comment.take().as_deref());
                 }
             }
         }
         Ok(())
+    }
+
+    fn lines(&mut self, lines: &[String]) {
+        lines.iter().for_each(|line| self.out.line(&format!("{line};")));
     }
 
     fn stop(&self) -> String {

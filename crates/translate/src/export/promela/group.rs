@@ -6,10 +6,10 @@
 use super::code::Printer;
 use super::out::Mark;
 use crate::Unsupported;
-use crate::export::checks::{Env, View, always_right};
-use crate::export::guards::{Leaf, is_true};
+use crate::export::checks::is_true;
+use crate::export::steps::{Action, Change, Env, Leaf};
 use crate::export::structure::Node;
-use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Pc, Reg, Update};
+use fencepost_ir::{BinOp, Expr, Pc, Reg};
 
 /// How large an expression may become when values are put where they are read.
 const LARGE: usize = 24;
@@ -26,24 +26,11 @@ impl Printer<'_> {
     pub(super) fn group(&self, nodes: &[Node]) -> usize {
         let mut accesses = 0;
         let in_group = |node: &&Node| match node {
-            Node::Plain(pc) => match &self.thread.stmt(*pc).op {
-                Op::Load { .. } | Op::Store { .. } | Op::Update { .. } => {
-                    accesses += 1;
-                    accesses == 1
-                }
-                Op::Assign { .. } | Op::Assert(_) | Op::Skip | Op::Fence(_) | Op::Drain(_) => true,
-                Op::Choose { .. }
-                | Op::Assume(_)
-                | Op::Branch { .. }
-                | Op::New { .. }
-                | Op::Free { .. }
-                | Op::Leave
-                | Op::AtomicBegin
-                | Op::AtomicEnd
-                | Op::Invoke { .. }
-                | Op::Return { .. }
-                | Op::Halt => false,
-            },
+            Node::Plain(pc) => {
+                let action = self.action(*pc);
+                accesses += usize::from(action.accesses());
+                (action.accesses() && accesses == 1) || action.is_local()
+            }
             Node::Atomic(..)
             | Node::If(..)
             | Node::Loop(_)
@@ -58,13 +45,13 @@ impl Printer<'_> {
 
     /// The step that a group is: that of its access.
     fn mark_of(&self, pcs: &[Pc]) -> Option<Mark> {
-        let accesses = |pc: &&Pc| self.thread.stmt(**pc).op.access().is_some();
+        let accesses = |pc: &&Pc| self.action(**pc).accesses();
         self.mark(*pcs.iter().find(accesses)?, Vec::new())
     }
 
     /// The condition of a branch after a group that does nothing but compute it.
     pub(super) fn test(&mut self, pcs: &[Pc], branch: Pc) -> Result<Option<Test>, Unsupported> {
-        let Op::Branch { cond, then, otherwise } = &self.thread.stmt(branch).op else {
+        let Action::Branch { then, otherwise, .. } = self.action(branch) else {
             unreachable!("an `if` is at a branch")
         };
         let live = |reg: Reg| {
@@ -74,11 +61,11 @@ impl Printer<'_> {
         if !statements.is_empty() {
             return Ok(None);
         }
-        let op = &self.thread.stmt(branch).op;
-        if !is_true(&always_right(op, self.thread, &self.facts, &env)?) {
+        let action = Action::of(&self.thread.stmt(branch).op, &env);
+        if !is_true(&self.facts.right(&action, self.thread)?) {
             return Ok(None);
         }
-        let condition = env.value(cond);
+        let Action::Branch { cond: condition, .. } = action else { unreachable!("as before") };
         if size(&condition) > LARGE {
             return Ok(None);
         }
@@ -99,7 +86,7 @@ impl Printer<'_> {
             None => {
                 let mut all = Vec::new();
                 for pc in pcs {
-                    all.extend(self.operate(*pc, &Env::default())?);
+                    all.extend(self.operate(&self.action(*pc))?);
                     self.seen.sets.insert(*pc);
                 }
                 all
@@ -108,8 +95,8 @@ impl Printer<'_> {
         if lines.is_empty() {
             return Ok(());
         }
-        let written: Vec<&Address> =
-            pcs.iter().filter_map(|pc| written(&self.thread.stmt(*pc).op)).collect();
+        let written: Vec<Leaf> =
+            pcs.iter().filter_map(|pc| self.action(*pc).written().cloned()).collect();
         lines.extend(self.invariants(&written)?);
         self.seen.beginnings.insert(pcs[0]);
         self.seen.ends.insert(last);
@@ -177,37 +164,17 @@ impl Printer<'_> {
         let mut statements = Vec::new();
         for pc in pcs {
             let op = &self.thread.stmt(*pc).op;
-            let right = always_right(op, self.thread, &self.facts, &env)?;
-            let value = match op {
-                Op::Assign { reg, expr } => Some((*reg, env.value(expr))),
-                Op::Load { reg, from } => Some((*reg, env.read(from))),
-                Op::Skip
-                | Op::Choose { .. }
-                | Op::Store { .. }
-                | Op::Update { .. }
-                | Op::Fence(_)
-                | Op::Drain(_)
-                | Op::Branch { .. }
-                | Op::Assume(_)
-                | Op::Assert(_)
-                | Op::New { .. }
-                | Op::Free { .. }
-                | Op::Leave
-                | Op::AtomicBegin
-                | Op::AtomicEnd
-                | Op::Invoke { .. }
-                | Op::Return { .. }
-                | Op::Halt => None,
-            };
-            if let Some((reg, value)) = value
+            let action = Action::of(op, &env);
+            let right = self.facts.right(&action, self.thread)?;
+            if let Some((reg, value)) = action.sets()
                 && !live(reg)
                 && is_true(&right)
-                && size(&value) <= LARGE
+                && size(value) <= LARGE
             {
-                env.registers.insert(reg, value);
+                env.registers.insert(reg, value.clone());
                 continue;
             }
-            let lines = self.operate(*pc, &env)?;
+            let lines = self.operate(&action)?;
             if let Some(reg) = op.target() {
                 // What was computed from its old value must not be computed from the new one.
                 if env.registers.values().any(|value| mentions(value, reg)) {
@@ -215,12 +182,11 @@ impl Printer<'_> {
                 }
                 env.registers.remove(&reg);
             }
-            if let Some(at) = written(op) {
-                // The same for what was read before.
-                let place = env.place(at);
-                if env.registers.values().any(|value| reads(value, &place)) {
-                    return Ok(None);
-                }
+            // The same for what was read before.
+            if let Some(place) = action.written()
+                && env.registers.values().any(|value| reads(value, place))
+            {
+                return Ok(None);
             }
             if !lines.is_empty() {
                 statements.push((*pc, lines));
@@ -229,94 +195,70 @@ impl Printer<'_> {
         Ok(Some((env, statements)))
     }
 
-    /// The statements of an operation, what must hold first.
-    pub(super) fn operate(&self, pc: Pc, env: &Env) -> Result<Vec<String>, Unsupported> {
-        let op = &self.thread.stmt(pc).op;
-        let right = always_right(op, self.thread, &self.facts, env)?;
+    /// The statements of an action, what must hold first.
+    pub(super) fn operate(&self, action: &Action) -> Result<Vec<String>, Unsupported> {
+        let right = self.facts.right(action, self.thread)?;
         let mut lines = Vec::new();
         if !is_true(&right) {
             lines.push(format!("assert({})", self.expr(&right)));
         }
-        let value = |e: &Expr<Reg>| self.expr(&env.value(e));
-        let place = |at: &Address| self.leaf(&env.place(at));
-        match op {
-            Op::Assign { reg, expr } => {
-                lines.push(format!("{} = {}", self.leaf(&Leaf::Reg(*reg)), value(expr)));
+        let set = |to: &Leaf, value| format!("{} = {}", self.leaf(to), self.expr(value));
+        match action {
+            Action::Assign { reg, value } => lines.push(set(&Leaf::Reg(*reg), value)),
+            Action::Load { reg, from, .. } => {
+                lines.push(set(&Leaf::Reg(*reg), &Expr::Var(from.clone())));
             }
-            Op::Load { reg, from } => {
-                lines.push(format!("{} = {}", self.leaf(&Leaf::Reg(*reg)), place(from)));
-            }
-            Op::Store { to, value: expr } => lines.push(format!("{} = {}", place(to), value(expr))),
-            Op::Update { reg, at, update } => lines.extend(self.update(*reg, at, update, env)),
-            Op::Assert(cond) => lines.push(format!("assert({})", value(cond))),
-            Op::Skip
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Choose { .. }
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => {}
+            Action::Store { to, value } => lines.push(set(to, value)),
+            Action::Update(change) => lines.extend(self.update(change)),
+            Action::Assert(cond) => lines.push(format!("assert({})", self.expr(cond))),
+            Action::Nothing
+            | Action::Choose { .. }
+            | Action::Drain(_)
+            | Action::Branch { .. }
+            | Action::Assume(_) => {}
         }
         Ok(lines)
     }
 
-    fn update(&self, reg: Option<Reg>, at: &Address, update: &Update, env: &Env) -> Vec<String> {
-        let place = env.place(at);
-        let target = reg.map(|reg| self.leaf(&Leaf::Reg(reg)));
-        let text = self.leaf(&place);
-        let new = match update {
-            Update::Cas { expected, new } => {
-                let (expected, new) = (env.value(expected), self.expr(&env.value(new)));
-                let equal = Expr::Binary(BinOp::Eq, Box::new(Expr::Var(place)), Box::new(expected));
-                let equal = self.expr(&equal);
-                return vec![match target {
-                    Some(reg) => format!(
-                        "if :: ({equal}) -> {text} = {new}; {reg} = 1; :: else -> {reg} = 0; fi"
-                    ),
-                    None => format!("if :: ({equal}) -> {text} = {new}; :: else fi"),
-                }];
-            }
-            Update::Swap { new } => env.value(new),
-            Update::Add { by } => {
-                let (op, by) = match env.value(by) {
-                    Expr::Const(less) if less < 0 && less > i32::MIN => {
-                        (BinOp::Sub, Expr::Const(-less))
-                    }
-                    more => (BinOp::Add, more),
-                };
-                Expr::Binary(op, Box::new(Expr::Var(place.clone())), Box::new(by))
-            }
-            Update::Bits { op, by } => {
-                Expr::Binary(*op, Box::new(Expr::Var(place.clone())), Box::new(env.value(by)))
-            }
-        };
-        let change = format!("{text} = {}", self.expr(&new));
-        match (reg, target) {
+    fn update(&self, change: &Change) -> Vec<String> {
+        let target = change.reg.map(|reg| self.leaf(&Leaf::Reg(reg)));
+        let place = self.leaf(&change.at);
+        if let Some(writes) = change.succeeds() {
+            let (writes, new) = (self.expr(&writes), self.expr(&change.new));
+            return vec![match target {
+                Some(reg) => format!(
+                    "if :: ({writes}) -> {place} = {new}; {reg} = 1; :: else -> {reg} = 0; fi"
+                ),
+                None => format!("if :: ({writes}) -> {place} = {new}; :: else fi"),
+            }];
+        }
+        let write = format!("{place} = {}", self.expr(&without_negative(&change.new)));
+        match (change.reg, target) {
             (Some(reg), Some(target)) => {
-                let read = Expr::Var(place);
-                if mentions(&new, reg) || mentions(&read, reg) {
+                if mentions(&change.new, reg) || mentions(&change.old, reg) {
                     self.kept.set(true);
                     let kept = super::declare::KEPT;
-                    vec![format!("{kept} = {text}"), change, format!("{target} = {kept}")]
+                    vec![format!("{kept} = {place}"), write, format!("{target} = {kept}")]
                 } else {
-                    vec![format!("{target} = {text}"), change]
+                    vec![format!("{target} = {place}"), write]
                 }
             }
-            _ => vec![change],
+            _ => vec![write],
         }
     }
 }
 
-/// Where an operation writes.
-pub(super) fn written(op: &Op) -> Option<&Address> {
-    op.access().filter(|access| access.stores).and(op.address())
+/// The sum with a negative number as a difference.
+fn without_negative(sum: &Expr<Leaf>) -> Expr<Leaf> {
+    match sum {
+        Expr::Binary(BinOp::Add, a, b) => match **b {
+            Expr::Const(less) if less < 0 && less > i32::MIN => {
+                Expr::Binary(BinOp::Sub, a.clone(), Box::new(Expr::Const(-less)))
+            }
+            _ => sum.clone(),
+        },
+        _ => sum.clone(),
+    }
 }
 
 fn size(expr: &Expr<Leaf>) -> usize {
@@ -347,13 +289,8 @@ fn mentions(expr: &Expr<Leaf>, reg: Reg) -> bool {
 
 /// Whether an expression may read what is written there.
 fn reads(expr: &Expr<Leaf>, place: &Leaf) -> bool {
-    let stretch = |place: &Leaf| match place {
-        Leaf::Reg(_) => None,
-        Leaf::Loc(loc) => Some((*loc, 1)),
-        Leaf::Element(base, len, _) => Some((*base, *len)),
-    };
-    let Some((start, len)): Option<(Loc, u32)> = stretch(place) else { return false };
+    let Some((start, len)) = place.stretch() else { return false };
     has(expr, &|leaf| {
-        stretch(leaf).is_some_and(|(at, many)| at.0 < start.0 + len && start.0 < at.0 + many)
+        leaf.stretch().is_some_and(|(at, many)| at.0 < start.0 + len && start.0 < at.0 + many)
     })
 }
