@@ -10,7 +10,6 @@ use crate::translate;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use fencepost_engines::{Auto, Automata, Engine, Explicit, Robust, RobustBy};
 use fencepost_infer::menu::Dish;
 use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
@@ -83,18 +82,6 @@ pub(crate) enum EngineName {
     Stateless,
     /// Simulates TSO and PSO by a program under SC, up to a number of context switches (--contexts, --delay)
     Translate,
-}
-
-impl Verifier {
-    /// The engine of this name.
-    pub(crate) fn engine(self) -> &'static (dyn Engine + Sync) {
-        match self {
-            Verifier::Auto => &Auto,
-            Verifier::Explicit => &Explicit,
-            Verifier::Automata => &Automata::USUAL,
-            Verifier::Robust => &Robust { by: RobustBy::Auto },
-        }
-    }
 }
 
 /// What fences are checked with.

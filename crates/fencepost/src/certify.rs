@@ -2,7 +2,7 @@
 
 use crate::args::{Certify, Format};
 use crate::exit::Exit;
-use crate::input::{Source, shown};
+use crate::input::{InputFile, shown};
 use crate::output::Output;
 use fencepost_certify::{Certified, Header, Rejected, check};
 use fencepost_report::paint::{counted, printable};
@@ -17,7 +17,7 @@ const HEADER: u64 = 1 << 16;
 /// Checks a certificate.
 pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
     let name = shown(&options.certificate);
-    let source = match Source::read(&options.program) {
+    let source = match InputFile::read(&options.program) {
         Ok(source) => source,
         Err(message) => {
             output.error(&message);
@@ -33,7 +33,8 @@ pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
     };
     // A certificate does not choose what it is about: other clients than those of the file must be named.
     let asked: Vec<String> = options.client.iter().cloned().collect();
-    let Ok((_, problems)) = source.lower_clients(&asked, output) else { return Exit::Unusable };
+    let Ok(parsed) = source.parse(&asked, output) else { return Exit::Unusable };
+    let problems = parsed.programs();
     let Some(problem) = problems.iter().find(|p| p.name == client) else {
         let clients: Vec<String> = problems.iter().map(|p| format!("`{}`", p.name)).collect();
         let (client, clients) = (printable(&client), printable(&clients.join(", ")));

@@ -1,16 +1,15 @@
 //! `fencepost check`.
 
-use crate::args::{Check, EngineName, Format};
+use crate::args::{Check, EngineName, Format, Search};
 use crate::exit::Exit;
 use crate::guard::guarded_while;
-use crate::input::{self, Source, Unusable};
+use crate::input::{self, InputFile, Unusable};
 use crate::output::Output;
 use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
+use fencepost::EngineChoice;
 use fencepost_engines::certificate::write_certificate;
-use fencepost_engines::{
-    Abstraction, Auto, Automata, Engine, Explicit, Settings, Stateless, Task, Translate,
-};
+use fencepost_engines::{Engine, Settings, Task};
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_report::Story;
@@ -22,37 +21,102 @@ use fencepost_report::trace_file::TraceFile;
 use fencepost_report::verdict_line::{ROBUST, SPIN, advice, remark, row, shown};
 use std::path::{Path, PathBuf};
 
-/// Checks every program under every model.
-pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
-    let (domain, k) = options.abstraction.choice();
-    let abstraction = Abstraction { domain, k };
-    let automata = Automata::default();
-    let stateless = Stateless { preemptions: options.preemptions };
-    let translate = Translate { bound: options.bound.bound() };
-    let engine: &dyn Engine = match options.engine {
-        EngineName::Auto => &Auto,
-        EngineName::Explicit => &Explicit,
-        EngineName::Abstraction => &abstraction,
-        EngineName::Automata => &automata,
-        EngineName::Stateless => &stateless,
-        EngineName::Translate => &translate,
-    };
-    run_with(options, engine, output)
+/// What is to be checked, and what is to be done with the answers.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) models: Vec<String>,
+    pub(crate) clients: Vec<String>,
+    pub(crate) format: Format,
+    pub(crate) accept_bounded: bool,
+    pub(crate) trace_dir: Option<PathBuf>,
+    pub(crate) certificate: Option<PathBuf>,
+    /// Where to draw what buffers can hold.
+    pub(crate) dot: Option<PathBuf>,
+    pub(crate) all_traces: bool,
+    pub(crate) witness: bool,
+    /// Show runs of an abstract model that the exact model does not follow.
+    pub(crate) spurious: bool,
+    pub(crate) quiet: bool,
 }
 
-/// The same with an engine of the caller's choice.
-pub(crate) fn run_with(options: &Check, engine: &dyn Engine, output: &mut Output) -> Exit {
-    let (models, wrong) = match input::models(&options.model) {
+impl Check {
+    /// The engine that the options ask for; otherwise which option does not go with it, and why.
+    fn engine(&self) -> Result<EngineChoice, (&'static str, String)> {
+        let refuse = |option: &'static str, why: &str| Err((option, format!("{option}{why}")));
+        if self.abstraction.is_given() && self.engine != EngineName::Abstraction {
+            let message =
+                "--domain and --k are for --engine abstraction; the others choose by themselves";
+            return Err(("--domain", message.into()));
+        }
+        if self.preemptions.is_some() && self.engine != EngineName::Stateless {
+            let why = " is for --engine stateless; the others have no such bound";
+            return refuse("--preemptions", why);
+        }
+        if let Some(option) = self.bound.given()
+            && self.engine != EngineName::Translate
+        {
+            return refuse(option, " is for --engine translate; the others have no such bound");
+        }
+        if self.dot.is_some() && self.engine != EngineName::Automata {
+            let why = " is for --engine automata; the others do not know all contents of a buffer";
+            return refuse("--dot", why);
+        }
+        let (domain, k) = self.abstraction.choice();
+        Ok(match self.engine {
+            EngineName::Auto => EngineChoice::Auto,
+            EngineName::Explicit => EngineChoice::Explicit,
+            EngineName::Abstraction => EngineChoice::Abstraction { domain, k },
+            EngineName::Automata => EngineChoice::Automata,
+            EngineName::Stateless => EngineChoice::Stateless { preemptions: self.preemptions },
+            EngineName::Translate => EngineChoice::Translate { bound: self.bound.bound() },
+        })
+    }
+}
+
+/// Checks every program under every model.
+pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
+    let batch = Batch {
+        files: options.files.clone(),
+        models: options.model.clone(),
+        clients: options.client.clone(),
+        format: options.format,
+        accept_bounded: options.accept_bounded,
+        trace_dir: options.trace_dir.clone(),
+        certificate: options.certificate.clone(),
+        dot: options.dot.clone(),
+        all_traces: options.all_traces,
+        witness: options.witness,
+        spurious: options.engine == EngineName::Abstraction,
+        quiet: options.quiet,
+    };
+    let (engine, wrong) = match options.engine() {
+        Ok(engine) => (engine, None),
+        Err(wrong) => (EngineChoice::default(), Some(wrong)),
+    };
+    run_with(&batch, &options.search, engine.engine().as_ref(), wrong, output)
+}
+
+/// The same with an engine of the caller's choice. `wrong` is an option that does not go with the others.
+pub(crate) fn run_with(
+    batch: &Batch,
+    search: &Search,
+    engine: &dyn Engine,
+    wrong: Option<(&'static str, String)>,
+    output: &mut Output,
+) -> Exit {
+    let (models, wrong_models) = match input::models(&batch.models) {
         Ok(models) => (models, Vec::new()),
         Err(wrong) => (Vec::new(), wrong),
     };
-    let quiet = options.quiet || options.format == Format::Json;
+    let quiet = batch.quiet || batch.format == Format::Json;
     let mut checking = Checking {
-        options,
+        batch,
+        fixed_buffer: search.buffer.is_some(),
         models,
         engine,
-        settings: settings(&options.search),
-        session: Session::new(&options.search, options.quiet),
+        settings: settings(search),
+        session: Session::new(search, batch.quiet),
         output,
         pictures: !quiet,
         shown: false,
@@ -63,40 +127,21 @@ pub(crate) fn run_with(options: &Check, engine: &dyn Engine, output: &mut Output
         results: Vec::new(),
         errors: Vec::new(),
     };
-    if options.abstraction.is_given() && options.engine != EngineName::Abstraction {
-        let message =
-            "--domain and --k are for --engine abstraction; the others choose by themselves";
-        checking.unusable(Path::new("--domain"), message.into());
-        return checking.finish();
-    }
-    if options.preemptions.is_some() && options.engine != EngineName::Stateless {
-        let message = "--preemptions is for --engine stateless; the others have no such bound";
-        checking.unusable(Path::new("--preemptions"), message.into());
-        return checking.finish();
-    }
-    if let Some(option) = options.bound.given()
-        && options.engine != EngineName::Translate
-    {
-        let message = format!("{option} is for --engine translate; the others have no such bound");
+    if let Some((option, message)) = wrong {
         checking.unusable(Path::new(option), message);
         return checking.finish();
     }
-    if options.dot.is_some() && options.engine != EngineName::Automata {
-        let message =
-            "--dot is for --engine automata; the others do not know all contents of a buffer";
-        checking.unusable(Path::new("--dot"), message.into());
-        return checking.finish();
-    }
-    if options.certificate.is_some() && checking.models.len() > 1 {
+    if batch.certificate.is_some() && checking.models.len() > 1 {
         let message = "a certificate is about one model: choose it with --model".into();
         checking.unusable(Path::new("--certificate"), message);
         return checking.finish();
     }
-    if !wrong.is_empty() {
-        wrong.into_iter().for_each(|message| checking.unusable(Path::new("--model"), message));
+    if !wrong_models.is_empty() {
+        let complain = |message| checking.unusable(Path::new("--model"), message);
+        wrong_models.into_iter().for_each(complain);
         return checking.finish();
     }
-    for path in &options.files {
+    for path in &batch.files {
         match input::expand(path) {
             Ok(files) => files.iter().for_each(|file| checking.file(file)),
             Err(message) => checking.unusable(path, message),
@@ -116,7 +161,9 @@ struct Tally {
 }
 
 pub(crate) struct Checking<'a> {
-    pub(crate) options: &'a Check,
+    pub(crate) batch: &'a Batch,
+    /// Whether the user fixed the bound on pending accesses.
+    fixed_buffer: bool,
     models: Vec<ModelSpec>,
     engine: &'a dyn Engine,
     pub(crate) settings: Settings,
@@ -156,16 +203,15 @@ impl Checking<'_> {
         if self.output.is_closed() {
             return; // nobody reads on
         }
-        let source = match Source::read(path) {
-            Ok(source) => source,
+        let file = match InputFile::read(path) {
+            Ok(file) => file,
             Err(message) => return self.unusable(path, message),
         };
-        let doing = format!("reading {}", source.name);
-        let clients = &self.options.client;
-        match guarded_while(doing, || source.lower_clients(clients, self.output)) {
-            Ok(Ok((text, problems))) => {
-                for problem in &problems {
-                    self.program(&source.name, &text, problem);
+        let doing = format!("reading {}", file.name);
+        match guarded_while(doing, || file.parse(&self.batch.clients, self.output)) {
+            Ok(Ok(source)) => {
+                for problem in source.programs() {
+                    self.program(source.name(), source.text(), problem);
                 }
             }
             Ok(Err(Unusable(errors))) => {
@@ -182,10 +228,10 @@ impl Checking<'_> {
             "" => file.to_string(),
             client => format!("{file}  client {}", printable(client)),
         };
-        if self.options.format == Format::Text {
+        if self.batch.format == Format::Text {
             let paint = self.output.paint;
             self.output.print(&format!("{}\n", paint.strong(&title)));
-            if problem.states_no_property() && !self.options.quiet {
+            if problem.states_no_property() && !self.batch.quiet {
                 let note = "  note: the file states no property; only faults are looked for";
                 self.output.print(&format!("{}\n", paint.faint(note)));
             }
@@ -200,7 +246,7 @@ impl Checking<'_> {
             let stored = story.as_ref().and_then(|story| self.store(source, &finding, story));
             let certificate = self.certify(&finding);
             let buffers = self.draw(&finding);
-            if self.options.format == Format::Json {
+            if self.batch.format == Format::Json {
                 let mut result = CheckResult::new(&finding, story.as_ref());
                 result.trace_file = stored.as_deref().map(input::shown);
                 result.certificate = certificate.as_deref().map(input::shown);
@@ -213,18 +259,18 @@ impl Checking<'_> {
                 if let Some(about) = self.remark(&finding) {
                     text.push_str(&remark(&about, widest, paint));
                 }
-                if let Some(path) = certificate.filter(|_| !self.options.quiet) {
+                if let Some(path) = certificate.filter(|_| !self.batch.quiet) {
                     let about = format!("certificate: {}", input::shown(&path));
                     text.push_str(&remark(&about, widest, paint));
                 }
-                if let Some(buffers) = buffers.filter(|_| !self.options.quiet) {
+                if let Some(buffers) = buffers.filter(|_| !self.batch.quiet) {
                     text.push_str(&buffers.lines(widest, paint));
                 }
                 self.output.print(&text);
             }
             findings.push((finding, stored));
         }
-        if self.options.format == Format::Text {
+        if self.batch.format == Format::Text {
             self.pictures(&title, problem, &findings);
         }
     }
@@ -266,18 +312,18 @@ impl Checking<'_> {
 
     /// What to say below a row.
     fn remark(&self, finding: &Finding<'_>) -> Option<String> {
-        if self.options.quiet {
+        if self.batch.quiet {
             None
         } else if self.is_accepted(finding) {
             Some("accepted: this counts as success (--accept-bounded)".into())
         } else {
-            let advice = advice(finding, self.settings.fixed_buffer.is_some())?;
+            let advice = advice(finding, self.fixed_buffer)?;
             Some(format!("try: {advice}"))
         }
     }
 
     fn is_accepted(&self, finding: &Finding<'_>) -> bool {
-        finding.class() == Class::Bounded && self.options.accept_bounded
+        finding.class() == Class::Bounded && self.batch.accept_bounded
     }
 
     fn count(&mut self, finding: &Finding<'_>) {
@@ -306,7 +352,7 @@ impl Checking<'_> {
 
     /// Writes the trace of a violation, if asked to.
     fn store(&mut self, source: &str, finding: &Finding<'_>, story: &Story<'_>) -> Option<PathBuf> {
-        let dir = self.options.trace_dir.as_ref()?;
+        let dir = self.batch.trace_dir.as_ref()?;
         let client = &finding.problem.name;
         let path = self.names.name(dir, finding.file, client, &finding.model.name);
         let file = TraceFile::new(
@@ -330,7 +376,7 @@ impl Checking<'_> {
 
     /// Writes the certificate of a verified program, if asked to.
     fn certify(&mut self, finding: &Finding<'_>) -> Option<PathBuf> {
-        let path = self.options.certificate.clone()?;
+        let path = self.batch.certificate.clone()?;
         if self.tally.programs > 1 {
             let message = "a certificate is about one program; there are several here".into();
             self.unusable(&path, message);
@@ -371,7 +417,7 @@ impl Checking<'_> {
         let mut text = String::new();
         let mut violated = false;
         for (finding, stored) in findings {
-            if self.options.engine == EngineName::Abstraction
+            if self.batch.spurious
                 && let Some(doubt) = finding.doubt()
             {
                 text.push('\n');
@@ -384,7 +430,7 @@ impl Checking<'_> {
                 continue;
             };
             match finding.class() {
-                Class::Violated if violated && !self.options.all_traces => {
+                Class::Violated if violated && !self.batch.all_traces => {
                     self.left_out = true;
                     continue;
                 }
@@ -392,7 +438,7 @@ impl Checking<'_> {
                     violated = true;
                     self.shown = true;
                 }
-                Class::Verified if self.options.witness => {}
+                Class::Verified if self.batch.witness => {}
                 Class::Verified | Class::Bounded | Class::Inconclusive | Class::Crashed => continue,
             }
             text.push('\n');
@@ -409,7 +455,7 @@ impl Checking<'_> {
 
     fn finish(mut self) -> Exit {
         let Tally { programs, verified, violated, inconclusive, crashed } = self.tally;
-        if self.options.format == Format::Json {
+        if self.batch.format == Format::Json {
             let version = env!("CARGO_PKG_VERSION");
             let mut report = CheckReport::new(version, self.results, self.errors);
             match self.engine.name() {
@@ -441,7 +487,7 @@ impl Checking<'_> {
             if self.left_out {
                 hints.push("--all-traces shows the traces of the other models");
             }
-            if self.options.trace_dir.is_none() {
+            if self.batch.trace_dir.is_none() {
                 hints.push("--trace-dir DIR keeps traces for `fencepost replay`");
             }
             if !hints.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::args::{Clients, Format};
 use crate::exit::Exit;
-use crate::input::Source;
+use crate::input::InputFile;
 use crate::output::Output;
 use fencepost_frontends::fp::generate::{self, Bounds};
 use fencepost_ir::Diagnostics;
@@ -11,7 +11,7 @@ use fencepost_report::paint::{count, counted};
 
 /// Lists clients, one on each line; how many there are goes to standard error.
 pub(crate) fn run(options: &Clients, output: &mut Output) -> Exit {
-    let source = match Source::read(&options.file) {
+    let source = match InputFile::read(&options.file) {
         Ok(source) => source,
         Err(message) => {
             output.error(&message);

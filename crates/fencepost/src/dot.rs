@@ -53,7 +53,7 @@ impl Buffers {
 impl Checking<'_> {
     /// Finds out what buffers can hold and draws it, if asked to.
     pub(crate) fn draw(&mut self, finding: &Finding<'_>) -> Option<Buffers> {
-        let dir = self.options.dot.clone()?;
+        let dir = self.batch.dot.clone()?;
         if self.session.interrupted() {
             return None;
         }

@@ -2,20 +2,20 @@
 
 use crate::args::Dump;
 use crate::exit::Exit;
-use crate::input::Source;
+use crate::input::InputFile;
 use crate::output::Output;
 
 /// Prints what a program is made of.
 pub(crate) fn run(options: &Dump, output: &mut Output) -> Exit {
-    let source = match Source::read(&options.file) {
+    let source = match InputFile::read(&options.file) {
         Ok(source) => source,
         Err(message) => {
             output.error(&message);
             return Exit::Unusable;
         }
     };
-    let Ok((_, problems)) = source.lower(output) else { return Exit::Unusable };
-    let texts: Vec<String> = problems.iter().map(fencepost_ir::text::print).collect();
+    let Ok(source) = source.parse(&[], output) else { return Exit::Unusable };
+    let texts: Vec<String> = source.programs().iter().map(fencepost_ir::text::print).collect();
     output.print(&texts.join("\n"));
     Exit::Fine
 }

@@ -2,7 +2,7 @@
 
 use crate::args::Fmt;
 use crate::exit::Exit;
-use crate::input::{self, Source};
+use crate::input::{self, InputFile};
 use crate::output::Output;
 use crate::store::replace;
 use fencepost_ir::Diagnostics;
@@ -31,7 +31,7 @@ pub(crate) fn run(options: &Fmt, output: &mut Output) -> Exit {
 }
 
 fn one(path: &Path, check: bool, output: &mut Output) -> Exit {
-    let source = match Source::read(path) {
+    let source = match InputFile::read(path) {
         Ok(source) => source,
         Err(message) => {
             output.error(&message);

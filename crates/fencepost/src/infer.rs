@@ -1,75 +1,75 @@
 //! `fencepost infer`: the cheapest fences that make a program right, written into its source.
 //!
-//! The new text is compiled again and compared with the program that was verified, for every client;
-//! only then it is shown or written.
-//!
-//! - [`prepare`]: the question; [`show`]: the answer for a reader;
-//!   [`traces`]: runs for `replay`.
+//! - [`prepare`]: from options to requests; [`show`]: the answer for a reader.
 
 mod prepare;
 mod show;
-mod traces;
 
-use crate::args::{Format, Infer, Method};
+use crate::args::{Format, Infer};
 use crate::exit::Exit;
 use crate::guard::guarded_while;
-use crate::input::{self, Source};
+use crate::input;
 use crate::output::Output;
-use crate::session::{Session, settings};
-use crate::store::replace;
-use fencepost_engines::{Settings, Task, Verdict};
-use fencepost_frontends::FenceSyntax;
-use fencepost_frontends::repaired::Original;
-use fencepost_infer::candidates::Candidates;
-use fencepost_infer::lazy::{self, Question};
-use fencepost_infer::papers;
-use fencepost_infer::repair::{Inference, Repair, Sufficiency};
-use fencepost_ir::Problem;
-use fencepost_models::ModelSpec;
-use fencepost_models::coherence::Domain;
-use fencepost_report::diff;
+use crate::session::Session;
+use crate::store::{TraceNames, replace};
+use fencepost::{PreparedRepair, Repaired};
+use fencepost_infer::repair::Inference;
 use fencepost_report::json::InputError;
 use fencepost_report::paint::printable;
-use fencepost_report::repair::Subject;
 use fencepost_report::repair_json::{Beside, InferReport, SeveralReports};
 use fencepost_report::verdict_line::shown;
+use prepare::Input;
+pub(crate) use prepare::Job;
 use serde::Serialize;
+use std::path::Path;
 
 /// Looks for fences, under one model after the other.
 pub(crate) fn run(options: &Infer, output: &mut Output) -> Exit {
+    run_job(&Job::from(options), output)
+}
+
+/// The same for a job.
+pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
     let version = env!("CARGO_PKG_VERSION");
-    let file = input::shown(&options.file);
-    let json = options.format == Format::Json;
-    let several = options.model.len() > 1;
+    let file = input::shown(&job.file);
+    let json = job.format == Format::Json;
+    let several = job.models.len() > 1;
     let unusable = |model: &str, errors: Vec<InputError>| {
         let mut report = InferReport::unusable(version, &file, model, errors);
-        report.method = name(options.method).into();
-        report.engine = options.engine.engine().name().into();
+        report.method = job.repair.method.name().into();
+        report.engine = job.repair.verifier.engine().name().into();
         report
     };
-    let input = prepare::prepare(options, output);
-    let asked = input.as_ref().map_err(Vec::clone).and_then(|input| input.ask(output));
-    let inferrings = match asked {
-        Ok(inferrings) => inferrings,
+    let session = Session::new(&job.search, job.quiet);
+    let input = prepare::read(job, output);
+    let watch = session.watch(&file);
+    let requests = input
+        .as_ref()
+        .map_err(Vec::clone)
+        .and_then(|input| input.requests(job, &session, &watch, output));
+    let requests = match requests {
+        Ok(requests) => requests,
         Err(errors) if json && several => {
             print_json(&SeveralReports::new(version, &file, Vec::new(), errors), output);
             return Exit::Unusable;
         }
         Err(errors) => {
             if json {
-                print_json(&unusable(&options.model.join(","), errors), output);
+                print_json(&unusable(&job.models.join(","), errors), output);
             }
             return Exit::Unusable;
         }
     };
     let (mut reports, mut worst) = (Vec::new(), Exit::Fine);
-    for (at, inferring) in inferrings.iter().enumerate() {
+    let input = input.as_ref().map_err(|_| ()).expect("requests come from an input");
+    for (at, request) in requests.into_iter().enumerate() {
         if at > 0 && !json {
             output.print("\n");
         }
-        let (exit, report) = match inferring.run(output) {
+        let model = request.model().clone();
+        let (exit, report) = match answer(job, input, request, output) {
             Ok(done) => done,
-            Err(errors) => (Exit::Unusable, Some(unusable(&inferring.model.name, errors))),
+            Err(errors) => (Exit::Unusable, Some(unusable(&model.name, errors))),
         };
         worst = worst.and(exit);
         reports.extend(report);
@@ -83,12 +83,90 @@ pub(crate) fn run(options: &Infer, output: &mut Output) -> Exit {
     worst
 }
 
-/// A method's name on the command line.
-fn name(method: Method) -> &'static str {
-    match method {
-        Method::Lazy => "lazy",
-        Method::Fixpoint => "fixpoint",
+/// Runs a request. Returns the answer for programs, if one is wanted; another one is printed.
+fn answer(
+    job: &Job,
+    input: &Input,
+    request: PreparedRepair<'_>,
+    output: &mut Output,
+) -> Result<(Exit, Option<InferReport>), Vec<InputError>> {
+    let what = format!("{}  {}", input.source.name(), shown(request.model()));
+    let doing = format!("inferring fences for {what}");
+    let Ok(repaired) = guarded_while(doing.clone(), || request.run()) else {
+        return Ok((Exit::Internal, None));
+    };
+    let mut beside = Beside {
+        version: env!("CARGO_PKG_VERSION").into(),
+        seconds: repaired.seconds(),
+        diff: repaired.diff().into(),
+        ..Beside::default()
+    };
+    if let Some(dir) = &job.trace_dir {
+        beside.trace_files = store_traces(dir, input, &repaired, output)?;
     }
+    beside.written = write(job, input, &repaired, output)?;
+    let exit = match repaired.inference() {
+        Inference::Repaired(_) if repaired.is_accepted(job.accept_bounded) => Exit::Fine,
+        Inference::Repaired(_) | Inference::GaveUp(_) => Exit::Inconclusive,
+        Inference::Unrepairable(_) => Exit::Violated,
+    };
+    let report = match job.format {
+        Format::Json => Some(repaired.report(&beside)),
+        Format::Text => {
+            show::show(job, &repaired, &beside, output);
+            None
+        }
+    };
+    Ok((exit, report))
+}
+
+/// Stores the run that each fence prevents, or the one that nothing does. The stored source is the one the run is
+/// of. Returns where each is.
+fn store_traces(
+    dir: &Path,
+    input: &Input,
+    repaired: &Repaired<'_>,
+    output: &Output,
+) -> Result<Vec<Option<String>>, Vec<InputError>> {
+    let mut names = TraceNames::default();
+    let mut stored = Vec::new();
+    for run in repaired.prevented_runs() {
+        let Some(run) = run else {
+            stored.push(None);
+            continue;
+        };
+        let path = names.name(dir, input.source.name(), &run.client, &run.model.name);
+        let name = input::shown(&path);
+        let written = std::fs::create_dir_all(dir)
+            .and_then(|()| replace(&path, run.file.to_text().as_bytes()));
+        if let Err(error) = written {
+            let message = format!("cannot write the trace {name}: {error}");
+            return Err(vec![complaint(&name, message, output)]);
+        }
+        stored.push(Some(name));
+    }
+    Ok(stored)
+}
+
+/// Writes the new text, if it is wanted and is a repair. Returns where to.
+fn write(
+    job: &Job,
+    input: &Input,
+    repaired: &Repaired<'_>,
+    output: &Output,
+) -> Result<Option<String>, Vec<InputError>> {
+    let own = input.path.as_ref().filter(|_| job.write);
+    let Some(path) = job.output.as_ref().or(own) else { return Ok(None) };
+    let Some(text) = repaired.text().filter(|_| repaired.is_accepted(job.accept_bounded)) else {
+        return Ok(None);
+    };
+    if job.write && text == input.source.text() {
+        return Ok(None);
+    }
+    let name = input::shown(path);
+    replace(path, text.as_bytes())
+        .map_err(|error| vec![complaint(&name, format!("cannot write {name}: {error}"), output)])?;
+    Ok(Some(name))
 }
 
 fn print_json(report: &impl Serialize, output: &mut Output) {
@@ -101,172 +179,4 @@ fn complaint(file: &str, message: String, output: &Output) -> InputError {
     output.error(&message);
     let (severity, code, line, column) = ("error", None, None, None);
     InputError { file: printable(file), severity, code, line, column, message }
-}
-
-/// What is to be repaired.
-struct Input<'a> {
-    options: &'a Infer,
-    source: Source,
-    text: String,
-    clients: Vec<String>,
-    models: Vec<ModelSpec>,
-    problems: Vec<Problem>,
-    /// The fences of its language.
-    fences: FenceSyntax,
-    /// What the question of a litmus test is taken as, if it is another one than the file has.
-    taken: Option<String>,
-    /// Whether the file has a `final exists`.
-    asking: bool,
-}
-
-/// Fences are inferred for a text that was compiled, with fences that its language has.
-const WRITABLE: &str = "the text of a program takes fences and is still a program";
-
-impl Input<'_> {
-    /// The source, ready for fences.
-    fn original(&self) -> Original<'_> {
-        let Input { source, text, clients, problems, .. } = self;
-        Original { frontend: source.frontend, text, clients, problems }
-    }
-}
-
-/// One question, ready to be asked.
-struct Inferring<'a> {
-    input: &'a Input<'a>,
-    model: &'a ModelSpec,
-    candidates: Candidates,
-    /// What the papers' method abstracts store buffers to, if it does.
-    abstraction: Option<(Domain, u32)>,
-}
-
-/// What is to be done with an answer besides showing it.
-#[derive(Default)]
-struct Outcome {
-    /// The new text, if there is a repair.
-    text: Option<String>,
-    beside: Beside,
-}
-
-impl Inferring<'_> {
-    /// Asks. Returns the answer for programs, if one is wanted; another one is printed.
-    fn run(&self, output: &mut Output) -> Result<(Exit, Option<InferReport>), Vec<InputError>> {
-        let options = self.input.options;
-        let settings = settings(&options.search);
-        let session = Session::new(&options.search, options.quiet);
-        let what = format!("{}  {}", self.input.source.name, shown(self.model));
-        let doing = format!("inferring fences for {what}");
-        let question = Question {
-            problems: &self.input.problems,
-            model: self.model,
-            candidates: &self.candidates,
-            engine: options.engine.engine(),
-            settings,
-            all: options.all,
-            abstraction: self.abstraction,
-        };
-        let inferred = guarded_while(doing.clone(), || {
-            session.run(&what, |budget| match options.method {
-                Method::Lazy => lazy::infer(question, budget),
-                Method::Fixpoint => papers::infer(question, budget),
-            })
-        });
-        let Ok((inference, seconds)) = inferred else { return Ok((Exit::Internal, None)) };
-        let mut done = Outcome::default();
-        done.beside.version = env!("CARGO_PKG_VERSION").into();
-        done.beside.seconds = seconds;
-        if let Inference::Repaired(repair) = &inference {
-            let text = guarded_while(doing, || self.edited(repair, &session, settings));
-            let Ok(text) = text else { return Ok((Exit::Internal, None)) };
-            done.beside.diff = diff::unified(&self.input.source.name, &self.input.text, &text);
-            done.text = Some(text);
-        }
-        if let Some(dir) = &options.trace_dir {
-            done.beside.trace_files =
-                self.store_traces(dir, &inference, (&session, settings), output)?;
-        }
-        done.beside.written = self.write(&inference, &done, output)?;
-        let exit = self.exit(&inference);
-        let subject = self.subject(settings);
-        let sc = ModelSpec::SC;
-        let report = match options.format {
-            Format::Json => Some(InferReport::new(&subject, &inference, &sc, &done.beside)),
-            Format::Text => {
-                self.show(&subject, &inference, &sc, &done.beside, output);
-                None
-            }
-        };
-        Ok((exit, report))
-    }
-
-    fn subject(&self, settings: Settings) -> Subject<'_> {
-        Subject {
-            file: &self.input.source.name,
-            model: self.model,
-            method: name(self.input.options.method),
-            engine: self.input.options.engine.engine().name(),
-            problems: &self.input.problems,
-            candidates: &self.candidates,
-            fences: &self.input.fences,
-            reductions: settings.reductions,
-        }
-    }
-
-    fn exit(&self, inference: &Inference) -> Exit {
-        match inference {
-            Inference::Repaired(repair) if self.is_accepted(repair) => Exit::Fine,
-            Inference::Repaired(_) | Inference::GaveUp(_) => Exit::Inconclusive,
-            Inference::Unrepairable(_) => Exit::Violated,
-        }
-    }
-
-    /// Whether a repair counts as one.
-    fn is_accepted(&self, repair: &Repair) -> bool {
-        match repair.sufficiency {
-            Sufficiency::Verified => true,
-            Sufficiency::Bounded(_) => self.input.options.accept_bounded,
-        }
-    }
-
-    /// The repaired text, once it is known to be what was verified.
-    fn edited(&self, repair: &Repair, session: &Session, settings: Settings) -> String {
-        let (placement, written) = (&repair.placements[0], self.candidates.written);
-        let repaired = self.input.original().repaired(placement, written).expect(WRITABLE);
-        for at in repaired.differing {
-            let problem =
-                repaired.problems[at].clone().with_requirements_of(&self.input.problems[at]);
-            let task = Task { problem: &problem, model: self.model };
-            let (answer, _) = session.run("the new text", |budget| {
-                self.input.options.engine.engine().run(task, settings, budget)
-            });
-            let holds = match answer.verdict {
-                Verdict::Verified(_) => true,
-                Verdict::Violated(_) => false,
-                Verdict::Inconclusive(_) => repair.sufficiency != Sufficiency::Verified,
-            };
-            assert!(holds, "the text with the fences is as right as the program with them");
-        }
-        repaired.text
-    }
-
-    /// Writes the new text, if it is wanted and is a repair. Returns where to.
-    fn write(
-        &self,
-        inference: &Inference,
-        done: &Outcome,
-        output: &Output,
-    ) -> Result<Option<String>, Vec<InputError>> {
-        let own = self.input.source.path.as_ref().filter(|_| self.input.options.write);
-        let Some(path) = self.input.options.output.as_ref().or(own) else { return Ok(None) };
-        let (Inference::Repaired(repair), Some(text)) = (inference, &done.text) else {
-            return Ok(None);
-        };
-        if !self.is_accepted(repair) || (self.input.options.write && *text == self.input.text) {
-            return Ok(None);
-        }
-        let name = input::shown(path);
-        replace(path, text.as_bytes()).map_err(|error| {
-            vec![complaint(&name, format!("cannot write {name}: {error}"), output)]
-        })?;
-        Ok(Some(name))
-    }
 }

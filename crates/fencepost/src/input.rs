@@ -1,8 +1,9 @@
 //! From paths to programs: files, directories, standard input, model files.
 
 use crate::output::Output;
-use fencepost_frontends::{Frontend, Request};
-use fencepost_ir::{Diagnostics, Problem, Span};
+use fencepost::source::decode;
+use fencepost::{Lowering, Source, SourceError};
+use fencepost_ir::Diagnostics;
 use fencepost_models::ModelSpec;
 use fencepost_report::diagnostics::render;
 use fencepost_report::json::InputError;
@@ -17,16 +18,15 @@ const STDIN: &str = "-";
 /// No source is longer; more is not even read.
 const LONGEST: u64 = 1 << 25;
 
-/// A source text and who understands it.
-pub(crate) struct Source {
+/// An input file, read but not parsed.
+pub(crate) struct InputFile {
     /// What the reader calls it.
     pub(crate) name: String,
     /// Where it is; none for standard input.
     pub(crate) path: Option<PathBuf>,
-    /// Its bytes.
-    pub(crate) bytes: Vec<u8>,
-    /// Who understands it.
-    pub(crate) frontend: &'static dyn Frontend,
+    bytes: Vec<u8>,
+    /// The file extension that tells the language.
+    extension: String,
 }
 
 /// Something wrong with an input, already said on standard error.
@@ -48,15 +48,17 @@ pub(crate) fn expand(path: &Path) -> Result<Vec<PathBuf>, String> {
         let kind = fs::symlink_metadata(&entry).map_err(told)?.file_type();
         if kind.is_dir() {
             found.extend(expand(&entry)?);
-        } else if frontend(&entry).is_some() {
+        } else if language(&entry).is_some() {
             found.push(entry);
         }
     }
     Ok(found)
 }
 
-fn frontend(path: &Path) -> Option<&'static dyn Frontend> {
-    fencepost_frontends::by_extension(path.extension()?.to_str()?)
+/// The file extension, if it tells a language.
+fn language(path: &Path) -> Option<String> {
+    let extension = path.extension()?.to_str()?;
+    fencepost_frontends::by_extension(extension).map(|_| extension.into())
 }
 
 /// A path for a message.
@@ -64,92 +66,64 @@ pub(crate) fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-impl Source {
+impl InputFile {
     /// Reads a file, or standard input.
-    pub(crate) fn read(path: &Path) -> Result<Source, String> {
+    pub(crate) fn read(path: &Path) -> Result<InputFile, String> {
         let mut bytes = Vec::new();
         if path.as_os_str() == STDIN {
             let told = |error| format!("cannot read standard input: {error}");
             io::stdin().lock().take(LONGEST).read_to_end(&mut bytes).map_err(told)?;
-            let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
-            return Ok(Source { name: "<stdin>".into(), path: None, bytes, frontend });
+            let (name, extension) = ("<stdin>".into(), "fp".into());
+            return Ok(InputFile { name, path: None, bytes, extension });
         }
         let name = shown(path);
-        let frontend = frontend(path).ok_or_else(|| {
+        let extension = language(path).ok_or_else(|| {
             format!("cannot tell the language of {name}: its name does not end in .fp or .litmus")
         })?;
         let told = |error: io::Error| format!("cannot read {name}: {error}");
         let file = fs::File::open(path).map_err(told)?;
         file.take(LONGEST).read_to_end(&mut bytes).map_err(told)?;
-        Ok(Source { name, path: Some(path.into()), bytes, frontend })
+        Ok(InputFile { name, path: Some(path.into()), bytes, extension })
     }
 
     /// From a trace file.
-    pub(crate) fn embedded(file: &str, text: &str) -> Source {
-        let own = || fencepost_frontends::by_extension("fp").expect("our own language");
-        Source {
-            name: printable(file),
-            path: None,
-            bytes: text.into(),
-            frontend: frontend(Path::new(file)).unwrap_or_else(own),
-        }
+    pub(crate) fn embedded(file: &str, text: &str) -> InputFile {
+        let extension = language(Path::new(file)).unwrap_or_else(|| "fp".into());
+        InputFile { name: printable(file), path: None, bytes: text.into(), extension }
     }
 
-    /// Whether it is a litmus test.
-    pub(crate) fn is_litmus(&self) -> bool {
-        self.frontend.name() == "litmus"
-    }
-
-    /// The text; what cannot be read as UTF-8 is replaced and complained about.
+    /// The text; what cannot be read as UTF-8 is replaced and reported.
     pub(crate) fn text(&self, diagnostics: &mut Diagnostics) -> String {
-        match std::str::from_utf8(&self.bytes) {
-            Ok(text) => text.into(),
-            Err(error) => {
-                let before = String::from_utf8_lossy(&self.bytes[..error.valid_up_to()]);
-                let line = before.matches('\n').count() as u32 + 1;
-                let column = before.chars().rev().take_while(|c| *c != '\n').count() as u32 + 1;
-                let start = error.valid_up_to() as u32;
-                let span = Span { start, end: start + 1, line, column };
-                diagnostics
-                    .error("FP0001", span, "the file is not UTF-8 text")
-                    .label("these bytes mean nothing")
-                    .hint("save the file with the encoding UTF-8");
-                String::from_utf8_lossy(&self.bytes).into_owned()
-            }
-        }
+        decode(&self.bytes, diagnostics)
     }
 
-    /// The programs it describes. What the front end has to say goes to standard error.
-    pub(crate) fn lower(&self, output: &Output) -> Result<(String, Vec<Problem>), Unusable> {
-        self.lower_for(&Request::default(), output)
+    /// The programs it describes, for these clients; for its own, if there are none. What the front end has to
+    /// say goes to standard error.
+    pub(crate) fn parse(&self, clients: &[String], output: &Output) -> Result<Source, Unusable> {
+        self.parse_with(Lowering { clients: clients.to_vec(), places: false }, output)
     }
 
-    /// The same, for these clients; for its own, if there are none.
-    pub(crate) fn lower_clients(
+    /// The same, lowered in a special way.
+    pub(crate) fn parse_with(
         &self,
-        clients: &[String],
+        lowering: Lowering,
         output: &Output,
-    ) -> Result<(String, Vec<Problem>), Unusable> {
-        let clients = Some(clients).filter(|clients| !clients.is_empty());
-        self.lower_for(&Request { clients, ..Request::default() }, output)
-    }
-
-    /// The same, as asked for.
-    pub(crate) fn lower_for(
-        &self,
-        request: &Request<'_>,
-        output: &Output,
-    ) -> Result<(String, Vec<Problem>), Unusable> {
-        let mut diagnostics = Diagnostics::new();
-        let text = self.text(&mut diagnostics);
-        let problems = if diagnostics.has_errors() {
-            None
-        } else {
-            self.frontend.lower_for(&text, request, &mut diagnostics)
+    ) -> Result<Source, Unusable> {
+        let say = |diagnostics: &Diagnostics, text: &str| {
+            output.message(&render(diagnostics, &self.name, text, output.paint_messages));
         };
-        output.message(&render(&diagnostics, &self.name, &text, output.paint_messages));
-        let all = || diagnostics.sorted().iter().map(|d| InputError::new(&self.name, d)).collect();
-        Ok((text, problems.ok_or_else(|| Unusable(all()))?))
+        match Source::from_bytes(&self.name, &self.bytes, &self.extension, lowering) {
+            Ok(source) => {
+                say(source.warnings(), source.text());
+                Ok(source)
+            }
+            Err(SourceError::Invalid(invalid)) => {
+                say(&invalid.diagnostics, &invalid.text);
+                let all = invalid.diagnostics.sorted();
+                Err(Unusable(all.iter().map(|d| InputError::new(&self.name, d)).collect()))
+            }
+            Err(error) => unreachable!("the language is known: {error}"),
+        }
     }
 }
 

@@ -3,67 +3,50 @@
 use crate::args::{Format, Outcomes};
 use crate::exit::Exit;
 use crate::guard::guarded_while;
-use crate::input::{self, Source};
+use crate::input::{self, InputFile};
 use crate::output::Output;
-use crate::session::{Session, settings};
-use fencepost_engines::{Answer, Engine, Explicit, Task};
-use fencepost_report::outcomes::{Column, OutcomesReport, OutcomesResult, table};
-use fencepost_report::paint::printable;
-use fencepost_report::verdict_line::shown;
+use crate::session::Session;
+use fencepost_report::outcomes::OutcomesReport;
 
 /// Lists the outcomes of a program.
 pub(crate) fn run(options: &Outcomes, output: &mut Output) -> Exit {
-    let (models, source) = match (input::models(&options.model), Source::read(&options.file)) {
-        (Ok(models), Ok(source)) => (models, source),
-        (models, source) => {
-            models.err().into_iter().flatten().chain(source.err()).for_each(|m| output.error(&m));
+    let (models, file) = match (input::models(&options.model), InputFile::read(&options.file)) {
+        (Ok(models), Ok(file)) => (models, file),
+        (models, file) => {
+            models.err().into_iter().flatten().chain(file.err()).for_each(|m| output.error(&m));
             return Exit::Unusable;
         }
     };
     let clients: Vec<String> = options.client.iter().cloned().collect();
-    let Ok((_, problems)) = source.lower_clients(&clients, output) else {
+    let Ok(source) = file.parse(&clients, output) else {
         return Exit::Unusable;
     };
     let session = Session::new(&options.search, false);
-    let settings = settings(&options.search);
-    let mut exit = if problems.is_empty() { Exit::Nothing } else { Exit::Fine };
-    let mut results = Vec::new();
-    for problem in &problems {
-        let mut answers: Vec<Answer> = Vec::new();
-        for model in &models {
-            let what = format!("{}  {}", source.name, shown(model));
-            let answer = guarded_while(format!("running {what}"), || {
-                session.run(&what, |budget| {
-                    Explicit.outcomes(Task { problem, model }, settings, budget)
-                })
-            });
-            let Ok((answer, _)) = answer else { return Exit::Internal };
-            if !answer.outcomes_complete {
-                exit = exit.and(Exit::Inconclusive);
-            }
-            answers.push(answer);
-        }
-        let columns: Vec<Column<'_>> =
-            models.iter().zip(&answers).map(|(model, answer)| Column { model, answer }).collect();
-        match options.format {
-            Format::Json => results.push(OutcomesResult::new(&source.name, problem, &columns)),
-            Format::Text => {
-                let title = match problem.name.as_str() {
-                    "" => source.name.clone(),
-                    client => format!("{}  client {}", source.name, printable(client)),
-                };
-                output.print(&table(&title, problem, &columns, output.paint));
-            }
-        }
+    let watch = session.watch(source.name());
+    let request = source
+        .outcomes(models)
+        .options(session.options(&options.search))
+        .cancel(session.cancel())
+        .observer(&watch);
+    let answers = guarded_while(format!("running {}", source.name()), || request.run());
+    let Ok(answers) = answers else { return Exit::Internal };
+    let mut exit = if answers.is_empty() { Exit::Nothing } else { Exit::Fine };
+    if answers.iter().any(|answer| !answer.is_complete()) {
+        exit = exit.and(Exit::Inconclusive);
     }
-    if options.format == Format::Json {
-        let report = OutcomesReport {
-            fencepost: env!("CARGO_PKG_VERSION").into(),
-            command: "outcomes".into(),
-            results,
-        };
-        let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
-        output.print(&format!("{text}\n"));
+    match options.format {
+        Format::Json => {
+            let report = OutcomesReport {
+                fencepost: env!("CARGO_PKG_VERSION").into(),
+                command: "outcomes".into(),
+                results: answers.iter().map(|answer| answer.record()).collect(),
+            };
+            let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
+            output.print(&format!("{text}\n"));
+        }
+        Format::Text => {
+            answers.iter().for_each(|answer| output.print(&answer.text(output.paint)));
+        }
     }
     exit
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{Format, Replay};
 use crate::exit::Exit;
-use crate::input::{Source, shown};
+use crate::input::{InputFile, shown};
 use crate::output::Output;
 use fencepost_engines::{Claim, Shown};
 use fencepost_ir::Problem;
@@ -30,13 +30,14 @@ pub(crate) fn run(options: &Replay, output: &mut Output) -> Exit {
             return Exit::Unusable;
         }
     };
-    let source = Source::embedded(&file.file, &file.source);
+    let source = InputFile::embedded(&file.file, &file.source);
     // A client may have come from outside of the source.
     let client: &[String] = match file.client.as_str() {
         "" => &[],
         _ => std::slice::from_ref(&file.client),
     };
-    let Ok((_, problems)) = source.lower_clients(client, output) else { return Exit::Unusable };
+    let Ok(parsed) = source.parse(client, output) else { return Exit::Unusable };
+    let problems = parsed.programs();
     let Some(problem) = problems.iter().find(|p| p.name == file.client) else {
         output.error(&format!(
             "{name}: the source in it has no client `{}`",

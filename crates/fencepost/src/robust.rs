@@ -6,15 +6,13 @@
 
 mod resume;
 
-use crate::args::{
-    Abstract, Bounds, Check, EngineName, Format, Infer, Method, Search, Verifier, parse_cost,
-    parse_kind,
-};
-use crate::check;
+use crate::args::{Format, Search, parse_cost, parse_kind};
+use crate::check::{self, Batch};
 use crate::exit::{self, Exit};
-use crate::infer;
+use crate::infer::{self, Job};
 use crate::output::Output;
 use clap::ValueEnum;
+use fencepost::{EngineChoice, RepairOptions};
 use fencepost_engines::{Robust, RobustBy};
 use fencepost_infer::menu::Dish;
 use std::path::PathBuf;
@@ -149,7 +147,9 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
         }
         return resume::run(
             path,
-            |engine, output| check::run_with(&check(options), engine, output),
+            |engine, output| {
+                check::run_with(&options.batch(), &options.search, engine, None, output)
+            },
             output,
         );
     }
@@ -159,28 +159,24 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
         (None, By::Stateless) => RobustBy::Stateless,
         (None, By::Attack) => RobustBy::Attack,
     };
-    check::run_with(&check(options), &Robust { by }, output)
+    let engine = Robust { by };
+    check::run_with(&options.batch(), &options.search, &engine, None, output)
 }
 
-/// The options as those of `check`.
-fn check(options: &Options) -> Check {
-    Check {
-        files: options.files.clone(),
-        model: options.model.clone(),
-        engine: EngineName::Auto,
-        format: options.format,
-        accept_bounded: options.accept_bounded,
-        client: options.client.clone(),
-        trace_dir: options.trace_dir.clone(),
-        certificate: None,
-        preemptions: None,
-        bound: Bounds { contexts: None, delay: None },
-        dot: None,
-        all_traces: options.all_traces,
-        witness: false,
-        quiet: options.quiet,
-        abstraction: Abstract { domain: None, k: None },
-        search: options.search,
+impl Options {
+    /// What `check` does with another engine.
+    fn batch(&self) -> Batch {
+        Batch {
+            files: self.files.clone(),
+            models: self.model.clone(),
+            clients: self.client.clone(),
+            format: self.format,
+            accept_bounded: self.accept_bounded,
+            trace_dir: self.trace_dir.clone(),
+            all_traces: self.all_traces,
+            quiet: self.quiet,
+            ..Batch::default()
+        }
     }
 }
 
@@ -194,28 +190,29 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
         output.error("--infer chooses how to look by itself: leave out --engine and --preemptions");
         return Exit::Unusable;
     }
-    let infer = Infer {
+    let fences = &options.fences;
+    let job = Job {
         file: file.clone(),
-        model: vec![model.clone()],
-        method: Method::Lazy,
-        engine: Verifier::Robust,
-        fences: options.fences.fences.clone(),
-        cost: options.fences.cost.clone(),
-        all: options.fences.all,
-        from_scratch: options.fences.from_scratch,
-        forbid: Vec::new(),
-        only_in: Vec::new(),
+        models: vec![model.clone()],
         client: options.client.clone(),
         clients: None,
-        write: options.fences.write,
-        output: options.fences.output.clone(),
-        explain: options.fences.explain,
+        repair: RepairOptions {
+            verifier: EngineChoice::ROBUST,
+            fences: fences.fences.clone(),
+            costs: fences.cost.clone(),
+            all: fences.all,
+            from_scratch: fences.from_scratch,
+            ..RepairOptions::default()
+        },
+        abstraction_without_fixpoint: false,
+        write: fences.write,
+        output: fences.output.clone(),
+        explain: fences.explain,
         format: options.format,
         accept_bounded: options.accept_bounded,
         trace_dir: options.trace_dir.clone(),
         quiet: options.quiet,
-        abstraction: Abstract { domain: None, k: None },
         search: options.search,
     };
-    infer::run(&infer, output)
+    infer::run_job(&job, output)
 }

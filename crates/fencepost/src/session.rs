@@ -1,5 +1,6 @@
 //! The clock, Ctrl-C and progress around a search.
 
+use fencepost::{Observer, SearchOptions, run_within};
 use fencepost_engines::{Budget, Settings};
 use fencepost_report::paint::count;
 use fencepost_search::{Cancel, Limits, Progress};
@@ -8,14 +9,10 @@ use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::args::Search;
 use crate::memory_size::default_limit;
-
-/// How often progress is shown.
-const TICK: Duration = Duration::from_millis(100);
 
 /// One run of the program, with everything that can end a search from outside.
 pub(crate) struct Session {
@@ -58,39 +55,23 @@ impl Session {
         self.time
     }
 
+    /// Limits and settings for requests.
+    pub(crate) fn options(&self, search: &Search) -> SearchOptions {
+        let mut options = SearchOptions::default();
+        options.time = self.time;
+        options.settings = settings(search);
+        options
+    }
+
     /// Runs a search within its time, showing how far it is. Returns how long it took, in seconds.
     pub(crate) fn run<T>(&self, what: &str, search: impl FnOnce(Budget<'_>) -> T) -> (T, f64) {
-        let progress = Progress::default();
-        let started = Instant::now();
-        let result = std::thread::scope(|scope| {
-            let (done, finished) = channel::<()>();
-            // The watcher ends when `done` is dropped, also by a panic, and the scope waits for it:
-            // a late alarm cannot meet the next search.
-            scope.spawn(|| {
-                let finished = finished;
-                let bar = self.bar(what);
-                loop {
-                    let left = self.time.map(|time| time.saturating_sub(started.elapsed()));
-                    if left == Some(Duration::ZERO) {
-                        self.cancel.time_is_over();
-                    }
-                    let wait = match left {
-                        Some(left) if left > Duration::ZERO => left.min(TICK),
-                        _ => TICK,
-                    };
-                    match finished.recv_timeout(wait) {
-                        Err(RecvTimeoutError::Timeout) => show(&bar, &progress, started),
-                        Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
-                    }
-                }
-                bar.finish_and_clear();
-            });
-            let result = search(Budget { cancel: &self.cancel, progress: &progress });
-            drop(done);
-            result
-        });
-        self.cancel.reset_time();
-        (result, started.elapsed().as_secs_f64())
+        let (result, time) = run_within(self.time, &self.cancel, &self.watch(what), search);
+        (result, time.as_secs_f64())
+    }
+
+    /// Shows how far a search is.
+    pub(crate) fn watch(&self, what: &str) -> Watch {
+        Watch(self.bar(what))
     }
 
     /// Where progress is shown.
@@ -106,10 +87,23 @@ impl Session {
     }
 }
 
-fn show(bar: &ProgressBar, progress: &Progress, started: Instant) {
+/// A progress bar that watches a search.
+pub(crate) struct Watch(ProgressBar);
+
+impl Observer for Watch {
+    fn tick(&self, progress: &Progress, elapsed: Duration) {
+        show(&self.0, progress, elapsed);
+    }
+
+    fn done(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+fn show(bar: &ProgressBar, progress: &Progress, elapsed: Duration) {
     let states = progress.states.load(Ordering::Relaxed);
     let depth = progress.depth.load(Ordering::Relaxed);
-    let seconds = started.elapsed().as_secs_f64();
+    let seconds = elapsed.as_secs_f64();
     let parts = progress.parts.load(Ordering::Relaxed);
     // The rate means nothing where one search follows another.
     let about = if parts > 0 {

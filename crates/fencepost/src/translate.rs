@@ -1,26 +1,19 @@
 //! `fencepost translate`: programs for sequentially consistent tools.
-//!
-//! - [`mod@prepare`]: the translation that the options ask for.
-//! - [`spin`]: SPIN as an engine; [`workshop`]: where outside programs run.
 
-mod prepare;
-mod spin;
-mod workshop;
-
-use crate::args::{Abstract, Bounds, Check, EngineName, Format, Search};
-use crate::check;
+use crate::args::{Bounds, Format, Search};
+use crate::check::{self, Batch};
 use crate::exit::{self, Exit};
 use crate::guard::guarded_while;
-use crate::input::{self, Source};
+use crate::input::{self, InputFile, Unusable};
 use crate::output::Output;
 use crate::store::replace;
 use clap::ValueEnum;
-use fencepost_ir::{Problem, Span};
-use fencepost_report::paint::{count, counted, printable};
-use fencepost_translate::export::{Export, c, fp, litmus, promela, sequential};
-use fencepost_translate::{Unsupported, size};
-use prepare::{How, prepare};
-use std::path::{Path, PathBuf};
+use fencepost::TranslateError;
+use fencepost::requests::translate::simulation::Simulation;
+use fencepost::requests::translate::{Buffers, Translated, simulation};
+use fencepost::spin::Spin;
+use fencepost_models::catalog::Kind;
+use std::path::PathBuf;
 
 /// A language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -125,32 +118,36 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
         (Some(language), None) => language,
     };
     let model = input::model(simulated(options))?;
-    let how = How::new(&model, &options.bound, options.buffers)?;
-    if language == Language::Litmus && how != How::Plain {
-        return Err(
-            "a litmus test is the program as it is, and who reads it chooses the memory model: \
-                    --to litmus goes without --model"
-                .into(),
-        );
+    let given = options.bound.given().or(options.buffers.map(|_| "--buffers"));
+    if let (Kind::Sc, Some(option)) = (model.kind, given) {
+        return Err(format!("{option} is for --model tso and pso; SC has no buffers"));
+    }
+    let buffers = match options.buffers {
+        Some(room) => Buffers::Explicit(room),
+        None => Buffers::Bounded(options.bound.bound()),
+    };
+    let buffers = (model.kind != Kind::Sc).then_some(buffers);
+    let simulation = simulation(&model, buffers).map_err(|error| error.to_string())?;
+    if language == Language::Litmus && simulation != Simulation::Plain {
+        return Err(TranslateError::LitmusOfSimulation.to_string());
     }
     if options.run.is_none() || options.output.is_some() {
-        let source = Source::read(&options.file)?;
-        if source.is_litmus() && language == Language::Litmus {
-            return Err(format!("{} is a litmus test already", source.name));
-        }
-        let problem = the_program(options, &source, output)?;
-        let doing = format!("translating {}", source.name);
-        let written = guarded_while(doing, || written(&source.name, &problem, how, language));
-        let text = match written {
-            Ok(Ok((text, note))) => {
-                if !options.quiet {
-                    output.message(&format!("{note}\n"));
-                }
-                text
+        let file = InputFile::read(&options.file)?;
+        let clients: Vec<String> = options.client.iter().cloned().collect();
+        let doing = format!("translating {}", file.name);
+        let translated = guarded_while(doing, || {
+            let source = file.parse(&clients, output).map_err(|Unusable(_)| String::new())?;
+            let mut request = source.translate(model.clone()).to(language.into());
+            if let Some(buffers) = buffers {
+                request = request.buffers(buffers);
             }
-            Ok(Err(why)) => return Err(format!("{}: {why}", source.name)),
-            Err(_) => return Ok(Exit::Internal),
-        };
+            request.run().map_err(|error| error.to_string())
+        });
+        let Ok(translated) = translated else { return Ok(Exit::Internal) };
+        let Translated { text, note } = translated?;
+        if !options.quiet {
+            output.message(&format!("{note}\n"));
+        }
         match &options.output {
             None => output.print(&text),
             Some(path) => replace(path, text.as_bytes())
@@ -160,8 +157,18 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
     match options.run {
         None => Ok(Exit::Fine),
         Some(Tool::Spin) => {
-            let spin = spin::Spin::new(how)?;
-            let exit = check::run_with(&check(options), &spin, output);
+            let spin = Spin::new(simulation).map_err(|missing| missing.to_string())?;
+            let batch = Batch {
+                files: vec![options.file.clone()],
+                models: vec![simulated(options).into()],
+                clients: options.client.iter().cloned().collect(),
+                format: options.format,
+                accept_bounded: options.accept_bounded,
+                trace_dir: options.trace_dir.clone(),
+                quiet: options.quiet,
+                ..Batch::default()
+            };
+            let exit = check::run_with(&batch, &options.search, &spin, None, output);
             match spin.failure() {
                 None => Ok(exit),
                 Some(message) => Err(format!("{}: {message}", input::shown(&options.file))),
@@ -176,94 +183,14 @@ fn simulated(options: &Options) -> &str {
     options.model.as_deref().unwrap_or(default)
 }
 
-/// The one program that is asked for.
-fn the_program(options: &Options, source: &Source, output: &Output) -> Result<Problem, String> {
-    let doing = format!("reading {}", source.name);
-    let clients: Vec<String> = options.client.iter().cloned().collect();
-    let lowered = guarded_while(doing, || source.lower_clients(&clients, output));
-    let Ok(Ok((_, mut problems))) = lowered else { return Err(String::new()) };
-    if problems.len() > 1 {
-        let names: Vec<String> = problems.iter().map(|p| printable(&p.name)).collect();
-        let known = names.iter().take(5).map(|name| format!("`{name}`")).collect::<Vec<_>>();
-        return Err(format!(
-            "{} has {}: choose one with --client ({}{})",
-            source.name,
-            counted(problems.len() as u64, "client"),
-            known.join(", "),
-            if names.len() > known.len() { ", ..." } else { "" }
-        ));
-    }
-    problems.pop().ok_or_else(|| format!("{} has no program", source.name))
-}
-
-/// The text, and a line about it.
-fn written(
-    name: &str,
-    problem: &Problem,
-    how: How,
-    language: Language,
-) -> Result<(String, String), Unsupported> {
-    let sequence = language == Language::CSeq;
-    let translation = prepare(problem, how, sequence)?;
-    let (before, after) = (size(problem) as u64, size(&translation.problem) as u64);
-    let sizes = format!("{} in, {} out", counted(before, "statement"), count(after));
-    let title = match problem.name.as_str() {
-        "" => name.to_string(),
-        client => format!("{name}, client {}", printable(client)),
-    };
-    let mut about = vec![
-        format!("Fencepost {}: {title}", env!("CARGO_PKG_VERSION")),
-        how.told(),
-        format!("{sizes}."),
-    ];
-    if how != How::Plain && !problem.sometimes.is_empty() {
-        about.push("A `final exists` that does not hold here may hold beyond the bound.".into());
-    }
-    if language == Language::Litmus {
-        about.truncate(1);
-    }
-    let line = |span: Span| (span.line > 0).then_some(span.line);
-    let export = Export { problem: &translation.problem, about: &about, line: &line };
-    let text = match language {
-        Language::Fp => fp::fp(&export)?,
-        Language::Promela => promela::promela(&export)?.text,
-        Language::C => c::c(&export)?,
-        Language::CSeq => sequential::sequential(&export, &translation)?,
-        Language::Litmus => {
-            let text = litmus::litmus(&export, &test_name(name, problem))?;
-            return Ok((text, format!("{title}: {}", counted(before, "statement"))));
+impl From<Language> for fencepost::Language {
+    fn from(language: Language) -> Self {
+        match language {
+            Language::Fp => fencepost::Language::Fp,
+            Language::Promela => fencepost::Language::Promela,
+            Language::C => fencepost::Language::C,
+            Language::CSeq => fencepost::Language::SequentialC,
+            Language::Litmus => fencepost::Language::Litmus,
         }
-    };
-    Ok((text, format!("{title}: {sizes}")))
-}
-
-/// The name of a litmus test: that of the file, with the client.
-fn test_name(file: &str, problem: &Problem) -> String {
-    let stem = Path::new(file).file_stem().map_or("".into(), |stem| stem.to_string_lossy());
-    match problem.name.as_str() {
-        "" => stem.into_owned(),
-        client => format!("{stem}+{client}"),
-    }
-}
-
-/// The options as those of `check`.
-fn check(options: &Options) -> Check {
-    Check {
-        files: vec![options.file.clone()],
-        model: vec![simulated(options).into()],
-        engine: EngineName::Auto,
-        format: options.format,
-        accept_bounded: options.accept_bounded,
-        client: options.client.iter().cloned().collect(),
-        trace_dir: options.trace_dir.clone(),
-        certificate: None,
-        preemptions: None,
-        bound: Bounds { contexts: None, delay: None },
-        dot: None,
-        all_traces: false,
-        witness: false,
-        quiet: options.quiet,
-        abstraction: Abstract { domain: None, k: None },
-        search: options.search,
     }
 }

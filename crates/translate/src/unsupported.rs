@@ -257,7 +257,7 @@ impl fmt::Display for NoLitmus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Model;
+    use fencepost_ir::StoreBuffers as Model;
     use crate::contexts::{Bound, contexts};
     use fencepost_ir::{Expr, Label, Op, Pc, PoolId, Problem, Stmt, Thread};
 

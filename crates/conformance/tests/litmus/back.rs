@@ -24,7 +24,7 @@ fn a_test_in_our_language_shows_the_same() {
         let text = match fp::fp(&export) {
             Ok(text) => text,
             Err(why) => {
-                refused.push(format!("{}: {}", path.display(), why.0));
+                refused.push(format!("{}: {}", path.display(), why));
                 continue;
             }
         };

@@ -6,7 +6,7 @@
 use crate::args::Search;
 use crate::exit::Exit;
 use crate::guard::guarded;
-use crate::input::{self, Source};
+use crate::input::{self, InputFile};
 use crate::session::{Session, settings};
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task, Verdict};
 use fencepost_frontends::litmus::{self, Test};
@@ -180,7 +180,7 @@ pub(super) struct Read {
 
 /// Reads a test.
 pub(super) fn read(path: &Path, paint: Paint) -> Read {
-    let source = match Source::read(path) {
+    let source = match InputFile::read(path) {
         Ok(source) => source,
         Err(message) => {
             let said = format!("{}: {message}\n", paint.bad("error"));

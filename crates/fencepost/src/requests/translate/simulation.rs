@@ -1,12 +1,10 @@
-//! The translation that the options ask for.
+//! What is simulated under SC, and how.
 
-use crate::args::Bounds;
 use fencepost_ir::waits::without_waits;
 use fencepost_ir::{
     BinOp, Condition, Consistency, Expr, Observable, Operations, Problem, Property, Span,
     StoreBuffers, Value,
 };
-use fencepost_models::catalog::Kind;
 use fencepost_models::specification::allowed;
 use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, Visitor};
 use fencepost_report::paint::counted;
@@ -15,9 +13,10 @@ use fencepost_translate::contexts::{Bound, contexts, sequence};
 use fencepost_translate::{Translation, Unsupported};
 
 /// What is simulated, and how.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum How {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Simulation {
     /// Nothing: the program as it is, for SC.
+    #[default]
     Plain,
     /// The store buffers, without buffers.
     Contexts(StoreBuffers, Bound),
@@ -25,53 +24,28 @@ pub(super) enum How {
     Buffers(StoreBuffers, u32),
 }
 
-impl How {
-    /// What options ask for.
-    pub(super) fn new(
-        model: &ModelSpec,
-        bounds: &Bounds,
-        room: Option<u32>,
-    ) -> Result<How, String> {
-        if model.kind == Kind::Sc {
-            let given = bounds.given().or(room.map(|_| "--buffers"));
-            return match given {
-                None => Ok(How::Plain),
-                Some(option) => {
-                    Err(format!("{option} is for --model tso and pso; SC has no buffers"))
-                }
-            };
-        }
-        let Some(simulated) = model.store_buffers() else {
-            let name = &model.name;
-            return Err(format!("{name} cannot be simulated under SC; sc, tso and pso can"));
-        };
-        Ok(match room {
-            Some(room) => How::Buffers(simulated, room),
-            None => How::Contexts(simulated, bounds.bound()),
-        })
-    }
-
+impl Simulation {
     /// A sentence about it.
-    pub(super) fn told(self) -> String {
+    pub fn describe(self) -> String {
         let named = |model: StoreBuffers| model.name().to_uppercase();
         match self {
-            How::Plain => "The program as it is, to run under SC.".into(),
-            How::Contexts(model, Bound::Switches(k)) => format!(
+            Simulation::Plain => "The program as it is, to run under SC.".into(),
+            Simulation::Contexts(model, Bound::Switches(k)) => format!(
                 "{} simulated under SC: at most {} of each thread, that is {}.",
                 named(model),
                 counted(u64::from(k), "context switch"),
                 counted(u64::from(k) + 1, "context"),
             ),
-            How::Contexts(model, Bound::Ages(k)) => format!(
+            Simulation::Contexts(model, Bound::Ages(k)) => format!(
                 "{} simulated under SC: a store is pending for at most {} of its thread.",
                 named(model),
                 counted(u64::from(k), "context switch"),
             ),
-            How::Buffers(StoreBuffers::Tso, room) => format!(
+            Simulation::Buffers(StoreBuffers::Tso, room) => format!(
                 "TSO under SC: a buffer with room for {} for each thread.",
                 counted(u64::from(room), "store"),
             ),
-            How::Buffers(StoreBuffers::Pso, room) => format!(
+            Simulation::Buffers(StoreBuffers::Pso, room) => format!(
                 "PSO under SC: a buffer with room for {} for each thread and location.",
                 counted(u64::from(room), "store"),
             ),
@@ -80,23 +54,23 @@ impl How {
 }
 
 /// Translates a program. With `sequence`, for threads that run one after another.
-pub(super) fn prepare(
+pub(crate) fn simulate(
     problem: &Problem,
-    how: How,
+    simulation: Simulation,
     in_sequence: bool,
 ) -> Result<Translation, Unsupported> {
     let problem = &explained(problem)?;
-    Ok(match how {
-        How::Contexts(model, Bound::Switches(k)) if in_sequence => {
+    Ok(match simulation {
+        Simulation::Contexts(model, Bound::Switches(k)) if in_sequence => {
             // A thread that waits is left alone where it would look again: loops that only re-read end.
             sequence(&without_waits(problem, false).problem, model, k)?
         }
-        How::Plain | How::Contexts(..) | How::Buffers(..) if in_sequence => {
+        Simulation::Plain | Simulation::Contexts(..) | Simulation::Buffers(..) if in_sequence => {
             return Err(Unsupported::SequentialWithoutSwitches);
         }
-        How::Plain => Translation::identity(problem),
-        How::Contexts(model, bound) => contexts(problem, model, bound)?,
-        How::Buffers(model, room) => buffers(problem, model, room)?,
+        Simulation::Plain => Translation::identity(problem),
+        Simulation::Contexts(model, bound) => contexts(problem, model, bound)?,
+        Simulation::Buffers(model, room) => buffers(problem, model, room)?,
     })
 }
 

@@ -1,8 +1,9 @@
 //! SPIN as an engine: the translation is written as Promela, searched by the verifier that SPIN makes, and a trail is
 //! read as a run of the program.
 
-use super::prepare::{How, prepare};
-use super::workshop::{Failed, Said, Workshop, is_installed};
+mod workshop;
+
+use crate::requests::translate::simulation::{Simulation, simulate};
 use fencepost_engines::translate::{Reported, lift, lift_witness, retrace};
 use fencepost_engines::verdict::{Explored, Findings, Met, judge};
 use fencepost_engines::{
@@ -18,8 +19,10 @@ use fencepost_translate::export::promela::spin::Report;
 use fencepost_translate::export::promela::{Promela, promela};
 use fencepost_translate::{Translation, Unsupported};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
+use workshop::{Failed, Said, Workshop, is_installed};
 
 /// The file that the model is in.
 const MODEL: &str = "model.pml";
@@ -28,11 +31,28 @@ const MODEL: &str = "model.pml";
 const DEPTHS: [u32; 2] = [1_000_000, 20_000_000];
 
 /// SPIN as an engine.
-pub(super) struct Spin {
-    how: How,
+#[derive(Debug)]
+pub struct Spin {
+    simulation: Simulation,
     /// What kept it from answering.
     failure: Mutex<Option<String>>,
 }
+
+/// An outside program that is not installed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MissingTool {
+    program: &'static str,
+    what: &'static str,
+}
+
+impl fmt::Display for MissingTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MissingTool { program, what } = self;
+        write!(f, "`{program}` is not installed: {what}, or write the model with --to promela")
+    }
+}
+
+impl std::error::Error for MissingTool {}
 
 /// Why there is no answer.
 enum Stuck {
@@ -53,31 +73,29 @@ impl From<Failed> for Stuck {
 
 impl Spin {
     /// SPIN, if it is there.
-    pub(super) fn new(how: How) -> Result<Self, String> {
+    pub fn new(simulation: Simulation) -> Result<Self, MissingTool> {
         for (program, what) in [
             ("spin", "install it (on Debian and Ubuntu: `apt install spin`)"),
             ("cc", "SPIN needs a C compiler (on Debian and Ubuntu: `apt install gcc`)"),
         ] {
             if !is_installed(program) {
-                return Err(format!(
-                    "`{program}` is not installed: {what}, or write the model with --to promela"
-                ));
+                return Err(MissingTool { program, what });
             }
         }
-        Ok(Spin { how, failure: Mutex::new(None) })
+        Ok(Spin { simulation, failure: Mutex::new(None) })
     }
 
     /// What kept it from answering, if anything did.
-    pub(super) fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What a search without an error has explored.
     fn explored(&self) -> Explored {
-        match self.how {
-            How::Plain => Explored::Everything,
-            How::Contexts(_, bound) => Explored::Within(Bound::Contexts(bound)),
-            How::Buffers(_, room) => Explored::Within(Bound::BuffersUpTo(room)),
+        match self.simulation {
+            Simulation::Plain => Explored::Everything,
+            Simulation::Contexts(_, bound) => Explored::Within(Bound::Contexts(bound)),
+            Simulation::Buffers(_, room) => Explored::Within(Bound::BuffersUpTo(room)),
         }
     }
 }
@@ -141,7 +159,8 @@ struct Asking<'a> {
 impl Asking<'_> {
     fn ask(&self, statistics: &mut Statistics) -> Result<Verdict, Stuck> {
         let unsupported = |why: Unsupported| Stuck::Broken(why.to_string());
-        let translation = prepare(self.task.problem, self.spin.how, false).map_err(unsupported)?;
+        let translation =
+            simulate(self.task.problem, self.spin.simulation, false).map_err(unsupported)?;
         let line = |span: Span| (span.line > 0).then_some(span.line);
         let export = Export { problem: &translation.problem, about: &[], line: &line };
         let model = promela(&export).map_err(unsupported)?;

@@ -1,0 +1,80 @@
+//! Requests: built from a [`Source`](crate::Source), run once, answered with plain data.
+
+/// Methods that every request has: limits of the search, and who may stop and watch it.
+macro_rules! search_methods {
+    () => {
+        /// Stops after this time, for each program and model.
+        #[must_use]
+        pub fn time_limit(mut self, time: std::time::Duration) -> Self {
+            self.options = self.options.time_limit(time);
+            self
+        }
+
+        /// Searches with so many threads. The answer does not depend on it.
+        #[must_use]
+        pub fn threads(mut self, threads: usize) -> Self {
+            self.options = self.options.threads(threads);
+            self
+        }
+
+        /// Other limits and settings.
+        #[must_use]
+        pub fn options(mut self, options: crate::SearchOptions) -> Self {
+            self.options = options;
+            self
+        }
+
+        /// A flag that ends the search from another thread.
+        #[must_use]
+        pub fn cancel(mut self, cancel: &'s fencepost_search::Cancel) -> Self {
+            self.control.cancel = Some(cancel);
+            self
+        }
+
+        /// Someone who watches the progress.
+        #[must_use]
+        pub fn observer(mut self, observer: &'s dyn crate::Observer) -> Self {
+            self.control.observer = observer;
+            self
+        }
+    };
+}
+
+pub mod check;
+pub mod outcomes;
+pub mod repair;
+pub mod robust;
+pub mod translate;
+
+use crate::search::{Observer, SearchOptions, run_within};
+use fencepost_engines::Budget;
+use fencepost_search::Cancel;
+
+/// Who may stop and watch a request.
+#[derive(Clone, Copy)]
+pub(crate) struct Control<'s> {
+    cancel: Option<&'s Cancel>,
+    observer: &'s dyn Observer,
+}
+
+impl Default for Control<'_> {
+    fn default() -> Self {
+        Control { cancel: None, observer: &() }
+    }
+}
+
+impl std::fmt::Debug for Control<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Control").field("cancel", &self.cancel).finish_non_exhaustive()
+    }
+}
+
+impl Control<'_> {
+    /// Runs a search within the limits of a request. Returns the seconds it took.
+    fn run<T>(&self, options: &SearchOptions, search: impl FnOnce(Budget<'_>) -> T) -> (T, f64) {
+        let own = Cancel::default();
+        let cancel = self.cancel.unwrap_or(&own);
+        let (result, time) = run_within(options.time, cancel, self.observer, search);
+        (result, time.as_secs_f64())
+    }
+}

@@ -1,0 +1,53 @@
+//! Has a program only sequentially consistent behaviours?
+
+use super::check::{Check, EngineChoice};
+use crate::source::Source;
+use fencepost_engines::robust::RobustBy;
+use fencepost_models::ModelSpec;
+use fencepost_report::finding::Finding;
+
+/// A request to decide robustness against TSO or PSO. Verified means robust and right under SC.
+///
+/// ```
+/// use fencepost::{Model, Source};
+///
+/// let source = Source::parse("mp.fp", "shared int x, y;
+///     thread p { x = 1; y = 1; } thread q { a = y; b = x; }")?;
+/// let word = |model| source.robust(model).run()[0].verdict().expect("answered").word();
+/// assert_eq!((word(Model::TSO), word(Model::PSO)), ("verified", "violated"));
+/// # Ok::<(), fencepost::SourceError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a request does nothing until it is run"]
+pub struct Robust<'s> {
+    check: Check<'s>,
+}
+
+impl Source {
+    /// Asks whether all behaviours under a model are sequentially consistent.
+    pub fn robust(&self, model: ModelSpec) -> Robust<'_> {
+        Robust { check: self.check(model).engine(EngineChoice::Robust(RobustBy::default())) }
+    }
+}
+
+impl<'s> Robust<'s> {
+    /// How to find out.
+    pub fn by(self, by: RobustBy) -> Self {
+        Robust { check: self.check.engine(EngineChoice::Robust(by)) }
+    }
+
+    /// Stops after this time, for each program and model.
+    pub fn time_limit(self, time: std::time::Duration) -> Self {
+        Robust { check: self.check.time_limit(time) }
+    }
+
+    /// Other limits and settings.
+    pub fn options(self, options: crate::SearchOptions) -> Self {
+        Robust { check: self.check.options(options) }
+    }
+
+    /// Runs it: a finding for each program of the source.
+    pub fn run(&self) -> Vec<Finding<'s>> {
+        self.check.run()
+    }
+}

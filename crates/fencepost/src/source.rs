@@ -1,0 +1,224 @@
+//! Source texts, parsed and lowered.
+
+use fencepost_frontends::{Frontend, Request, by_extension};
+use fencepost_ir::{Diagnostics, Problem, Span};
+use fencepost_report::Paint;
+use fencepost_report::diagnostics::render;
+use std::borrow::Cow;
+use std::fmt;
+use std::path::Path;
+
+/// A source text without errors, and the programs that it describes.
+///
+/// A text describes one program, or one for each client of the library in it.
+///
+/// ```
+/// use fencepost::Source;
+///
+/// let source = Source::parse("mp.fp", "shared int x; thread p { x = 1; } thread q { r = x; }")?;
+/// assert_eq!(source.programs().len(), 1);
+/// # Ok::<(), fencepost::SourceError>(())
+/// ```
+#[derive(Clone)]
+pub struct Source {
+    name: String,
+    text: String,
+    frontend: &'static dyn Frontend,
+    clients: Vec<String>,
+    has_places: bool,
+    programs: Vec<Problem>,
+    warnings: Diagnostics,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Why a text is not a source.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// The name does not tell the language.
+    UnknownLanguage {
+        /// The name.
+        name: String,
+    },
+    /// The text has errors.
+    Invalid(InvalidSource),
+}
+
+/// A text with errors.
+#[derive(Clone, Debug)]
+pub struct InvalidSource {
+    /// What the reader calls the text.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Errors and warnings.
+    pub diagnostics: Diagnostics,
+}
+
+impl SourceError {
+    /// The diagnostics, if the text was read.
+    pub fn diagnostics(&self) -> Option<&Diagnostics> {
+        match self {
+            SourceError::UnknownLanguage { .. } => None,
+            SourceError::Invalid(invalid) => Some(&invalid.diagnostics),
+        }
+    }
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SourceError::UnknownLanguage { name } => write!(
+                f,
+                "cannot tell the language of {name}: its name does not end in .fp or .litmus"
+            ),
+            SourceError::Invalid(InvalidSource { name, text, diagnostics }) => {
+                f.write_str(render(diagnostics, name, text, Paint::Plain).trim_end())
+            }
+        }
+    }
+}
+
+impl std::error::Error for SourceError {}
+
+/// How a text is lowered.
+#[derive(Clone, Debug, Default)]
+pub struct Lowering {
+    /// Clients of a library to use instead of those in the text.
+    pub clients: Vec<String>,
+    /// Mark the places where fences may be put, as repairs need them.
+    pub places: bool,
+}
+
+impl Source {
+    /// Parses a text. The end of the name tells the language: `.fp` or `.litmus`.
+    pub fn parse(name: &str, text: &str) -> Result<Source, SourceError> {
+        Source::parse_with(name, text, Lowering::default())
+    }
+
+    /// The same, lowered in a special way.
+    pub fn parse_with(name: &str, text: &str, lowering: Lowering) -> Result<Source, SourceError> {
+        let unknown = || SourceError::UnknownLanguage { name: name.into() };
+        let frontend = language(name).ok_or_else(unknown)?;
+        Source::lowered(name, text.into(), frontend, lowering, Diagnostics::new())
+    }
+
+    /// The same for bytes that may not be UTF-8 text, in the language that a file extension stands for.
+    pub fn from_bytes(
+        name: &str,
+        bytes: &[u8],
+        extension: &str,
+        lowering: Lowering,
+    ) -> Result<Source, SourceError> {
+        let unknown = || SourceError::UnknownLanguage { name: name.into() };
+        let frontend = by_extension(extension).ok_or_else(unknown)?;
+        let mut diagnostics = Diagnostics::new();
+        let text = decode(bytes, &mut diagnostics);
+        Source::lowered(name, text, frontend, lowering, diagnostics)
+    }
+
+    fn lowered(
+        name: &str,
+        text: String,
+        frontend: &'static dyn Frontend,
+        lowering: Lowering,
+        mut diagnostics: Diagnostics,
+    ) -> Result<Source, SourceError> {
+        let Lowering { clients, places } = lowering;
+        let request = Request { clients: Some(&clients[..]).filter(|all| !all.is_empty()), places };
+        let programs = if diagnostics.has_errors() {
+            None
+        } else {
+            frontend.lower_for(&text, &request, &mut diagnostics)
+        };
+        let name = name.to_string();
+        match programs {
+            Some(programs) => Ok(Source {
+                name,
+                text,
+                frontend,
+                clients,
+                has_places: places,
+                programs,
+                warnings: diagnostics,
+            }),
+            None => Err(SourceError::Invalid(InvalidSource { name, text, diagnostics })),
+        }
+    }
+
+    /// What the reader calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The programs that it describes, with their properties.
+    pub fn programs(&self) -> &[Problem] {
+        &self.programs
+    }
+
+    /// What the front end warns about.
+    pub fn warnings(&self) -> &Diagnostics {
+        &self.warnings
+    }
+
+    /// The language.
+    pub fn frontend(&self) -> &'static dyn Frontend {
+        self.frontend
+    }
+
+    /// Whether it is a litmus test.
+    pub fn is_litmus(&self) -> bool {
+        self.frontend.name() == "litmus"
+    }
+
+    /// The clients that were asked for instead of those in the text.
+    pub fn clients(&self) -> &[String] {
+        &self.clients
+    }
+
+    /// The source with the places for fences marked.
+    pub(crate) fn with_places(&self) -> Cow<'_, Source> {
+        if self.has_places {
+            return Cow::Borrowed(self);
+        }
+        let lowering = Lowering { clients: self.clients.clone(), places: true };
+        let text = self.text.clone();
+        let lowered =
+            Source::lowered(&self.name, text, self.frontend, lowering, Diagnostics::new());
+        Cow::Owned(lowered.expect("places for fences do not change whether a text is valid"))
+    }
+}
+
+/// The front end of a file name.
+fn language(name: &str) -> Option<&'static dyn Frontend> {
+    by_extension(Path::new(name).extension()?.to_str()?)
+}
+
+/// The text of bytes; what is not UTF-8 is replaced and reported.
+pub fn decode(bytes: &[u8], diagnostics: &mut Diagnostics) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(error) => {
+            let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            let line = before.matches('\n').count() as u32 + 1;
+            let column = before.chars().rev().take_while(|c| *c != '\n').count() as u32 + 1;
+            let start = error.valid_up_to() as u32;
+            let span = Span { start, end: start + 1, line, column };
+            diagnostics
+                .error("FP0001", span, "the file is not UTF-8 text")
+                .label("these bytes mean nothing")
+                .hint("save the file with the encoding UTF-8");
+            String::from_utf8_lossy(bytes).into_owned()
+        }
+    }
+}
