@@ -33,6 +33,7 @@ impl Execution {
     }
 
     /// How many events it has.
+    #[inline]
     pub fn len(&self) -> usize {
         self.events.len()
     }
@@ -43,17 +44,20 @@ impl Execution {
     }
 
     /// Its events, in the order in which they were taken.
+    #[inline]
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
     /// The cells that an event touched.
+    #[inline]
     pub fn footprint(&self, event: usize) -> &[Touch] {
         let to = self.events.get(event + 1).map_or(self.touches.len(), |next| next.from);
         &self.touches[self.events[event].from..to]
     }
 
     /// By thread: the number of its last event that is this event or happens before it, 0 if there is none.
+    #[inline]
     pub fn clock(&self, event: usize) -> &[u32] {
         let threads = self.own.len();
         &self.clocks[event * threads..(event + 1) * threads]
@@ -67,11 +71,13 @@ impl Execution {
     }
 
     /// Which events touched a cell, in their order, and whether they wrote it.
+    #[inline]
     pub fn accesses(&self, cell: u32) -> &[(u32, bool)] {
         self.accesses.get(cell as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The thread of the last event.
+    #[inline]
     pub(crate) fn last_thread(&self) -> Option<usize> {
         self.events.last().map(|event| event.made.thread)
     }
