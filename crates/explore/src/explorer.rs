@@ -1,6 +1,6 @@
 //! What both ways to explore share: the system with its execution, counts, and limits.
 
-use crate::event::Move;
+use crate::event::{Move, Touch};
 use crate::execution::Execution;
 use crate::system::{End, Step, System};
 use std::fmt;
@@ -168,14 +168,24 @@ impl<'a, S: System> Explorer<'a, S> {
         (0..self.threads()).all(|thread| self.system.has_halted(thread))
     }
 
-    /// Tries to take a move.
-    pub(crate) fn push(&mut self, made: Move) -> Pushed {
+    /// What all alternatives of a thread's next move touch, if it has some.
+    ///
+    /// They count as the footprint of each of them. With footprints of their own, an order of one alternative and another
+    /// move could be taken for one that was explored, although the order matters for another alternative.
+    pub(crate) fn alternatives(&mut self, moves: &[Move]) -> Option<Vec<Touch>> {
+        let made = moves.first().filter(|made| made.has_alternatives())?;
+        let attempts = self.system.attempts(self.execution.len(), &[], made.thread);
+        Some(attempts.into_iter().flat_map(|attempt| attempt.footprint).collect())
+    }
+
+    /// Tries to take a move. `footprint` is what it counts as touching, if that is more than it does touch.
+    pub(crate) fn push(&mut self, made: Move, footprint: Option<&[Touch]>) -> Pushed {
         match self.system.step(&made) {
             Step::Blocked => return Pushed::Blocked,
             Step::Spinning => return Pushed::Spinning,
             Step::Taken => {}
         }
-        self.execution.push(made, self.system.footprint());
+        self.execution.push(made, footprint.unwrap_or_else(|| self.system.footprint()));
         if self.system.has_failed(&self.execution) { Pushed::Failed } else { Pushed::Yes }
     }
 

@@ -7,7 +7,6 @@
 //!
 //! Direction: exact.
 
-use crate::event::Touch;
 use crate::explorer::{Explorer, Halt, Pushed};
 use crate::sleep::{SleepSet, Sleeper};
 use crate::system::{End, System};
@@ -23,13 +22,11 @@ pub(crate) struct Node {
     pub(crate) tree: WakeupTree,
     /// Not looked at yet.
     fresh: bool,
-    /// What the move that is explored and its alternatives touch, if it has some.
-    pub(crate) alternatives: Vec<Touch>,
 }
 
 impl Node {
     fn new(sleep: SleepSet, tree: WakeupTree) -> Self {
-        Node { sleep, tree, fresh: true, alternatives: Vec::new() }
+        Node { sleep, tree, fresh: true }
     }
 }
 
@@ -94,21 +91,22 @@ impl<S: System> Optimal<'_, '_, S> {
                 continue;
             }
             let moves = self.explorer.system.moves(thread);
-            let alone = moves.len() == 1;
-            let all = if alone { Vec::new() } else { self.alternatives(thread) };
+            let alternatives = self.explorer.alternatives(&moves);
             for made in moves {
                 if self.node().sleep.contains(&made) {
                     sleeping = true;
                     continue;
                 }
-                match self.explorer.push(made.clone()) {
+                match self.explorer.push(made.clone(), alternatives.as_deref()) {
                     Pushed::Blocked => {}
                     Pushed::Spinning => spinning = true,
-                    pushed if alone => return self.arrive(pushed, WakeupTree::default()),
-                    Pushed::Yes | Pushed::Failed => {
-                        self.explorer.pop();
-                        self.node().tree.push(made, all.clone());
-                    }
+                    pushed @ (Pushed::Yes | Pushed::Failed) => match &alternatives {
+                        None => return self.arrive(pushed, WakeupTree::default()),
+                        Some(footprint) => {
+                            self.explorer.pop();
+                            self.node().tree.push(made, footprint.clone());
+                        }
+                    },
                 }
             }
             if !self.node().tree.is_empty() {
@@ -123,20 +121,12 @@ impl<S: System> Optimal<'_, '_, S> {
         })
     }
 
-    /// What all alternatives of a thread's next move touch.
-    fn alternatives(&mut self, thread: usize) -> Vec<Touch> {
-        let events = self.explorer.execution.len();
-        let attempts = self.explorer.system.attempts(events, &[], thread);
-        attempts.into_iter().flat_map(|attempt| attempt.footprint).collect()
-    }
-
     /// Goes on along a branch.
     fn descend(&mut self, branch: Branch) -> ControlFlow<Halt> {
-        if branch.made.has_alternatives() {
-            self.node().alternatives = branch.footprint;
-        }
-        let pushed = self.explorer.push(branch.made);
-        self.arrive(pushed, branch.next)
+        let Branch { made, footprint, next } = branch;
+        let alternatives = made.has_alternatives().then_some(footprint.as_slice());
+        let pushed = self.explorer.push(made, alternatives);
+        self.arrive(pushed, next)
     }
 
     /// There is one more event.
@@ -166,13 +156,11 @@ impl<S: System> Optimal<'_, '_, S> {
         let footprint = self.explorer.execution.footprint(last).to_vec();
         let made = self.explorer.pop();
         self.new = self.new.min(last);
-        let mut alternatives = None;
         if made.has_alternatives() {
             // Another choice may come to another place in a race that was looked at already.
             self.new = self.base;
-            alternatives = Some(self.alternatives(made.thread));
         }
-        self.node().sleep.insert(Sleeper { made, footprint, alternatives });
+        self.node().sleep.insert(Sleeper { made, footprint });
     }
 
     /// The execution has ended: counts it and reverses its races.

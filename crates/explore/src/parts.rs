@@ -181,7 +181,14 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> Exploring<'_, M> {
         let mut explorer = Explorer::new((self.start)(&part.start)?, self.limits);
         let threads = explorer.threads();
         for made in &part.moves {
-            if made.thread >= threads || explorer.push(made.clone()) != Pushed::Yes {
+            if made.thread >= threads {
+                return None;
+            }
+            let alternatives = match part.preemptions {
+                None => explorer.alternatives(std::slice::from_ref(made)),
+                Some(_) => None,
+            };
+            if explorer.push(made.clone(), alternatives.as_deref()) != Pushed::Yes {
                 return None;
             }
         }
@@ -255,12 +262,16 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> Exploring<'_, M> {
                 continue;
             }
             let mut possible = Vec::new();
-            let mut all = Vec::new();
-            for made in explorer.system.moves(thread) {
+            let moves = explorer.system.moves(thread);
+            let alternatives = match part.preemptions {
+                None => explorer.alternatives(&moves),
+                Some(_) => None,
+            };
+            for made in moves {
                 if sleep.contains(&made) {
                     continue;
                 }
-                match explorer.push(made.clone()) {
+                match explorer.push(made.clone(), alternatives.as_deref()) {
                     Pushed::Blocked | Pushed::Spinning => continue,
                     // Whoever explores it sees that it fails.
                     Pushed::Failed => return vec![part.clone()],
@@ -268,7 +279,6 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> Exploring<'_, M> {
                 }
                 let footprint = explorer.execution.footprint(part.moves.len()).to_vec();
                 explorer.pop();
-                all.extend_from_slice(&footprint);
                 possible.push((made, footprint));
             }
             for (made, footprint) in possible {
@@ -288,8 +298,7 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> Exploring<'_, M> {
                     preemptions,
                 });
                 if part.preemptions.is_none() {
-                    let alternatives = made.has_alternatives().then(|| all.clone());
-                    sleep.insert(Sleeper { made, footprint, alternatives });
+                    sleep.insert(Sleeper { made, footprint });
                 }
             }
         }

@@ -55,7 +55,7 @@ pub(crate) fn explore<S: System>(explorer: &mut Explorer<'_, S>, left: u32) -> C
                 frame.open.clear();
                 continue;
             }
-            let pushed = explorer.push(made);
+            let pushed = explorer.push(made, None);
             match pushed {
                 Pushed::Blocked => continue,
                 Pushed::Spinning => {

@@ -167,13 +167,8 @@ impl<S: System> Optimal<'_, '_, S> {
         let own = Item { made: &attempt.made, footprint: &attempt.footprint };
         let sequence: Vec<Item<'_>> = kept.map(item).chain([own]).collect();
         let node = &mut self.nodes[first - self.base];
-        let made = &execution.events()[first].made;
-        let explored = match made.has_alternatives() {
-            true => Item { made, footprint: &node.alternatives },
-            false => item(first),
-        };
         let asleep = node.sleep.iter().map(Sleeper::item);
-        if asleep.chain([explored]).any(|first| is_weak_initial(first, &sequence)) {
+        if asleep.chain([item(first)]).any(|first| is_weak_initial(first, &sequence)) {
             return;
         }
         node.tree.insert(sequence);

@@ -10,17 +10,14 @@ use crate::wakeup::Item;
 pub struct Sleeper {
     /// The move.
     pub made: Move,
-    /// What it touches: whatever conflicts with that wakes it.
+    /// What it and its alternatives touch: whatever conflicts with that wakes it.
     pub footprint: Vec<Touch>,
-    /// What it and its alternatives touch. It is an initial of what was planned only if all of that commutes. None if
-    /// it has no alternatives.
-    pub alternatives: Option<Vec<Touch>>,
 }
 
 impl Sleeper {
     /// As an item of a sequence.
     pub(crate) fn item(&self) -> Item<'_> {
-        Item { made: &self.made, footprint: self.alternatives.as_ref().unwrap_or(&self.footprint) }
+        Item { made: &self.made, footprint: &self.footprint }
     }
 }
 

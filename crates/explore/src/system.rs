@@ -24,7 +24,9 @@ pub trait System {
     /// Whether a thread has nothing more to do.
     fn has_halted(&mut self, thread: usize) -> bool;
 
-    /// The alternatives that a thread has for its next move, possible or not. It has not halted.
+    /// The alternatives that a thread has for its next move, possible or not. It has not halted. With one execution for
+    /// each trace, each of several alternatives counts as touching what all of them touch; a choice that is a move of
+    /// its own, which touches nothing, keeps the number of executions small.
     fn moves(&mut self, thread: usize) -> Vec<Move> {
         vec![Move::of(thread)]
     }

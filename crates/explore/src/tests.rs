@@ -84,6 +84,36 @@ fn every_trace_of_threads_that_wait_is_explored_once() {
     }
 }
 
+/// No trace is missed. Alternatives count as touching the same cells, so that some traces may be explored twice.
+fn assert_complete(code: &Code) {
+    let mut found = traces(code).findings;
+    found.sort();
+    found.dedup();
+    let all = Interleavings::of(code);
+    assert!(found.iter().eq(&all.traces), "{code:?}");
+}
+
+#[test]
+fn threads_that_choose_miss_no_trace() {
+    let pick = || Pick(vec![0, 1]);
+    let ops = [Read(0), Write(0), Read(1), pick()];
+    let (one, two) = (lists(1, &ops), lists(2, &ops));
+    for a in two.iter().filter(|a| a.contains(&pick())) {
+        for b in &two {
+            for c in &one {
+                assert_complete(&vec![a.clone(), b.clone(), c.clone()]);
+            }
+        }
+    }
+    let codes = [
+        vec![vec![pick(), Read(0)], vec![Write(0), Write(1)], vec![Read(1)]],
+        vec![vec![pick(), pick()], vec![pick(), Read(0)], vec![Write(1)]],
+        vec![vec![Lock(2), pick(), Unlock(2)], vec![Lock(2), Read(0), Unlock(2)], vec![Write(0)]],
+        vec![vec![pick(), Await(0)], vec![pick(), Await(1)]],
+    ];
+    codes.iter().for_each(assert_complete);
+}
+
 #[test]
 fn a_failure_is_met_exactly_if_there_is_one() {
     let codes = [

@@ -1,6 +1,6 @@
 //! One run for each trace, and all interleavings, counted.
 
-use crate::ask::{Sets, count, each, same};
+use crate::ask::{Sets, count, each, runs_for_traces, same};
 use fencepost_conformance::random::{bounded, waiting};
 use fencepost_conformance::traces::{sc_interleavings, sc_traces};
 use fencepost_engines::stateless::Schedules;
@@ -16,32 +16,18 @@ const MANY: u32 = 100;
 /// Programs with more interleavings are passed over.
 const INTERLEAVINGS: u64 = 20_000;
 
-/// Whether some atomic block has a `choose`.
-fn chooses_in_a_block(problem: &Problem) -> bool {
-    problem.program.threads.iter().any(|thread| {
-        let mut inside = false;
-        thread.code.iter().any(|stmt| {
-            inside =
-                (inside || matches!(stmt.op, Op::AtomicBegin)) && !matches!(stmt.op, Op::AtomicEnd);
-            inside && matches!(stmt.op, Op::Choose { .. })
-        })
-    })
-}
-
 /// As many runs as traces, none of them in vain, however many cores look.
 fn one_run_for_each_trace(problem: &Problem) -> Result<bool, String> {
     let Some(sc) = sc_traces(problem) else { return Ok(false) };
     let expected = (sc.complete.len() as u64, sc.stuck.len() as u64);
     let one = count(problem, Schedules::Traces, None, 1);
     same("coverage", one.coverage, Coverage::Exhaustive)?;
-    same("complete and stuck", (one.complete, one.stuck), expected)?;
-    // Where a block chooses, what it touches depends on the choice; a run may then be begun in vain.
-    if !chooses_in_a_block(problem) {
-        same("redundant", one.redundant, 0)?;
-    }
+    runs_for_traces(problem, (one.complete, one.stuck), expected)?;
+    same("redundant", one.redundant, 0)?;
     let two = count(problem, Schedules::Traces, None, 2);
     same("coverage on two cores", two.coverage, Coverage::Exhaustive)?;
-    same("complete and stuck on two cores", (two.complete, two.stuck), expected)?;
+    let runs = (one.complete, one.stuck);
+    same("complete and stuck on two cores", (two.complete, two.stuck), runs)?;
     Ok(true)
 }
 

@@ -11,8 +11,8 @@ pub type SavedMove = (usize, Vec<u32>);
 /// Cells, and whether they are written.
 pub type SavedTouches = Vec<(u32, bool)>;
 
-/// What need not be explored: a move, what it touches, and what it could, if it has choices.
-pub type SavedAsleep = (SavedMove, SavedTouches, Option<SavedTouches>);
+/// What need not be explored: a move, and what it touches, whichever way its choices go.
+pub type SavedAsleep = (SavedMove, SavedTouches);
 
 /// A part that is left.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -53,10 +53,7 @@ impl Saved {
         let touches = |touches: &[Touch]| -> SavedTouches {
             touches.iter().map(|touch| (touch.cell, touch.writes)).collect()
         };
-        let asleep = |sleeper: &Sleeper| {
-            let alternatives = sleeper.alternatives.as_deref().map(touches);
-            (plain(&sleeper.made), touches(&sleeper.footprint), alternatives)
-        };
+        let asleep = |sleeper: &Sleeper| (plain(&sleeper.made), touches(&sleeper.footprint));
         let part = |part: &Part| SavedPart {
             init: part.start.clone(),
             moves: part.moves.iter().map(plain).collect(),
@@ -89,10 +86,9 @@ impl Saved {
         let cells = |touches: SavedTouches| -> Vec<Touch> {
             touches.into_iter().map(|(cell, writes)| Touch { cell, writes }).collect()
         };
-        let asleep = |(plain, touches, alternatives): SavedAsleep| Sleeper {
+        let asleep = |(plain, touches): SavedAsleep| Sleeper {
             made: made(plain),
             footprint: cells(touches),
-            alternatives: alternatives.map(cells),
         };
         let part = |part: SavedPart| Part {
             start: part.init,

@@ -92,6 +92,8 @@ pub(super) struct Stacked<'a> {
     code: &'a Code,
     states: Vec<State>,
     touched: Option<Touch>,
+    /// What each event touched.
+    touches: Vec<Touch>,
     found: Vec<Trace>,
     stops_at_failure: bool,
 }
@@ -99,7 +101,8 @@ pub(super) struct Stacked<'a> {
 impl<'a> Stacked<'a> {
     pub(super) fn new(code: &'a Code) -> Self {
         let states = vec![State::new(code)];
-        Stacked { code, states, touched: None, found: Vec::new(), stops_at_failure: false }
+        let (touches, found) = (Vec::new(), Vec::new());
+        Stacked { code, states, touched: None, touches, found, stops_at_failure: false }
     }
 
     /// The same, for an exploration that ends when an execution fails, and finds only the trace of that one.
@@ -113,7 +116,8 @@ impl<'a> Stacked<'a> {
 
     fn note(&mut self, execution: &Execution) {
         let events = execution.events();
-        self.found.push(trace(events.len(), |at| (&events[at].made, execution.footprint(at))));
+        let touched = |at: usize| std::slice::from_ref(&self.touches[at]);
+        self.found.push(trace(events.len(), |at| (&events[at].made, touched(at))));
     }
 }
 
@@ -138,6 +142,7 @@ impl System for Stacked<'_> {
         self.touched = Some(touch);
         if step == Step::Taken {
             self.states.push(state);
+            self.touches.push(touch);
         }
         step
     }
@@ -148,6 +153,7 @@ impl System for Stacked<'_> {
 
     fn truncate(&mut self, events: usize) {
         self.states.truncate(events + 1);
+        self.touches.truncate(events);
     }
 
     fn attempts(&mut self, events: usize, moves: &[&Move], thread: usize) -> Vec<Attempt> {
