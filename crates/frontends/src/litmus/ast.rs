@@ -119,6 +119,8 @@ pub struct Constraint {
     pub prop: Prop,
     /// Where it is.
     pub span: Span,
+    /// Whether a part of it could not be read.
+    pub lost: bool,
 }
 
 /// The right side of an equation.

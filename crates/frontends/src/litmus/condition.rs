@@ -3,136 +3,200 @@
 //! Binding, from loose to tight: `\/`, `/\`, `=>`, `~`; so `a /\ b => c` is `a /\ (b => c)`. Written again
 //! by [`show`], conditions look as herd writes them.
 
-use fencepost_ir::Quantifier;
+use fencepost_ir::{Quantifier, Span};
 
 use super::ast::{Constant, Constraint, Prop, Right, Spot};
+use super::sections::CONSTRAINT;
 use super::tokens::{Tok, Tokens};
-use super::wrong::Wrong;
+use super::wrong::{Errors, Wrong};
 
 /// How deep conditions may nest.
 const DEEPEST: u32 = 200;
 
-/// Reads a constraint up to `<<` or the end.
-pub(super) fn read(tokens: &mut Tokens<'_>) -> Result<Constraint, Wrong> {
+/// Reads a constraint up to `<<` or the end. Parts that cannot be read are left out.
+pub(super) fn read(tokens: &mut Tokens<'_>, errors: &mut Errors) -> Constraint {
+    let mut reader = Reader { tokens, errors, lost: false };
     let mut locations = Vec::new();
     let mut filter = None;
     loop {
-        if tokens.eat_word("locations") {
-            read_locations(tokens, &mut locations)?;
-        } else if tokens.eat_word("filter") {
-            filter = Some(disjunction(tokens, DEEPEST)?);
+        if reader.tokens.eat_word("locations") {
+            reader.locations(&mut locations);
+        } else if reader.tokens.eat_word("filter") {
+            filter = Some(reader.disjunction(DEEPEST));
         } else {
             break;
         }
     }
-    let first = tokens.peek().span;
-    let (quantifier, prop) = quantified(tokens)?;
+    let first = reader.tokens.peek().span;
+    let (quantifier, prop) = reader.quantified();
+    let Reader { tokens, errors, lost } = reader;
     let span = first.to(tokens.last());
     tokens.eat(Tok::Semi);
-    let ends = matches!(tokens.kind(), Tok::End | Tok::Shl);
-    if !ends && tokens.word() != "with" {
-        return Err(tokens.unexpected("the end of the condition"));
+    let ends = matches!(tokens.kind(), Tok::End | Tok::Shl) || tokens.word() == "with";
+    // Behind a part that could not be read comes what belongs to it.
+    if !ends && !lost {
+        errors.push(tokens.unexpected("the end of the condition"));
     }
-    Ok(Constraint { locations, filter, quantifier, prop, span })
+    Constraint { locations, filter, quantifier, prop, span, lost: lost || !ends }
 }
 
-fn quantified(tokens: &mut Tokens<'_>) -> Result<(Quantifier, Prop), Wrong> {
-    let quantifier = match (tokens.kind(), tokens.word()) {
-        (Tok::End | Tok::Shl, _) => return Ok((Quantifier::Forall, Prop::And(Vec::new()))),
-        (Tok::Name, "exists" | "final") => Quantifier::Exists,
-        (Tok::Name, "forall") => Quantifier::Forall,
-        (Tok::Name, "not") if tokens.word_ahead(1) == "exists" => {
-            tokens.take();
-            Quantifier::Never
+/// Whether the next token begins a constraint, or a part of it.
+pub(super) fn begins(tokens: &Tokens<'_>) -> bool {
+    match (tokens.kind(), tokens.word()) {
+        // `not` is an instruction, too.
+        (Tok::Name, "not") | (Tok::Tilde, _) => tokens.word_ahead(1) == "exists",
+        (Tok::Name, word) => CONSTRAINT.contains(&word) && tokens.ahead(1) != Tok::Colon,
+        _ => false,
+    }
+}
+
+struct Reader<'t, 's> {
+    tokens: &'t mut Tokens<'s>,
+    errors: &'t mut Errors,
+    /// Whether a part could not be read.
+    lost: bool,
+}
+
+impl Reader<'_, '_> {
+    /// Notes a part that cannot be read, and goes on to the next one.
+    fn lose(&mut self, wrong: Wrong) {
+        self.errors.push(wrong);
+        self.lost = true;
+        self.tokens.skip_to((Tok::LParen, Tok::RParen), |tokens| {
+            let kind = tokens.kind();
+            matches!(kind, Tok::And | Tok::Or | Tok::RParen | Tok::Semi | Tok::Shl)
+                || begins(tokens)
+        });
+    }
+
+    fn quantified(&mut self) -> (Quantifier, Prop) {
+        let tokens = &mut *self.tokens;
+        let quantifier = match (tokens.kind(), tokens.word()) {
+            (Tok::End | Tok::Shl, _) => return (Quantifier::Forall, Prop::And(Vec::new())),
+            (Tok::Name, "exists" | "final") => Quantifier::Exists,
+            (Tok::Name, "forall") => Quantifier::Forall,
+            (Tok::Name, "not") if tokens.word_ahead(1) == "exists" => {
+                tokens.take();
+                Quantifier::Never
+            }
+            (Tok::Tilde, _) if tokens.word_ahead(1) == "exists" => {
+                tokens.take();
+                Quantifier::Never
+            }
+            (Tok::Name, "observed") => {
+                let span = tokens.peek().span;
+                let wrong = Wrong::unsupported(span, "`observed` is not supported");
+                self.lose(wrong.hint("ask with `exists` or `forall`"));
+                return (Quantifier::Exists, Prop::And(Vec::new()));
+            }
+            (Tok::LParen, _) => return (Quantifier::Exists, self.disjunction(DEEPEST)),
+            _ => {
+                let wrong = tokens.unexpected("`exists`, `~exists` or `forall`");
+                self.lose(wrong);
+                return (Quantifier::Exists, Prop::And(Vec::new()));
+            }
+        };
+        self.tokens.take();
+        (quantifier, self.disjunction(DEEPEST))
+    }
+
+    fn locations(&mut self, locations: &mut Vec<(Spot, Span)>) {
+        if let Err(wrong) = self.tokens.expect(Tok::LBracket, "`[` after `locations`") {
+            self.errors.push(wrong);
+            self.lost = true;
+            return self.tokens.skip_to((Tok::LBracket, Tok::RBracket), begins);
         }
-        (Tok::Tilde, _) if tokens.word_ahead(1) == "exists" => {
-            tokens.take();
-            Quantifier::Never
-        }
-        (Tok::Name, "observed") => {
-            let span = tokens.peek().span;
-            return Err(Wrong::unsupported(span, "`observed` is not supported")
-                .hint("ask with `exists` or `forall`"));
-        }
-        (Tok::LParen, _) => return Ok((Quantifier::Exists, disjunction(tokens, DEEPEST)?)),
-        _ => return Err(tokens.unexpected("`exists`, `~exists` or `forall`")),
-    };
-    tokens.take();
-    Ok((quantifier, disjunction(tokens, DEEPEST)?))
-}
-
-fn read_locations(
-    tokens: &mut Tokens<'_>,
-    locations: &mut Vec<(Spot, fencepost_ir::Span)>,
-) -> Result<(), Wrong> {
-    tokens.expect(Tok::LBracket, "`[` after `locations`")?;
-    while !tokens.eat(Tok::RBracket) {
-        if tokens.eat(Tok::Semi) {
-            continue;
-        }
-        let first = tokens.peek().span;
-        let spot = spot(tokens)?;
-        locations.push((spot, first.to(tokens.last())));
-        // A type may follow: it says how to print the value.
-        while tokens.kind() == Tok::Name || tokens.kind() == Tok::Star {
-            tokens.take();
-        }
-        if tokens.kind() != Tok::RBracket {
-            tokens.expect(Tok::Semi, "`;` between locations")?;
+        while !self.tokens.eat(Tok::RBracket) {
+            if self.tokens.eat(Tok::Semi) {
+                continue;
+            }
+            match location(self.tokens) {
+                Ok(found) => locations.push(found),
+                Err(wrong) => {
+                    self.errors.push(wrong);
+                    self.lost = true;
+                    self.tokens.skip_to((Tok::LBracket, Tok::RBracket), |tokens| {
+                        matches!(tokens.kind(), Tok::Semi | Tok::RBracket) || begins(tokens)
+                    });
+                    if !matches!(self.tokens.kind(), Tok::Semi | Tok::RBracket) {
+                        return;
+                    }
+                }
+            }
         }
     }
-    Ok(())
+
+    fn disjunction(&mut self, depth: u32) -> Prop {
+        let mut all = vec![self.conjunction(depth)];
+        while self.tokens.eat(Tok::Or) {
+            all.push(self.conjunction(depth));
+        }
+        if all.len() == 1 { all.remove(0) } else { Prop::Or(all) }
+    }
+
+    fn conjunction(&mut self, depth: u32) -> Prop {
+        let mut all = Vec::new();
+        loop {
+            match self.implication(depth) {
+                Ok(part) => all.push(part),
+                Err(wrong) => self.lose(wrong),
+            }
+            if !self.tokens.eat(Tok::And) {
+                break;
+            }
+        }
+        if all.len() == 1 { all.remove(0) } else { Prop::And(all) }
+    }
+
+    fn implication(&mut self, depth: u32) -> Result<Prop, Wrong> {
+        let left = self.negation(depth)?;
+        if !self.tokens.eat(Tok::Implies) {
+            return Ok(left);
+        }
+        let right = self.implication(self.deeper(depth)?)?;
+        Ok(Prop::Implies(Box::new(left), Box::new(right)))
+    }
+
+    fn deeper(&self, depth: u32) -> Result<u32, Wrong> {
+        let span = self.tokens.peek().span;
+        let too_deep = || Wrong::too_large(span, "this condition is nested too deeply");
+        depth.checked_sub(1).ok_or_else(too_deep)
+    }
+
+    fn negation(&mut self, depth: u32) -> Result<Prop, Wrong> {
+        if self.tokens.eat(Tok::Tilde) || self.tokens.eat_word("not") {
+            let depth = self.deeper(depth)?;
+            return Ok(Prop::Not(Box::new(self.negation(depth)?)));
+        }
+        if self.tokens.eat_word("true") {
+            return Ok(Prop::And(Vec::new()));
+        }
+        if self.tokens.eat_word("false") {
+            return Ok(Prop::Or(Vec::new()));
+        }
+        if self.tokens.eat(Tok::LParen) {
+            let depth = self.deeper(depth)?;
+            let inner = self.disjunction(depth);
+            self.tokens.expect(Tok::RParen, "`)`")?;
+            return Ok(inner);
+        }
+        equation(self.tokens)
+    }
 }
 
-fn disjunction(tokens: &mut Tokens<'_>, depth: u32) -> Result<Prop, Wrong> {
-    let mut all = vec![conjunction(tokens, depth)?];
-    while tokens.eat(Tok::Or) {
-        all.push(conjunction(tokens, depth)?);
+/// Reads an item of `locations [...]` up to what ends it.
+fn location(tokens: &mut Tokens<'_>) -> Result<(Spot, Span), Wrong> {
+    let first = tokens.peek().span;
+    let spot = spot(tokens)?;
+    let span = first.to(tokens.last());
+    // A type may follow: it says how to print the value.
+    while tokens.kind() == Tok::Name || tokens.kind() == Tok::Star {
+        tokens.take();
     }
-    Ok(if all.len() == 1 { all.remove(0) } else { Prop::Or(all) })
-}
-
-fn conjunction(tokens: &mut Tokens<'_>, depth: u32) -> Result<Prop, Wrong> {
-    let mut all = vec![implication(tokens, depth)?];
-    while tokens.eat(Tok::And) {
-        all.push(implication(tokens, depth)?);
+    if tokens.kind() != Tok::RBracket {
+        tokens.expect(Tok::Semi, "`;` between locations")?;
     }
-    Ok(if all.len() == 1 { all.remove(0) } else { Prop::And(all) })
-}
-
-fn implication(tokens: &mut Tokens<'_>, depth: u32) -> Result<Prop, Wrong> {
-    let left = negation(tokens, depth)?;
-    if !tokens.eat(Tok::Implies) {
-        return Ok(left);
-    }
-    let right = implication(tokens, deeper(tokens, depth)?)?;
-    Ok(Prop::Implies(Box::new(left), Box::new(right)))
-}
-
-fn deeper(tokens: &Tokens<'_>, depth: u32) -> Result<u32, Wrong> {
-    depth
-        .checked_sub(1)
-        .ok_or_else(|| Wrong::too_large(tokens.peek().span, "this condition is nested too deeply"))
-}
-
-fn negation(tokens: &mut Tokens<'_>, depth: u32) -> Result<Prop, Wrong> {
-    if tokens.eat(Tok::Tilde) || tokens.eat_word("not") {
-        let depth = deeper(tokens, depth)?;
-        return Ok(Prop::Not(Box::new(negation(tokens, depth)?)));
-    }
-    if tokens.eat_word("true") {
-        return Ok(Prop::And(Vec::new()));
-    }
-    if tokens.eat_word("false") {
-        return Ok(Prop::Or(Vec::new()));
-    }
-    if tokens.eat(Tok::LParen) {
-        let depth = deeper(tokens, depth)?;
-        let inner = disjunction(tokens, depth)?;
-        tokens.expect(Tok::RParen, "`)`")?;
-        return Ok(inner);
-    }
-    equation(tokens)
+    Ok((spot, span))
 }
 
 fn equation(tokens: &mut Tokens<'_>) -> Result<Prop, Wrong> {

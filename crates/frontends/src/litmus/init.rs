@@ -7,19 +7,28 @@ use fencepost_ir::Span;
 use super::ast::{Constant, Init, Spot};
 use super::condition::{constant, register};
 use super::tokens::{Tok, Tokens};
-use super::wrong::Wrong;
+use super::wrong::{Errors, Wrong};
 
-/// Reads the items between the braces.
-pub(super) fn read(tokens: &mut Tokens<'_>) -> Result<Vec<Init>, Wrong> {
-    let mut items = Vec::new();
+/// Reads the items between the braces; none if one of them could not be read.
+pub(super) fn read(tokens: &mut Tokens<'_>, errors: &mut Errors) -> Option<Vec<Init>> {
+    let (mut items, mut complete) = (Vec::new(), true);
     loop {
         while tokens.eat(Tok::Semi) {}
         if tokens.kind() == Tok::End {
-            return Ok(items);
+            return complete.then_some(items);
         }
-        items.push(item(tokens)?);
-        if tokens.kind() != Tok::End {
-            tokens.expect(Tok::Semi, "`;` between the items of the initial state")?;
+        let item = item(tokens).and_then(|item| {
+            if tokens.kind() != Tok::End {
+                tokens.expect(Tok::Semi, "`;` between the items of the initial state")?;
+            }
+            Ok(item)
+        });
+        match errors.check(item) {
+            Some(item) => items.push(item),
+            None => {
+                complete = false;
+                tokens.skip_to((Tok::LBrace, Tok::RBrace), |tokens| tokens.kind() == Tok::Semi);
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use fencepost_ir::{Address, BinOp, Expr, Loc, Location, Reg, Span, Type, Value};
 
 use super::ast::{Arch, Constant, Init, Spot};
-use super::wrong::Wrong;
+use super::wrong::{Errors, Wrong};
 use crate::fp::limits;
 
 /// The address of the first symbol: among the lowest numbers, and no power of two, so that no test computes it.
@@ -66,30 +66,37 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The locations that the initial state names, with their values.
-    pub fn new(arch: Arch, init: &[Init]) -> Result<Self, Wrong> {
+    /// The locations that the initial state names, with their values; none if there is no room for all.
+    pub fn new(arch: Arch, init: &[Init], errors: &mut Errors) -> Option<Self> {
         let mut layout = Layout { wraps: arch == Arch::X86, ..Layout::default() };
+        let (mut items, mut complete) = (Vec::new(), true);
         for item in init {
             let Spot::Global(name) = &item.spot else { continue };
             if layout.by_name.contains_key(name) {
                 let message = format!("`{name}` is given a value twice");
-                return Err(Wrong::name(item.span, message));
+                errors.push(Wrong::name(item.span, message));
+                continue;
             }
-            layout.add(name, item.len, step_of(item), item.span)?;
+            items.push((name, item));
+            let added = layout.add(name, item.len, step_of(item), item.span);
+            complete &= errors.check(added).is_some();
+        }
+        if !complete {
+            return None;
         }
         for item in init {
             for value in &item.values {
-                layout.note(value, item.span)?;
+                errors.check(layout.note(value, item.span))?;
             }
         }
-        for item in init {
-            let Spot::Global(name) = &item.spot else { continue };
+        for (name, item) in items {
             let first = layout.symbols[layout.by_name[name]].first as usize;
             for (at, value) in item.values.iter().enumerate() {
-                layout.cells[first + at].init = layout.constant(value, item.span)?;
+                let value = layout.constant(value, item.span);
+                layout.cells[first + at].init = errors.check(value).unwrap_or_default();
             }
         }
-        Ok(layout)
+        Some(layout)
     }
 
     fn add(&mut self, name: &str, len: Option<u32>, step: Value, span: Span) -> Result<(), Wrong> {

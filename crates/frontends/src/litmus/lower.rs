@@ -1,8 +1,8 @@
 //! From the syntax tree to a [`Test`].
 
 use fencepost_ir::{
-    BinOp, Condition, Expr, Loc, Observable, Problem, Program, Quantifier, Reg, Span, ThreadId,
-    UnOp, validate,
+    BinOp, Condition, Expr, Loc, Observable, Problem, Program, Quantifier, Reg, Span, Thread,
+    ThreadId, UnOp, validate,
 };
 
 use super::assembler::Sources;
@@ -11,56 +11,49 @@ use super::condition;
 use super::hash::hash;
 use super::layout::Layout;
 use super::test::Test;
-use super::wrong::Wrong;
+use super::wrong::{Errors, Wrong};
 use super::x86::registers;
 use super::{c, x86};
 
-/// The test of a file; with places for fences, if they are wanted.
+/// The test of a file; with places for fences, if they are wanted. None when something is wrong with it.
 ///
 /// # Panics
 /// When the result is not well-formed, which is a bug of this crate.
-pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
-    let mut layout = Layout::new(file.arch, &file.init)?;
-    let asked = asked(file)?;
+pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Option<Test> {
+    errors.begin_thread();
+    let mut layout = Layout::new(file.arch, &file.init, errors)?;
+    let asked = asked(file, errors);
     let threads = match &file.body {
         Body::X86(columns) => columns.len(),
         Body::C(functions) => functions.len(),
     };
-    match &file.body {
-        Body::X86(columns) => x86::lower::mention(columns, &mut layout)?,
-        Body::C(functions) => c::lower::mention(functions, &mut layout)?,
-    }
+    let mentioned = match &file.body {
+        Body::X86(columns) => x86::lower::mention(columns, &mut layout),
+        Body::C(functions) => c::lower::mention(functions, &mut layout),
+    };
+    errors.check(mentioned)?;
     let mut untouched = Vec::new();
     for (spot, span) in asked.all() {
         match spot {
             Spot::Global(name) if layout.is_array(name) => {
-                return Err(Wrong::unsupported(*span, format!("`{name}` is an array"))
-                    .hint(format!("ask for its elements: `{name}[0]`")));
+                let wrong = Wrong::unsupported(*span, format!("`{name}` is an array"));
+                errors.push(wrong.hint(format!("ask for its elements: `{name}[0]`")));
             }
             Spot::Global(name) => {
-                if layout.mention(name, *span)? {
+                if errors.check(layout.mention(name, *span))? {
                     let message = format!("nothing in the test accesses `{name}`: it is always 0");
                     untouched.push((*span, message));
                 }
             }
             Spot::Element(name, at) => {
-                layout.cell(name, Some(*at), *span)?;
+                errors.check(layout.cell(name, Some(*at), *span));
             }
-            Spot::Register(thread, name) if *thread as usize >= threads => {
-                return Err(Wrong::name(
-                    *span,
-                    format!("there is no thread {thread} for `{name}`"),
-                ));
-            }
-            Spot::Register(..) => {}
+            Spot::Register(thread, name) => check_thread(*thread, name, threads, *span, errors),
         }
     }
     for item in &file.init {
-        if let Spot::Register(thread, name) = &item.spot
-            && *thread as usize >= threads
-        {
-            let message = format!("there is no thread {thread} for `{name}`");
-            return Err(Wrong::name(item.span, message));
+        if let Spot::Register(thread, name) = &item.spot {
+            check_thread(*thread, name, threads, item.span, errors);
         }
     }
     let names: Vec<Vec<String>> = (0..threads)
@@ -74,21 +67,31 @@ pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
             let mut context =
                 x86::lower::Context { source, arch: file.arch, layout, sources, widths };
             for (column, names) in columns.iter().zip(&names) {
-                threads.push(x86::lower::lower(column, &file.init, names, &mut context)?);
+                threads.push(x86::lower::lower(column, &file.init, names, &mut context, errors));
             }
             (context.layout, context.sources)
         }
         Body::C(functions) => {
             let mut context = c::lower::Context { source, layout, sources };
             for (function, names) in functions.iter().zip(&names) {
-                threads.push(c::lower::lower(function, &file.init, names, &mut context)?);
+                let lost = function.lost || file.constraint.lost;
+                let lowerer = (&file.init[..], &names[..], lost);
+                threads.push(c::lower::lower(function, lowerer, &mut context, errors));
             }
             (context.layout, context.sources)
         }
     };
+    errors.begin_thread();
+    if !errors.is_empty() {
+        for prop in [Some(&asked.prop), asked.filter.as_ref()].into_iter().flatten() {
+            check_constants(prop, &mut layout, errors);
+        }
+        errors.check(layout.check());
+        return None;
+    }
     let mut program = Program {
         locations: layout.locations(),
-        threads,
+        threads: threads.into_iter().collect::<Option<Vec<Thread>>>()?,
         labels: sources.labels,
         places: sources.places,
         ..Program::default()
@@ -103,12 +106,13 @@ pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
         }
     }
     let find = |spot: &Spot, span: Span, layout: &Layout| observable(&program, layout, spot, span);
-    let mut expr = |prop: &Prop| to_expr(prop, &mut layout, &find);
-    let condition = expr(&asked.prop)?;
-    let filter = asked.filter.as_ref().map(&mut expr).transpose()?;
-    layout.check()?;
+    let condition = errors.check(to_expr(&asked.prop, &mut layout, &find));
+    let filter = asked.filter.as_ref().map(|filter| to_expr(filter, &mut layout, &find));
+    let filter = errors.check(filter.transpose());
+    errors.check(layout.check())?;
+    let (condition, filter) = (condition?, filter?);
     let observed = asked.all().map(|(spot, span)| find(spot, *span, &layout));
-    let observed = observed.collect::<Result<Vec<Observable>, Wrong>>()?;
+    let observed = errors.check(observed.collect::<Result<Vec<Observable>, Wrong>>())?;
     let shown: Vec<String> = asked.shown.iter().map(|(spot, _)| in_state(spot)).collect();
     let hash = hash(file, &shown);
     let text = condition::show(&asked.prop, &in_state);
@@ -121,7 +125,7 @@ pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
         let broken: Vec<String> = broken.iter().take(10).map(ToString::to_string).collect();
         panic!("the front end made a program that is not well-formed: {}", broken.join("; "));
     }
-    Ok(Test {
+    Some(Test {
         name: file.name.clone(),
         arch: file.arch,
         problem,
@@ -134,6 +138,27 @@ pub fn lower(file: &File, source: &str, places: bool) -> Result<Test, Wrong> {
         hash,
         untouched,
     })
+}
+
+/// A register is one of a thread that is there.
+fn check_thread(thread: u32, name: &str, threads: usize, span: Span, errors: &mut Errors) {
+    if thread as usize >= threads {
+        errors.push(Wrong::name(span, format!("there is no thread {thread} for `{name}`")));
+    }
+}
+
+/// Constants of a condition that is not lowered.
+fn check_constants(prop: &Prop, layout: &mut Layout, errors: &mut Errors) {
+    prop.for_each(&mut |_, right, span| {
+        let constants = match right {
+            Right::Constant(constant) => std::slice::from_ref(constant),
+            Right::Among(all) => &all[..],
+            Right::Spot(_) => &[],
+        };
+        for constant in constants {
+            errors.check(layout.constant(constant, span));
+        }
+    });
 }
 
 /// What is asked, with registers by one name each.
@@ -152,7 +177,7 @@ impl Asked {
     }
 }
 
-fn asked(file: &File) -> Result<Asked, Wrong> {
+fn asked(file: &File, errors: &mut Errors) -> Asked {
     let constraint = &file.constraint;
     let mut shown: Vec<(Spot, Span)> = Vec::new();
     let add = |spot: Spot, span: Span, list: &mut Vec<(Spot, Span)>| {
@@ -161,9 +186,9 @@ fn asked(file: &File) -> Result<Asked, Wrong> {
         }
     };
     for (spot, span) in &constraint.locations {
-        add(canonical(file.arch, spot, *span)?, *span, &mut shown);
+        add(canonical(file.arch, spot, *span, errors), *span, &mut shown);
     }
-    let prop = canonical_prop(file.arch, &constraint.prop)?;
+    let prop = canonical_prop(file.arch, &constraint.prop, errors);
     let both = |visit: &mut dyn FnMut(&Spot, Span), prop: &Prop| {
         prop.for_each(&mut |left, right, span| {
             visit(left, span);
@@ -174,13 +199,13 @@ fn asked(file: &File) -> Result<Asked, Wrong> {
     };
     both(&mut |spot, span| add(spot.clone(), span, &mut shown), &prop);
     shown.sort_by_cached_key(|(spot, _)| order(file.arch, spot));
-    let filter = constraint.filter.as_ref().map(|f| canonical_prop(file.arch, f)).transpose()?;
+    let filter = constraint.filter.as_ref().map(|f| canonical_prop(file.arch, f, errors));
     let mut hidden: Vec<(Spot, Span)> = Vec::new();
     if let Some(filter) = &filter {
         both(&mut |spot, span| add(spot.clone(), span, &mut hidden), filter);
         hidden.retain(|(spot, _)| !shown.iter().any(|(other, _)| other == spot));
     }
-    Ok(Asked { shown, hidden, prop, filter })
+    Asked { shown, hidden, prop, filter }
 }
 
 /// Where a state shows it: registers by thread and number (in C by name), then elements, then locations.
@@ -199,18 +224,23 @@ fn order(arch: Arch, spot: &Spot) -> (u8, u32, usize, String, u32) {
 }
 
 /// The same with a register's one name.
-fn canonical(arch: Arch, spot: &Spot, span: Span) -> Result<Spot, Wrong> {
-    match (arch, spot) {
-        (Arch::X86 | Arch::X86_64, Spot::Register(thread, name)) => {
-            let part = registers::by_name(arch, name)
-                .ok_or_else(|| Wrong::name(span, format!("there is no register `{name}`")))?;
-            if part.width < 32 {
-                let message = format!("a condition on `{name}`, a part of a register");
-                return Err(Wrong::unsupported(span, message));
-            }
-            Ok(Spot::Register(*thread, registers::shown(arch, part.register).to_string()))
+fn canonical(arch: Arch, spot: &Spot, span: Span, errors: &mut Errors) -> Spot {
+    let (Arch::X86 | Arch::X86_64, Spot::Register(thread, name)) = (arch, spot) else {
+        return spot.clone();
+    };
+    match registers::by_name(arch, name) {
+        Some(part) if part.width >= 32 => {
+            Spot::Register(*thread, registers::shown(arch, part.register).to_string())
         }
-        _ => Ok(spot.clone()),
+        Some(_) => {
+            let message = format!("a condition on `{name}`, a part of a register");
+            errors.push(Wrong::unsupported(span, message));
+            spot.clone()
+        }
+        None => {
+            errors.push(Wrong::name(span, format!("there is no register `{name}`")));
+            spot.clone()
+        }
     }
 }
 
@@ -220,26 +250,22 @@ pub(super) fn register_name(arch: Arch, name: &str) -> String {
     part.map_or(name, |part| registers::shown(arch, part.register)).to_string()
 }
 
-fn canonical_prop(arch: Arch, prop: &Prop) -> Result<Prop, Wrong> {
-    let all = |list: &[Prop]| {
-        list.iter().map(|p| canonical_prop(arch, p)).collect::<Result<Vec<Prop>, Wrong>>()
-    };
-    Ok(match prop {
+fn canonical_prop(arch: Arch, prop: &Prop, errors: &mut Errors) -> Prop {
+    let mut one = |prop: &Prop| canonical_prop(arch, prop, errors);
+    match prop {
         Prop::Equal(left, right, span) => {
+            let left = canonical(arch, left, *span, errors);
             let right = match right {
-                Right::Spot(other) => Right::Spot(canonical(arch, other, *span)?),
+                Right::Spot(other) => Right::Spot(canonical(arch, other, *span, errors)),
                 Right::Constant(_) | Right::Among(_) => right.clone(),
             };
-            Prop::Equal(canonical(arch, left, *span)?, right, *span)
+            Prop::Equal(left, right, *span)
         }
-        Prop::Not(inner) => Prop::Not(Box::new(canonical_prop(arch, inner)?)),
-        Prop::And(list) => Prop::And(all(list)?),
-        Prop::Or(list) => Prop::Or(all(list)?),
-        Prop::Implies(a, b) => {
-            let [a, b] = [a, b].map(|p| canonical_prop(arch, p).map(Box::new));
-            Prop::Implies(a?, b?)
-        }
-    })
+        Prop::Not(inner) => Prop::Not(Box::new(one(inner))),
+        Prop::And(list) => Prop::And(list.iter().map(one).collect()),
+        Prop::Or(list) => Prop::Or(list.iter().map(one).collect()),
+        Prop::Implies(a, b) => Prop::Implies(Box::new(one(a)), Box::new(one(b))),
+    }
 }
 
 /// The name of a register, if it is one of this thread.

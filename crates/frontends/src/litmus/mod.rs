@@ -38,7 +38,7 @@ use ast::{Arch, Body, File};
 use fencepost_ir::{Diagnostics, Placement, Problem, Program, Written};
 use fences::Dialect;
 use tokens::{Lines, Tokens};
-use wrong::Wrong;
+use wrong::{Errors, Wrong};
 
 use crate::edit::{EditError, TextEdit, blocks};
 use crate::fp::limits;
@@ -93,44 +93,65 @@ impl Frontend for LitmusFrontend {
 /// The test that a text describes; `stem` is the name of its file, without the ending. `None` exactly when
 /// an error was reported.
 pub fn read(source: &str, stem: &str, places: bool, diagnostics: &mut Diagnostics) -> Option<Test> {
-    let test = parse(source, stem).and_then(|file| lower::lower(&file, source, places));
-    match test {
+    match read_or_errors(source, stem, places) {
         Ok(test) => {
             for (span, message) in &test.untouched {
                 diagnostics.warning(wrong::UNTOUCHED, *span, message.clone());
             }
             Some(test)
         }
-        Err(wrong) => {
-            wrong.tell(diagnostics);
+        Err(errors) => {
+            errors.tell(diagnostics);
             None
         }
     }
 }
 
+fn read_or_errors(source: &str, stem: &str, places: bool) -> Result<Test, Errors> {
+    let mut errors = Errors::default();
+    let file = parse_partly(source, stem, &mut errors);
+    let test = file.and_then(|file| lower::lower(&file, source, places, &mut errors));
+    test.filter(|_| errors.is_empty()).ok_or(errors)
+}
+
 /// The syntax tree of a text.
-pub fn parse(source: &str, stem: &str) -> Result<File, Wrong> {
+pub fn parse(source: &str, stem: &str) -> Result<File, Errors> {
+    let mut errors = Errors::default();
+    let file = parse_partly(source, stem, &mut errors);
+    file.filter(|_| errors.is_empty()).ok_or(errors)
+}
+
+/// The syntax tree of what could be read, if that is enough to look for further errors: without its initial state
+/// or its threads, nothing in a test has a meaning.
+fn parse_partly(source: &str, stem: &str, errors: &mut Errors) -> Option<File> {
     let lines = Lines::new(source);
     if source.len() > limits::SOURCE {
         let message = format!("this file has {} bytes", source.len());
         let allowed = format!("at most {} are allowed", limits::SOURCE);
-        return Err(Wrong::too_large(lines.span(0, 0), message).label(allowed));
+        errors.push(Wrong::too_large(lines.span(0, 0), message).label(allowed));
+        return None;
     }
-    let sections = sections::sections(source, &lines)?;
-    let tokens = |(start, end)| Tokens::new(source, &sections.clean, &lines, start, end);
-    let init = init::read(&mut tokens(sections.init)?)?;
-    let mut program = tokens(sections.program)?;
+    let found = sections::sections(source, &lines);
+    let sections = errors.check(found)?;
+    if sections.name.is_empty() {
+        errors.push(Wrong::syntax(sections.named, "a test has a name after its language"));
+    }
+    let tokens = |(start, end), errors: &mut Errors| {
+        Tokens::new(source, &sections.clean, &lines, start, end, errors)
+    };
+    let init = init::read(&mut tokens(sections.init, errors), errors);
+    let mut program = tokens(sections.program, errors);
     let (body, constraint) = match sections.arch {
         Arch::X86 | Arch::X86_64 => {
-            let body = Body::X86(x86::parse::read(&mut program, sections.arch)?);
-            (body, condition::read(&mut program)?)
+            let body = x86::parse::read(&mut program, sections.arch, errors).map(Body::X86);
+            (body, condition::read(&mut program, errors))
         }
         Arch::C => {
-            let body = Body::C(c::parse::read(&mut program)?);
-            (body, condition::read(&mut tokens(sections.constraint)?)?)
+            let body = c::parse::read(&mut program, errors).map(Body::C);
+            (body, condition::read(&mut tokens(sections.constraint, errors), errors))
         }
     };
     let name = if sections.name == "--" { stem.to_string() } else { sections.name };
     let (arch, doc, metadata) = (sections.arch, sections.doc, sections.metadata);
-    Ok(File { arch, name, doc, metadata, init, body, constraint })
+    Some(File { arch, name, doc, metadata, init: init?, body: body?, constraint })
 }

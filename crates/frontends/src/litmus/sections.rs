@@ -12,6 +12,8 @@
 //! Comments are `(* ... *)`, nested; in a C program `//` and `/* */` instead. In an X86 program `#` hides
 //! the rest of its line. A comment becomes spaces, byte by byte, so that positions stay what they are.
 
+use fencepost_ir::Span;
+
 use super::ast::Arch;
 use super::tokens::Lines;
 use super::wrong::Wrong;
@@ -24,6 +26,8 @@ pub(super) struct Sections {
     pub(super) arch: Arch,
     /// As written; `--` stands for the name of the file.
     pub(super) name: String,
+    /// Where the name is, or should be.
+    pub(super) named: Span,
     pub(super) doc: Option<String>,
     pub(super) metadata: Vec<(String, String)>,
     /// Between the braces.
@@ -48,7 +52,7 @@ pub(super) fn sections(source: &str, lines: &Lines<'_>) -> Result<Sections, Wron
     let close = blank_up_to(&mut clean, open + 1, b'}', lines)?
         .ok_or_else(|| Wrong::syntax(lines.span(open, open + 1), "this brace is never closed"))?;
     let header = std::str::from_utf8(&clean[..open]).expect("blanks are ASCII, whole comments go");
-    let (arch, name, doc, metadata) = read_header(header, lines)?;
+    let (arch, (name, named), doc, metadata) = read_header(header, lines)?;
     let rest = close + 1;
     let (program, constraint) = match arch {
         Arch::X86 | Arch::X86_64 => {
@@ -63,11 +67,12 @@ pub(super) fn sections(source: &str, lines: &Lines<'_>) -> Result<Sections, Wron
         }
     };
     let clean = String::from_utf8(clean).expect("blanks are ASCII, whole comments go");
-    Ok(Sections { clean, arch, name, doc, metadata, init: (open + 1, close), program, constraint })
+    let init = (open + 1, close);
+    Ok(Sections { clean, arch, name, named, doc, metadata, init, program, constraint })
 }
 
-/// Language, name, text in quotes, metadata.
-type Header = (Arch, String, Option<String>, Vec<(String, String)>);
+/// Language, name and where it is, text in quotes, metadata.
+type Header = (Arch, (String, Span), Option<String>, Vec<(String, String)>);
 
 fn read_header(header: &str, lines: &Lines<'_>) -> Result<Header, Wrong> {
     let blank = |c: char| c.is_whitespace() || c == '\u{feff}';
@@ -96,10 +101,7 @@ fn read_header(header: &str, lines: &Lines<'_>) -> Result<Header, Wrong> {
     };
     let (start, end) = word(end, &|c| c.is_whitespace() || "\"({;".contains(c));
     let name = header[start..end].to_string();
-    if name.is_empty() {
-        let span = lines.span(start, end);
-        return Err(Wrong::syntax(span, "a test has a name after its language"));
-    }
+    let named = lines.span(start, end);
     let rest = &header[end..];
     let doc = rest.split_once('"').and_then(|(_, rest)| rest.split_once('"'));
     let doc = doc.map(|(doc, _)| doc.to_string());
@@ -108,7 +110,7 @@ fn read_header(header: &str, lines: &Lines<'_>) -> Result<Header, Wrong> {
         let is_key = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric());
         is_key.then(|| (key.to_string(), value.trim().to_string()))
     });
-    Ok((arch, name, doc, metadata.collect()))
+    Ok((arch, (name, named), doc, metadata.collect()))
 }
 
 /// Blanks nested comments between two offsets. Quotes do not hide them.

@@ -6,7 +6,7 @@
 use fencepost_ir::Span;
 use logos::Logos;
 
-use super::wrong::Wrong;
+use super::wrong::{Errors, Wrong};
 
 /// What kind of token it is.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +97,8 @@ pub enum Tok {
     At,
     #[token("\\")]
     Backslash,
+    /// What is no part of a litmus test; said when it is met first.
+    Unknown,
     /// After the last token.
     End,
 }
@@ -148,13 +150,15 @@ pub struct Tokens<'s> {
 
 impl<'s> Tokens<'s> {
     /// Those of `clean[start..end]`, where `clean` is `source` with comments blanked out.
+    /// What is no token is an error and becomes a token that fits nowhere.
     pub fn new(
         source: &'s str,
         clean: &str,
         lines: &Lines<'_>,
         start: usize,
         end: usize,
-    ) -> Result<Self, Wrong> {
+        errors: &mut Errors,
+    ) -> Self {
         let mut list = Vec::new();
         let mut lexer = Tok::lexer(&clean[start..end]);
         // Tokens come in order, so each is found from the one before it.
@@ -167,12 +171,14 @@ impl<'s> Tokens<'s> {
             }
             last.start = first as u32;
             let span = Span { end: end as u32, ..last };
-            let kind =
-                token.map_err(|()| Wrong::syntax(span, "this is no part of a litmus test"))?;
+            let kind = token.unwrap_or_else(|()| {
+                errors.push(Wrong::syntax(span, "this is no part of a litmus test"));
+                Tok::Unknown
+            });
             list.push(Token { kind, span });
         }
         list.push(Token { kind: Tok::End, span: lines.span(end, end) });
-        Ok(Tokens { source, list, at: 0 })
+        Tokens { source, list, at: 0 }
     }
 
     /// The next token.
@@ -217,6 +223,20 @@ impl<'s> Tokens<'s> {
             self.at += 1;
         }
         token
+    }
+
+    /// Takes what could not be read: up to the first token for which `ends` says so, outside of brackets of one
+    /// kind, or up to the end.
+    pub fn skip_to(&mut self, (open, close): (Tok, Tok), ends: impl Fn(&Self) -> bool) {
+        let mut depth = 0u32;
+        while self.kind() != Tok::End && !(depth == 0 && ends(self)) {
+            let kind = self.take().kind;
+            if kind == open {
+                depth += 1;
+            } else if kind == close {
+                depth = depth.saturating_sub(1);
+            }
+        }
     }
 
     /// Takes the next token if it is of this kind.

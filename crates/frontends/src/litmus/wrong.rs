@@ -1,9 +1,12 @@
-//! What stops the reading of a test, and the codes of the messages.
+//! What is wrong with a test, and the codes of the messages.
 //!
-//! A litmus test is short: the first mistake ends its reading. A code never changes its meaning; the book's
-//! chapter on litmus tests explains each.
+//! Functions that read a part of a test return its first mistake. Their callers collect it in [`Errors`] and go on
+//! with the next part: item of the initial state, cell, statement, part of the condition. What may only follow
+//! from a mistake is not said. A code never changes its meaning; the book's chapter on litmus tests explains each.
 
 use fencepost_ir::{Diagnostics, Span};
+
+use crate::fp::limits;
 
 /// The text is not that of a litmus test.
 pub const SYNTAX: &str = "LT0001";
@@ -75,9 +78,63 @@ impl Wrong {
         self
     }
 
-    /// Says it.
-    pub fn tell(self, diagnostics: &mut Diagnostics) {
+    fn tell(self, diagnostics: &mut Diagnostics) {
         let told = diagnostics.error(self.code, self.span, self.message).label(self.label);
         told.hint = self.hint;
+    }
+}
+
+/// All that is wrong with a test, as far as it is known.
+#[derive(Clone, Debug, Default)]
+pub struct Errors {
+    list: Vec<Wrong>,
+    /// Where the errors of the current thread begin.
+    thread: usize,
+}
+
+impl Errors {
+    /// A new thread begins, with names of its own.
+    pub(super) fn begin_thread(&mut self) {
+        self.thread = self.list.len();
+    }
+
+    /// Adds one, unless it follows from another: there is one already at its place, or one about the same name
+    /// in the same thread.
+    pub fn push(&mut self, wrong: Wrong) {
+        let at_place = self.list.iter().any(|other| other.span == wrong.span);
+        let of_name = |other: &Wrong| other.code == NAME && other.message == wrong.message;
+        let has_room = self.list.len() <= limits::ERRORS;
+        if has_room && !at_place && !self.list[self.thread..].iter().any(of_name) {
+            self.list.push(wrong);
+        }
+    }
+
+    /// What was made, if nothing went wrong.
+    pub fn check<T>(&mut self, made: Result<T, Wrong>) -> Option<T> {
+        made.map_err(|wrong| self.push(wrong)).ok()
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All of them, by position.
+    pub fn sorted(mut self) -> Vec<Wrong> {
+        self.list.sort_by_key(|wrong| (wrong.span.start, wrong.span.end));
+        self.list
+    }
+
+    /// Says them, up to [`limits::ERRORS`].
+    pub fn tell(self, diagnostics: &mut Diagnostics) {
+        for (at, wrong) in self.sorted().into_iter().enumerate() {
+            if at == limits::ERRORS {
+                let message = format!("more than {} errors", limits::ERRORS);
+                let wrong = Wrong::too_large(wrong.span, message);
+                wrong.label("from here on they are not shown").tell(diagnostics);
+                return;
+            }
+            wrong.tell(diagnostics);
+        }
     }
 }

@@ -13,6 +13,8 @@ pub struct Function {
     pub parameters: Vec<Parameter>,
     /// What it does.
     pub body: Block,
+    /// Whether a statement could not be read.
+    pub lost: bool,
 }
 
 /// A parameter: a location that a function uses.

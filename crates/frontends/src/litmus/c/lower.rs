@@ -16,7 +16,7 @@ use fencepost_ir::{Expr, FenceKinds, Reg, Span, Thread};
 use super::super::assembler::{Assembler, Sources, Target};
 use super::super::ast::{Constant, Init, Spot};
 use super::super::layout::Layout;
-use super::super::wrong::Wrong;
+use super::super::wrong::{Errors, NAME, TOO_LARGE, Wrong};
 use super::ast::{Block, Declared, Expression, ExpressionKind, Function, Statement, StatementKind};
 use crate::fp::limits;
 
@@ -36,13 +36,15 @@ pub(in super::super) fn mention(functions: &[Function], layout: &mut Layout) -> 
     Ok(())
 }
 
-/// The thread of a function. `shown` are registers that someone looks at in the end.
+/// The thread of a function. `shown` are registers that someone looks at in the end; `lost` says that names may be
+/// declared where the text could not be read.
 pub(in super::super) fn lower(
     function: &Function,
-    init: &[Init],
-    shown: &[String],
+    (init, shown, lost): (&[Init], &[String], bool),
     context: &mut Context<'_>,
-) -> Result<Thread, Wrong> {
+    errors: &mut Errors,
+) -> Option<Thread> {
+    errors.begin_thread();
     let Context { source, layout, sources } = context;
     let (first, wants_places) = (sources.places.len(), sources.wants_places);
     let mut lowerer = Lowerer {
@@ -59,15 +61,22 @@ pub(in super::super) fn lower(
         loops: 0,
         root: function.body.close,
         gaps: Gaps { wanted: wants_places, made: 0, filled: false, wraps: Vec::new() },
+        errors,
+        lost,
+        full: false,
+        failed: false,
     };
-    lowerer.begin(init)?;
-    lowerer.block(&function.body)?;
-    let Lowerer { asm, gaps, .. } = lowerer;
-    let thread = asm.finish(function.body.close)?;
+    lowerer.begin(init);
+    lowerer.block(&function.body);
+    let Lowerer { asm, gaps, errors, failed, .. } = lowerer;
+    if failed {
+        return None;
+    }
+    let thread = errors.check(asm.finish(function.body.close))?;
     for (at, wrap) in gaps.wraps {
         context.sources.places[first + at].wrap = Some(wrap);
     }
-    Ok(thread)
+    Some(thread)
 }
 
 /// A local of the function.
@@ -111,13 +120,37 @@ struct Lowerer<'a> {
     /// What is shown of the current statement.
     root: Span,
     gaps: Gaps,
+    errors: &'a mut Errors,
+    /// Whether names may be declared where the text could not be read.
+    lost: bool,
+    /// Whether something is too large, so that more of it is, too.
+    full: bool,
+    /// Whether something went wrong, said or not.
+    failed: bool,
 }
 
 impl Lowerer<'_> {
+    /// What was made, if nothing went wrong. What may follow from a mistake is not said.
+    fn check<T>(&mut self, made: Result<T, Wrong>) -> Option<T> {
+        match made {
+            Ok(made) => Some(made),
+            Err(wrong) => {
+                let follows = wrong.code == NAME && self.lost || self.full;
+                self.full |= wrong.code == TOO_LARGE;
+                self.failed = true;
+                if !follows {
+                    self.errors.push(wrong);
+                }
+                None
+            }
+        }
+    }
+
     /// Registers that must be there, and their initial values.
-    fn begin(&mut self, init: &[Init]) -> Result<(), Wrong> {
+    fn begin(&mut self, init: &[Init]) {
         for name in self.shown {
-            self.declare(name, false, self.root)?;
+            let declared = self.declare(name, false, self.root);
+            self.check(declared);
         }
         for item in init {
             let Spot::Register(thread, name) = &item.spot else { continue };
@@ -126,12 +159,13 @@ impl Lowerer<'_> {
             }
             let value = item.values.first().cloned().unwrap_or(Constant::Int(0));
             let pointer = !matches!(value, Constant::Int(_)) || item.pointer;
-            let reg = self.declare(name, pointer, item.span)?;
-            let value = Expr::Const(self.layout.constant(&value, item.span)?);
-            self.mark(item.span);
-            self.asm.assign(reg, value);
+            let reg = self.declare(name, pointer, item.span);
+            let value = self.layout.constant(&value, item.span);
+            if let (Some(reg), Some(value)) = (self.check(reg), self.check(value)) {
+                self.mark(item.span);
+                self.asm.assign(reg, Expr::Const(value));
+            }
         }
-        Ok(())
     }
 
     /// Makes a name a local.
@@ -201,9 +235,9 @@ impl Lowerer<'_> {
         self.gap(statement.head, &text, false, wrap);
     }
 
-    fn block(&mut self, block: &Block) -> Result<(), Wrong> {
+    fn block(&mut self, block: &Block) {
         for statement in &block.statements {
-            if let Some(kinds) = self.fence_alone(statement)? {
+            if let Some(kinds) = self.fence_alone(statement) {
                 self.fence(statement, kinds, None);
                 continue;
             }
@@ -220,40 +254,41 @@ impl Lowerer<'_> {
             if has_code {
                 self.gap_before(statement, None);
             }
-            self.statement(statement)?;
+            self.statement(statement);
         }
         self.gap(block.close, "}", true, None);
-        Ok(())
     }
 
     /// A statement where a block could stand.
-    fn part(&mut self, statement: &Statement) -> Result<(), Wrong> {
+    fn part(&mut self, statement: &Statement) {
         self.gaps.filled = false;
         if matches!(statement.kind, StatementKind::Block(_)) {
             return self.statement(statement);
         }
         let wrap = Some(Span { end: statement.end.end, ..statement.span });
-        if let Some(kinds) = self.fence_alone(statement)? {
-            self.fence(statement, kinds, wrap);
-            return Ok(());
+        if let Some(kinds) = self.fence_alone(statement) {
+            return self.fence(statement, kinds, wrap);
         }
         self.gap_before(statement, wrap);
-        self.statement(statement)?;
+        self.statement(statement);
         if !matches!(statement.kind, StatementKind::Empty) {
             self.gap(statement.end, "}", true, wrap);
         }
-        Ok(())
     }
 
     /// What a statement orders, if it is a fence of the author.
-    fn fence_alone(&self, statement: &Statement) -> Result<Option<FenceKinds>, Wrong> {
+    fn fence_alone(&mut self, statement: &Statement) -> Option<FenceKinds> {
         match &statement.kind {
             StatementKind::Evaluate(Expression {
                 kind: ExpressionKind::Call(name, arguments),
                 span,
                 ..
-            }) => self.fence_kinds(name, arguments, *span),
-            _ => Ok(None),
+            }) => {
+                let kinds = self.fence_kinds(name, arguments, *span);
+                // What is wrong with it is said once.
+                self.check(kinds).unwrap_or(Some(FenceKinds::default()))
+            }
+            _ => None,
         }
     }
 
@@ -271,30 +306,37 @@ impl Lowerer<'_> {
         self.gaps.filled = true;
     }
 
-    fn statement(&mut self, statement: &Statement) -> Result<(), Wrong> {
+    fn statement(&mut self, statement: &Statement) {
         let head = statement.head;
         (self.root, self.used) = (head, 0);
         match &statement.kind {
             StatementKind::Empty => {}
-            StatementKind::Block(block) => self.block(block)?,
+            StatementKind::Block(block) => self.block(block),
             StatementKind::Declare(all) => {
                 for declared in all {
-                    self.declaration(declared)?;
+                    let done = self.declaration(declared);
+                    self.check(done);
                 }
             }
-            StatementKind::Assign(target, value) => self.assignment(target, value)?,
-            StatementKind::Evaluate(value) => self.effects(value)?,
+            StatementKind::Assign(target, value) => {
+                let done = self.assignment(target, value);
+                self.check(done);
+            }
+            StatementKind::Evaluate(value) => {
+                let done = self.effects(value);
+                self.check(done);
+            }
             StatementKind::If(condition, then, otherwise) => {
-                let condition = self.value(condition)?;
+                let condition = self.condition(condition);
                 let (other, end) = (self.asm.target(), self.asm.target());
                 self.mark(head);
                 self.asm.jump_unless(condition, other);
-                self.part(then)?;
+                self.part(then);
                 if let Some(otherwise) = otherwise {
                     self.mark(head);
                     self.asm.jump(end);
                     self.asm.bind(other);
-                    self.part(otherwise)?;
+                    self.part(otherwise);
                 } else {
                     self.asm.bind(other);
                 }
@@ -304,10 +346,10 @@ impl Lowerer<'_> {
                 let (again, end) = (self.asm.target(), self.asm.target());
                 self.asm.bind(again);
                 self.loops += 1;
-                let condition = self.value(condition)?;
+                let condition = self.condition(condition);
                 self.mark(head);
                 self.asm.jump_unless(condition, end);
-                self.part(body)?;
+                self.part(body);
                 self.loops -= 1;
                 self.mark(head);
                 self.asm.jump(again);
@@ -317,16 +359,21 @@ impl Lowerer<'_> {
                 let again = self.asm.target();
                 self.asm.bind(again);
                 self.loops += 1;
-                self.part(body)?;
+                self.part(body);
                 (self.root, self.used) = (head, 0);
-                let condition = self.value(condition)?;
+                let condition = self.condition(condition);
                 self.loops -= 1;
                 self.mark(head);
                 self.asm.jump_if(condition, again);
                 self.gaps.filled = false;
             }
         }
-        Ok(())
+    }
+
+    /// The value of a condition; if something is wrong with it, what depends on it is looked at all the same.
+    fn condition(&mut self, condition: &Expression) -> Expr<Reg> {
+        let value = self.value(condition);
+        self.check(value).unwrap_or(Expr::Const(0))
     }
 
     /// Control comes here from elsewhere, too, past a fence that may have just been added.

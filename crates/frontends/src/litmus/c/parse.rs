@@ -9,7 +9,7 @@ mod expression;
 use fencepost_ir::Span;
 
 use super::super::tokens::{Tok, Tokens};
-use super::super::wrong::Wrong;
+use super::super::wrong::{Errors, Wrong};
 use super::ast::{Block, Declared, Expression, Function, Parameter, Statement, StatementKind};
 use crate::fp::limits;
 
@@ -20,22 +20,46 @@ const DEEPEST: u32 = 200;
 const REFUSED: [&str; 9] =
     ["for", "goto", "return", "switch", "case", "break", "continue", "asm", "__asm__"];
 
-/// Reads all functions.
-pub(in super::super) fn read(tokens: &mut Tokens<'_>) -> Result<Vec<Function>, Wrong> {
-    let mut functions = Vec::new();
+/// Reads all functions; none if it is not known which threads there are.
+pub(in super::super) fn read(
+    tokens: &mut Tokens<'_>,
+    errors: &mut Errors,
+) -> Option<Vec<Function>> {
+    let (mut functions, mut complete) = (Vec::new(), true);
     loop {
         while tokens.eat(Tok::Semi) {}
-        if tokens.kind() == Tok::End && !functions.is_empty() {
-            return Ok(functions);
+        if tokens.kind() == Tok::End && !(functions.is_empty() && complete) {
+            return complete.then_some(functions);
         }
-        let function = Reader { tokens, depth: 0 }.function(functions.len())?;
-        functions.push(function);
+        let mut reader = Reader { tokens, errors, depth: 0, lost: false, in_order: complete };
+        match reader.function(functions.len()) {
+            Ok(function) => {
+                complete &= reader.in_order;
+                functions.push(function);
+            }
+            Err(wrong) => {
+                errors.push(wrong);
+                complete = false;
+                // On to the end of the function.
+                tokens.skip_to(BRACES, |tokens| tokens.kind() == Tok::LBrace);
+                tokens.take();
+                tokens.skip_to(BRACES, |tokens| tokens.kind() == Tok::RBrace);
+                tokens.take();
+            }
+        }
     }
 }
+
+const BRACES: (Tok, Tok) = (Tok::LBrace, Tok::RBrace);
 
 /// Reads one function.
 struct Reader<'t, 's> {
     tokens: &'t mut Tokens<'s>,
+    errors: &'t mut Errors,
+    /// Whether a statement could not be read.
+    lost: bool,
+    /// Whether threads have come in order so far.
+    in_order: bool,
     /// How deep the statement or expression is that is being read.
     depth: u32,
 }
@@ -48,9 +72,13 @@ impl Reader<'_, '_> {
         let span = self.tokens.peek().span;
         let name = self.tokens.name("a function, as in `P0(atomic_int *x) { ... }`")?;
         let thread = name.strip_prefix('P').and_then(|n| n.parse::<u32>().ok());
-        let thread = thread.ok_or_else(|| Wrong::syntax(span, "threads are called P0, P1, ..."))?;
-        if thread as usize != number {
-            return Err(Wrong::syntax(span, format!("expected P{number}: threads come in order")));
+        if self.in_order && thread != u32::try_from(number).ok() {
+            let message = match thread {
+                Some(_) => format!("expected P{number}: threads come in order"),
+                None => "threads are called P0, P1, ...".into(),
+            };
+            self.errors.push(Wrong::syntax(span, message));
+            self.in_order = false;
         }
         if number as u64 >= limits::THREADS {
             return Err(Wrong::too_large(span, "these are too many threads"));
@@ -64,7 +92,7 @@ impl Reader<'_, '_> {
             let parameter = self.parameter()?;
             if parameters.iter().any(|other| other.name == parameter.name) {
                 let message = format!("the parameter `{}` is there twice", parameter.name);
-                return Err(Wrong::name(parameter.span, message));
+                self.errors.push(Wrong::name(parameter.span, message));
             }
             parameters.push(parameter);
             if !self.tokens.eat(Tok::Comma) {
@@ -73,7 +101,7 @@ impl Reader<'_, '_> {
         }
         self.tokens.expect(Tok::RParen, "`)` after the parameters")?;
         let body = self.block()?;
-        Ok(Function { thread, parameters, body })
+        Ok(Function { thread: number as u32, parameters, body, lost: self.lost })
     }
 
     /// `volatile int *x`, `int a[2]`.
@@ -127,10 +155,48 @@ impl Reader<'_, '_> {
     fn block(&mut self) -> Result<Block, Wrong> {
         self.tokens.expect(Tok::LBrace, "`{`")?;
         let mut statements = Vec::new();
+        let depth = self.depth;
         while self.tokens.kind() != Tok::RBrace {
-            statements.push(self.statement()?);
+            match self.statement() {
+                Ok(statement) => statements.push(statement),
+                Err(wrong) => {
+                    self.errors.push(wrong);
+                    (self.lost, self.depth) = (true, depth);
+                    self.skip_statement();
+                    if self.tokens.kind() == Tok::End {
+                        break;
+                    }
+                }
+            }
         }
         Ok(Block { statements, close: self.tokens.take().span })
+    }
+
+    /// Takes the rest of a statement that could not be read: up to a semicolon outside of parentheses, a block, or
+    /// the end of the block around it.
+    fn skip_statement(&mut self) {
+        let mut parentheses = 0u32;
+        loop {
+            match self.tokens.kind() {
+                Tok::End | Tok::RBrace => return,
+                Tok::LParen => parentheses += 1,
+                Tok::RParen => parentheses = parentheses.saturating_sub(1),
+                Tok::Semi if parentheses == 0 => {
+                    self.tokens.take();
+                    break;
+                }
+                Tok::LBrace => {
+                    self.tokens.take();
+                    self.tokens.skip_to(BRACES, |tokens| tokens.kind() == Tok::RBrace);
+                    self.tokens.take();
+                    break;
+                }
+                _ => {}
+            }
+            self.tokens.take();
+        }
+        // The other half of an `if` is a statement to be read.
+        self.tokens.eat_word("else");
     }
 
     fn statement(&mut self) -> Result<Statement, Wrong> {

@@ -11,6 +11,8 @@ pub struct Column {
     pub thread: u32,
     /// Its cells that are not empty, from top to bottom.
     pub cells: Vec<Cell>,
+    /// Whether an instruction could not be read.
+    pub lost: bool,
 }
 
 /// A cell of the table.

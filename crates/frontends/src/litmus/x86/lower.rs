@@ -17,7 +17,7 @@ use fencepost_ir::{BinOp, Expr, FenceKinds, Loc, Op, Reg, Span, Thread, UnOp, Up
 use super::super::assembler::{Assembler, Sources, Target};
 use super::super::ast::{Arch, Constant, Init, Spot};
 use super::super::layout::Layout;
-use super::super::wrong::Wrong;
+use super::super::wrong::{Errors, Wrong};
 use super::ast::{Column, Instruction, Memory, Mnemonic, Operand};
 use super::flags::{Flag, Outcome};
 use super::loops::loops;
@@ -44,6 +44,8 @@ pub(in super::super) struct Widths {
     /// Whether some access is narrow, and whether one goes where a register says.
     narrow: bool,
     through: bool,
+    /// About which locations it was said that widths differ, or about all: later accesses only repeat it.
+    told: BTreeSet<Option<Loc>>,
 }
 
 impl Widths {
@@ -53,7 +55,8 @@ impl Widths {
         self.narrow |= class < 32;
         self.through |= loc.is_none();
         let differs = loc.is_some_and(|loc| *self.by_location.entry(loc).or_insert(class) != class);
-        if differs || (self.narrow && self.through) {
+        let is_wrong = differs || (self.narrow && self.through);
+        if is_wrong && self.told.insert(loc.filter(|_| differs)) {
             let message = "accesses of different widths to one location are not supported";
             return Err(Wrong::unsupported(span, message));
         }
@@ -86,9 +89,11 @@ pub(in super::super) fn lower(
     init: &[Init],
     shown: &[String],
     context: &mut Context<'_>,
-) -> Result<Thread, Wrong> {
+    errors: &mut Errors,
+) -> Option<Thread> {
     let Context { source, arch, layout, sources, widths } = context;
     let written = written(column);
+    errors.begin_thread();
     let mut asm = Assembler::new(&format!("P{}", column.thread), sources);
     let flags = column.cells.iter().filter_map(|cell| cell.instruction.as_ref());
     let flags = flags.flat_map(|instruction| match instruction.mnemonic {
@@ -115,12 +120,16 @@ pub(in super::super) fn lower(
         lowerer.asm.register(name);
     }
     for item in init {
-        lowerer.initial(item, column.thread, &written)?;
+        errors.check(lowerer.initial(item, column.thread, &written));
+    }
+    if column.lost {
+        // What could not be read may change registers.
+        lowerer.constants.clear();
     }
     for (name, span) in column.cells.iter().flat_map(|cell| &cell.labels) {
         let target = lowerer.asm.target();
         if lowerer.targets.insert(name, target).is_some() {
-            return Err(Wrong::name(*span, format!("the label `{name}` stands here twice")));
+            errors.push(Wrong::name(*span, format!("the label `{name}` stands here twice")));
         }
     }
     for (cell, loops) in column.cells.iter().zip(loops(column)) {
@@ -129,13 +138,13 @@ pub(in super::super) fn lower(
             lowerer.asm.reopen();
         }
         if let Some(instruction) = &cell.instruction {
-            lowerer.instruction(instruction, loops)?;
+            errors.check(lowerer.instruction(instruction, loops));
         }
     }
     lowerer.asm.bind(end);
     let end = column.cells.last().map_or_else(Span::default, |cell| cell.span);
     lowerer.asm.place(Span { start: end.end, ..end }, "", true, 0);
-    lowerer.asm.finish(end)
+    errors.check(lowerer.asm.finish(end))
 }
 
 /// The registers that a column's instructions may change.

@@ -8,40 +8,70 @@
 use fencepost_ir::Span;
 
 use super::super::ast::Arch;
-use super::super::sections::CONSTRAINT;
+use super::super::condition;
 use super::super::tokens::{Tok, Tokens};
-use super::super::wrong::Wrong;
+use super::super::wrong::{Errors, Wrong};
 use super::ast::{Cell, Column, Instruction, Memory, Mnemonic, Operand};
 use super::flags::Condition;
 use super::registers::{self, Part};
 use crate::fp::limits;
 
-/// Reads the table up to where the constraint begins.
-pub(in super::super) fn read(tokens: &mut Tokens<'_>, arch: Arch) -> Result<Vec<Column>, Wrong> {
+/// Reads the table up to where the constraint begins; none if it is not known which threads there are.
+pub(in super::super) fn read(
+    tokens: &mut Tokens<'_>,
+    arch: Arch,
+    errors: &mut Errors,
+) -> Option<Vec<Column>> {
     while tokens.eat(Tok::Semi) {}
-    let mut columns = head(tokens)?;
+    let found = head(tokens);
+    let mut columns = errors.check(found);
+    if columns.is_none() {
+        tokens.skip_to(NO_BRACKETS, |tokens| ends_cell(tokens) && tokens.kind() != Tok::Bar);
+        tokens.eat(Tok::Semi);
+    }
+    let mut too_wide = false;
     while !begins_constraint(tokens) {
+        let mut lost = false;
         for at in 0.. {
-            let cell = Reader { tokens, arch }.cell()?;
-            let empty = cell.labels.is_empty() && cell.instruction.is_none();
-            match columns.get_mut(at) {
-                Some(column) if !empty => column.cells.push(cell),
-                Some(_) => {}
-                None if empty => {}
-                None => {
-                    let message = "this row has more cells than there are threads";
-                    return Err(Wrong::syntax(cell.span, message));
+            let (cell, wrong) = Reader { tokens, arch }.cell();
+            lost = wrong.is_some();
+            let column = columns.as_mut().map(|columns| columns.get_mut(at));
+            let empty = cell.labels.is_empty() && cell.instruction.is_none() && !lost;
+            match column {
+                Some(Some(column)) => {
+                    column.lost |= lost;
+                    column.cells.extend(Some(cell).filter(|_| !empty));
                 }
+                // Said once: all such rows have the same reason.
+                Some(None) if !empty && !too_wide => {
+                    let message = "this row has more cells than there are threads";
+                    errors.push(Wrong::syntax(cell.span, message));
+                    too_wide = true;
+                }
+                Some(None) | None => {}
+            }
+            if let Some(wrong) = wrong {
+                errors.push(wrong);
+                tokens.skip_to(NO_BRACKETS, ends_cell);
             }
             if !tokens.eat(Tok::Bar) {
                 break;
             }
         }
-        if tokens.kind() != Tok::End {
-            tokens.expect(Tok::Semi, "`;` at the end of the row")?;
+        // Where a cell could not be read, the row may have no end.
+        if !lost || tokens.kind() == Tok::Semi {
+            tokens.take();
         }
     }
-    Ok(columns)
+    columns
+}
+
+/// A bar ends a cell, whatever brackets are open.
+const NO_BRACKETS: (Tok, Tok) = (Tok::End, Tok::End);
+
+/// Whether a cell that could not be read ends here.
+fn ends_cell(tokens: &Tokens<'_>) -> bool {
+    matches!(tokens.kind(), Tok::Bar | Tok::Semi) || condition::begins(tokens)
 }
 
 /// `P0 | P1 ;`
@@ -64,7 +94,7 @@ fn head(tokens: &mut Tokens<'_>) -> Result<Vec<Column>, Wrong> {
         if tokens.eat(Tok::Colon) {
             tokens.take();
         }
-        columns.push(Column { thread, cells: Vec::new() });
+        columns.push(Column { thread, cells: Vec::new(), lost: false });
         if !tokens.eat(Tok::Bar) {
             tokens.expect(Tok::Semi, "`|` or `;`")?;
             return Ok(columns);
@@ -73,13 +103,8 @@ fn head(tokens: &mut Tokens<'_>) -> Result<Vec<Column>, Wrong> {
 }
 
 fn begins_constraint(tokens: &Tokens<'_>) -> bool {
-    match tokens.kind() {
-        Tok::End | Tok::Shl | Tok::Tilde | Tok::LParen => true,
-        // `not` is an instruction, too.
-        Tok::Name if tokens.word() == "not" => tokens.word_ahead(1) == "exists",
-        Tok::Name => CONSTRAINT.contains(&tokens.word()) && tokens.ahead(1) != Tok::Colon,
-        _ => false,
-    }
+    matches!(tokens.kind(), Tok::End | Tok::Shl | Tok::Tilde | Tok::LParen)
+        || condition::begins(tokens)
 }
 
 struct Reader<'t, 's> {
@@ -88,7 +113,8 @@ struct Reader<'t, 's> {
 }
 
 impl Reader<'_, '_> {
-    fn cell(&mut self) -> Result<Cell, Wrong> {
+    /// The cell, and what is wrong with its instruction; its labels are there all the same.
+    fn cell(&mut self) -> (Cell, Option<Wrong>) {
         let first = self.tokens.peek().span;
         let mut labels = Vec::new();
         while self.tokens.kind() == Tok::Name && self.tokens.ahead(1) == Tok::Colon {
@@ -97,10 +123,16 @@ impl Reader<'_, '_> {
             self.tokens.take();
         }
         let ends = matches!(self.tokens.kind(), Tok::Bar | Tok::Semi | Tok::End);
-        let instruction = if ends { None } else { Some(self.instruction()?) };
+        let (instruction, wrong) = match ends {
+            true => (None, None),
+            false => match self.instruction() {
+                Ok(instruction) => (Some(instruction), None),
+                Err(wrong) => (None, Some(wrong)),
+            },
+        };
         let empty = labels.is_empty() && instruction.is_none();
         let span = if empty { first } else { first.to(self.tokens.last()) };
-        Ok(Cell { labels, instruction, span })
+        (Cell { labels, instruction, span }, wrong)
     }
 
     fn instruction(&mut self) -> Result<Instruction, Wrong> {
