@@ -10,7 +10,6 @@
 
 mod call;
 mod client;
-mod code;
 mod condition;
 mod expr;
 mod labels;

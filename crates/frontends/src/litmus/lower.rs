@@ -1,11 +1,11 @@
 //! From the syntax tree to a [`Test`].
 
+use fencepost_ir::assemble::Sources;
 use fencepost_ir::{
     BinOp, Condition, Expr, Loc, Observable, Problem, Program, Quantifier, Reg, Span, Thread,
     ThreadId, UnOp, validate,
 };
 
-use super::assembler::Sources;
 use super::ast::{Arch, Body, File, Prop, Right, Spot};
 use super::condition;
 use super::hash::hash;

@@ -3,9 +3,9 @@
 //! Nothing in an expression changes a register the user can name, so a register operand may be
 //! read late without changing what it is.
 
+use fencepost_ir::assemble::Target;
 use fencepost_ir::{Address, BinOp, Expr, Op, Reg, Span, UnOp, Update, Value};
 
-use super::code::Target;
 use super::labels::Kind;
 use super::thread::{Lowerer, Slot};
 use crate::fp::consts::last;

@@ -23,7 +23,8 @@ impl Lowerer<'_, '_> {
         };
         if self.grows(gap.at) {
             let label = self.context.labels.place(gap, self.frame.function);
-            self.code.mark(label, self.critical);
+            self.code.at(label, self.critical);
+            self.code.mark(label);
             self.place(label, gap, None);
         }
     }

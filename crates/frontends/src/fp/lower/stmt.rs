@@ -1,8 +1,8 @@
 //! Statements.
 
+use fencepost_ir::assemble::Target;
 use fencepost_ir::{BinOp, Expr, Op, Span};
 
-use super::code::Target;
 use super::labels::Kind;
 use super::thread::{Loop, Lowerer};
 use crate::fp::tree::{self, ExprKind, Stmt, StmtKind};

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_ir::{Expr, Op, Reg, Register, Span, Thread, Value};
+use fencepost_ir::assemble::{Assembler, Target};
+use fencepost_ir::{Expr, Op, Reg, Span, Thread, Value};
 
 use super::Context;
 use super::client::Use;
-use super::code::{Code, Target};
 use super::labels::Kind;
 use crate::fp::codes;
 use crate::fp::limits;
@@ -56,8 +56,7 @@ struct Temporary {
 /// Lowers one thread.
 pub(super) struct Lowerer<'c, 'a> {
     pub(super) context: &'c mut Context<'a>,
-    pub(super) code: Code,
-    pub(super) registers: Vec<Register>,
+    pub(super) code: Assembler,
     temporaries: Vec<Temporary>,
     /// The temporaries in use, the youngest last.
     in_use: Vec<usize>,
@@ -81,14 +80,13 @@ pub(super) struct Lowerer<'c, 'a> {
 
 impl<'c, 'a> Lowerer<'c, 'a> {
     pub(super) fn new(context: &'c mut Context<'a>, function: &'a str) -> Self {
-        let mut code = Code::default();
+        let mut code = Assembler::new(Vec::new());
         let end = code.target();
         let failed = context.built > limits::TOTAL;
         let marks = context.places.is_some();
         Lowerer {
             context,
             code,
-            registers: Vec::new(),
             temporaries: Vec::new(),
             in_use: Vec::new(),
             procedures: BTreeMap::new(),
@@ -170,27 +168,29 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         let end = self.frame.end;
         self.code.bind(end);
         self.emit(Op::Halt, close, Kind::Halt);
-        let size = self.code.len() + self.registers.len();
+        let size = self.code.len() + self.code.registers().len();
         self.failed |= !self.context.spend(size as u64, close);
+        if self.failed {
+            let registers = self.code.registers().to_vec();
+            return Thread { name, registers, code: Vec::new() };
+        }
         // Every target is bound by now: each belongs to a statement that was walked.
-        let code = if self.failed { Vec::new() } else { self.code.finish() };
-        Thread { name, registers: self.registers, code }
+        let (registers, code) = self.code.finish_compact();
+        Thread { name, registers, code }
     }
 
     /// A new register.
     pub(super) fn register(&mut self, name: String, ty: VarTy, span: Span) -> Reg {
-        if self.registers.len() >= limits::REGISTERS {
+        if self.code.registers().len() >= limits::REGISTERS {
             self.fail(span, format!("more than {} registers in a thread", limits::REGISTERS));
             return Reg(0);
         }
-        let reg = Reg::from_index(self.registers.len());
-        self.registers.push(Register { name, ty: to_ir(ty, &self.context.unit.enums) });
-        reg
+        self.code.register(&name, to_ir(ty, &self.context.unit.enums))
     }
 
     /// Whether a register has exactly this type.
     pub(super) fn has_type(&self, reg: Reg, ty: VarTy) -> bool {
-        self.registers[reg.index()].ty == to_ir(ty, &self.context.unit.enums)
+        self.code.registers()[reg.index()].ty == to_ir(ty, &self.context.unit.enums)
     }
 
     /// A temporary of a type, in use until the statement is done.
@@ -220,14 +220,16 @@ impl<'c, 'a> Lowerer<'c, 'a> {
     pub(super) fn emit(&mut self, op: Op, span: Span, kind: Kind) {
         if self.grows(span) {
             let label = self.context.labels.get(span, kind, self.frame.function);
-            self.code.op(label, op, self.critical);
+            self.code.at(label, self.critical);
+            self.code.op(op);
         }
     }
 
     pub(super) fn emit_reset(&mut self, reg: Reg, span: Span) {
         if self.grows(span) {
             let label = self.context.labels.get(span, Kind::Reset, self.frame.function);
-            self.code.reset(label, reg, self.critical);
+            self.code.at(label, self.critical);
+            self.code.reset(reg);
         }
     }
 
@@ -244,7 +246,8 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             None => {
                 if self.grows(span) {
                     let label = self.context.labels.get(span, Kind::Branch, self.frame.function);
-                    self.code.branch(label, cond, then, otherwise, self.critical);
+                    self.code.at(label, self.critical);
+                    self.code.branch(cond, then, otherwise);
                 }
             }
         }
@@ -253,7 +256,8 @@ impl<'c, 'a> Lowerer<'c, 'a> {
     pub(super) fn emit_jump(&mut self, target: Target, span: Span) {
         if self.grows(span) {
             let label = self.context.labels.get(span, Kind::Skip, self.frame.function);
-            self.code.jump(label, target, self.critical);
+            self.code.at(label, self.critical);
+            self.code.jump(target);
         }
     }
 

@@ -11,9 +11,10 @@ mod value;
 
 use std::collections::BTreeMap;
 
+use fencepost_ir::assemble::{Sources, Target};
 use fencepost_ir::{Expr, FenceKinds, Reg, Span, Thread};
 
-use super::super::assembler::{Assembler, Sources, Target};
+use super::super::assembler::Assembler;
 use super::super::ast::{Constant, Init, Spot};
 use super::super::layout::Layout;
 use super::super::wrong::{Errors, NAME, TOO_LARGE, Wrong};

@@ -12,9 +12,10 @@ mod operands;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fencepost_ir::assemble::{Sources, Target};
 use fencepost_ir::{BinOp, Expr, FenceKinds, Loc, Op, Reg, Span, Thread, UnOp, Update};
 
-use super::super::assembler::{Assembler, Sources, Target};
+use super::super::assembler::Assembler;
 use super::super::ast::{Arch, Constant, Init, Spot};
 use super::super::layout::Layout;
 use super::super::wrong::{Errors, Wrong};
@@ -132,9 +133,12 @@ pub(in super::super) fn lower(
             errors.push(Wrong::name(*span, format!("the label `{name}` stands here twice")));
         }
     }
+    let mut bound = BTreeSet::new();
     for (cell, loops) in column.cells.iter().zip(loops(column)) {
         for (name, _) in &cell.labels {
-            lowerer.asm.bind(lowerer.targets[name.as_str()]);
+            if bound.insert(name) {
+                lowerer.asm.bind(lowerer.targets[name.as_str()]);
+            }
             lowerer.asm.reopen();
         }
         if let Some(instruction) = &cell.instruction {
