@@ -16,14 +16,15 @@ use super::Export;
 use super::expr::{Dialect, negated, text};
 use super::lower::lower;
 use super::names::{Names, Variable};
+use super::steps::{Action, Env, Kind};
 use super::text::{Text, harmless};
 use crate::Unsupported;
 pub(super) use code::{Code, Role};
 pub(super) use faults::surely;
+use fencepost_ir::interval::{FULL, Range};
 use fencepost_ir::range::{Ranges, ranges};
 use fencepost_ir::{
-    Condition, Expr, Loc, Observable, Op, Problem, Property, Quantifier, Reg, ThreadId, Type,
-    Update,
+    BinOp, Condition, Expr, Loc, Observable, Op, Problem, Property, Quantifier, Reg, ThreadId, Type,
 };
 use std::collections::BTreeSet;
 
@@ -39,11 +40,18 @@ pub fn c(export: &Export<'_>) -> Result<String, Unsupported> {
         names: &names,
         kept: &kept,
         ranges: ranges(&problem.program),
+        unknown: unknown(problem),
         uses: Uses::of(problem),
     };
     let mut out = Text::new(export, ("/* ", " */"));
     program.write(export, &mut out);
     Ok(out.finish())
+}
+
+/// Any value, for each register of `init`.
+pub(super) fn unknown(problem: &Problem) -> Vec<Range> {
+    let registers = problem.program.init.as_ref().map_or(0, |init| init.registers.len());
+    vec![FULL; registers]
 }
 
 /// Registers that are looked at when all is over, with new names outside of threads.
@@ -80,35 +88,26 @@ impl Uses {
         let mut uses = Uses { locked: problem.properties.iter().any(invariant), ..Uses::default() };
         let threads = problem.program.threads.iter().chain(&problem.program.init);
         for stmt in threads.flat_map(|thread| &thread.code) {
-            match &stmt.op {
-                Op::AtomicBegin => uses.locked = true,
-                Op::Assume(_) => uses.assume = true,
-                Op::Choose { .. } => uses.choose = true,
-                Op::Update { update, .. } => match update {
-                    Update::Cas { .. } => uses.cas = true,
-                    Update::Swap { .. } => uses.swap = true,
-                    Update::Add { .. } => uses.add = true,
-                    Update::Bits { op, .. } => match op {
-                        fencepost_ir::BinOp::BitAnd => uses.and = true,
-                        fencepost_ir::BinOp::BitOr => uses.or = true,
-                        _ => uses.xor = true,
-                    },
+            uses.locked |= stmt.op == Op::AtomicBegin;
+            match Action::of(&stmt.op, &Env::default()) {
+                Action::Assume(_) => uses.assume = true,
+                Action::Choose { .. } => uses.choose = true,
+                Action::Update(change) => match change.kind {
+                    Kind::Cas(_) => uses.cas = true,
+                    Kind::Swap => uses.swap = true,
+                    Kind::Apply(BinOp::Add) => uses.add = true,
+                    Kind::Apply(BinOp::BitAnd) => uses.and = true,
+                    Kind::Apply(BinOp::BitOr) => uses.or = true,
+                    Kind::Apply(_) => uses.xor = true,
                 },
-                Op::Skip
-                | Op::Assign { .. }
-                | Op::Load { .. }
-                | Op::Store { .. }
-                | Op::Fence(_)
-                | Op::Drain(_)
-                | Op::Branch { .. }
-                | Op::Assert(_)
-                | Op::New { .. }
-                | Op::Free { .. }
-                | Op::Leave
-                | Op::AtomicEnd
-                | Op::Invoke { .. }
-                | Op::Return { .. }
-                | Op::Halt => {}
+                Action::Nothing
+                | Action::Fence
+                | Action::Assign { .. }
+                | Action::Load { .. }
+                | Action::Store { .. }
+                | Action::Drain(_)
+                | Action::Branch { .. }
+                | Action::Assert(_) => {}
             }
         }
         uses
@@ -122,6 +121,8 @@ pub(super) struct Whole<'a> {
     /// Registers that are looked at when all is over, with their names: they are global.
     pub(super) kept: &'a [(ThreadId, Reg, String)],
     pub(super) ranges: Ranges,
+    /// What registers of `init` can hold.
+    pub(super) unknown: Vec<Range>,
     pub(super) uses: Uses,
 }
 
@@ -253,11 +254,10 @@ impl Whole<'_> {
         let mut used = BTreeSet::new();
         let program = &self.problem.program;
         let threads = program.threads.iter().chain(&program.init);
-        for address in threads.flat_map(|t| &t.code).filter_map(|stmt| match stmt.op {
-            Op::Drain(_) => None,
-            _ => stmt.op.address(),
-        }) {
-            used.insert(self.names.variable(address.base).0.first);
+        let actions =
+            threads.flat_map(|t| &t.code).map(|stmt| Action::of(&stmt.op, &Env::default()));
+        for (base, _) in actions.filter_map(|action| action.accessed()?.stretch()) {
+            used.insert(self.names.variable(base).0.first);
         }
         let invariants = self.problem.properties.iter().filter_map(|property| match property {
             Property::Invariant(condition) => Some(condition),

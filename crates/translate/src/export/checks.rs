@@ -4,7 +4,7 @@
 //! but for products and shifts that may leave 32 bits, which are refused.
 
 use super::expr::negation;
-use super::steps::{Action, Leaf};
+use super::steps::{Action, Kind, Leaf};
 use super::substitute::substitute;
 use crate::Unsupported;
 use fencepost_ir::interval::{Range, interval, join};
@@ -185,7 +185,7 @@ impl Facts<'_> {
         let ty = |reg: Reg| &thread.registers[reg.index()].ty;
         let reaches = |at: &Leaf| self.evaluates(&Expr::Var(at.clone()));
         Ok(match action {
-            Action::Nothing => Expr::Const(1),
+            Action::Nothing | Action::Fence => Expr::Const(1),
             Action::Assign { reg, value } => {
                 both(self.evaluates(value)?, self.fits(value, ty(*reg)))
             }
@@ -199,9 +199,10 @@ impl Facts<'_> {
             }
             Action::Update(change) => {
                 let place = reaches(&change.at)?;
-                let mut operands = self.evaluates(&change.new)?;
-                let mut fine = self.fits_at(&change.new, &change.at);
-                if let (Some(expected), Some(writes)) = (&change.expected, change.succeeds()) {
+                let new = change.new();
+                let mut operands = self.evaluates(&new)?;
+                let mut fine = self.fits_at(&new, &change.at);
+                if let (Kind::Cas(expected), Some(writes)) = (&change.kind, change.succeeds()) {
                     operands = both(self.evaluates(expected)?, operands);
                     // What is not written need not fit.
                     if !is_true(&fine) {

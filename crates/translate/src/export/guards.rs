@@ -234,7 +234,7 @@ impl Execution<'_> {
                 keeps = false;
                 self.require(state, cond);
             }
-            Action::Nothing | Action::Drain(_) => keeps = false,
+            Action::Nothing | Action::Fence | Action::Drain(_) => keeps = false,
         }
         if keeps {
             state.path.prefix.push((at, stmt.op.clone()));

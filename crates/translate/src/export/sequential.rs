@@ -20,15 +20,16 @@ mod prelude;
 
 use super::Export;
 use super::c::prelude::reserved;
-use super::c::{Code, Role, Uses, Whole, holds, kept, surely};
+use super::c::{Code, Role, Uses, Whole, holds, kept, surely, unknown};
 use super::expr::{Dialect, negated, number};
 use super::lower::lower;
 use super::names::{Names, Variable};
+use super::steps::{Action, Env, Leaf};
 use super::text::{Text, harmless};
 use crate::{Translation, Unsupported};
 use fencepost_ir::interval::FULL;
-use fencepost_ir::range::{footprint, ranges};
-use fencepost_ir::{Loc, Op, Problem, Program, Property, Quantifier, ThreadId};
+use fencepost_ir::range::ranges;
+use fencepost_ir::{Loc, Problem, Program, Property, Quantifier, ThreadId};
 use std::collections::BTreeSet;
 
 /// The program as sequential C. The translation was made to run in [`sequence`](crate::contexts::sequence), and is
@@ -56,7 +57,8 @@ pub fn sequential(export: &Export<'_>, translation: &Translation) -> Result<Stri
     let mut uses = Uses::of(problem);
     uses.locked = true;
     let ranges = ranges(&problem.program);
-    let whole = Whole { problem, names: &names, kept: &kept, ranges, uses };
+    let unknown = unknown(problem);
+    let whole = Whole { problem, names: &names, kept: &kept, ranges, unknown, uses };
     let simulations = simulations(translation).ok_or(Unsupported::NoContexts)?;
     let writers = writers(&problem.program, simulations.len());
     let sequence = Sequence { whole: &whole, shared: &shared, simulations: &simulations, writers };
@@ -101,9 +103,9 @@ fn writers(program: &Program, originals: usize) -> BTreeSet<(Loc, usize)> {
     let mut writers = BTreeSet::new();
     for (at, thread) in program.threads.iter().enumerate() {
         for stmt in &thread.code {
-            if let Op::Store { to: place, .. } | Op::Update { at: place, .. } = &stmt.op {
-                writers.extend(footprint(program, place).map(|loc| (loc, at % originals)));
-            }
+            let written = Action::of(&stmt.op, &Env::default()).written().cloned();
+            let locations = written.iter().flat_map(Leaf::locations);
+            writers.extend(locations.map(|loc| (loc, at % originals)));
         }
     }
     writers

@@ -83,6 +83,8 @@ impl View for Env {
 pub enum Action {
     /// Nothing that anyone sees under SC, or only where control goes.
     Nothing,
+    /// Orders accesses, which are in order under SC.
+    Fence,
     /// Sets a register to a value that is computed.
     Assign {
         /// Target.
@@ -143,17 +145,43 @@ pub struct Change {
     pub at: Leaf,
     /// What is there before.
     pub old: Expr<Leaf>,
-    /// What a compare-and-swap must find there to write.
-    pub expected: Option<Expr<Leaf>>,
-    /// What it writes.
-    pub new: Expr<Leaf>,
+    /// How it changes that.
+    pub kind: Kind,
+    /// The operand; of a compare-and-swap, what it writes.
+    pub by: Expr<Leaf>,
+}
+
+/// How an update changes what it finds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Compare and swap: writes only if it finds this.
+    Cas(Expr<Leaf>),
+    /// Writes the operand.
+    Swap,
+    /// Writes what the operator makes of the old value and the operand.
+    Apply(BinOp),
 }
 
 impl Change {
+    /// What it writes, if it does.
+    pub fn new(&self) -> Expr<Leaf> {
+        match &self.kind {
+            Kind::Cas(_) | Kind::Swap => self.by.clone(),
+            Kind::Apply(op) => {
+                Expr::Binary(*op, Box::new(self.old.clone()), Box::new(self.by.clone())).fold()
+            }
+        }
+    }
+
     /// Of a compare-and-swap: that it writes.
     pub fn succeeds(&self) -> Option<Expr<Leaf>> {
-        let expected = self.expected.clone()?;
-        Some(Expr::Binary(BinOp::Eq, Box::new(self.old.clone()), Box::new(expected)).fold())
+        match &self.kind {
+            Kind::Cas(expected) => {
+                let (old, expected) = (Box::new(self.old.clone()), Box::new(expected.clone()));
+                Some(Expr::Binary(BinOp::Eq, old, expected).fold())
+            }
+            Kind::Swap | Kind::Apply(_) => None,
+        }
     }
 
     /// What it yields: for a compare-and-swap whether it writes, else the old value.
@@ -163,7 +191,7 @@ impl Change {
 
     /// What is there afterwards.
     pub fn after(&self) -> Expr<Leaf> {
-        let new = self.new.clone();
+        let new = self.new();
         match self.succeeds() {
             None => new,
             Some(succeeds) => {
@@ -186,16 +214,14 @@ impl Action {
             }
             Op::Update { reg, at, update } => {
                 let old = view.read(at);
-                let binary = |op, by| {
-                    Expr::Binary(op, Box::new(old.clone()), Box::new(view.value(by))).fold()
+                let (kind, by) = match update {
+                    Update::Cas { expected, new } => (Kind::Cas(view.value(expected)), new),
+                    Update::Swap { new } => (Kind::Swap, new),
+                    Update::Add { by } => (Kind::Apply(BinOp::Add), by),
+                    Update::Bits { op, by } => (Kind::Apply(*op), by),
                 };
-                let (expected, new) = match update {
-                    Update::Cas { expected, new } => (Some(view.value(expected)), view.value(new)),
-                    Update::Swap { new } => (None, view.value(new)),
-                    Update::Add { by } => (None, binary(BinOp::Add, by)),
-                    Update::Bits { op, by } => (None, binary(*op, by)),
-                };
-                Action::Update(Change { reg: *reg, at: view.place(at), old, expected, new })
+                let (at, by) = (view.place(at), view.value(by));
+                Action::Update(Change { reg: *reg, at, old, kind, by })
             }
             Op::Choose { reg, lo, hi } => Action::Choose { reg: *reg, lo: *lo, hi: *hi },
             Op::Drain(at) => Action::Drain(view.place(at)),
@@ -204,8 +230,8 @@ impl Action {
             }
             Op::Assume(cond) => Action::Assume(view.value(cond)),
             Op::Assert(cond) => Action::Assert(view.value(cond)),
+            Op::Fence(_) => Action::Fence,
             Op::Skip
-            | Op::Fence(_)
             | Op::Leave
             | Op::AtomicBegin
             | Op::AtomicEnd
@@ -221,6 +247,7 @@ impl Action {
         match self {
             Action::Assign { reg, value } | Action::Load { reg, value, .. } => Some((*reg, value)),
             Action::Nothing
+            | Action::Fence
             | Action::Store { .. }
             | Action::Update(_)
             | Action::Choose { .. }
@@ -237,6 +264,7 @@ impl Action {
             Action::Store { to, .. } => Some(to),
             Action::Update(change) => Some(&change.at),
             Action::Nothing
+            | Action::Fence
             | Action::Assign { .. }
             | Action::Load { .. }
             | Action::Choose { .. }
@@ -247,15 +275,55 @@ impl Action {
         }
     }
 
+    /// Where it accesses memory.
+    pub fn accessed(&self) -> Option<&Leaf> {
+        match self {
+            Action::Load { from, .. } => Some(from),
+            _ => self.written(),
+        }
+    }
+
+    /// The address that it has: where it accesses memory, or would.
+    pub fn address(&self) -> Option<&Leaf> {
+        match self {
+            Action::Drain(at) => Some(at),
+            _ => self.accessed(),
+        }
+    }
+
     /// Whether it accesses memory.
     pub fn accesses(&self) -> bool {
-        matches!(self, Action::Load { .. }) || self.written().is_some()
+        self.accessed().is_some()
+    }
+
+    /// The index of its address, and the values that it computes, in the order of evaluation.
+    pub fn values(&self) -> Vec<&Expr<Leaf>> {
+        let index = match self.address() {
+            Some(Leaf::Element(_, _, index)) => Some(index.as_ref()),
+            Some(Leaf::Reg(_) | Leaf::Loc(_)) | None => None,
+        };
+        let values: Vec<&Expr<Leaf>> = match self {
+            Action::Assign { value, .. } | Action::Store { value, .. } => vec![value],
+            Action::Update(Change { kind: Kind::Cas(expected), by, .. }) => vec![expected, by],
+            Action::Update(change) => vec![&change.by],
+            Action::Branch { cond, .. } | Action::Assume(cond) | Action::Assert(cond) => vec![cond],
+            Action::Nothing
+            | Action::Fence
+            | Action::Load { .. }
+            | Action::Choose { .. }
+            | Action::Drain(_) => Vec::new(),
+        };
+        index.into_iter().chain(values).collect()
     }
 
     /// Whether it may be in the same step as an access, before or after it.
     pub fn is_local(&self) -> bool {
         match self {
-            Action::Nothing | Action::Assign { .. } | Action::Drain(_) | Action::Assert(_) => true,
+            Action::Nothing
+            | Action::Fence
+            | Action::Assign { .. }
+            | Action::Drain(_)
+            | Action::Assert(_) => true,
             Action::Load { .. }
             | Action::Store { .. }
             | Action::Update(_)

@@ -1,14 +1,14 @@
 //! The code of one thread as a C function.
 
+use super::super::checks::Facts;
 use super::super::expr::{Dialect, negated, number, text};
+use super::super::steps::{Action, Change, Env, Kind, Leaf};
 use super::super::structure::{Node, Rounds, rounds, structure};
 use super::super::substitute::substitute;
 use super::super::text::Text;
 use super::{Whole, faults};
-use fencepost_ir::interval::{FULL, Range, interval, join};
-use fencepost_ir::{
-    Address, BinOp, Expr, Loc, Op, Pc, Reg, Stmt, Thread, ThreadId, Type, Update, flow,
-};
+use fencepost_ir::interval::Range;
+use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Pc, Reg, Stmt, Thread, ThreadId, flow};
 use std::collections::BTreeSet;
 
 /// What a function is for.
@@ -31,8 +31,8 @@ pub(in crate::export) struct Code<'a, 'b> {
     id: Option<ThreadId>,
     thread: &'a Thread,
     out: &'a mut Text<'b>,
-    /// What registers can hold.
-    known: Vec<Range>,
+    /// What registers can hold; not known of `init`.
+    known: &'a [Range],
     watched: BTreeSet<Loc>,
     /// Of the atomic block that is being written: the labels in it.
     block: Option<BTreeSet<Pc>>,
@@ -47,8 +47,8 @@ impl<'a, 'b> Code<'a, 'b> {
         out: &'a mut Text<'b>,
     ) -> Self {
         let known = match id {
-            Some(id) => whole.ranges.registers[id.index()].clone(),
-            None => vec![FULL; thread.registers.len()],
+            Some(id) => &whole.ranges.registers[id.index()],
+            None => &whole.unknown,
         };
         let watched = whole.watched();
         Code { whole, role, id, thread, out, known, watched, block: None }
@@ -109,7 +109,11 @@ impl<'a, 'b> Code<'a, 'b> {
         for reg in all.iter().filter(|reg| !read.contains(reg)) {
             self.out.line(&format!("(void){};  /* never read */", self.register(*reg)));
         }
-        if self.thread.code.iter().any(|stmt| self.needs_old(&stmt.op)) {
+        let needs_old = |stmt: &Stmt| match action(stmt) {
+            Action::Update(change) => self.needs_old(&change),
+            _ => false,
+        };
+        if self.thread.code.iter().any(needs_old) {
             self.out.line("int old;");
         }
     }
@@ -131,7 +135,7 @@ impl<'a, 'b> Code<'a, 'b> {
             Node::Atomic(pc, body) => self.atomic(self.thread.stmt(*pc), body),
             Node::If(pc, then, otherwise) => {
                 let stmt = self.thread.stmt(*pc);
-                self.faults(&stmt.op);
+                self.faults(&action(stmt));
                 let (holds, first, second) = if then.is_empty() {
                     (false, otherwise, then)
                 } else {
@@ -188,8 +192,8 @@ impl<'a, 'b> Code<'a, 'b> {
 
     /// Whether the condition of a branch cannot fault.
     fn is_safe(&self, pc: Pc) -> bool {
-        let Op::Branch { cond, .. } = &self.thread.stmt(pc).op else { return false };
-        faults::divisions(cond, &self.known).is_empty()
+        let action = action(self.thread.stmt(pc));
+        action.values().into_iter().all(|cond| faults::divisions(cond, &self.facts()).is_empty())
     }
 
     fn atomic(&mut self, stmt: &Stmt, body: &[Node]) {
@@ -239,33 +243,36 @@ impl<'a, 'b> Code<'a, 'b> {
     }
 
     fn statement(&mut self, stmt: &Stmt) {
-        self.faults(&stmt.op);
-        match &stmt.op {
-            Op::Skip | Op::Leave | Op::Invoke { .. } | Op::Return { .. } => {
-                self.out.statement(";", stmt);
+        let action = action(stmt);
+        self.faults(&action);
+        match &action {
+            Action::Nothing | Action::Drain(_) => self.out.statement(";", stmt),
+            Action::Fence => {
+                let fence = "atomic_thread_fence(memory_order_seq_cst);";
+                self.out.statement(if self.whole.uses.locked { ";" } else { fence }, stmt);
             }
-            Op::Assign { reg, expr } => {
-                self.assert_in_range(expr, self.limits(*reg));
-                let line = format!("{} = {};", self.register(*reg), self.expr(expr));
+            Action::Assign { reg, value } => {
+                self.assert_in_range(value, self.limits(*reg));
+                let line = format!("{} = {};", self.register(*reg), self.expr(value));
                 self.out.statement(&line, stmt);
             }
-            Op::Choose { reg, lo, hi } => {
+            Action::Choose { reg, lo, hi } => {
                 let (least, most) = (number(*lo, Dialect::C), number(*hi, Dialect::C));
                 let line = format!("{} = choose({least}, {most});", self.register(*reg));
                 self.out.statement(&line, stmt);
                 self.assert_register(*reg, (*lo, *hi));
             }
-            Op::Load { reg, from } => {
-                let place = self.place(from);
+            Action::Load { reg, from, .. } => {
+                let place = self.leaf(from);
                 let value =
                     if self.whole.uses.locked { place } else { format!("atomic_load(&{place})") };
                 let line = format!("{} = {value}", self.register(*reg));
                 self.shared(&line, false, stmt);
-                self.assert_register(*reg, self.held(from));
+                self.assert_register(*reg, self.facts().leaf(from));
             }
-            Op::Store { to, value } => {
+            Action::Store { to, value } => {
                 self.assert_in_range(value, self.location_limits(to));
-                let (place, value) = (self.place(to), self.expr(value));
+                let (place, value) = (self.leaf(to), self.expr(value));
                 let line = if self.whole.uses.locked {
                     format!("{place} = {value}")
                 } else {
@@ -273,23 +280,16 @@ impl<'a, 'b> Code<'a, 'b> {
                 };
                 self.shared(&line, self.is_watched(to), stmt);
             }
-            Op::Update { reg, at, update } => self.update(*reg, at, update, stmt),
-            Op::Fence(_) if !self.whole.uses.locked => {
-                self.out.statement("atomic_thread_fence(memory_order_seq_cst);", stmt);
-            }
-            Op::Fence(_) | Op::Drain(_) => self.out.statement(";", stmt),
-            Op::Assume(cond) => {
+            Action::Update(change) => self.update(change, stmt),
+            Action::Assume(cond) => {
                 let line = format!("assume({});", self.expr(cond));
                 self.out.statement(&line, stmt);
             }
-            Op::Assert(cond) => {
+            Action::Assert(cond) => {
                 let line = self.checked(&self.expr(cond));
                 self.out.statement(&line, stmt);
             }
-            Op::Branch { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Halt => {
-                unreachable!("no plain statements")
-            }
-            Op::New { .. } | Op::Free { .. } => unreachable!("lowered"),
+            Action::Branch { .. } => unreachable!("no plain statement"),
         }
     }
 
@@ -312,48 +312,43 @@ impl<'a, 'b> Code<'a, 'b> {
         self.out.statement(&line, stmt);
     }
 
-    fn update(&mut self, reg: Option<Reg>, at: &Address, update: &Update, stmt: &Stmt) {
-        let place = self.place(at);
-        let locked = self.whole.uses.locked;
-        let call = |short: &str, long: &str, operand: &Expr<Reg>| {
-            let name = if locked { short } else { long };
-            format!("{name}(&{place}, {})", self.expr(operand))
+    fn update(&mut self, change: &Change, stmt: &Stmt) {
+        let Change { reg, at, kind, by, .. } = change;
+        let place = self.leaf(at);
+        let (short, long) = match kind {
+            Kind::Cas(_) => ("cas", "cas"),
+            Kind::Swap => ("swap", "atomic_exchange"),
+            Kind::Apply(BinOp::Add) => ("fetch_add", "atomic_fetch_add"),
+            Kind::Apply(BinOp::BitAnd) => ("fetch_and", "atomic_fetch_and"),
+            Kind::Apply(BinOp::BitOr) => ("fetch_or", "atomic_fetch_or"),
+            Kind::Apply(_) => ("fetch_xor", "atomic_fetch_xor"),
         };
-        let call = match update {
-            Update::Cas { expected, new } => {
-                format!("cas(&{place}, {}, {})", self.expr(expected), self.expr(new))
-            }
-            Update::Swap { new } => call("swap", "atomic_exchange", new),
-            Update::Add { by } => call("fetch_add", "atomic_fetch_add", by),
-            Update::Bits { op, by } => match op {
-                BinOp::BitAnd => call("fetch_and", "atomic_fetch_and", by),
-                BinOp::BitOr => call("fetch_or", "atomic_fetch_or", by),
-                _ => call("fetch_xor", "atomic_fetch_xor", by),
-            },
+        let name = if self.whole.uses.locked { short } else { long };
+        let expected = match kind {
+            Kind::Cas(expected) => format!("{}, ", self.expr(expected)),
+            Kind::Swap | Kind::Apply(_) => String::new(),
         };
-        if let Update::Swap { new } = update {
-            self.assert_in_range(new, self.location_limits(at));
+        let call = format!("{name}(&{place}, {expected}{})", self.expr(by));
+        if *kind == Kind::Swap {
+            self.assert_in_range(by, self.location_limits(at));
         }
         let target = reg.map(|reg| self.register(reg).to_string());
         let is_watched = self.is_watched(at);
-        if let (true, Some((lo, hi))) = (self.needs_old(&stmt.op), self.location_limits(at)) {
+        if let (true, Some((lo, hi))) = (self.needs_old(change), self.location_limits(at)) {
             self.shared(&format!("old = {call}"), is_watched, stmt);
             let (lo, hi) = (number(lo, Dialect::C), number(hi, Dialect::C));
-            let condition = match update {
-                Update::Cas { new, .. } => {
-                    format!("!old || in_range({}, {lo}, {hi})", self.expr(new))
-                }
-                Update::Add { by } => {
-                    let by = substitute(by, &|reg| Expr::Var(Some(*reg)));
-                    let sum = Expr::Binary(BinOp::Add, Box::new(Expr::Var(None)), Box::new(by));
-                    let sum = text(&sum, Dialect::C, &|reg: &Option<Reg>| {
-                        reg.map_or("old", |reg| self.register(reg)).to_string()
+            let condition = match kind {
+                Kind::Cas(_) => format!("!old || in_range({}, {lo}, {hi})", self.expr(by)),
+                Kind::Apply(op) => {
+                    let by = substitute(by, &|leaf| Expr::Var(Some(leaf.clone())));
+                    let new = Expr::Binary(*op, Box::new(Expr::Var(None)), Box::new(by));
+                    let new = text(&new, Dialect::C, &|leaf: &Option<Leaf>| match leaf {
+                        None => "old".into(),
+                        Some(leaf) => self.leaf(leaf),
                     });
-                    format!("in_range({sum}, {lo}, {hi})")
+                    format!("in_range({new}, {lo}, {hi})")
                 }
-                Update::Swap { .. } | Update::Bits { .. } => {
-                    unreachable!("checked before, or proven")
-                }
+                Kind::Swap => unreachable!("checked before"),
             };
             self.check(&condition);
             if let Some(target) = target {
@@ -364,47 +359,54 @@ impl<'a, 'b> Code<'a, 'b> {
             self.shared(&line, is_watched, stmt);
         }
         if let Some(reg) = reg {
-            let yields = if matches!(update, Update::Cas { .. }) { (0, 1) } else { self.held(at) };
-            self.assert_register(reg, yields);
+            let yields = match kind {
+                Kind::Cas(_) => (0, 1),
+                Kind::Swap | Kind::Apply(_) => self.facts().leaf(at),
+            };
+            self.assert_register(*reg, yields);
         }
     }
 
     /// Whether an update writes something that may be outside of the range of its location, and is only known
     /// afterwards.
-    fn needs_old(&self, op: &Op) -> bool {
-        let Op::Update { at, update, .. } = op else { return false };
-        let Some((lo, hi)) = self.location_limits(at) else { return false };
-        match update {
-            Update::Cas { new, .. } => !faults::in_range(new, (lo, hi), &self.known),
-            Update::Add { by } => {
-                let ((a, b), (c, d)) = (self.held(at), interval(by, &self.known));
+    fn needs_old(&self, change: &Change) -> bool {
+        let Some((lo, hi)) = self.location_limits(&change.at) else { return false };
+        match &change.kind {
+            Kind::Cas(_) => !self.is_in_range(&change.by, (lo, hi)),
+            Kind::Apply(BinOp::Add) => {
+                let facts = self.facts();
+                let ((a, b), (c, d)) = (facts.leaf(&change.at), facts.interval(&change.by));
                 let (least, most) = (i64::from(a) + i64::from(c), i64::from(b) + i64::from(d));
                 least < i64::from(lo) || most > i64::from(hi)
             }
-            Update::Swap { .. } | Update::Bits { .. } => false,
+            Kind::Swap | Kind::Apply(_) => false,
         }
     }
 
-    /// Assertions that the expressions and the address of an operation do not fault.
-    fn faults(&mut self, op: &Op) {
-        let mut conditions = Vec::new();
-        flow::for_each_expr(op, &mut |expr| {
-            conditions.extend(faults::divisions(expr, &self.known));
-        });
+    /// Assertions that the expressions and the address of an action do not fault.
+    fn faults(&mut self, action: &Action) {
+        let facts = self.facts();
+        let conditions: Vec<Expr<Leaf>> =
+            action.values().into_iter().flat_map(|expr| faults::divisions(expr, &facts)).collect();
         for condition in conditions {
             self.check(&self.expr(&condition));
         }
-        if let Some(Address { index: Some((len, index)), .. }) = op.address() {
-            self.assert_in_range(index, Some(faults::index_limits(*len)));
+        if let Some(Leaf::Element(_, len, index)) = action.address() {
+            self.assert_in_range(index, Some((0, *len as i32 - 1)));
         }
     }
 
-    fn assert_in_range(&mut self, expr: &Expr<Reg>, limits: Option<Range>) {
+    fn assert_in_range(&mut self, expr: &Expr<Leaf>, limits: Option<Range>) {
         let Some((lo, hi)) = limits else { return };
-        if !faults::in_range(expr, (lo, hi), &self.known) {
+        if !self.is_in_range(expr, (lo, hi)) {
             let (lo, hi) = (number(lo, Dialect::C), number(hi, Dialect::C));
             self.check(&format!("in_range({}, {lo}, {hi})", self.expr(expr)));
         }
+    }
+
+    fn is_in_range(&self, expr: &Expr<Leaf>, limits: Range) -> bool {
+        let (lo, hi) = self.facts().interval(expr);
+        limits.0 <= lo && hi <= limits.1
     }
 
     /// The register has just got a value of this range.
@@ -416,46 +418,48 @@ impl<'a, 'b> Code<'a, 'b> {
     }
 
     fn limits(&self, reg: Reg) -> Option<Range> {
-        self.type_limits(&self.thread.registers[reg.index()].ty)
+        self.whole.problem.program.limits(&self.thread.registers[reg.index()].ty)
     }
 
-    fn location_limits(&self, at: &Address) -> Option<Range> {
-        self.type_limits(&self.whole.names.variable(at.base).0.ty)
+    fn location_limits(&self, at: &Leaf) -> Option<Range> {
+        let (base, _) = at.stretch()?;
+        self.whole.problem.program.limits(&self.whole.names.variable(base).0.ty)
     }
 
-    fn type_limits(&self, ty: &Type) -> Option<Range> {
-        self.whole.problem.program.limits(ty)
+    fn facts(&self) -> Facts<'a> {
+        let program = &self.whole.problem.program;
+        Facts { program, ranges: &self.whole.ranges, registers: self.known }
     }
 
-    /// The locations an access may go to.
-    fn reach(at: &Address) -> impl Iterator<Item = Loc> + use<> {
-        let len = at.index.as_ref().map_or(1, |(len, _)| *len);
-        (at.base.0..at.base.0 + len).map(Loc)
+    fn is_watched(&self, at: &Leaf) -> bool {
+        at.locations().any(|loc| self.watched.contains(&loc))
     }
 
-    /// What the location may hold.
-    fn held(&self, at: &Address) -> Range {
-        let all = Self::reach(at).map(|loc| self.whole.ranges.locations[loc.index()]);
-        all.reduce(join).expect("an access goes somewhere")
+    fn expr(&self, expr: &Expr<Leaf>) -> String {
+        text(expr, Dialect::C, &|leaf| self.leaf(leaf))
     }
 
-    fn is_watched(&self, at: &Address) -> bool {
-        Self::reach(at).any(|loc| self.watched.contains(&loc))
-    }
-
-    fn expr(&self, expr: &Expr<Reg>) -> String {
-        text(expr, Dialect::C, &|reg| self.register(*reg).to_string())
+    fn leaf(&self, leaf: &Leaf) -> String {
+        match leaf {
+            Leaf::Reg(reg) => self.register(*reg).to_string(),
+            Leaf::Loc(loc) => self.whole.names.location(*loc),
+            Leaf::Element(base, _, index) => {
+                self.whole.names.place(&Address::fixed(*base), Some(&self.expr(index)))
+            }
+        }
     }
 
     fn condition(&self, stmt: &Stmt, holds: bool) -> String {
-        let Op::Branch { cond, .. } = &stmt.op else { unreachable!("only branches have one") };
-        if holds { self.expr(cond) } else { self.expr(&negated(cond)) }
+        let Action::Branch { cond, .. } = action(stmt) else {
+            unreachable!("only branches have one")
+        };
+        if holds { self.expr(&cond) } else { self.expr(&negated(&cond)) }
     }
+}
 
-    fn place(&self, at: &Address) -> String {
-        let index = at.index.as_ref().map(|(_, index)| self.expr(index));
-        self.whole.names.place(at, index.as_deref())
-    }
+/// What a statement does.
+fn action(stmt: &Stmt) -> Action {
+    Action::of(&stmt.op, &Env::default())
 }
 
 /// The inside of the first atomic block.

@@ -1,20 +1,15 @@
 //! What must hold before a statement is executed, or else it faults: conditions over registers, without those that
 //! interval analysis proves.
 
+use super::super::checks::Facts;
 use super::super::expr::negated;
-use fencepost_ir::interval::{Range, interval};
-use fencepost_ir::{BinOp, Expr, Reg, Value};
-
-/// That a value is in a range, if it is not known to be.
-pub(super) fn in_range(expr: &Expr<Reg>, limits: Range, known: &[Range]) -> bool {
-    let (lo, hi) = interval(expr, known);
-    limits.0 <= lo && hi <= limits.1
-}
+use super::super::steps::Leaf;
+use fencepost_ir::{BinOp, Expr};
 
 /// What must hold so that no division in the expression is by zero.
-pub(super) fn divisions(expr: &Expr<Reg>, known: &[Range]) -> Vec<Expr<Reg>> {
-    let may_be_zero = |expr: &Expr<Reg>| {
-        let (lo, hi) = interval(expr, known);
+pub(super) fn divisions(expr: &Expr<Leaf>, facts: &Facts<'_>) -> Vec<Expr<Leaf>> {
+    let may_be_zero = |expr: &Expr<Leaf>| {
+        let (lo, hi) = facts.interval(expr);
         lo <= 0 && 0 <= hi
     };
     let mut found = Vec::new();
@@ -73,18 +68,20 @@ fn binary<V: Clone>(op: BinOp, a: &Expr<V>, b: &Expr<V>) -> Expr<V> {
     Expr::Binary(op, Box::new(a.clone()), Box::new(b.clone()))
 }
 
-/// The limits of an index.
-pub(super) fn index_limits(len: u32) -> Range {
-    (0, Value::try_from(len).unwrap_or(Value::MAX) - 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fencepost_ir::range::ranges;
+    use fencepost_ir::{Program, Reg};
 
     #[test]
     fn a_division_is_checked_where_it_is_made() {
-        let (x, y) = (Expr::Var(Reg(0)), Expr::Var(Reg(1)));
+        let (x, y) = (Expr::Var(Leaf::Reg(Reg(0))), Expr::Var(Leaf::Reg(Reg(1))));
+        let program = Program::default();
+        let ranges = ranges(&program);
+        let divisions = |expr: &Expr<Leaf>, registers: &[_]| {
+            super::divisions(expr, &Facts { program: &program, ranges: &ranges, registers })
+        };
         let divide = binary(BinOp::Div, &Expr::Const(1), &y);
         let open = [(0, 9), (-1, 1)];
         assert_eq!(divisions(&divide, &open), [binary(BinOp::Ne, &y, &Expr::Const(0))]);

@@ -379,6 +379,7 @@ impl<'a> Printer<'a> {
                 self.out.commented(&format!("({condition});"), comment.as_deref());
             }
             Action::Nothing
+            | Action::Fence
             | Action::Assign { .. }
             | Action::Load { .. }
             | Action::Store { .. }

@@ -212,6 +212,7 @@ impl Printer<'_> {
             Action::Update(change) => lines.extend(self.update(change)),
             Action::Assert(cond) => lines.push(format!("assert({})", self.expr(cond))),
             Action::Nothing
+            | Action::Fence
             | Action::Choose { .. }
             | Action::Drain(_)
             | Action::Branch { .. }
@@ -224,7 +225,7 @@ impl Printer<'_> {
         let target = change.reg.map(|reg| self.leaf(&Leaf::Reg(reg)));
         let place = self.leaf(&change.at);
         if let Some(writes) = change.succeeds() {
-            let (writes, new) = (self.expr(&writes), self.expr(&change.new));
+            let (writes, new) = (self.expr(&writes), self.expr(&change.by));
             return vec![match target {
                 Some(reg) => format!(
                     "if :: ({writes}) -> {place} = {new}; {reg} = 1; :: else -> {reg} = 0; fi"
@@ -232,10 +233,11 @@ impl Printer<'_> {
                 None => format!("if :: ({writes}) -> {place} = {new}; :: else fi"),
             }];
         }
-        let write = format!("{place} = {}", self.expr(&without_negative(&change.new)));
+        let new = change.new();
+        let write = format!("{place} = {}", self.expr(&without_negative(&new)));
         match (change.reg, target) {
             (Some(reg), Some(target)) => {
-                if mentions(&change.new, reg) || mentions(&change.old, reg) {
+                if mentions(&new, reg) || mentions(&change.old, reg) {
                     self.kept.set(true);
                     let kept = super::declare::KEPT;
                     vec![format!("{kept} = {place}"), write, format!("{target} = {kept}")]
