@@ -277,18 +277,12 @@ impl Action {
 
     /// Where it accesses memory.
     pub fn accessed(&self) -> Option<&Leaf> {
-        match self {
-            Action::Load { from, .. } => Some(from),
-            _ => self.written(),
-        }
+        if let Action::Load { from, .. } = self { Some(from) } else { self.written() }
     }
 
     /// The address that it has: where it accesses memory, or would.
     pub fn address(&self) -> Option<&Leaf> {
-        match self {
-            Action::Drain(at) => Some(at),
-            _ => self.accessed(),
-        }
+        if let Action::Drain(at) = self { Some(at) } else { self.accessed() }
     }
 
     /// Whether it accesses memory.

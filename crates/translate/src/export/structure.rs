@@ -14,6 +14,7 @@ mod tidy;
 
 use fencepost_ir::{Op, Pc, Thread};
 use flow::Flow;
+use std::collections::BTreeSet;
 
 /// Structured code. Statements are named by their place in the thread's code.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,6 +39,52 @@ pub enum Node {
     Goto(Pc),
     /// The thread is done.
     Halt,
+}
+
+impl Node {
+    /// The code inside of it: the body of a block or a loop, the two sides of an `if`.
+    pub fn parts(&self) -> [&[Node]; 2] {
+        match self {
+            Node::Atomic(_, body) | Node::Loop(body) => [body, &[]],
+            Node::If(_, then, otherwise) => [then, otherwise],
+            Node::Plain(_)
+            | Node::Break
+            | Node::Continue
+            | Node::Label(_)
+            | Node::Goto(_)
+            | Node::Halt => [&[], &[]],
+        }
+    }
+}
+
+/// Calls `visit` on every node of some code, at any depth.
+pub fn for_each_node<'a>(code: &'a [Node], visit: &mut impl FnMut(&'a Node)) {
+    for node in code {
+        visit(node);
+        node.parts().into_iter().for_each(|part| for_each_node(part, visit));
+    }
+}
+
+/// The labels in some code.
+pub fn labels(code: &[Node]) -> BTreeSet<Pc> {
+    let mut found = BTreeSet::new();
+    for_each_node(code, &mut |node| {
+        if let Node::Label(pc) = node {
+            found.insert(*pc);
+        }
+    });
+    found
+}
+
+/// The labels that something in some code goes to.
+pub fn targets(code: &[Node]) -> BTreeSet<Pc> {
+    let mut found = BTreeSet::new();
+    for_each_node(code, &mut |node| {
+        if let Node::Goto(pc) = node {
+            found.insert(*pc);
+        }
+    });
+    found
 }
 
 /// The code of a thread as a tree. What cannot be reached is left out. Where the code comes to its end,

@@ -3,7 +3,7 @@
 use super::super::checks::Facts;
 use super::super::expr::{Dialect, negated, number, text};
 use super::super::steps::{Action, Change, Env, Kind, Leaf};
-use super::super::structure::{Node, Rounds, rounds, structure};
+use super::super::structure::{Node, Rounds, labels, rounds, structure};
 use super::super::substitute::substitute;
 use super::super::text::Text;
 use super::{Whole, faults};
@@ -80,9 +80,7 @@ impl<'a, 'b> Code<'a, 'b> {
             Role::Context(first) => {
                 self.out.line(first);
                 let body = first_block(&tree).expect("a helper has a block");
-                let mut inner = BTreeSet::new();
-                labels(body, &mut inner);
-                self.block = Some(inner);
+                self.block = Some(labels(body));
                 self.sequence(body);
             }
         }
@@ -109,10 +107,8 @@ impl<'a, 'b> Code<'a, 'b> {
         for reg in all.iter().filter(|reg| !read.contains(reg)) {
             self.out.line(&format!("(void){};  /* never read */", self.register(*reg)));
         }
-        let needs_old = |stmt: &Stmt| match action(stmt) {
-            Action::Update(change) => self.needs_old(&change),
-            _ => false,
-        };
+        let needs_old =
+            |stmt: &Stmt| matches!(action(stmt), Action::Update(change) if self.needs_old(&change));
         if self.thread.code.iter().any(needs_old) {
             self.out.line("int old;");
         }
@@ -198,9 +194,7 @@ impl<'a, 'b> Code<'a, 'b> {
 
     fn atomic(&mut self, stmt: &Stmt, body: &[Node]) {
         self.begin_step("atomic_begin();", stmt);
-        let mut inner = BTreeSet::new();
-        labels(body, &mut inner);
-        self.block = Some(inner);
+        self.block = Some(labels(body));
         self.sequence(body);
         self.end_atomic();
         self.block = None;
@@ -464,31 +458,10 @@ fn action(stmt: &Stmt) -> Action {
 
 /// The inside of the first atomic block.
 fn first_block(code: &[Node]) -> Option<&[Node]> {
-    code.iter().find_map(|node| match node {
-        Node::Atomic(_, body) => Some(&body[..]),
-        Node::Loop(body) => first_block(body),
-        Node::If(_, then, otherwise) => first_block(then).or_else(|| first_block(otherwise)),
-        Node::Plain(_)
-        | Node::Break
-        | Node::Continue
-        | Node::Label(_)
-        | Node::Goto(_)
-        | Node::Halt => None,
-    })
-}
-
-fn labels(code: &[Node], found: &mut BTreeSet<Pc>) {
-    for node in code {
-        match node {
-            Node::Label(pc) => {
-                found.insert(*pc);
-            }
-            Node::Atomic(_, body) | Node::Loop(body) => labels(body, found),
-            Node::If(_, then, otherwise) => {
-                labels(then, found);
-                labels(otherwise, found);
-            }
-            Node::Plain(_) | Node::Break | Node::Continue | Node::Goto(_) | Node::Halt => {}
+    code.iter().find_map(|node| {
+        if let Node::Atomic(_, body) = node {
+            return Some(&body[..]);
         }
-    }
+        node.parts().into_iter().find_map(first_block)
+    })
 }

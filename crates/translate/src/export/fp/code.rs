@@ -6,7 +6,7 @@
 
 use super::super::expr::{Dialect, negated, text};
 use super::super::names::Names;
-use super::super::structure::{Node, Rounds, rounds, structure};
+use super::super::structure::{Node, Rounds, labels, rounds, structure, targets};
 use super::super::text::Text;
 use super::is_silent;
 use super::typed::{Kind, Typed, Written, atom, constant, convert, type_name};
@@ -177,9 +177,7 @@ impl<'a, 'b> Code<'a, 'b> {
                 let stmt = self.thread.stmt(*pc);
                 self.out.open_statement("atomic {", stmt);
                 // Ways out other than the end have no text: the labels they name are not in here.
-                let mut inner = BTreeSet::new();
-                labels(body, &mut inner);
-                if !gotos(body).is_subset(&inner) {
+                if !targets(body).is_subset(&labels(body)) {
                     return None;
                 }
                 self.sequence(body, inside, inside)?;
@@ -420,40 +418,4 @@ fn is_jump(node: &Node) -> bool {
 
 fn label(pc: Pc) -> String {
     format!("at_{}", pc.0)
-}
-
-/// The labels in some code.
-fn labels(code: &[Node], found: &mut BTreeSet<Pc>) {
-    for node in code {
-        match node {
-            Node::Label(pc) => {
-                found.insert(*pc);
-            }
-            Node::Atomic(_, body) | Node::Loop(body) => labels(body, found),
-            Node::If(_, then, otherwise) => {
-                labels(then, found);
-                labels(otherwise, found);
-            }
-            Node::Plain(_) | Node::Break | Node::Continue | Node::Goto(_) | Node::Halt => {}
-        }
-    }
-}
-
-/// The labels that are jumped to in some code.
-fn gotos(code: &[Node]) -> BTreeSet<Pc> {
-    let mut found = BTreeSet::new();
-    for node in code {
-        match node {
-            Node::Goto(pc) => {
-                found.insert(*pc);
-            }
-            Node::Atomic(_, body) | Node::Loop(body) => found.extend(gotos(body)),
-            Node::If(_, then, otherwise) => {
-                found.extend(gotos(then));
-                found.extend(gotos(otherwise));
-            }
-            Node::Plain(_) | Node::Break | Node::Continue | Node::Label(_) | Node::Halt => {}
-        }
-    }
-    found
 }

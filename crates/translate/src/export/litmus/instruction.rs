@@ -1,8 +1,5 @@
-//! The x86 instructions that a litmus test needs, and how the two dialects write them.
-//!
-//! `X86` has Intel's order of operands, the target first, and registers in upper case. `X86_64` has AT&T's order, the
-//! target last, with the size in the name of the instruction; herd's `cmpxchg` takes memory first all the same.
-//! Values have 32 bits in both.
+//! The x86 instructions that a litmus test needs, and which of herd's two dialects has them. How instructions are
+//! written is in [`fencepost_cycles::x86`].
 
 use fencepost_cycles::x86::{self, Layout, Syntax};
 use fencepost_ir::{Loc, Value};

@@ -8,7 +8,7 @@ use crate::Unsupported;
 use crate::export::checks::{Facts, both, is_true, ranges_of_init};
 use crate::export::expr::{self, Dialect};
 use crate::export::steps::{Action, Env, Leaf};
-use crate::export::structure::{Node, structure};
+use crate::export::structure::{Node, structure, targets};
 use crate::export::substitute::substitute;
 use fencepost_ir::flow::live_registers;
 use fencepost_ir::interval::Range;
@@ -208,7 +208,7 @@ impl<'a> Printer<'a> {
 
     /// All of the code.
     fn body(&mut self, nodes: &[Node]) -> Result<(), Unsupported> {
-        targets(nodes, &mut self.targets);
+        self.targets = targets(nodes);
         self.list(nodes, After { again: false, done: true })
     }
 
@@ -526,26 +526,4 @@ fn continues(nodes: &[Node], at_end: bool) -> bool {
             | Node::Halt => false,
         }
     })
-}
-
-/// The statements that something goes to.
-fn targets(nodes: &[Node], found: &mut BTreeSet<Pc>) {
-    for node in nodes {
-        match node {
-            Node::Goto(pc) => {
-                found.insert(*pc);
-            }
-            Node::If(_, then, otherwise) => {
-                targets(then, found);
-                targets(otherwise, found);
-            }
-            Node::Loop(body) => targets(body, found),
-            Node::Plain(_)
-            | Node::Atomic(..)
-            | Node::Break
-            | Node::Continue
-            | Node::Label(_)
-            | Node::Halt => {}
-        }
-    }
 }

@@ -1,33 +1,15 @@
 //! Structured code without what it does not need: labels that nothing names, what cannot be reached, and
 //! nesting beside a branch that jumps away.
 
-use super::Node;
+use super::{Node, targets};
 use fencepost_ir::Pc;
 use std::collections::BTreeSet;
 
 /// Makes the code simpler without changing what it does.
 pub(super) fn tidy(code: &mut Vec<Node>) {
     loop {
-        let mut named = BTreeSet::new();
-        names(code, &mut named);
-        if !prune(code, &named) {
+        if !prune(code, &targets(code)) {
             return;
-        }
-    }
-}
-
-fn names(code: &[Node], named: &mut BTreeSet<Pc>) {
-    for node in code {
-        match node {
-            Node::Goto(to) => {
-                named.insert(*to);
-            }
-            Node::Atomic(_, body) | Node::Loop(body) => names(body, named),
-            Node::If(_, then, otherwise) => {
-                names(then, named);
-                names(otherwise, named);
-            }
-            Node::Plain(_) | Node::Break | Node::Continue | Node::Label(_) | Node::Halt => {}
         }
     }
 }
