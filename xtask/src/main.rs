@@ -1,16 +1,18 @@
-//! Chores of the repository: `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask compare`.
+//! Chores of the repository: `cargo xtask tidy`, `cargo xtask campaign`, `cargo xtask bench`, `cargo xtask compare`.
 
+mod campaign;
 mod compare;
 mod tidy;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask tidy | bench [PROGRAM...] | compare spin [OPTION...]
+const USAGE: &str = "usage: cargo xtask tidy | campaign [SIZE] [TEST...] | bench [PROGRAM...] | compare spin [OPTION...]
 
-  tidy    checks the layer order, file headers, file sizes and leftovers
-  bench   measures states per second, bytes per state and growth
-  compare runs SPIN and our explicit engine on the mutex corpus, one after the other";
+  tidy     checks the layer order, file headers, file sizes and leftovers
+  campaign runs the random tests with more seeds than `cargo test` does
+  bench    measures states per second, bytes per state and growth
+  compare  runs SPIN and our explicit engine on the mutex corpus, one after the other";
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
@@ -26,6 +28,10 @@ fn main() -> ExitCode {
             } else {
                 ExitCode::FAILURE
             }
+        }
+        Some("campaign") => {
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            campaign::campaign(root, &arguments)
         }
         Some("bench") => {
             let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -23,6 +23,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("fencepost-cycles", 0),
     ("fencepost-frontends", 1),
     ("fencepost-models", 1),
+    ("fencepost-testkit", 2),
     ("fencepost-translate", 1),
     ("fencepost-certify", 1),
     ("fencepost-engines", 2),

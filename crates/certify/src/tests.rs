@@ -9,8 +9,8 @@ mod rules;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-use fencepost_frontends::by_extension;
-use fencepost_ir::{Diagnostics, Problem};
+use fencepost_ir::Problem;
+use fencepost_testkit::problem;
 
 use crate::buffer::Rules;
 use crate::format::{CertState, Domain, Header, Model, VERSION};
@@ -22,14 +22,6 @@ const EXACT: Rules = Rules { model: Model::Pso, domain: Domain::Fd, k: 99 };
 
 fn rules(model: Model, domain: Domain, k: u32) -> Rules {
     Rules { model, domain, k }
-}
-
-/// The program with this source.
-fn problem(source: &str) -> Problem {
-    let frontend = by_extension("fp").expect("the language of the house");
-    let mut diagnostics = Diagnostics::new();
-    let problems = frontend.lower(source, &mut diagnostics);
-    problems.unwrap_or_else(|| panic!("{diagnostics:?}")).remove(0)
 }
 
 /// All states that steps reach, and whether no step failed.

@@ -4,9 +4,7 @@
 //! for models listed under `bounded`, where buffers grow without end: there it must be inconclusive with
 //! a bound, never wrong. Under TSO and PSO, `auto` must find the truth there, too.
 
-mod common;
-
-use common::{check, check_with, corpus, lower, model, outcomes, settings};
+use crate::common::{check, check_with, corpus, lower, model, outcomes, settings};
 use fencepost_engines::verdict::InconclusiveReason;
 use fencepost_engines::{Auto, Settings, Verdict};
 use fencepost_ir::{Problem, Value};

@@ -1,10 +1,7 @@
 //! The papers' inference on programs of the corpus: known formulas, and placements that must verify.
 
-mod common;
-
-use common::{check, corpus, model, settings};
+use crate::common::{check, corpus, model, settings};
 use fencepost_engines::{Auto, Budget, Settings, Task, Verdict};
-use fencepost_frontends::Request;
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::constraint::Constraint;
 use fencepost_infer::enforce::{Enforced, enforce};
@@ -13,22 +10,18 @@ use fencepost_infer::lazy::Question;
 use fencepost_infer::menu::{Dish, Menu};
 use fencepost_infer::papers;
 use fencepost_infer::repair::{Inference, Sufficiency};
-use fencepost_ir::{Barrier, Diagnostics, FenceKinds, Problem, Property, Written, placement};
+use fencepost_ir::{Barrier, FenceKinds, Problem, Property, Written, placement};
 use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
+use fencepost_testkit::lower_with_places;
 use std::collections::BTreeSet;
 use std::fs;
 
 /// The problems of a file, ready for repair.
 fn problems(path: &str) -> Vec<Problem> {
-    lowered(&fs::read_to_string(corpus().join(path)).expect("a file of the corpus"))
-}
-
-fn lowered(source: &str) -> Vec<Problem> {
-    let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
-    let request = Request { places: true, ..Request::default() };
-    frontend.lower_for(source, &request, &mut Diagnostics::new()).expect("no errors")
+    let source = fs::read_to_string(corpus().join(path)).expect("a file of the corpus");
+    lower_with_places(&source).expect("no errors")
 }
 
 fn formula(problem: &Problem, name: &str, settings: Settings) -> Result<Avoidance, GaveUp> {
@@ -109,7 +102,7 @@ fn dekker_with_data_needs_a_fence_under_tso_and_two_under_pso() {
         let placed = cheapest(&problem, name, &found);
         let fences = fences(&problem, &placed);
         assert_eq!(fences.len(), number, "{name}: {fences:?}");
-        let answer = check(&fenced(&problem, &placed), &model(name), common::settings(2));
+        let answer = check(&fenced(&problem, &placed), &model(name), crate::common::settings(2));
         assert!(matches!(answer.verdict, Verdict::Verified(_)), "{name}: {fences:?}");
     }
 }
@@ -296,7 +289,7 @@ fn under_an_abstraction_a_store_store_fence_holds_nothing_up() {
     };
     let menu = Menu::only(&[Dish::Fence(FenceKinds::STORE_STORE), Dish::Fence(FenceKinds::FULL)]);
     for fence in ["", "fence store_store;"] {
-        let problems = lowered(&source(fence));
+        let problems = lower_with_places(&source(fence)).expect("no errors");
         for abstraction in [(Domain::Full, 1), (Domain::Partial, 1)] {
             assert_eq!(placed(&problems, "pso", &menu, abstraction), 1, "{fence} {abstraction:?}");
         }

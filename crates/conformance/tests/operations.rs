@@ -1,8 +1,6 @@
 //! Properties of operations: the explicit engine against the reference, on small libraries.
 
-mod common;
-
-use common::{MODELS, REDUCTIONS, check, lower, model, settings};
+use crate::common::{MODELS, REDUCTIONS, check, lower, model, settings};
 use fencepost_conformance::reference::explore;
 use fencepost_engines::{Settings, Verdict};
 use fencepost_ir::Violation;

@@ -2,20 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use fencepost_conformance::random::{self, Profile, RandomProgram};
 use fencepost_conformance::reference::{Model, Report, Table, explore};
-use fencepost_ir::{Diagnostics, Fault, Problem, Value};
+use fencepost_ir::{Fault, Problem, Value};
+use fencepost_testkit::programs::{Profile, RandomProgram, program, shrink};
+use fencepost_testkit::{compared, lower, problem, seeds};
 
 const MAX_STATES: usize = 200_000;
-
-fn lower(source: &str) -> Problem {
-    let mut diagnostics = Diagnostics::new();
-    let frontend = fencepost_frontends::by_extension("fp").expect("the language of the house");
-    match frontend.lower(source, &mut diagnostics) {
-        Some(problems) => problems.into_iter().next().expect("one problem at least"),
-        None => panic!("{:#?}\n{source}", diagnostics.sorted()),
-    }
-}
 
 /// `x`, `y`, `z` and `a[2]` are shared, each text is a thread `t0`, `t1`, ...
 fn litmus(threads: &[&str], observe: &str) -> Problem {
@@ -23,7 +15,7 @@ fn litmus(threads: &[&str], observe: &str) -> Problem {
     for (at, body) in threads.iter().enumerate() {
         source += &format!("thread t{at} {{ {body} }}\n");
     }
-    lower(&format!("{source}observe {observe};"))
+    problem(&format!("{source}observe {observe};"))
 }
 
 /// The models by name, weakest last. The table-driven ones are named with a `*`.
@@ -163,7 +155,7 @@ fn dependencies() {
 }
 
 fn fp(source: &str, model: Model) -> Report {
-    let report = explore(&lower(source), model, 4, MAX_STATES);
+    let report = explore(&problem(source), model, 4, MAX_STATES);
     assert!(report.complete);
     report
 }
@@ -278,12 +270,12 @@ fn mutual_exclusion_and_invariants() {
 fn the_bound_is_reported() {
     let source = "shared int x; thread p { while (choose(0..=1) == 1) { x = 1; } } observe x;";
     for (name, model) in models() {
-        let report = explore(&lower(source), model, 3, MAX_STATES);
+        let report = explore(&problem(source), model, 3, MAX_STATES);
         assert!(report.complete && !report.deadlock, "{name}");
         assert_eq!(report.bound_hit, name != "sc", "{name}");
         assert_eq!(report.outcomes.len(), 2, "{name}");
     }
-    let report = explore(&lower(source), Model::Tso, 3, 4);
+    let report = explore(&problem(source), Model::Tso, 3, 4);
     assert!(!report.complete);
     assert_eq!(report.states, 4);
 }
@@ -303,35 +295,33 @@ fn behaviours(report: &Report) -> BTreeSet<String> {
 
 /// Fails with the smallest program found for which `wrong` is something.
 fn shrink_and_panic(program: &RandomProgram, wrong: impl Fn(&Problem) -> Option<String>) -> ! {
-    let lowered = |source: &str| {
-        let mut diagnostics = Diagnostics::new();
-        let frontend = fencepost_frontends::by_extension("fp")?;
-        frontend.lower(source, &mut diagnostics)?.into_iter().next()
-    };
-    let small = random::shrink(program, |source| {
-        lowered(source).is_some_and(|problem| wrong(&problem).is_some())
-    });
-    let what = lowered(&small.to_string()).and_then(|problem| wrong(&problem));
-    panic!("{}\n{small}", what.expect("the shrunk program fails"));
+    let what = |source: &str| lower(source).ok().and_then(|problems| wrong(&problems[0]));
+    let small = shrink(program, |source| what(source).is_some()).to_string();
+    panic!("{}\n{small}", what(&small).expect("the shrunk program fails"));
 }
 
-/// Runs a check on random programs; `wrong` tells what is wrong with a problem. It returns how many
-/// programs told something.
+/// Programs of each profile.
+const PROGRAMS: u64 = 40;
+
+/// Runs a check on random programs; `wrong` tells what is wrong with a problem. At least a third of them must
+/// tell something.
 fn on_random_programs(
     profile: Profile,
-    seeds: u64,
+    what: &str,
     wrong: impl Fn(&Problem) -> Result<(), Option<String>>,
-) -> usize {
-    let mut told = 0;
-    for seed in 0..seeds {
-        let program = random::program(profile, seed);
-        match wrong(&lower(&program.to_string())) {
+) {
+    let (mut told, mut drawn) = (0, 0);
+    for seed in seeds(PROGRAMS) {
+        let program = program(profile, seed);
+        drawn += 1;
+        match wrong(&problem(&program.to_string())) {
             Ok(()) => told += 1,
             Err(None) => {}
             Err(Some(_)) => shrink_and_panic(&program, |problem| wrong(problem).err().flatten()),
         }
     }
-    told
+    compared(&format!("programs of {profile:?}: {what}"), told);
+    assert!(told * 3 >= drawn, "{profile:?}: only {told} programs told something");
 }
 
 const RANDOM_STATES: usize = 20_000;
@@ -344,7 +334,7 @@ fn whole(problem: &Problem, model: Model) -> Result<Report, Option<String>> {
 }
 
 #[test]
-fn each_model_allows_what_stronger_ones_do() {
+fn random_programs_have_what_stronger_models_allow() {
     let chain = [
         ("sc", Model::Sc),
         ("tso", Model::Tso),
@@ -352,7 +342,7 @@ fn each_model_allows_what_stronger_ones_do() {
         ("rmo", Model::Table(Table::RMO)),
     ];
     for profile in Profile::ALL {
-        let told = on_random_programs(profile, 150, |problem| {
+        on_random_programs(profile, "models", |problem| {
             let mut stronger = ("", Report::default());
             for (name, model) in chain {
                 let report = whole(problem, model)?;
@@ -368,13 +358,11 @@ fn each_model_allows_what_stronger_ones_do() {
             }
             Ok(())
         });
-        println!("{profile:?}: {told}");
-        assert!(told >= 50, "{profile:?}: only {told} programs told something");
     }
 }
 
 #[test]
-fn table_driven_models_agree_with_the_dedicated_ones() {
+fn random_programs_are_the_same_under_tables() {
     let pairs = [
         ("sc", Model::Sc, Table::SC),
         ("tso", Model::Tso, Table::TSO),
@@ -382,7 +370,7 @@ fn table_driven_models_agree_with_the_dedicated_ones() {
     ];
     for profile in Profile::ALL {
         for (name, dedicated, table) in pairs {
-            let told = on_random_programs(profile, 150, |problem| {
+            on_random_programs(profile, name, |problem| {
                 let dedicated = whole(problem, dedicated)?;
                 let table = whole(problem, Model::Table(table))?;
                 if dedicated.bound_hit || table.bound_hit {
@@ -396,8 +384,6 @@ fn table_driven_models_agree_with_the_dedicated_ones() {
                 }
                 Ok(())
             });
-            println!("{profile:?} {name}: {told}");
-            assert!(told >= 50, "{profile:?}, {name}: only {told} programs told something");
         }
     }
 }

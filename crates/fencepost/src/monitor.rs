@@ -226,6 +226,7 @@ fn bytes(trace: &Trace, model: Model) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fencepost_testkit::Random;
 
     /// Pieces of lines, put together at random with bytes that mean nothing.
     const PIECES: &[&str] = &[
@@ -249,20 +250,16 @@ mod tests {
 
     #[test]
     fn no_bytes_make_it_panic() {
-        let mut number: u64 = 1;
-        let mut digit = |base: u64| {
-            number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (number >> 33) % base
-        };
+        let mut random = Random::new(1);
         let (mut read, mut rejected, mut found) = (0, 0, 0);
         for round in 0..3000 {
             let mut bytes = Vec::new();
             // Two rounds of three have only whole lines in them.
-            let pieces = if round % 3 == 0 { PIECES.len() as u64 + 1 } else { 10 };
-            for _ in 0..digit(20) {
-                match PIECES.get(digit(pieces) as usize) {
+            let pieces = if round % 3 == 0 { PIECES.len() + 1 } else { 10 };
+            for _ in 0..random.below(20) {
+                match PIECES.get(random.below(pieces)) {
                     Some(piece) => bytes.extend_from_slice(piece.as_bytes()),
-                    None => bytes.extend((0..digit(9)).map(|_| digit(256) as u8)),
+                    None => bytes.extend((0..random.below(9)).map(|_| random.below(256) as u8)),
                 }
             }
             match Trace::read(&bytes[..]) {

@@ -1,6 +1,7 @@
 //! `translate --run spin` through the real binary. Where SPIN or a C compiler is missing, the tests say so and only see
 //! that the program says so, too.
 
+use fencepost_testkit::tools;
 use std::process::{Command, Output};
 
 fn fencepost(arguments: &[&str]) -> Output {
@@ -9,17 +10,12 @@ fn fencepost(arguments: &[&str]) -> Output {
     command.current_dir(cmd).args(arguments).output().expect("our own binary runs")
 }
 
-fn is_installed(program: &str, argument: &str) -> bool {
-    Command::new(program).arg(argument).output().is_ok()
-}
-
 /// Runs SPIN on a program: the exit code and what is printed. None without SPIN.
 fn spin(arguments: &[&str]) -> Option<(Option<i32>, String)> {
     let output = fencepost(&[&["translate", "--run", "spin"], arguments].concat());
     let (text, errors) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if !is_installed("spin", "-V") || !is_installed("cc", "--version") {
-        eprintln!("spin or cc is not installed: left out");
+    if !tools::are_installed(&["spin", "cc"]) {
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.contains("is not installed"), "{errors}");
         return None;

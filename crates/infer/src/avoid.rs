@@ -215,6 +215,7 @@ impl<const W: usize> Formulas<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fencepost_testkit::{Random, seeds};
 
     const CONSTRAINTS: usize = 5;
 
@@ -246,17 +247,11 @@ mod tests {
         let mut formulas = Formulas::<W>::new();
         let mut known = vec![(Formula::TRUE, u32::MAX), (Formula::FALSE, 0)];
         let mut by_table = FxHashMap::from_iter(known.iter().map(|(f, t)| (*t, *f)));
-        let mut seed = 0x2545_F491_4F6C_DD1D_u64;
-        let mut draw = |below: usize| {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            (seed >> 33) as usize % below
-        };
-        for _ in 0..20_000 {
-            let (a, of_a) = known[draw(known.len())];
-            let (b, of_b) = known[draw(known.len())];
-            let members = draw(32) as u32;
+        let mut draw = Random::new(0);
+        for _ in seeds(4_000) {
+            let (a, of_a) = known[draw.below(known.len())];
+            let (b, of_b) = known[draw.below(known.len())];
+            let members = draw.below(32) as u32;
             let clause = formulas.clause(bits(members, shift));
             let of_clause: u32 = (0..32).filter(|i| i & members != 0).map(|i| 1 << i).sum();
             for (formula, expected) in
@@ -279,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_agree_with_truth_tables() {
+    fn random_formulas_agree_with_truth_tables() {
         compare::<1>(0);
         compare::<1>(59);
         compare::<2>(62);

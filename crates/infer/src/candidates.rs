@@ -11,6 +11,7 @@ use fencepost_ir::{
     Atom, Barrier, FenceKinds, Label, Op, Pc, PlaceId, Placement, Problem, Program, Thread,
     Written, flow, placement,
 };
+use fencepost_models::mutation::Mutated;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One unit of price in units of cost; what is below decides between placements of equal price.
@@ -34,6 +35,8 @@ pub struct Candidates {
     pub costs: Vec<Cost>,
     /// What becomes of the fences the user wrote.
     pub written: Written,
+    /// For tests of the tests: an error in how clauses are made.
+    pub mutated: Mutated,
     numbers: BTreeMap<Atom, usize>,
     prices: Vec<u32>,
 }
@@ -88,6 +91,7 @@ impl Candidates {
             prices: offered.values().copied().collect(),
             atoms: offered.into_keys().collect(),
             written,
+            mutated: Mutated::NONE,
         }
     }
 
@@ -101,6 +105,7 @@ impl Candidates {
             prices: kept.iter().map(|at| self.prices[*at]).collect(),
             atoms,
             written: self.written,
+            mutated: self.mutated,
         }
     }
 

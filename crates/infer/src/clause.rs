@@ -21,6 +21,7 @@ use fencepost_ir::{
 };
 use fencepost_models::event::EventKind;
 use fencepost_models::machine::Action;
+use fencepost_models::mutation::{Mutated, Mutation};
 use fencepost_models::replay::{Run, Told};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -77,7 +78,7 @@ pub fn clause(problem: &Problem, run: &Run, candidates: &Candidates) -> Set {
             let Item::Place { place, critical } = *item else { continue };
             let around = Around::new(thread, at, critical);
             for number in numbers_at(candidates, place) {
-                if around.is_blocked_by(candidates.atoms[number].barrier) {
+                if around.is_blocked_by(candidates.atoms[number].barrier, candidates.mutated) {
                     found.insert(number);
                 }
             }
@@ -155,10 +156,17 @@ impl<'a> Around<'a> {
         around
     }
 
-    fn is_blocked_by(&self, barrier: Barrier) -> bool {
+    fn is_blocked_by(&self, barrier: Barrier, mutated: Mutated) -> bool {
         match barrier {
             Barrier::Fence(FenceKinds::FULL) => {
-                self.last_load.max(self.last_store) > self.first_of_all
+                let first = if mutated.is(Mutation::FencesBlockAll) {
+                    0
+                } else if mutated.is(Mutation::DeedsIgnored) {
+                    self.first_load.min(self.first_store)
+                } else {
+                    self.first_of_all
+                };
+                self.last_load.max(self.last_store) > first
             }
             Barrier::Fence(kinds) => {
                 let orders = |kind, earlier, later| kinds.contains(kind) && earlier > later;
@@ -167,7 +175,10 @@ impl<'a> Around<'a> {
                     || orders(FenceKinds::LOAD_LOAD, self.last_load, self.first_load)
                     || orders(FenceKinds::LOAD_STORE, self.last_load, self.first_store)
             }
-            Barrier::Drain(store) => self.last_store_to(store) > self.first_of_all,
+            Barrier::Drain(store) => {
+                self.last_store_to(store) > self.first_of_all
+                    && !mutated.is(Mutation::DrainsIgnored)
+            }
         }
     }
 

@@ -33,6 +33,7 @@ use fencepost_ir::Label;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::catalog::Kind;
 use fencepost_models::coherence::{Coherence, Domain};
+use fencepost_models::mutation::Mutated;
 use fencepost_models::table::Table;
 use fencepost_models::{Machine, ModelSpec, Reductions};
 use fencepost_search::{
@@ -108,7 +109,8 @@ pub fn avoidance(
     let mut bound = settings.fixed_buffer.unwrap_or(FIRST_BOUND.min(most));
     let mut last = None;
     loop {
-        let result = with_bound(task, Table { bypass, bound }, settings, budget);
+        let result =
+            with_bound(task, Table { bypass, bound, mutated: Mutated::NONE }, settings, budget);
         let found = match (result, last) {
             (Ok(found), _) => found,
             (Err(_), Some(smaller)) => return Ok(smaller),

@@ -224,27 +224,17 @@ impl Minimal<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Small numbers that look random.
-    fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        move |below| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 33) as usize % below
-        }
-    }
+    use fencepost_testkit::{Random, compared, seeds};
 
     fn random(seed: u64) -> (Clauses, Vec<Cost>) {
-        let mut draw = numbers(seed);
-        let members = 1 + draw(9);
+        let mut draw = Random::new(seed);
+        let members = 1 + draw.below(9);
         let mut clauses = Clauses::over(members);
-        for _ in 0..draw(8) {
-            let size = 1 + draw(4);
-            clauses.add(Set::of(members, (0..size).map(|_| draw(members))));
+        for _ in 0..draw.below(8) {
+            let size = 1 + draw.below(4);
+            clauses.add(Set::of(members, (0..size).map(|_| draw.below(members))));
         }
-        let costs = (0..members).map(|_| 1 + draw(4) as Cost).collect();
+        let costs = (0..members).map(|_| 1 + draw.below(4) as Cost).collect();
         (clauses, costs)
     }
 
@@ -256,8 +246,10 @@ mod tests {
     }
 
     #[test]
-    fn the_cheapest_sets_are_those_of_brute_force() {
-        for seed in 0..2_000 {
+    fn random_clauses_have_the_cheapest_sets_of_brute_force() {
+        let mut sets = 0;
+        for seed in seeds(300) {
+            sets += 1;
             let (clauses, costs) = random(seed);
             let all = hitting(&clauses, costs.len());
             let best = all.iter().map(|set| Clauses::cost(set, &costs)).min();
@@ -269,11 +261,14 @@ mod tests {
             assert!(one.is_some_and(|one| expected.contains(&one)), "seed {seed}");
             assert_eq!(clauses.all_cheapest(&costs, 2).len(), expected.len().min(2), "seed {seed}");
         }
+        compared("cheapest hitting sets: brute force", sets);
     }
 
     #[test]
-    fn the_minimal_sets_are_those_of_brute_force() {
-        for seed in 0..2_000 {
+    fn random_clauses_have_the_minimal_sets_of_brute_force() {
+        let mut sets = 0;
+        for seed in seeds(300) {
+            sets += 1;
             let (clauses, costs) = random(seed);
             let all = hitting(&clauses, costs.len());
             let minimal = |set: &&Set| !all.iter().any(|o| o != *set && o.is_subset(set));
@@ -284,6 +279,7 @@ mod tests {
             found.sort();
             assert_eq!(found, expected, "seed {seed}");
         }
+        compared("minimal hitting sets: brute force", sets);
     }
 
     #[test]

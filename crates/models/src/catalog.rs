@@ -237,7 +237,7 @@ impl ModelSpec {
             Kind::Sc => visitor.visit(Buffered(Sc)),
             Kind::Tso => visitor.visit(Buffered(Tso { bound, mutated })),
             Kind::Pso => visitor.visit(Buffered(Pso { bound, mutated })),
-            Kind::Table(bypass) => visitor.visit(Table { bypass, bound }),
+            Kind::Table(bypass) => visitor.visit(Table { bypass, bound, mutated }),
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod system;
 use crate::address::locate;
 use crate::event::Record;
 use crate::model::{MemoryModel, Stumble};
+use crate::mutation::Mutated;
 use crate::shape::Shape;
 use crate::specification::{self, Allowed};
 use crate::state::State;
@@ -95,6 +96,8 @@ pub struct Machine<'p, M: MemoryModel> {
     pub model: M,
     /// Which reductions are on.
     pub reductions: Reductions,
+    /// For tests of the tests: an error in the partial-order reduction.
+    pub mutated: Mutated,
     /// By position among the properties: what operations may return, computed when first asked for.
     allowed: Vec<(usize, OnceLock<Allowed>)>,
 }
@@ -113,7 +116,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         };
         let properties = problem.properties.iter().enumerate().filter(of_operations);
         let allowed = properties.map(|(at, _)| (at, OnceLock::new())).collect();
-        Machine { shape: Shape::new(problem), model, reductions, allowed }
+        let mutated = Mutated::NONE;
+        Machine { shape: Shape::new(problem), model, reductions, mutated, allowed }
     }
 
     /// The state before anything ran; see [`Machine::start`] for one to begin from.

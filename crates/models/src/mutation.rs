@@ -1,8 +1,9 @@
 //! Deliberate errors in the semantics, to show that the tests would notice them.
 //!
-//! Only compiled in with the feature `mutations`, which only the conformance tests ask for.
+//! A mutation is a value, so that tests need no build of their own. Without debug assertions, as in a release build,
+//! [`Mutated::is`] is the constant `false`, and nothing is left of them.
 
-/// One wrong reading of a store-buffer model.
+/// One error: in a rule of a model, of the partial-order reduction, or of how clauses are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mutation {
     /// Loads ignore the thread's own pending stores.
@@ -13,6 +14,8 @@ pub enum Mutation {
     IgnoredFence,
     /// Updates do not wait for pending stores.
     UpdateWithoutDrain,
+    /// Table: an access whose address is not known yet blocks none behind it.
+    UnknownAddressIgnored,
     /// Abstract: what is committed from a set is never pending again.
     NoStay,
     /// Abstract: what is committed from a set is always pending again.
@@ -32,39 +35,38 @@ pub enum Mutation {
     CyclesUntried,
     /// Symbolic: a cycle may do anything to the buffer that it makes longer.
     CyclesUnwatched,
+    /// Partial order: every access commutes with what other threads do.
+    AccessesCommute,
+    /// Partial order: every commit commutes with what other threads do.
+    CommitsCommute,
+    /// Partial order: a step goes alone although it leads back to a state that is known.
+    PostponedForEver,
+    /// Partial order: entering and leaving a critical section go alone.
+    SectionsUnwatched,
+    /// Clauses: a full fence is thought to block no run by what is no access.
+    DeedsIgnored,
+    /// Clauses: drains are thought to block nothing.
+    DrainsIgnored,
+    /// Clauses: a full fence is thought to block every run that has an access before it.
+    FencesBlockAll,
 }
 
 /// The mutation in force, if any.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Mutated {
-    #[cfg(feature = "mutations")]
-    mutation: Option<Mutation>,
-}
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mutated(Option<Mutation>);
 
 impl Mutated {
     /// None.
-    pub const NONE: Mutated = Mutated {
-        #[cfg(feature = "mutations")]
-        mutation: None,
-    };
+    pub const NONE: Mutated = Mutated(None);
 
     /// With this mutation.
-    #[cfg(feature = "mutations")]
-    pub fn by(mutation: Mutation) -> Self {
-        Mutated { mutation: Some(mutation) }
+    pub const fn by(mutation: Mutation) -> Self {
+        Mutated(Some(mutation))
     }
 
-    /// Whether this mutation is in force.
-    #[cfg(feature = "mutations")]
+    /// Whether this mutation is in force: never without debug assertions.
     #[inline]
     pub fn is(self, mutation: Mutation) -> bool {
-        self.mutation == Some(mutation)
-    }
-
-    /// Never: mutations are not compiled in.
-    #[cfg(not(feature = "mutations"))]
-    #[inline]
-    pub fn is(self, _: Mutation) -> bool {
-        false
+        cfg!(debug_assertions) && self.0 == Some(mutation)
     }
 }

@@ -15,6 +15,7 @@ use crate::address::{apply_update, check_allocated, check_limits, locate};
 use crate::bits::{Field, Reader, Writer};
 use crate::event::{Event, EventKind, Record, Source};
 use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
+use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use crate::state::State;
 use fencepost_ir::{
@@ -45,6 +46,8 @@ pub struct Table {
     pub bypass: Bypass,
     /// How many entries a window may hold.
     pub bound: u32,
+    /// For tests of the tests.
+    pub mutated: Mutated,
 }
 
 impl Table {
@@ -104,7 +107,12 @@ impl Table {
                 let loc = locate(shape, from, &read)?;
                 check_allocated(shape, memory, loc)?;
                 let survey = order::survey(shape, t, window);
-                let (value, source) = match order::forward(shape, t, window, &survey, entry, loc) {
+                let forward = if self.mutated.is(Mutation::NoForwarding) {
+                    Forward::Memory
+                } else {
+                    order::forward(shape, t, window, &survey, entry, loc)
+                };
+                let (value, source) = match forward {
                     Forward::Memory => (memory.values[loc.index()], Source::Memory),
                     Forward::Value(value) => (value, Source::Forwarded),
                     Forward::Wait => unreachable!("only a load that need not wait is performed"),
@@ -311,7 +319,7 @@ impl MemoryModel for Table {
         let window = &mut state.pending[t.index()];
         match &stmt.op {
             Op::Fence(kinds) if *kinds == FenceKinds::FULL => {
-                if window.len() > 0 {
+                if window.len() > 0 && !self.mutated.is(Mutation::IgnoredFence) {
                     return Ok(Issue::Blocked);
                 }
                 record.event(|| event(EventKind::Fence(*kinds)));

@@ -52,8 +52,10 @@
 mod clock;
 mod event;
 mod monitor;
+mod mutation;
 mod relations;
 
 pub use event::{Access, Action, Borderline, Model};
 pub use monitor::{Mark, Monitor};
+pub use mutation::Mutation;
 pub use relations::{Execution, Reason, Step};

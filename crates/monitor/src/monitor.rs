@@ -35,6 +35,7 @@
 
 use crate::clock::{Cells, CellsMark, LANES, join};
 use crate::event::{Access, Action, Borderline, Model};
+use crate::mutation::{self, Mutation};
 
 /// Watches one sequentially consistent execution, event by event.
 ///
@@ -52,6 +53,7 @@ pub struct Monitor {
     stamp: Vec<u32>,
     /// Where `stamp` waits while a block is moved.
     kept: Vec<u32>,
+    mutated: Option<Mutation>,
 }
 
 /// A moment of a [`Monitor`] to go back to.
@@ -191,7 +193,17 @@ impl Monitor {
             events: 0,
             stamp: vec![0; layout.full()],
             kept: vec![0; layout.full()],
+            mutated: None,
         }
+    }
+
+    /// The same with an error, for tests of the tests.
+    pub fn with_mutation(self, mutation: Mutation) -> Monitor {
+        Monitor { mutated: Some(mutation), ..self }
+    }
+
+    fn is(&self, mutation: Mutation) -> bool {
+        mutation::is(self.mutated, mutation)
     }
 
     /// How many events there were, fences and drains included.
@@ -212,6 +224,9 @@ impl Monitor {
     /// Goes back to a moment. Marks made after it are void.
     pub fn undo(&mut self, mark: Mark) {
         for &address in &self.written[mark.written..] {
+            if self.is(Mutation::WritesKept) {
+                break;
+            }
             self.writes[address as usize].pop();
         }
         self.written.truncate(mark.written);
@@ -236,7 +251,8 @@ impl Monitor {
                 let last = self.last(address);
                 let readers = layout.readers(last);
                 // A thread may read its own store before it, and what it overwrites, is in memory.
-                if !(last.plain && last.thread == thread as u32) {
+                let forwarded = last.plain && last.thread == thread as u32;
+                if !forwarded || self.is(Mutation::NoForwarding) {
                     self.after_all(last.clock);
                 }
                 self.count_prompt(thread);
@@ -249,7 +265,9 @@ impl Monitor {
                 let last = self.last(address);
                 let readers = layout.readers(last);
                 self.after_all(last.clock);
-                self.after_all(readers);
+                if !self.is(Mutation::ReadersForgotten) {
+                    self.after_all(readers);
+                }
                 let group = layout.buffered(thread, address);
                 self.stamp[group] = self.cells.get(layout.stores(thread) + group) + 1;
                 self.stamp[layout.width + thread] += 1;
@@ -294,10 +312,11 @@ impl Monitor {
                 let stores = self.cells.slice(layout.stores(thread), layout.width);
                 let carried = &mut self.stamp[..layout.width];
                 carried.copy_from_slice(stores);
-                if store_load {
+                if store_load && !mutation::is(self.mutated, Mutation::StoreLoadIgnored) {
                     self.cells.join(layout.before_loads(thread), carried);
                 }
-                if store_store && !tso {
+                let ignored = mutation::is(self.mutated, Mutation::StoreStoreIgnored);
+                if store_store && !tso && !ignored {
                     self.cells.join(layout.before_stores(thread), carried);
                 }
                 None
@@ -305,7 +324,9 @@ impl Monitor {
             Action::Drain(address) => {
                 let own = self.cells.get(layout.own(thread, address)) as usize;
                 let clock = self.writes[address as usize][own].clock;
-                self.after(clock);
+                if !self.is(Mutation::DrainIgnored) {
+                    self.after(clock);
+                }
                 self.cells.replace(layout.past(thread), &self.stamp);
                 None
             }
@@ -354,7 +375,7 @@ impl Monitor {
     fn ask(&self, thread: usize, address: u32, writing: bool) -> Option<usize> {
         let writes = &self.writes[address as usize];
         let mut newest = self.happening_before(address) - 1;
-        if writing {
+        if writing && !self.is(Mutation::UpdatesTorn) {
             newest = writes[newest].blind as usize;
         }
         // Not before its thread's own writes, and not before the initial value.
@@ -371,7 +392,8 @@ impl Monitor {
         self.kept.copy_from_slice(&self.stamp);
         let mut found = self.ask_place(accesses);
         // With one address, it is its own thread alone that a block comes after.
-        for access in accesses.iter().filter(|_| accesses.len() > 1) {
+        let tried_once = self.is(Mutation::BlocksTriedOnce);
+        for access in accesses.iter().filter(|_| accesses.len() > 1 && !tried_once) {
             self.stamp.copy_from_slice(&self.kept);
             let writes = self.following(access.address)..self.writes[access.address as usize].len();
             for write in writes {

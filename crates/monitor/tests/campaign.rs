@@ -1,9 +1,8 @@
 //! Random executions: the monitor against the relations, event by event; explanations; going back.
 
-mod common;
-
-use common::{Owned, Random, answers, execution, random_action};
-use fencepost_monitor::{Action, Borderline, Model, Monitor, Reason, Step};
+use crate::common::{Owned, answers, execution, random_action};
+use fencepost_monitor::{Action, Borderline, Model, Monitor, Mutation, Reason, Step};
+use fencepost_testkit::{Random, compared, seeds};
 
 fn random_events(random: &mut Random) -> (usize, usize, Vec<(usize, Owned)>) {
     let (threads, addresses) = (2 + random.below(5) / 2, 1 + random.below(3));
@@ -44,9 +43,10 @@ fn row(model: Model, action: Action<'_>) -> usize {
 }
 
 #[test]
-fn monitor_agrees_with_the_relations() {
-    let mut found = [0usize; 16];
-    for seed in 0..40_000 {
+fn random_executions_are_judged_as_by_the_relations() {
+    let (mut found, mut drawn) = ([0; 16], 0);
+    for seed in seeds(8_000) {
+        drawn += 1;
         let mut random = Random::new(seed);
         let model = random_model(&mut random);
         let (threads, addresses, events) = random_events(&mut random);
@@ -69,18 +69,54 @@ fn monitor_agrees_with_the_relations() {
             }
         }
     }
-    println!("{found:?}");
-    let enough = [300, 30, 4, 4, 40, 4, 60, 0, 400, 400, 50, 80, 50, 15, 300, 0];
+    compared("executions: monitor and relations", drawn);
+    // In a hundred thousand.
+    let enough = [700, 70, 5, 5, 100, 5, 150, 0, 1000, 1000, 120, 200, 120, 30, 700, 0];
     for (row, (found, enough)) in found.iter().zip(enough).enumerate() {
-        assert!(*found >= enough, "only {found} borderline events of kind {row}");
+        assert!(found * 100_000 >= enough * drawn, "only {found} borderline events of kind {row}");
     }
     assert_eq!((found[7], found[15]), (0, 0), "fences and drains are never borderline");
 }
 
+/// Whether the monitor, with an error or not, and the relations differ about an execution; or about what comes
+/// after going back.
+fn differs(seed: u64, mutation: Mutation) -> bool {
+    let mut random = Random::new(seed);
+    let model = random_model(&mut random);
+    let (threads, addresses, events) = random_events(&mut random);
+    let mut monitor = Monitor::new(model, threads, addresses).with_mutation(mutation);
+    let start = monitor.mark();
+    let told = answers(&mut monitor, &events);
+    monitor.undo(start);
+    let execution = execution(model, &events);
+    let wrong = |(at, answer): (usize, &Option<Borderline>)| match answer {
+        None => is_asked(model, &events, at) && !execution.borderline(at).is_empty(),
+        Some(found) => !execution.borderline(at).contains(&found.before),
+    };
+    told.iter().enumerate().any(wrong) || answers(&mut monitor, &events) != told
+}
+
 #[test]
-fn explanations_hold() {
+fn every_mutation_of_the_monitor_is_noticed() {
+    for mutation in [
+        Mutation::NoForwarding,
+        Mutation::ReadersForgotten,
+        Mutation::StoreLoadIgnored,
+        Mutation::StoreStoreIgnored,
+        Mutation::DrainIgnored,
+        Mutation::UpdatesTorn,
+        Mutation::BlocksTriedOnce,
+        Mutation::WritesKept,
+    ] {
+        let noticed = (0..8_000).any(|seed| differs(seed, mutation));
+        assert!(noticed, "{mutation:?} goes unnoticed");
+    }
+}
+
+#[test]
+fn random_executions_are_explained() {
     let mut explained = 0;
-    for seed in 0..20_000 {
+    for seed in seeds(4_000) {
         let mut random = Random::new(1_000_000 + seed);
         let model = random_model(&mut random);
         let (threads, addresses, events) = random_events(&mut random);
@@ -107,7 +143,8 @@ fn explanations_hold() {
             }
         }
     }
-    assert!(explained > 800, "{explained}");
+    compared("explanations", explained);
+    assert!(explained > 160, "{explained}");
 }
 
 /// A step of a cycle that was so in the execution itself; those that touch the moved event are only looked at
@@ -144,9 +181,9 @@ fn check_step(events: &[(usize, Owned)], moved: usize, step: &Step) {
 }
 
 #[test]
-fn going_back_is_as_if_nothing_had_been() {
+fn random_executions_can_be_undone() {
     let mut undone = 0;
-    for seed in 0..10_000 {
+    for seed in seeds(2_000) {
         let mut random = Random::new(2_000_000 + seed);
         let model = random_model(&mut random);
         let (threads, addresses, events) = random_events(&mut random);
@@ -175,7 +212,8 @@ fn going_back_is_as_if_nothing_had_been() {
             }
         }
     }
-    assert!(undone > 10_000, "{undone}");
+    compared("steps undone", undone);
+    assert!(undone > 2_000, "{undone}");
 }
 
 /// Stores under TSO are not asked about because some load of another execution tells as much; not because they

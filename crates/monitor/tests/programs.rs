@@ -5,12 +5,11 @@
 //! writes. The machine is written from the tables of the book and knows nothing of clocks or relaxed orders. So
 //! this is the test of the theory, with all that was added to the paper.
 
-mod common;
-
 use std::collections::HashSet;
 
-use common::{Owned, Random, random_action};
+use crate::common::{Owned, random_action};
 use fencepost_monitor::{Access, Action, Model, Monitor};
+use fencepost_testkit::{Random, compared, seeds};
 
 type Program = Vec<Vec<Owned>>;
 /// A statement: its thread and its number there.
@@ -212,8 +211,8 @@ fn plain(threads: &[&[Action<'static>]]) -> Program {
 
 #[test]
 fn random_programs_are_robust_for_both_or_neither() {
-    let mut counts = [[0usize; 2]; 2];
-    for seed in 0..PROGRAMS {
+    let mut counts = [[0; 2]; 2];
+    for seed in seeds(PROGRAMS) {
         let mut random = Random::new(5_000_000 + seed);
         let threads = 2 + random.below(2);
         let addresses = 2 + random.below(4) / 3;
@@ -230,11 +229,11 @@ fn random_programs_are_robust_for_both_or_neither() {
             counts[row][usize::from(found)] += 1;
         }
     }
-    println!("{counts:?}");
-    assert!(counts.iter().flatten().all(|&count| count > 150), "{counts:?}");
+    compared("programs: monitor and machine", counts.iter().flatten().sum());
+    assert!(counts.iter().flatten().all(|&count| count > 20), "{counts:?}");
 }
 
-const PROGRAMS: u64 = 4_000;
+const PROGRAMS: u64 = 500;
 
 #[test]
 fn a_forwarded_load_may_overtake_older_writes() {

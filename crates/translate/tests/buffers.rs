@@ -3,28 +3,23 @@
 //!
 //! A random program on which they differ is shrunk and printed as a `.fp` file.
 
-use fencepost_conformance::random::{Profile, program, shrink};
 use fencepost_engines::{
     Answer, Budget, Engine, Explicit, InconclusiveReason, Settings, Task, Verdict,
 };
 use fencepost_ir::Violation;
 use fencepost_ir::validate::validate;
-use fencepost_ir::{Diagnostics, Fault, Op, Problem, StoreBuffers};
+use fencepost_ir::{Fault, Op, Problem, StoreBuffers};
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::{Cancel, Limits, Progress};
+use fencepost_testkit::programs::{Profile, program, shrink};
+use fencepost_testkit::{compared, corpus, lower, seeds};
 use fencepost_translate::buffers::buffers;
 use fencepost_translate::{Origin, Translation};
-use std::path::PathBuf;
 
 /// Programs with more states than this are passed over.
 const STATES: u64 = 30_000;
 /// Random programs of each profile.
-const PROGRAMS: u64 = 150;
-
-fn lower(source: &str) -> Option<Vec<Problem>> {
-    let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
-    frontend.lower(source, &mut Diagnostics::new())
-}
+const PROGRAMS: u64 = 20;
 
 /// What happens, without a trace: the kind of verdict and, where one is violated, what is.
 ///
@@ -104,7 +99,7 @@ fn malformed(problem: &Problem, translation: &Translation) -> Option<String> {
 /// Compares one program under both models, with each room. Tells how many were small enough, or the first
 /// difference.
 fn compare(source: &str, rooms: &[u32]) -> Result<u32, String> {
-    let Some(problems) = lower(source) else { return Ok(0) };
+    let Ok(problems) = lower(source) else { return Ok(0) };
     let mut compared = 0;
     for problem in &problems {
         for (model, room) in [StoreBuffers::Tso, StoreBuffers::Pso]
@@ -144,12 +139,13 @@ fn compare(source: &str, rooms: &[u32]) -> Result<u32, String> {
 
 fn run(profile: Profile) {
     let rooms: &[&[u32]] = &[&[1], &[2], &[3], &[1, 2]];
-    let mut compared = 0;
-    for seed in 0..PROGRAMS {
+    let (mut same, mut drawn) = (0, 0);
+    for seed in seeds(PROGRAMS) {
+        drawn += 1;
         let drawn = program(profile, seed);
         let rooms = rooms[seed as usize % rooms.len()];
         match compare(&drawn.to_string(), rooms) {
-            Ok(fine) => compared += u64::from(fine),
+            Ok(fine) => same += u64::from(fine),
             Err(_) => {
                 let small = shrink(&drawn, |source| compare(source, rooms).is_err()).to_string();
                 let difference = compare(&small, rooms);
@@ -157,52 +153,44 @@ fn run(profile: Profile) {
             }
         }
     }
-    println!("{profile:?}: {compared} comparisons");
+    compared(&format!("programs of {profile:?}: explicit buffers"), same);
     // Two models for each program, but for those that free and those that are too large.
-    assert!(compared * 2 > PROGRAMS, "most programs are small enough to compare");
+    assert!(same * 2 > drawn, "most programs are small enough to compare");
 }
 
 #[test]
-fn straight_line_programs() {
+fn random_straight_line_programs() {
     run(Profile::Straight);
 }
 
 #[test]
-fn loops() {
+fn random_loops() {
     run(Profile::Loops);
 }
 
 #[test]
-fn records() {
+fn random_records() {
     run(Profile::Records);
 }
 
 #[test]
-fn everything() {
+fn random_everything() {
     run(Profile::Kitchen);
 }
 
 #[test]
-fn many_stores() {
+fn random_many_stores() {
     run(Profile::Buffers);
 }
 
 #[test]
 fn the_corpus() {
-    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
     let mut compared = 0;
     for folder in ["litmus", "mutex", "papers", "regress"] {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(corpus.join(folder))
-            .expect("the corpus is there")
-            .map(|entry| entry.expect("a file").path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "fp"))
-            .collect();
-        files.sort();
-        for path in files {
-            let source = std::fs::read_to_string(&path).expect("a corpus program can be read");
+        for (name, source) in corpus::sources(folder) {
             match compare(&source, &[1, 2]) {
                 Ok(fine) => compared += fine,
-                Err(difference) => panic!("{}: {difference}", path.display()),
+                Err(difference) => panic!("{folder}/{name}: {difference}"),
             }
         }
     }

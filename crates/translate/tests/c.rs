@@ -1,10 +1,9 @@
 //! Programs written as C: a compiler that warns about everything finds nothing, and those that are run do what they
 //! should.
 
-mod common;
-
-use common::{corpus, parse};
+use crate::common::corpus;
 use fencepost_ir::{Problem, Span, StoreBuffers};
+use fencepost_testkit::{problem, tools};
 use fencepost_translate::Unsupported;
 use fencepost_translate::buffers::buffers;
 use fencepost_translate::contexts::{Bound, contexts};
@@ -31,15 +30,6 @@ fn written(problem: &Problem) -> Result<String, Unsupported> {
     c(&Export { problem, about: &about, line: &line })
 }
 
-/// Whether there is a compiler; says so if not.
-fn has_compiler() -> bool {
-    let found = Command::new("cc").arg("--version").output().is_ok_and(|o| o.status.success());
-    if !found {
-        eprintln!("skipped: there is no C compiler");
-    }
-    found
-}
-
 /// Runs the compiler on a text.
 fn compile(name: &str, text: &str, options: &[&str]) {
     let mut compiler = Command::new("cc")
@@ -60,7 +50,7 @@ fn compile(name: &str, text: &str, options: &[&str]) {
 
 #[test]
 fn the_corpus_compiles() {
-    if !has_compiler() {
+    if !tools::are_installed(&["cc"]) {
         return;
     }
     for (name, _, problem) in corpus(&["litmus", "mutex", "papers", "regress", "structures"]) {
@@ -71,7 +61,7 @@ fn the_corpus_compiles() {
 
 #[test]
 fn translations_compile_for_everybody() {
-    if !has_compiler() {
+    if !tools::are_installed(&["cc"]) {
         return;
     }
     for (at, (name, _, problem)) in corpus(&["litmus", "mutex", "structures"]).iter().enumerate() {
@@ -94,7 +84,7 @@ fn translations_compile_for_everybody() {
 
 /// Compiles and runs a program: whether it ends well.
 fn run(name: &str, source: &str) -> bool {
-    let text = written(&parse(source)[0]).expect("it can be written");
+    let text = written(&problem(source)).expect("it can be written");
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let program = folder.join(format!("c-{name}"));
     let path = program.to_string_lossy();
@@ -109,7 +99,7 @@ fn run(name: &str, source: &str) -> bool {
 
 #[test]
 fn programs_run() {
-    if !has_compiler() {
+    if !tools::are_installed(&["cc"]) {
         return;
     }
     for (name, right, source) in [
@@ -158,7 +148,7 @@ fn programs_run() {
 
 #[test]
 fn comments_say_where_a_statement_comes_from() {
-    let text = written(&parse("shared int x;\nthread p { x = 1 /* one */; }")[0]);
+    let text = written(&problem("shared int x;\nthread p { x = 1 /* one */; }"));
     let text = text.expect("it can be written");
     assert!(text.contains("atomic_store(&x, 1);"), "{text}");
     assert!(text.contains("/* line 2: x = 1"), "{text}");

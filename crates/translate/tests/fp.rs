@@ -1,10 +1,9 @@
 //! Programs written as `.fp` source and read back: the same verdicts and the same outcomes under SC.
 
-mod common;
-
-use common::{check, corpus, outcomes, parse};
-use fencepost_conformance::random::{self, Profile};
+use crate::common::{check, corpus, outcomes};
 use fencepost_ir::{Diagnostics, Observable, Problem, StoreBuffers, Value};
+use fencepost_testkit::programs::{Profile, program};
+use fencepost_testkit::{compared, problem, seeds};
 use fencepost_translate::contexts::{Bound, contexts};
 use fencepost_translate::export::{Export, fp::fp};
 use std::collections::BTreeSet;
@@ -68,13 +67,16 @@ fn the_corpus_comes_back() {
 
 #[test]
 fn random_programs_come_back() {
-    for seed in 0..150 {
+    let mut same = 0;
+    for seed in seeds(20) {
         for profile in Profile::ALL {
-            let source = random::program(profile, seed).to_string();
-            let problem = parse(&source).swap_remove(0);
-            comes_back(&format!("{profile:?} {seed}"), &source, &problem, STATES);
+            let source = program(profile, seed).to_string();
+            let problem = problem(&source);
+            let name = format!("{profile:?} {seed}");
+            same += u64::from(comes_back(&name, &source, &problem, STATES));
         }
     }
+    compared("programs: written and read back", same);
 }
 
 #[test]
@@ -101,13 +103,13 @@ fn jumps_come_back() {
         "shared int x; thread q { loop { critical { while (x != 0) { if (x == 5) return; x = x - 1; } if (x == 6) break; x = 4; } x = 5; } x = 1; }
          thread r { x = 6; critical { skip; } } property mutual_exclusion; observe x;",
     ] {
-        assert!(comes_back(source, source, &parse(source)[0], STATES), "{source}");
+        assert!(comes_back(source, source, &problem(source), STATES), "{source}");
     }
 }
 
 /// What a text must say, line by line, without comments.
 fn says(source: &str, lines: &[&str]) {
-    let text = written(&parse(source)[0]);
+    let text = written(&problem(source));
     for line in lines {
         let found = text.lines().any(|l| l.split("//").next().unwrap_or(l).trim() == *line);
         assert!(found, "no line `{line}` in\n{text}");

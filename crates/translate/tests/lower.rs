@@ -1,14 +1,13 @@
 //! Programs without records and critical sections have the verdicts and the outcomes of those with them, and
 //! their violations are runs of those.
 
-mod common;
-
-use common::{check, corpus, follow, moves, outcomes, parse};
+use crate::common::{check, corpus, follow, moves, outcomes};
 use fencepost_engines::Evidence;
 use fencepost_engines::Verdict;
 use fencepost_ir::Violation;
 use fencepost_ir::validate::validate;
 use fencepost_ir::{Op, Problem};
+use fencepost_testkit::problem;
 use fencepost_translate::export::lower::{Lowered, lower};
 
 /// Lowers a program and compares the two.
@@ -30,7 +29,7 @@ fn compare(name: &str, problem: &Problem) -> (Verdict, Lowered) {
     }
     if let Some(trace) = other.evidence().and_then(Evidence::trace) {
         let all = moves(made, trace);
-        let origin = |(t, pc, script): &common::Move| {
+        let origin = |(t, pc, script): &crate::common::Move| {
             Some((*t, lowered.origins[t.index()][pc.index()]?, script.clone()))
         };
         let all: Vec<_> = all.iter().filter_map(origin).collect();
@@ -60,7 +59,7 @@ fn the_corpus_keeps_its_verdicts() {
 }
 
 fn violation(source: &str) -> Option<Violation> {
-    let problem = &parse(source)[0];
+    let problem = &problem(source);
     match compare(source, problem).0 {
         Verdict::Violated(violated) => Some(violated.evidence().violation()),
         Verdict::Verified(_) => None,
@@ -116,7 +115,7 @@ fn a_reference_can_be_stale_when_its_record_is_freed_by_another() {
 fn without_free_new_is_one_update() {
     let source =
         format!("{POOL} thread p {{ n = new Node; n.v = 1; }} thread q {{ m = new Node; }}");
-    let (_, lowered) = compare("counted", &parse(&source)[0]);
+    let (_, lowered) = compare("counted", &problem(&source));
     let code = &lowered.problem.program.threads[0].code;
     assert!(code.iter().all(|s| !matches!(s.op, Op::AtomicBegin)), "{}", lowered.problem);
     let names: Vec<&str> =

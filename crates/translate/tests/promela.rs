@@ -2,11 +2,10 @@
 //!
 //! Without SPIN and a C compiler on the path, the tests say so and check nothing but the text.
 
-mod common;
-
-use common::{check, corpus, follow, parse};
+use crate::common::{check, corpus, follow};
 use fencepost_engines::Verdict;
 use fencepost_ir::{Problem, StoreBuffers};
+use fencepost_testkit::{problem, tools};
 use fencepost_translate::contexts::{Bound, contexts};
 use fencepost_translate::export::Export;
 use fencepost_translate::export::promela::spin::{Report, Trail};
@@ -21,16 +20,6 @@ fn export(source: &str, problem: &Problem) -> Promela {
     let about = vec!["A test.".to_string()];
     promela(&Export { problem, about: &about, line: &line })
         .unwrap_or_else(|why| panic!("{why}\n{source}"))
-}
-
-/// Whether SPIN and a C compiler are there.
-fn is_there() -> bool {
-    let runs = |program: &str, argument: &str| Command::new(program).arg(argument).output().is_ok();
-    let there = runs("spin", "-V") && runs("cc", "--version");
-    if !there {
-        eprintln!("spin or cc is not installed: nothing is compared");
-    }
-    there
 }
 
 /// A folder of its own, gone when dropped.
@@ -141,7 +130,7 @@ fn compare(name: &str, source: &str, problem: &Problem, most: u64) -> Option<(u6
 
 /// Compares the programs of a folder of the corpus.
 fn folder(name: &str, most: u64) {
-    if !is_there() {
+    if !tools::are_installed(&["spin", "cc"]) {
         return;
     }
     let only = env::var("ONLY").ok();
@@ -185,9 +174,9 @@ fn structures_have_their_verdicts() {
 
 /// A small program, its verdict by both.
 fn small(source: &str) -> &'static str {
-    let problem = &parse(source)[0];
+    let problem = &problem(source);
     let word = check(problem, 10_000).verdict.word();
-    if is_there() {
+    if tools::are_installed(&["spin", "cc"]) {
         compare(source, source, problem, 10_000).expect("it is small");
     } else {
         export(source, problem);
@@ -212,10 +201,10 @@ fn translations_have_their_verdicts() {
         (lock, StoreBuffers::Pso),
     ] {
         for bound in [Bound::Switches(1), Bound::Switches(2), Bound::Ages(1)] {
-            let problem = &parse(source)[0];
+            let problem = &problem(source);
             let made = contexts(problem, model, bound).expect("it can be translated").problem;
             words.push(check(&made, 1_000_000).verdict.word());
-            if is_there() {
+            if tools::are_installed(&["spin", "cc"]) {
                 let name = format!("{model:?} {bound:?} {source}");
                 let (ours, theirs) = compare(&name, source, &made, 1_000_000).expect("it is small");
                 println!("{name}: {ours} {theirs}");
@@ -309,7 +298,7 @@ fn blocks_wait_where_they_begin() {
 
 #[test]
 fn there_are_properties_that_were_not_asserted() {
-    let none = parse("shared int x; thread p { x = 1; } final exists x == 1;");
-    assert!(!none[0].sometimes.is_empty());
-    assert_eq!(export("", &none[0]).witnesses.len(), 1);
+    let none = problem("shared int x; thread p { x = 1; } final exists x == 1;");
+    assert!(!none.sometimes.is_empty());
+    assert_eq!(export("", &none).witnesses.len(), 1);
 }

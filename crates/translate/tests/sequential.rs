@@ -3,12 +3,11 @@
 //!
 //! Without a C compiler on the path, the tests say so and check nothing but that there is a text.
 
-mod common;
-
-use common::{check, corpus, parse};
+use crate::common::{check, corpus};
 use fencepost_engines::Verdict;
 use fencepost_ir::waits::without_waits;
 use fencepost_ir::{Op, Problem, StoreBuffers};
+use fencepost_testkit::{problem, tools};
 use fencepost_translate::contexts::{Bound, contexts, sequence};
 use fencepost_translate::export::Export;
 use fencepost_translate::export::sequential::sequential;
@@ -33,15 +32,6 @@ fn export(problem: &Problem, model: StoreBuffers, switches: u32) -> Option<Strin
     let about = vec!["A test.".to_string()];
     let export = Export { problem: &translation.problem, about: &about, line: &line };
     Some(sequential(&export, &translation).unwrap_or_else(|why| panic!("{why}\n{problem}")))
-}
-
-/// Whether a C compiler is there.
-fn is_there() -> bool {
-    let there = Command::new("cc").arg("--version").output().is_ok();
-    if !there {
-        eprintln!("cc is not installed: nothing is compiled");
-    }
-    there
 }
 
 /// A file of its own, gone when dropped.
@@ -119,7 +109,7 @@ const MODELS: [StoreBuffers; 2] = [StoreBuffers::Tso, StoreBuffers::Pso];
 #[test]
 fn the_corpus_compiles() {
     let all = corpus(&["litmus", "mutex", "papers", "regress", "structures"]);
-    let is_there = is_there();
+    let is_there = tools::are_installed(&["cc"]);
     let verifier = ["-fsyntax-only", "-DFENCEPOST_VERIFIER"];
     for (at, (name, _, problem)) in all.iter().enumerate() {
         for model in MODELS {
@@ -153,7 +143,7 @@ fn verdicts(named: &[&str], switches: &[u32]) -> usize {
 
 #[test]
 fn two_threads_have_their_verdicts() {
-    if !is_there() {
+    if !tools::are_installed(&["cc"]) {
         return;
     }
     let named = ["MP", "2+2W", "CoWW", "CoRR", "R", "S", "n6", "LB"];
@@ -165,7 +155,7 @@ fn two_threads_have_their_verdicts() {
 
 #[test]
 fn fences_and_updates_have_their_verdicts() {
-    if !is_there() {
+    if !tools::are_installed(&["cc"]) {
         return;
     }
     let named = ["SB+cas+cas", "SB+full+full", "MP+ss+po", "MP+swapy+ll", "SB+atomic+atomic"];
@@ -176,14 +166,14 @@ fn fences_and_updates_have_their_verdicts() {
 
 #[test]
 fn three_threads_have_their_verdicts() {
-    if is_there() {
+    if tools::are_installed(&["cc"]) {
         verdicts(&["WRC", "3.SB"], &[0]);
     }
 }
 
 #[test]
 fn mutual_exclusion_has_its_verdicts() {
-    if is_there() {
+    if tools::are_installed(&["cc"]) {
         assert_eq!(verdicts(&["peterson0-once", "dekker0-once"], &[0, 1]), 8);
         assert_eq!(verdicts(&["peterson2-once"], &[0, 1]), 0);
     }
@@ -191,16 +181,16 @@ fn mutual_exclusion_has_its_verdicts() {
 
 #[test]
 fn regressions_have_their_verdicts() {
-    if is_there() {
+    if tools::are_installed(&["cc"]) {
         verdicts(&["assert-overtaken", "many-exists", "forward-out-of-range"], &[0, 1]);
     }
 }
 
 /// The verdict about a small program under both models, by both ways.
 fn small(source: &str, switches: u32) -> [&'static str; 2] {
-    let problem = &parse(source)[0];
+    let problem = &problem(source);
     MODELS.map(|model| {
-        if is_there() {
+        if tools::are_installed(&["cc"]) {
             compare(source, problem, model, switches).expect("it is small")
         } else {
             let aside = contexts(problem, model, Bound::Switches(switches)).expect("it is one");

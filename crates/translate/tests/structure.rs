@@ -3,18 +3,9 @@
 
 use fencepost_ir::flow::successors;
 use fencepost_ir::{Expr, Label, Op, Pc, Reg, Register, Stmt, Thread, Type};
+use fencepost_testkit::{Random, compared, seeds};
 use fencepost_translate::export::structure::{Node, structure};
 use std::collections::BTreeMap;
-
-/// Small random numbers, the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % n
-    }
-}
 
 fn stmt(op: Op, next: usize) -> Stmt {
     Stmt { label: Label(0), op, next: Pc::from_index(next), critical: false }
@@ -32,7 +23,7 @@ fn thread(code: Vec<Stmt>) -> Thread {
 
 /// Random jumps among statements and atomic blocks with random jumps inside. With `ends` more than one, a block
 /// may have several ends.
-fn random(dice: &mut Dice, ends: usize) -> Thread {
+fn random(dice: &mut Random, ends: usize) -> Thread {
     let parts = 1 + dice.below(9);
     let mut blocks = Vec::new();
     for _ in 0..parts {
@@ -46,7 +37,7 @@ fn random(dice: &mut Dice, ends: usize) -> Thread {
     }
     let mut code = Vec::new();
     for (at, (size, ends)) in blocks.iter().enumerate() {
-        let out = |dice: &mut Dice| {
+        let out = |dice: &mut Random| {
             if dice.below(2) == 0 { starts[at + 1] } else { starts[dice.below(parts + 1)] }
         };
         if *size == 0 {
@@ -55,7 +46,7 @@ fn random(dice: &mut Dice, ends: usize) -> Thread {
             continue;
         }
         let first = starts[at] + 1;
-        let inside = |dice: &mut Dice| first + dice.below(size + ends);
+        let inside = |dice: &mut Random| first + dice.below(size + ends);
         code.push(stmt(Op::AtomicBegin, inside(dice)));
         for _ in 0..*size {
             let (a, b) = (inside(dice), inside(dice));
@@ -143,7 +134,7 @@ impl Flattener {
 const STEPS: usize = 60;
 
 /// The statements passed, without `Halt` and the ends of blocks, which the tree does not show.
-fn follow_code(thread: &Thread, dice: &mut Dice) -> (Vec<Pc>, bool) {
+fn follow_code(thread: &Thread, dice: &mut Random) -> (Vec<Pc>, bool) {
     let (mut pc, mut passed) = (Pc(0), Vec::new());
     while passed.len() < STEPS {
         let stmt = thread.stmt(pc);
@@ -158,7 +149,7 @@ fn follow_code(thread: &Thread, dice: &mut Dice) -> (Vec<Pc>, bool) {
     (passed, false)
 }
 
-fn follow_tree(flat: &Flattener, dice: &mut Dice) -> (Vec<Pc>, bool) {
+fn follow_tree(flat: &Flattener, dice: &mut Random) -> (Vec<Pc>, bool) {
     let (mut at, mut passed, mut jumps) = (0, Vec::new(), 0);
     while passed.len() < STEPS {
         jumps += 1;
@@ -183,26 +174,29 @@ fn follow_tree(flat: &Flattener, dice: &mut Dice) -> (Vec<Pc>, bool) {
     (passed, false)
 }
 
-fn agrees(thread: &Thread, dice: &mut Dice) {
+fn agrees(thread: &Thread, dice: &mut Random) {
     let tree = structure(thread);
     let mut flat = Flattener::default();
     flat.all(&tree);
     for _ in 0..8 {
         let seed = dice.below(1 << 30) as u64;
-        let expected = follow_code(thread, &mut Dice(seed));
-        let found = follow_tree(&flat, &mut Dice(seed));
+        let expected = follow_code(thread, &mut Random::new(seed));
+        let found = follow_tree(&flat, &mut Random::new(seed));
         assert_eq!(found, expected, "{:#?}\n{tree:#?}", thread.code);
     }
 }
 
 #[test]
-fn the_tree_passes_what_the_code_passes() {
+fn random_trees_pass_what_the_code_passes() {
+    let mut drawn = 0;
     for ends in [1, 2] {
-        for seed in 0..4000 {
-            let mut dice = Dice(seed);
+        for seed in seeds(1_000) {
+            drawn += 1;
+            let mut dice = Random::new(seed);
             agrees(&random(&mut dice, ends), &mut dice);
         }
     }
+    compared("control flows: tree and code", drawn);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use fencepost_ir::{Pc, Problem};
+use fencepost_testkit::Random;
 
 use super::{abstractions, certificate, closure, problem, rejected, rules, written};
 use crate::buffer::Rules;
@@ -288,16 +289,11 @@ fn any_bytes_are_answered() {
         let _ = rejected(&problem, bytes);
     }
     assert_eq!(rejected(&problem, vec![b'['; 5 << 20]).what, "a line of more than 4 MiB");
-    // A simple generator of bytes: every run tries the same.
-    let mut seed = 12345_u64;
-    let mut random = |below: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % below
-    };
+    let mut random = Random::new(0);
     for _ in 0..500 {
         let mut bytes = text.clone().into_bytes();
-        let at = random(bytes.len());
-        bytes[at] = [b'0', b'9', b'-', b',', b'[', b']', b'\n', b'"', 0xc3][random(9)];
+        let at = random.below(bytes.len());
+        bytes[at] = [b'0', b'9', b'-', b',', b'[', b']', b'\n', b'"', 0xc3][random.below(9)];
         let _ = crate::check(&problem, &mut &bytes[..]);
     }
 }

@@ -3,31 +3,24 @@
 
 use std::collections::BTreeSet;
 
-use fencepost_ir::{Diagnostics, Observable, Problem, Value};
+use fencepost_ir::{Observable, Problem, Value};
+use fencepost_testkit::programs::{Profile, bounded, program};
+use fencepost_testkit::{compared, problem, seeds};
 
 use super::explore::{runs, traces};
 use super::step::{Discipline, Steps};
 use super::{STATES, pso_traces, sc_interleavings, sc_prefixes, sc_traces, tso_traces};
-use crate::random::{Profile, bounded, program};
 use crate::reference::{self, Model};
 
 const MODELS: [(Discipline, Model); 3] =
     [(Discipline::Sc, Model::Sc), (Discipline::Tso, Model::Tso), (Discipline::Pso, Model::Pso)];
-
-fn lower(source: &str) -> Problem {
-    let mut diagnostics = Diagnostics::new();
-    let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
-    let problems = frontend.lower(source, &mut diagnostics);
-    let problems = problems.unwrap_or_else(|| panic!("{:?}\n{source}", diagnostics.sorted()));
-    problems.into_iter().next().expect("one problem at least")
-}
 
 fn litmus(threads: &[&str]) -> Problem {
     let mut source = "shared int x, y, z;\n".to_string();
     for (at, body) in threads.iter().enumerate() {
         source += &format!("thread t{at} {{ {body} }}\n");
     }
-    lower(&(source + "observe x;"))
+    problem(&(source + "observe x;"))
 }
 
 /// Checks how many complete and stuck traces there are under SC, TSO and PSO.
@@ -161,43 +154,45 @@ fn outcomes(problem: &Problem, discipline: Discipline) -> Option<BTreeSet<Vec<Va
 }
 
 #[test]
-fn eager_steps_lose_nothing() {
-    let mut compared = 0;
-    for seed in 0..150 {
+fn random_programs_lose_nothing_by_eager_steps() {
+    let (mut same, mut drawn) = (0, 0);
+    for seed in seeds(20) {
+        drawn += 1;
         let source = bounded(seed).to_string();
-        let program = &lower(&source).program;
+        let program = &problem(&source).program;
         for (discipline, _) in MODELS {
             let Some(plain) = traces(program, discipline, 60_000, false) else { continue };
             let eager = traces(program, discipline, STATES, true);
             assert_eq!(Some(plain), eager, "{discipline:?}\n{source}");
-            compared += 1;
+            same += 1;
         }
     }
-    assert!(compared > 300, "most are small enough: {compared}");
+    compared("trace sets: eager steps", same);
+    assert!(same > 2 * drawn, "most are small enough: {same}");
 }
 
 #[test]
-fn the_same_outcomes_as_the_reference() {
-    let (mut compared, mut skipped) = (0, 0);
-    let straight = (0..200).map(|seed| program(Profile::Straight, seed));
-    for drawn in (0..200).map(bounded).chain(straight) {
+fn random_programs_have_the_outcomes_of_the_reference() {
+    let (mut same, mut skipped) = (0, 0);
+    let straight = seeds(25).map(|seed| program(Profile::Straight, seed));
+    for drawn in seeds(25).map(bounded).chain(straight) {
         let source = drawn.to_string();
-        let problem = &lower(&source);
+        let problem = &problem(&source);
         for (discipline, model) in MODELS {
             let report = reference::explore(problem, model, 100, 100_000);
             assert!(report.complete && !report.bound_hit);
             let wrong = !report.faults.is_empty() || !report.assertion_failures.is_empty();
             let Some(found) = outcomes(problem, discipline) else {
-                skipped += usize::from(!wrong);
+                skipped += u64::from(!wrong);
                 continue;
             };
             assert!(!wrong, "something goes wrong under {model:?}\n{source}");
             assert_eq!(found, report.outcomes, "{model:?}\n{source}");
             let traces = traces(&problem.program, discipline, STATES, true).expect("as before");
             assert_eq!(!traces.stuck.is_empty(), report.deadlock, "{model:?}\n{source}");
-            compared += 1;
+            same += 1;
         }
     }
-    println!("{compared} compared, {skipped} too large");
-    assert!(compared > 800 && skipped < 100, "{compared} compared, {skipped} too large");
+    compared("outcome sets: traces and reference", same);
+    assert!(same > 8 * skipped, "{same} compared, {skipped} too large");
 }

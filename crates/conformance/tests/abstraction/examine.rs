@@ -14,7 +14,6 @@ use fencepost_search::{Cancel, Coverage, Limits, Options, Progress, explore_orde
 use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::ops::Range;
 
 /// The values of what is observed, in each final state.
 pub(crate) type Outcomes = BTreeSet<Vec<Value>>;
@@ -270,12 +269,4 @@ pub(crate) fn examine_source(
         differences.extend(examine(&problems[0], grouping, &exact, scope, tally));
     }
     Ok(differences)
-}
-
-/// Which random programs to draw: the usual ones, or those that the environment asks for.
-pub(crate) fn seeds(usual: u64) -> Range<u64> {
-    let Ok(text) = std::env::var("FENCEPOST_SEEDS") else { return 0..usual };
-    let (from, to) = text.split_once("..").expect("FENCEPOST_SEEDS is `from..to`");
-    let number = |text: &str| text.parse().expect("FENCEPOST_SEEDS is made of numbers");
-    number(from)..number(to)
 }

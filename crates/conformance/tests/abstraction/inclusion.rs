@@ -1,16 +1,16 @@
 //! Everything that really happens is in the abstract models: on the corpus and on random programs.
 
-use crate::common::{corpus, lower, model, outcomes, settings};
-use crate::examine::{Exact, MODELS, Scope, Tally, examine, examine_source, seeds};
-use fencepost_conformance::random::{Profile, program, shrink};
+use super::examine::{Exact, MODELS, Scope, Tally, examine, examine_source};
+use crate::common::{compared, corpus, lower, model, outcomes, seeds, settings};
 use fencepost_engines::{Settings, Verdict};
 use fencepost_ir::Problem;
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::Limits;
+use fencepost_testkit::programs::{Profile, program, shrink};
 use std::fs;
 
 /// Random programs of each profile.
-const PROGRAMS: u64 = 120;
+const PROGRAMS: u64 = 15;
 /// Pending stores on the exact side where they can pile up.
 const BOUND: u32 = 3;
 /// States on the exact side. What a search that is cut short has found is still real.
@@ -120,30 +120,31 @@ fn random(profile: Profile) {
         panic!("{profile:?} seed {seed}:\n{}\n{small}", texts.join("\n"));
     }
     println!("{profile:?}: {tally:?}");
+    compared(&format!("searches of {profile:?}: abstraction"), tally.complete as u64);
     assert!(tally.complete > 4 * tally.cut, "most searches are small enough: {tally:?}");
 }
 
 #[test]
-fn straight_line_programs() {
+fn random_straight_line_programs() {
     random(Profile::Straight);
 }
 
 #[test]
-fn loops() {
+fn random_loops() {
     random(Profile::Loops);
 }
 
 #[test]
-fn records() {
+fn random_records() {
     random(Profile::Records);
 }
 
 #[test]
-fn everything() {
+fn random_everything() {
     random(Profile::Kitchen);
 }
 
 #[test]
-fn full_buffers() {
+fn random_full_buffers() {
     random(Profile::Buffers);
 }

@@ -4,12 +4,12 @@
 //! An error that takes behaviours away shows as exact outcomes that are missing; one that adds some, as claims
 //! that are not proved any more, or as outcomes that are added where nothing is forgotten.
 
+use super::examine::{Broken, DOMAINS, Exact, MODELS, Scope, Tally, examine};
+use super::precision::{CLAIMS, is_kept};
 use crate::common::lower;
-use crate::examine::{Broken, DOMAINS, Exact, MODELS, Scope, Tally, examine};
-use crate::precision::{CLAIMS, is_kept};
-use fencepost_conformance::random::{Profile, program};
 use fencepost_ir::Problem;
 use fencepost_models::mutation::{Mutated, Mutation};
+use fencepost_testkit::programs::{Profile, program};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 

@@ -3,8 +3,8 @@
 //! [`CLAIMS`] are small programs that hold, each with the domains that are fine enough to prove it, as the rules
 //! in the book have it: one reason for each claim. [`table_1`] is \[KVY11\]'s Table 1 on our encoding of its programs.
 
+use super::examine::{DOMAINS, MODELS, search};
 use crate::common::{corpus, lower, model, settings};
-use crate::examine::{DOMAINS, MODELS, search};
 use fencepost_engines::verdict::InconclusiveReason;
 use fencepost_engines::{Abstraction, Budget, Engine, Task, Verdict};
 use fencepost_ir::StoreBuffers;

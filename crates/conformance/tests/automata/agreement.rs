@@ -1,8 +1,8 @@
 //! Mutual exclusion under TSO and PSO: the engine against the truth that the corpus states, and against the
 //! abstraction, which proves the same in another way.
 
-use crate::ask::{MODELS, caught, contradiction, run, unreal, within};
-use crate::common::{corpus, lower, model};
+use super::ask::{MODELS, contradiction, run, unreal, within};
+use crate::common::{caught, corpus, lower, model};
 use fencepost_engines::{Abstraction, Automata, Task, Verdict};
 use fencepost_models::coherence::Domain;
 use std::fs;

@@ -6,10 +6,7 @@ use fencepost_engines::{Answer, Automata, Budget, Engine, Settings, Task, Verdic
 use fencepost_ir::{Problem, Value};
 use fencepost_models::ModelSpec;
 use fencepost_search::{Cancel, Limits, Progress};
-use std::any::Any;
 use std::collections::BTreeSet;
-use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -59,16 +56,6 @@ pub(crate) fn outcomes(engine: &dyn Engine, task: Task<'_>, settings: Settings) 
     timed(|budget| engine.outcomes(task, settings, budget))
 }
 
-/// What something returns, or with which words it panics.
-pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let told = |panic: Box<dyn Any + Send>| {
-        let text = panic.downcast_ref::<String>().cloned();
-        text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
-    };
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(format!("panic: {}", told(panic).unwrap_or_default())))
-}
-
 /// Two verdicts of which one must be wrong, if there are.
 pub(crate) fn contradiction(words: &[(String, &'static str)]) -> Option<String> {
     let known = |word: &str| word == "verified" || word == "violated";
@@ -93,12 +80,4 @@ pub(crate) fn unreal(problem: &Problem, model: &ModelSpec, verdict: &Verdict) ->
         Ok(false) => Some("nothing is wrong at the end of the trace".into()),
         Err(why) => Some(format!("the trace does not replay: {why}")),
     }
-}
-
-/// Which random programs to draw: the usual ones, or those that the environment asks for.
-pub(crate) fn seeds(usual: u64) -> Range<u64> {
-    let Ok(text) = std::env::var("FENCEPOST_SEEDS") else { return 0..usual };
-    let (from, to) = text.split_once("..").expect("FENCEPOST_SEEDS is `from..to`");
-    let number = |text: &str| text.parse().expect("FENCEPOST_SEEDS is made of numbers");
-    number(from)..number(to)
 }

@@ -1,7 +1,7 @@
 //! What the engine verifies about mutual exclusion is proved a second time: the certificate that is written for its
 //! verdict is accepted by the separate checker.
 
-use crate::ask::{MODELS, run, timed, within};
+use super::ask::{MODELS, run, timed, within};
 use crate::common::{corpus, lower, model};
 use fencepost_engines::certificate::{NoCertificate, write_certificate};
 use fencepost_engines::{Automata, Decider, Task, Verdict};

@@ -1,17 +1,17 @@
 //! Fences inferred with the engine as verifier: as cheap as with the usual one, and enough for buffers of any
 //! length.
 
-use crate::ask::within;
+use super::ask::within;
 use crate::common::{corpus, model};
 use fencepost_engines::{Auto, Automata, Budget, Decider, Engine};
-use fencepost_frontends::Request;
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::lazy::{Question, infer};
 use fencepost_infer::menu::Menu;
 use fencepost_infer::repair::{Inference, Repair, Sufficiency};
-use fencepost_ir::{Diagnostics, Problem, Written};
+use fencepost_ir::{Problem, Written};
 use fencepost_models::ModelSpec;
 use fencepost_search::{Cancel, Progress};
+use fencepost_testkit::lower_with_places;
 use std::fs;
 
 /// Programs whose unfenced versions have buffers without bound, or not, under either model.
@@ -41,10 +41,7 @@ fn they_are_as_cheap_and_enough_for_any_length() {
     for name in PROGRAMS {
         let source = fs::read_to_string(corpus().join("mutex").join(format!("{name}.fp")));
         let source = source.expect("a file of the corpus");
-        let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
-        let request = Request { places: true, ..Request::default() };
-        let problems = frontend.lower_for(&source, &request, &mut Diagnostics::new());
-        let problems = problems.expect("the corpus compiles");
+        let problems = lower_with_places(&source).expect("the corpus compiles");
         for model in ["tso", "pso"].map(model) {
             let usual = repair(&problems, &model, &Auto);
             let ours = repair(&problems, &model, &Automata::USUAL);

@@ -6,22 +6,20 @@
 //!   asked for again, as a claim that it never happens: the run that refutes it replays on the exact model.
 //! - *Verdicts* never contradict each other.
 
-use crate::ask::{
-    BOTH, MODELS, Outcomes, caught, contradiction, missing, outcomes, run, seeds, timed, unreal,
-    within,
+use super::ask::{
+    BOTH, MODELS, Outcomes, contradiction, missing, outcomes, run, timed, unreal, within,
 };
-use crate::common::{lower, model};
-use fencepost_conformance::random::{endless, shrink};
+use crate::common::{caught, compared, lower, model, seeds};
 use fencepost_engines::{Abstraction, Answer, Automata, Explicit, Settings, Task, Verdict};
-use fencepost_ir::Violation;
-use fencepost_ir::{BinOp, Condition, Expr, Problem, Property, Span, Value};
+use fencepost_ir::{BinOp, Condition, Expr, Problem, Property, Span, Value, Violation};
 use fencepost_models::coherence::Domain;
 use fencepost_models::{Machine, ModelSpec, Reductions};
 use fencepost_search::{Coverage, Limits, Options, explore_ordered};
+use fencepost_testkit::programs::{endless, shrink};
 use std::num::NonZeroUsize;
 
 /// Random programs.
-const PROGRAMS: u64 = 40;
+const PROGRAMS: u64 = 8;
 /// States of the engine under test.
 const STATES: u64 = 500;
 /// States of a search with a bound.
@@ -199,7 +197,7 @@ fn difference(source: &str, turn: u64, tally: &mut Tally) -> Option<String> {
 }
 
 #[test]
-fn endless_programs() {
+fn random_endless_programs() {
     let mut tally = Tally::default();
     let mut wrong = Vec::new();
     for seed in seeds(PROGRAMS) {
@@ -216,6 +214,7 @@ fn endless_programs() {
         }
     }
     println!("{tally:?}");
+    compared("endless programs: automata", tally.unbounded as u64);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(4 * tally.unbounded > tally.cut, "many searches end: {tally:?}");
     assert!(tally.allowed > tally.complete, "most are small enough to be abstracted: {tally:?}");

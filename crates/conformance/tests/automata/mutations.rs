@@ -4,9 +4,8 @@
 //! The search here is the naive one: every step from every state, and no sleep sets, no inclusion, no cycles. It
 //! ends on programs without loops that store, and what it finds there must be what the reference finds.
 
-use crate::ask::{Outcomes, caught, missing, within};
-use crate::common::lower;
-use fencepost_conformance::random::{Profile, program};
+use super::ask::{Outcomes, missing, within};
+use crate::common::{caught, lower};
 use fencepost_conformance::reference::{Model, explore};
 use fencepost_engines::automata::reached::ControlPoint;
 use fencepost_engines::automata::{Order, Until};
@@ -18,6 +17,7 @@ use fencepost_models::mutation::{Mutated, Mutation};
 use fencepost_models::symbolic::Symbolic;
 use fencepost_models::{Machine, Reductions, Taken};
 use fencepost_search::{Cancel, Progress};
+use fencepost_testkit::programs::{Profile, program};
 use std::collections::HashSet;
 
 /// Programs for rules that random ones seldom meet.

@@ -1,20 +1,18 @@
 //! Where everything can be counted, the engine finds the same outcomes as the explicit engine and the reference
 //! interpreter, and says the same of the properties: on the corpus and on random programs.
 
-use crate::ask::{
-    BOTH, MODELS, Outcomes, caught, contradiction, missing, outcomes, run, seeds, unreal, within,
-};
-use crate::common::{corpus, lower, model};
-use fencepost_conformance::random::{Profile, program, shrink};
+use super::ask::{BOTH, MODELS, Outcomes, contradiction, missing, outcomes, run, unreal, within};
+use crate::common::{caught, compared, corpus, lower, model, seeds};
 use fencepost_conformance::reference::{Model, explore};
 use fencepost_engines::verdict::InconclusiveReason;
 use fencepost_engines::{Explicit, Settings, Task, Verdict};
 use fencepost_ir::Problem;
 use fencepost_search::Stop;
+use fencepost_testkit::programs::{Profile, program, shrink};
 use std::fs;
 
 /// Random programs of each profile.
-const PROGRAMS: u64 = 60;
+const PROGRAMS: u64 = 10;
 /// States of the engine under test. Each may stand for many.
 const STATES: u64 = 1_000;
 /// The same for programs that are large.
@@ -196,6 +194,7 @@ fn random(profile: Profile) -> Tally {
         }
     }
     println!("{profile:?}: {tally:?}");
+    compared(&format!("searches of {profile:?}: automata"), tally.equal as u64);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(tally.equal > tally.cut && tally.equal > 0, "most can be compared: {tally:?}");
     assert!(tally.verified > 0, "some are right: {tally:?}");
@@ -203,28 +202,28 @@ fn random(profile: Profile) -> Tally {
 }
 
 #[test]
-fn straight_line_programs() {
+fn random_straight_line_programs() {
     random(Profile::Straight);
 }
 
 #[test]
-fn loops() {
+fn random_loops() {
     random(Profile::Loops);
 }
 
 #[test]
-fn records() {
+fn random_records() {
     let tally = random(Profile::Records);
     assert!(tally.violated > 0, "some are wrong: {tally:?}");
 }
 
 #[test]
-fn everything() {
+fn random_everything() {
     let tally = random(Profile::Kitchen);
     assert!(tally.violated > 0, "some are wrong: {tally:?}");
 }
 
 #[test]
-fn full_buffers() {
+fn random_full_buffers() {
     random(Profile::Buffers);
 }

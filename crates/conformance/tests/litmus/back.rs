@@ -3,7 +3,7 @@
 //! Names may change on the way. In our language what is observed keeps its order, so outcomes are compared as lists of
 //! values. In a litmus test registers have an order of their own: some order of the values must fit under all models.
 
-use crate::ask::{MODELS, files, parse, read, run};
+use super::ask::{MODELS, files, parse, read, run};
 use crate::common::{corpus, lower};
 use fencepost_ir::{Problem, Span, Value};
 use fencepost_translate::export::{Export, fp, litmus};

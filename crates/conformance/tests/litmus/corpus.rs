@@ -1,7 +1,7 @@
 //! The tests of `corpus/x86`: what they show was worked out by hand and is in `expected.tsv` beside them; and two
 //! other readings of the models, by steps and by axioms, show the same.
 
-use crate::ask::{MODELS, files, ran, read, run, stem};
+use super::ask::{MODELS, files, ran, read, run, stem};
 use crate::common::corpus;
 use fencepost_conformance::axiomatic::{self, Unsupported};
 use fencepost_conformance::reference::explore;

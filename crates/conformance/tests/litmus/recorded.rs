@@ -3,7 +3,7 @@
 //! `FENCEPOST_LITMUS` names a folder. In it, `expected/NAME.MODEL.tsv` has the records of the tests in the folder
 //! `NAME`. Without the variable there is nothing to compare.
 
-use crate::ask::{files, ran};
+use super::ask::{files, ran};
 use fencepost_report::litmus::expect::{Compared, Records};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

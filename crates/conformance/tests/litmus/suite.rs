@@ -8,7 +8,7 @@
 //! `corpus/x86/cycles.tsv` has the suite in compact form. `FENCEPOST_BLESS=1` writes it anew: the word from theory, the
 //! number of states from the engine.
 
-use crate::ask::{MODELS, parse, run};
+use super::ask::{MODELS, parse, run};
 use crate::common::corpus;
 use fencepost_conformance::axiomatic;
 use fencepost_conformance::reference::Table;

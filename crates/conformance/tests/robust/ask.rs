@@ -1,7 +1,6 @@
 //! Trace sets, engines asked, random programs.
 
-use crate::common::{check_with, corpus, lower, model, settings};
-use fencepost_conformance::random::{RandomProgram, shrink};
+use crate::common::{caught, check_with, compared, corpus, lower, model, seeds, settings};
 use fencepost_conformance::traces::{Traces, pso_traces, sc_traces, tso_traces};
 use fencepost_engines::stateless::{Census, Schedules, census};
 use fencepost_engines::{Budget, Robust, RobustBy, Verdict};
@@ -9,10 +8,8 @@ use fencepost_ir::{Op, Problem, Violation};
 use fencepost_models::ModelSpec;
 use fencepost_monitor::Model;
 use fencepost_search::{Cancel, Progress};
-use std::any::Any;
+use fencepost_testkit::programs::{RandomProgram, shrink};
 use std::fs;
-use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 /// The traces of a program under each model.
@@ -140,12 +137,12 @@ pub(crate) fn each(
     check: impl Fn(&Problem) -> Result<bool, String>,
 ) -> u64 {
     let seeds = seeds(usual);
-    let (total, mut compared) = (seeds.end - seeds.start, 0);
+    let (total, mut same) = (seeds.end - seeds.start, 0);
     let judge = |source: &str| caught(|| check(&lower(source)?[0]));
     for seed in seeds {
         let drawn = draw(seed);
         match judge(&drawn.to_string()) {
-            Ok(could) => compared += u64::from(could),
+            Ok(could) => same += u64::from(could),
             Err(_) => {
                 let fails = |source: &str| lower(source).is_ok() && judge(source).is_err();
                 let small = shrink(&drawn, fails).to_string();
@@ -154,8 +151,9 @@ pub(crate) fn each(
             }
         }
     }
-    assert!(compared * 10 >= total * 9, "most are small enough: {compared} of {total}");
-    compared
+    compared("programs: robustness", same);
+    assert!(same * 10 >= total * 9, "most are small enough: {same} of {total}");
+    same
 }
 
 /// The litmus tests of the corpus, by name.
@@ -171,24 +169,6 @@ pub(crate) fn litmus() -> Vec<(String, Problem)> {
         (name, lower(&source).expect("it compiles").remove(0))
     };
     paths.iter().map(read).collect()
-}
-
-/// What something returns, or with which words it panics.
-fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let told = |panic: Box<dyn Any + Send>| {
-        let text = panic.downcast_ref::<String>().cloned();
-        text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
-            .unwrap_or_else(|| "it panics".into())
-    };
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(told(panic)))
-}
-
-/// Which random programs to draw: the usual ones, or those that the environment asks for.
-fn seeds(usual: u64) -> Range<u64> {
-    let Ok(text) = std::env::var("FENCEPOST_SEEDS") else { return 0..usual };
-    let (from, to) = text.split_once("..").expect("FENCEPOST_SEEDS is `from..to`");
-    let number = |text: &str| text.parse().expect("FENCEPOST_SEEDS is made of numbers");
-    number(from)..number(to)
 }
 
 /// Says what differs, if anything does.

@@ -1,6 +1,6 @@
 //! Small programs that are easy to get wrong, decided by hand. All were found by drawing random programs.
 
-use crate::ask::{check, robust};
+use super::ask::{check, robust};
 use crate::common::lower;
 use fencepost_engines::RobustBy;
 use fencepost_monitor::Model;

@@ -1,16 +1,16 @@
 //! One run for each trace, and all interleavings, counted.
 
-use crate::ask::{Sets, count, each, runs_for_traces, same};
-use fencepost_conformance::random::{bounded, waiting};
+use super::ask::{Sets, count, each, runs_for_traces, same};
 use fencepost_conformance::traces::{sc_interleavings, sc_traces};
 use fencepost_engines::stateless::Schedules;
 use fencepost_ir::{Op, Problem, Thread};
 use fencepost_monitor::Model;
 use fencepost_search::Coverage;
+use fencepost_testkit::programs::{bounded, waiting};
 use std::cell::Cell;
 
 /// Programs drawn.
-const PROGRAMS: u64 = 500;
+const PROGRAMS: u64 = 60;
 /// More preemptions than any of these programs has room for.
 const MANY: u32 = 100;
 /// Programs with more interleavings are passed over.
@@ -32,15 +32,13 @@ fn one_run_for_each_trace(problem: &Problem) -> Result<bool, String> {
 }
 
 #[test]
-fn traces() {
-    let compared = each(bounded, PROGRAMS, one_run_for_each_trace);
-    println!("{compared} compared");
+fn random_traces() {
+    each(bounded, PROGRAMS, one_run_for_each_trace);
 }
 
 #[test]
-fn traces_with_waits() {
-    let compared = each(waiting, PROGRAMS, one_run_for_each_trace);
-    println!("{compared} compared");
+fn random_traces_with_waits() {
+    each(waiting, PROGRAMS, one_run_for_each_trace);
 }
 
 /// As many runs as interleavings.
@@ -58,15 +56,13 @@ fn all_runs(problem: &Problem) -> Result<bool, String> {
 }
 
 #[test]
-fn interleavings() {
-    let compared = each(bounded, PROGRAMS / 2, all_runs);
-    println!("{compared} compared");
+fn random_interleavings() {
+    each(bounded, PROGRAMS / 2, all_runs);
 }
 
 #[test]
-fn interleavings_with_waits() {
-    let compared = each(waiting, PROGRAMS / 2, all_runs);
-    println!("{compared} compared");
+fn random_interleavings_with_waits() {
+    each(waiting, PROGRAMS / 2, all_runs);
 }
 
 /// Whether an `atomic` block may have to wait for others. The monitor is told what happened, not
@@ -77,7 +73,7 @@ fn has_waiting_block(thread: &Thread) -> bool {
 }
 
 #[test]
-fn the_monitor_fires_on_some_trace_unless_robust() {
+fn random_programs_are_robust_unless_the_monitor_fires() {
     let (robust, other) = (Cell::new(0), Cell::new(0));
     let total = each(bounded, PROGRAMS, |problem| {
         let Some(sets) = Sets::of(problem) else { return Ok(false) };

@@ -1,9 +1,8 @@
 //! A run that shows that a program is not robust: it is one of the weaker machine, step by step, and its trace
 //! is not one of SC.
 
-use crate::ask::{Sets, each, litmus, spec};
+use super::ask::{Sets, each, litmus, spec};
 use crate::common::{check, check_with, settings};
-use fencepost_conformance::random::{RandomProgram, bounded, waiting};
 use fencepost_conformance::traces::{self, Recorder, sc_prefixes};
 use fencepost_engines::{Robust, RobustBy, Verdict};
 use fencepost_ir::{Op, Problem};
@@ -11,10 +10,11 @@ use fencepost_models::event::{Event, EventKind};
 use fencepost_models::replay::{Run, Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
 use fencepost_monitor::Model;
+use fencepost_testkit::programs::{RandomProgram, bounded, waiting};
 use std::cell::Cell;
 
 /// Programs drawn.
-const PROGRAMS: u64 = 400;
+const PROGRAMS: u64 = 50;
 
 struct Replay<'a> {
     problem: &'a Problem,

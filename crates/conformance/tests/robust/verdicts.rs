@@ -1,14 +1,14 @@
 //! Robust if and only if the trace sets are equal, whoever is asked.
 
-use crate::ask::{Sets, each, litmus, robust, same};
-use fencepost_conformance::random::{RandomProgram, bounded, waiting};
+use super::ask::{Sets, each, litmus, robust, same};
 use fencepost_engines::RobustBy;
 use fencepost_ir::Problem;
 use fencepost_monitor::Model;
+use fencepost_testkit::programs::{RandomProgram, bounded, waiting};
 use std::cell::Cell;
 
 /// Programs drawn.
-const PROGRAMS: u64 = 400;
+const PROGRAMS: u64 = 50;
 
 /// Who can be asked about which model.
 const QUESTIONS: [(RobustBy, Model); 5] = [

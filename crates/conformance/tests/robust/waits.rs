@@ -1,7 +1,7 @@
 //! Loops that only re-read are waits: a round in vain is not part of a trace. Cases decided by hand, which the
 //! trace sets and the engines must both agree with.
 
-use crate::ask::check;
+use super::ask::check;
 
 #[test]
 fn waiting_for_each_other() {

@@ -1,17 +1,13 @@
 //! Engines asked, answers compared, programs drawn.
 
-use crate::common::{lower, model, settings};
-use fencepost_conformance::random::{RandomProgram, shrink};
+use crate::common::{caught, compared, lower, model, seeds, settings};
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Stateless, Task};
 use fencepost_engines::{InconclusiveReason, Verdict};
 use fencepost_ir::Problem;
 use fencepost_ir::Violation;
 use fencepost_models::Reductions;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
-use std::any::Any;
-use std::fmt;
-use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use fencepost_testkit::programs::{RandomProgram, shrink};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -205,22 +201,10 @@ pub(crate) fn shown(problem: &Problem, name: &str, verdict: &Verdict) -> Result<
     }
 }
 
-/// A program as a text that can be made smaller.
-pub(crate) trait Drawn: fmt::Display {
-    /// The smallest text for which something still fails.
-    fn shrunk(&self, fails: &dyn Fn(&str) -> bool) -> String;
-}
-
-impl Drawn for RandomProgram {
-    fn shrunk(&self, fails: &dyn Fn(&str) -> bool) -> String {
-        shrink(self, fails).to_string()
-    }
-}
-
 /// Holds each random program against a check, which tells what it could compare, or what is wrong. One that
 /// fails is shrunk and printed.
-pub(crate) fn each<D: Drawn>(
-    draw: impl Fn(u64) -> D,
+pub(crate) fn each(
+    draw: impl Fn(u64) -> RandomProgram,
     usual: u64,
     check: impl Fn(&Problem) -> Result<Compared, String>,
 ) -> Compared {
@@ -229,38 +213,16 @@ pub(crate) fn each<D: Drawn>(
     for seed in seeds(usual) {
         let drawn = draw(seed);
         match judge(&drawn.to_string()) {
-            Ok(compared) => all = all.and(compared),
+            Ok(more) => all = all.and(more),
             Err(_) => {
                 let fails = |source: &str| lower(source).is_ok() && judge(source).is_err();
-                let small = drawn.shrunk(&fails);
+                let small = shrink(&drawn, fails).to_string();
                 let difference = judge(&small).err();
                 panic!("seed {seed}: {difference:?}\n{small}\n{drawn}");
             }
         }
     }
     println!("{all:?}");
+    compared("answers: stateless", all.verdicts + all.outcomes);
     all
-}
-
-/// What something returns, or with which words it panics.
-fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let told = |panic: Box<dyn Any + Send>| {
-        let text = panic.downcast_ref::<String>().cloned();
-        text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
-            .unwrap_or_else(|| "it panics".into())
-    };
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(told(panic)))
-}
-
-/// Which random programs to draw: the usual ones, or those that the environment asks for.
-pub(crate) fn seeds(usual: u64) -> Range<u64> {
-    let Ok(text) = std::env::var("FENCEPOST_SEEDS") else { return 0..usual };
-    let (from, to) = text.split_once("..").expect("FENCEPOST_SEEDS is `from..to`");
-    let number = |text: &str| text.parse().expect("FENCEPOST_SEEDS is made of numbers");
-    number(from)..number(to)
-}
-
-/// The only problem of a source text.
-pub(crate) fn problem(source: &str) -> Problem {
-    lower(source).unwrap_or_else(|error| panic!("{error}\n{source}")).remove(0)
 }

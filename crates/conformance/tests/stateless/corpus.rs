@@ -3,7 +3,7 @@
 //! The table of who is robust is a snapshot: it is there to be read, and to show when something changes. The ways to
 //! find out must agree, and what is robust must have the outcomes of SC.
 
-use crate::ask::{Compared, Question, ask, ask_for, same_under_sc, sound_under};
+use super::ask::{Compared, Question, ask, ask_for, same_under_sc, sound_under};
 use crate::common::{corpus, lower, settings};
 use fencepost_engines::{
     Bound, Explicit, InconclusiveReason, Robust, RobustBy, Settings, Unsupported, Verdict,

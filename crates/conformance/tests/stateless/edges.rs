@@ -1,11 +1,12 @@
 //! Programs at the edge of what there is, decided by hand.
 
-use crate::ask::{Question, STATELESS, ask, ask_for, problem, same_under_sc, stored};
+use super::ask::{Question, STATELESS, ask, ask_for, same_under_sc, stored};
 use crate::common::settings;
 use fencepost_engines::stateless::{Schedules, census};
 use fencepost_engines::{Budget, Explicit, InconclusiveReason, Settings, Stateless};
 use fencepost_ir::Problem;
 use fencepost_search::{Cancel, Coverage, Limits, Progress, Stop};
+use fencepost_testkit::problem;
 use std::time::Duration;
 
 /// Checks what both engines say of a program under SC, and that they have the same outcomes.

@@ -1,18 +1,19 @@
 //! Bounds on preemptions: what is found with one is found with every larger one, and nothing is proved while
 //! the bound is in the way.
 
-use crate::ask::{Compared, Drawn, Question, STATELESS, ask, each, shown};
-use crate::common::settings;
-use crate::draw::{deadlocks, invariants, sections};
-use fencepost_conformance::random::{Profile, program};
+use super::ask::{Compared, Question, STATELESS, ask, each, shown};
+use crate::common::{seeds, settings};
 use fencepost_engines::stateless::{Schedules, census};
 use fencepost_engines::{Bound, Budget, InconclusiveReason, Settings, Stateless, Verdict};
 use fencepost_ir::Problem;
 use fencepost_search::{Cancel, Coverage, Limits, Progress};
+use fencepost_testkit::programs::{
+    Profile, RandomProgram, deadlocks, invariants, program, sections,
+};
 
 /// More preemptions than these programs have room for, and so many programs.
 const MANY: u32 = 9;
-const PROGRAMS: u64 = 150;
+const PROGRAMS: u64 = 20;
 
 fn within() -> Settings {
     let limits = Limits { states: 3_000, depth: 40, ..Limits::default() };
@@ -64,29 +65,30 @@ fn monotone(problem: &Problem) -> Result<Compared, String> {
     Ok(Compared { verdicts: 1, violated: u64::from(violated), outcomes: 0 })
 }
 
-fn run<D: Drawn>(draw: impl Fn(u64) -> D) {
+fn run(draw: impl Fn(u64) -> RandomProgram) {
     let compared = each(draw, PROGRAMS, monotone);
     let usual = std::env::var("FENCEPOST_SEEDS").is_err();
-    assert!(!usual || compared.verdicts * 3 > PROGRAMS, "{compared:?}");
-    assert!(!usual || compared.violated * 20 > PROGRAMS, "{compared:?}");
+    let drawn = seeds(PROGRAMS).end;
+    assert!(!usual || compared.verdicts * 3 > drawn, "{compared:?}");
+    assert!(!usual || compared.violated * 20 > drawn, "{compared:?}");
 }
 
 #[test]
-fn straight() {
+fn random_straight() {
     run(|seed| program(Profile::Straight, seed));
 }
 
 #[test]
-fn critical_sections() {
+fn random_critical_sections() {
     run(sections);
 }
 
 #[test]
-fn invariants_of_several_locations() {
+fn random_invariants_of_several_locations() {
     run(invariants);
 }
 
 #[test]
-fn deadlock_freedom() {
+fn random_deadlock_freedom() {
     run(deadlocks);
 }

@@ -1,15 +1,16 @@
 //! The same answer whoever looks, however often, and however often one stops and goes on: explorations large
 //! enough to be cut into parts.
 
-use crate::ask::{Question, STATELESS, ask_for, problem, seeds};
-use crate::common::{corpus, settings};
-use crate::draw::many_runs;
+use super::ask::{Question, STATELESS, ask_for};
+use crate::common::{corpus, seeds, settings};
 use fencepost_engines::InconclusiveReason;
 use fencepost_engines::stateless::{Census, Schedules, census};
 use fencepost_engines::{Answer, Budget, Engine, Resumed, Robust, RobustBy, Settings, Stateless};
 use fencepost_ir::Problem;
 use fencepost_monitor::Model;
 use fencepost_search::{Cancel, Coverage, Limits, Progress, Stop};
+use fencepost_testkit::problem;
+use fencepost_testkit::programs::many_runs;
 use std::fs;
 use std::sync::Mutex;
 use std::time::Duration;

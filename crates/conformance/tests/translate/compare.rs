@@ -1,6 +1,6 @@
 //! One program, translated and judged.
 
-use crate::explore::{told, under_sc};
+use super::explore::{told, under_sc};
 use fencepost_conformance::reference::Report;
 use fencepost_conformance::reference::contexts::{self as reference, Reached};
 use fencepost_ir::validate::validate;
@@ -9,9 +9,9 @@ use fencepost_ir::{
     Value,
 };
 use fencepost_translate::contexts::{Bound, contexts};
+use fencepost_translate::{Translation, Unsupported};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::Range;
 
 /// How much to compare.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,16 @@ impl fmt::Display for Difference {
 
 /// Compares for both models and both bounds, with k from 0 on until a search is cut short.
 pub(crate) fn compare(problem: &Problem, scope: Scope, tally: &mut Tally) -> Vec<Difference> {
+    compare_by(contexts, problem, scope, tally)
+}
+
+/// The same for any translation.
+pub(crate) fn compare_by(
+    translate: impl Fn(&Problem, StoreBuffers, Bound) -> Result<Translation, Unsupported>,
+    problem: &Problem,
+    scope: Scope,
+    tally: &mut Tally,
+) -> Vec<Difference> {
     let mut wrong = Vec::new();
     let sc =
         reference::explore(problem, reference::Model::Sc, reference::Bound::None, scope.states);
@@ -65,7 +75,7 @@ pub(crate) fn compare(problem: &Problem, scope: Scope, tally: &mut Tally) -> Vec
             let mut before = None;
             for k in 0..=scope.k {
                 let bound = bound(k);
-                match judge(problem, model, bound, scope) {
+                match judge(translate(problem, model, bound), problem, model, bound, scope) {
                     Judged::Same(reached, states) => {
                         tally.compared += 1;
                         tally.states.0 += reached.report.states;
@@ -101,8 +111,14 @@ enum Judged {
     Different(String),
 }
 
-fn judge(problem: &Problem, model: StoreBuffers, bound: Bound, scope: Scope) -> Judged {
-    let Ok(translation) = contexts(problem, model, bound) else { return Judged::Refused };
+fn judge(
+    translation: Result<Translation, Unsupported>,
+    problem: &Problem,
+    model: StoreBuffers,
+    bound: Bound,
+    scope: Scope,
+) -> Judged {
+    let Ok(translation) = translation else { return Judged::Refused };
     if let Err(error) = validate(&translation.problem) {
         return Judged::Different(format!("the translation is not valid: {error:?}"));
     }
@@ -179,12 +195,4 @@ pub(crate) fn telling(problem: &Problem) -> Problem {
     }
     validate(&telling).expect("it is still a program");
     telling
-}
-
-/// Seeds from `FENCEPOST_SEEDS`, else the first so many.
-pub(crate) fn seeds(usual: u64) -> Range<u64> {
-    let Ok(text) = std::env::var("FENCEPOST_SEEDS") else { return 0..usual };
-    let (from, to) = text.split_once("..").expect("FENCEPOST_SEEDS is `from..to`");
-    let number = |text: &str| text.parse().expect("FENCEPOST_SEEDS is made of numbers");
-    number(from)..number(to)
 }

@@ -1,7 +1,7 @@
 //! Programs of the corpus: small enough that everything can be counted.
 
+use super::compare::{Scope, Tally, compare};
 use crate::common::{corpus, lower};
-use crate::compare::{Scope, Tally, compare};
 use std::fs;
 
 fn folder(name: &str, scope: Scope) -> Tally {

@@ -145,23 +145,20 @@ fn nearer(old: Option<Reached>, new: Option<Reached>) -> Option<Reached> {
 mod tests {
     use super::*;
     use fencepost_monitor::Monitor;
+    use fencepost_testkit::Random;
 
-    /// A trace from the digits of a number.
-    fn trace(mut number: u64, events: usize) -> Trace {
-        let mut digit = |base: u64| {
-            // Knuth's multiplier; the high bits are the good ones.
-            number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (number >> 33) % base
-        };
+    /// A random trace.
+    fn trace(seed: u64, events: usize) -> Trace {
+        let mut random = Random::new(seed);
         let ops = ["load", "load", "store", "store", "store", "update", "failed", "fence", "drain"];
         let lines = (0..events).map(|_| {
-            let (thread, address) = (digit(3), digit(3));
-            let op = match digit(12) {
-                op @ 0..9 => ops[op as usize],
-                _ if digit(2) == 0 => "load",
+            let (thread, address) = (random.below(3), random.below(3));
+            let op = match random.below(12) {
+                op @ 0..9 => ops[op],
+                _ if random.below(2) == 0 => "load",
                 _ => "store",
             };
-            let kind = ["full", "store_store", "store_load"][digit(3) as usize];
+            let kind = ["full", "store_store", "store_load"][random.below(3)];
             format!(
                 "{{\"thread\":{thread},\"op\":\"{op}\",\"address\":{address},\"kind\":\"{kind}\"}}\n"
             )

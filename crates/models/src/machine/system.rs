@@ -16,6 +16,7 @@ use super::packed::Segments;
 use super::{Machine, Taken};
 use crate::bits::Writer;
 use crate::model::{MemoryModel, Stumble};
+use crate::mutation::Mutation;
 use crate::state::State;
 use fencepost_ir::{Op, ThreadId};
 use fencepost_search::{Sink, TransitionSystem};
@@ -202,7 +203,9 @@ impl<M: MemoryModel> Machine<'_, M> {
             self.model.internal(&self.shape, &scratch.base, t, &mut scratch.internal);
             for at in 0..scratch.internal.len() {
                 let which = scratch.internal[at];
-                if !self.model.internal_commutes(&self.shape, &scratch.base, t, which) {
+                let commutes = self.mutated.is(Mutation::CommitsCommute)
+                    || self.model.internal_commutes(&self.shape, &scratch.base, t, which);
+                if !commutes {
                     continue;
                 }
                 let taken = self.perform(&mut scratch.work, t, which, &mut ());
@@ -227,10 +230,11 @@ impl<M: MemoryModel> Machine<'_, M> {
     ) -> bool {
         let visible = self.shape.watches_critical
             && self.is_critical(&scratch.base, t) != self.is_critical(&scratch.work, t);
-        if visible {
+        if visible && !self.mutated.is(Mutation::SectionsUnwatched) {
             return false;
         }
-        if !sink.is_farther(self.pack(t, scratch)) {
+        let farther = sink.is_farther(self.pack(t, scratch));
+        if !farther && !self.mutated.is(Mutation::PostponedForEver) {
             return false;
         }
         if scratch.ahead.len() <= at {
@@ -247,12 +251,17 @@ impl<M: MemoryModel> Machine<'_, M> {
         match op {
             Op::Skip | Op::Assign { .. } | Op::Choose { .. } | Op::Branch { .. } => true,
             Op::Assume(_) | Op::Assert(_) => true,
-            Op::Leave => !self.shape.watches_critical,
+            Op::Leave => {
+                !self.shape.watches_critical || self.mutated.is(Mutation::SectionsUnwatched)
+            }
             Op::Load { .. }
             | Op::Store { .. }
             | Op::Update { .. }
             | Op::Fence(_)
-            | Op::Drain(_) => self.model.issue_commutes(&self.shape, state, t, pc),
+            | Op::Drain(_) => {
+                self.mutated.is(Mutation::AccessesCommute)
+                    || self.model.issue_commutes(&self.shape, state, t, pc)
+            }
             Op::New { .. }
             | Op::Free { .. }
             | Op::AtomicBegin

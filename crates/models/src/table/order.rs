@@ -4,6 +4,7 @@
 use super::window::{Operand, Window};
 use super::{Table, is_known, location_of, value_of};
 use crate::address::check_limits;
+use crate::mutation::Mutation;
 use crate::shape::Shape;
 use fencepost_ir::{Access, FenceKinds, Loc, Op, Pc, ThreadId, Value};
 
@@ -129,7 +130,9 @@ impl Table {
         let loc = spot.and_then(Result::ok);
         let mut fences = FenceKinds::default();
         for earlier in survey[..entry].iter().rev() {
-            fences = fences.union(earlier.fences);
+            if !self.mutated.is(Mutation::IgnoredFence) {
+                fences = fences.union(earlier.fences);
+            }
             let Some(theirs) = earlier.kinds else {
                 continue;
             };
@@ -137,7 +140,10 @@ impl Table {
                 return false;
             }
             let forwards = mine.loads && !mine.stores && theirs.stores && !theirs.loads;
-            let same = loc.is_some_and(|loc| earlier.may_be_at(shape, t, loc));
+            let ignored = earlier.spot.is_none()
+                && self.mutated.is(Mutation::UnknownAddressIgnored)
+                || self.mutated.is(Mutation::OutOfOrderCommit);
+            let same = loc.is_some_and(|loc| earlier.may_be_at(shape, t, loc)) && !ignored;
             if same && !(forwards && self.bypass.read_own_early) {
                 return false;
             }

@@ -1,18 +1,11 @@
 //! Programs for the tests: source in, finding out.
 
 use fencepost_engines::{Budget, Engine, Explicit, Settings, Statistics, Task};
-use fencepost_ir::{Diagnostics, Problem};
+use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_report::finding::{Finding, Found};
 use fencepost_search::{Cancel, Progress};
-
-/// The only program of a source.
-pub(crate) fn lower(source: &str) -> Problem {
-    let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
-    let mut diagnostics = Diagnostics::new();
-    let problems = frontend.lower(source, &mut diagnostics);
-    problems.unwrap_or_else(|| panic!("{diagnostics:?}")).swap_remove(0)
-}
+pub(crate) use fencepost_testkit::problem as lower;
 
 /// A model.
 pub(crate) fn model(name: &str) -> ModelSpec {

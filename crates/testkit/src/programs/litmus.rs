@@ -9,20 +9,21 @@
 //! Threads drawn so seldom have a dependency where it decides. Half of the programs are therefore cycles with one
 //! thread that is *linked*: nothing but one dependency, of a kind that is drawn, is between its load and its last access.
 
-use super::grow::{Random, block, line};
+use super::grow::{block, line};
 use super::{RandomProgram, Shared, Tree};
+use crate::Random;
 
 /// The litmus test of a seed.
 ///
 /// ```
-/// use fencepost_conformance::random::litmus;
+/// use fencepost_testkit::programs::litmus;
 ///
 /// let source = litmus(7).to_string();
 /// assert!(source.contains("thread t1"));
 /// assert_eq!(source, litmus(7).to_string());
 /// ```
 pub fn litmus(seed: u64) -> RandomProgram {
-    let mut random = Random(seed ^ 0x1174_0500 << 32);
+    let mut random = Random::new(seed ^ 0x1174_0500 << 32);
     let origin = format!("random litmus test, seed {seed}");
     if random.percent(50) {
         return linked(random, origin);

@@ -8,11 +8,12 @@
 //! skeleton of every classic litmus test.
 
 use super::{Profile, RandomProgram, Shared, Tree};
+use crate::Random;
 
 /// The program of a profile and a seed.
 pub fn program(profile: Profile, seed: u64) -> RandomProgram {
     let mut grower = Grower {
-        random: Random(seed ^ (0x9e37 + profile as u64) << 32),
+        random: Random::new(seed ^ (0x9e37 + profile as u64) << 32),
         profile,
         ints: Vec::new(),
         bools: false,
@@ -20,37 +21,6 @@ pub fn program(profile: Profile, seed: u64) -> RandomProgram {
         critical: false,
     };
     grower.program(format!("random program, profile {profile:?}, seed {seed}"))
-}
-
-/// SplitMix64: tiny, and the same everywhere for ever.
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `limit`.
-    pub(super) fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-
-    /// A number of a range, ends included.
-    pub(super) fn within(&mut self, lo: usize, hi: usize) -> usize {
-        lo + self.below(hi - lo + 1)
-    }
-
-    pub(super) fn percent(&mut self, chance: usize) -> bool {
-        self.below(100) < chance
-    }
-
-    pub(super) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
 }
 
 /// Where a statement stands, which limits what it may be.

@@ -6,26 +6,27 @@
 //! `drain`, updates, `atomic` blocks (with `assume`: they wait; without), `assume`, branches and
 //! `choose`. Nothing faults and nothing is asserted, so every run counts.
 
-use super::grow::{Random, block, line};
+use super::grow::{block, line};
 use super::{RandomProgram, Shared, Tree};
+use crate::Random;
 
 /// The program of a seed.
 ///
 /// ```
-/// use fencepost_conformance::random::bounded;
+/// use fencepost_testkit::programs::bounded;
 ///
 /// let source = bounded(7).to_string();
 /// assert!(source.contains("thread t1"));
 /// assert_eq!(source, bounded(7).to_string());
 /// ```
 pub fn bounded(seed: u64) -> RandomProgram {
-    let random = Random(seed ^ 0xb0bd_ed00 << 32);
+    let random = Random::new(seed ^ 0xb0bd_ed00 << 32);
     draw(random, false, format!("random bounded program, seed {seed}"))
 }
 
 /// The same with waits: loops that only re-read, and so do nothing until they end.
 pub fn waiting(seed: u64) -> RandomProgram {
-    let random = Random(seed ^ 0x3a17_1116 << 32);
+    let random = Random::new(seed ^ 0x3a17_1116 << 32);
     draw(random, true, format!("random waiting program, seed {seed}"))
 }
 

@@ -15,8 +15,6 @@
 //! `FENCEPOST_SEEDS=from..to` draws other random programs than the usual ones.
 
 mod agreement;
-#[path = "../common/mod.rs"]
-mod common;
 mod examine;
 mod inclusion;
 mod mutations;

@@ -1,15 +1,15 @@
 //! What the conformance tests share: reading programs, asking the explicit engine, naming models.
 
-#![allow(dead_code, reason = "every test file uses its own part")]
-
 use fencepost_conformance::reference::{Model, Table};
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
-use fencepost_ir::{Diagnostics, Problem};
+use fencepost_ir::Problem;
 use fencepost_models::replay::{Trace, replay};
 use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, Visitor};
 use fencepost_search::{Cancel, Progress};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+
+pub(crate) use fencepost_testkit::corpus::folder as corpus;
+pub(crate) use fencepost_testkit::{caught, compared, lower, seeds};
 
 /// Every model under test: ours by name, and the same one in the reference.
 pub(crate) const MODELS: [(&str, Model); 7] = [
@@ -30,19 +30,6 @@ pub(crate) const REDUCTIONS: [Reductions; 5] = [
     Reductions { clear_dead: false, ..Reductions::ALL },
     Reductions { partial_order: false, ..Reductions::ALL },
 ];
-
-/// The problems of a source text, or what is wrong with it.
-pub(crate) fn lower(source: &str) -> Result<Vec<Problem>, String> {
-    let mut diagnostics = Diagnostics::new();
-    let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
-    frontend.lower(source, &mut diagnostics).ok_or_else(|| {
-        let lines: Vec<String> = diagnostics
-            .iter()
-            .map(|d| format!("{} line {}: {}", d.code, d.span.line, d.message))
-            .collect();
-        lines.join("\n")
-    })
-}
 
 /// A model of ours by name.
 pub(crate) fn model(name: &str) -> ModelSpec {
@@ -76,11 +63,6 @@ pub(crate) fn outcomes(problem: &Problem, model: &ModelSpec, settings: Settings)
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
     Explicit.outcomes(Task { problem, model }, settings, budget)
-}
-
-/// The corpus folder.
-pub(crate) fn corpus() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
 }
 
 /// Replays a trace under an exact model; tells whether something is wrong at its end.

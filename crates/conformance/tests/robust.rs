@@ -14,8 +14,6 @@
 
 mod ask;
 mod cases;
-#[path = "../common/mod.rs"]
-mod common;
 mod counts;
 mod evidence;
 mod verdicts;

@@ -7,16 +7,16 @@
 //! - [`corpus`]: programs of the corpus.
 //! - [`random`]: random programs.
 //! - [`engine`]: the engine that searches translations.
+//! - [`mutations`]: would any of this notice an error in a rule?
 //!
 //! Direction: both. A search that is cut short compares nothing, so every test counts how often it could
 //! compare, and fails when that is too seldom.
 //!
 //! `FENCEPOST_SEEDS=from..to` draws other random programs than the usual ones.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod compare;
 mod corpus;
 mod engine;
 mod explore;
+mod mutations;
 mod random;

@@ -19,8 +19,6 @@
 mod agreement;
 mod ask;
 mod certificates;
-#[path = "../common/mod.rs"]
-mod common;
 mod fences;
 mod loops;
 mod mutations;

@@ -11,8 +11,6 @@
 
 mod ask;
 mod back;
-#[path = "../common/mod.rs"]
-mod common;
 mod corpus;
 mod recorded;
 mod suite;

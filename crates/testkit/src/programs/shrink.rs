@@ -7,7 +7,7 @@ use super::{RandomProgram, Tree};
 /// say `false` to a text that does not compile: a reduction may lose what a later line needs.
 ///
 /// ```
-/// use fencepost_conformance::random::{Profile, program, shrink};
+/// use fencepost_testkit::programs::{Profile, program, shrink};
 ///
 /// let large = program(Profile::Straight, 3);
 /// let small = shrink(&large, |source| source.contains("thread t1"));

@@ -10,11 +10,12 @@
 //! count, and most programs have at most some thousand states. Not all have, so search with a
 //! limit and skip those that exceed it.
 //!
-//! The rooms: [`grow`] draws programs, [`mod@endless`] those whose buffers grow without end, [`mod@bounded`] those with few
-//! enough runs to write them all down, [`mod@litmus`] litmus tests, [`mod@shrink`] makes a failing one small.
+//! [`grow`] draws programs of all kinds, [`mod@endless`] those whose buffers grow without end, [`mod@bounded`] those
+//! with few enough runs to write them all down, [`mod@litmus`] litmus tests, [`mod@sections`] critical sections, invariants
+//! and waits; [`mod@shrink`] makes a failing one small.
 //!
 //! ```
-//! use fencepost_conformance::random::{Profile, program};
+//! use fencepost_testkit::programs::{Profile, program};
 //!
 //! let source = program(Profile::Kitchen, 7).to_string();
 //! assert!(source.contains("thread t0"));
@@ -25,6 +26,7 @@ mod bounded;
 mod endless;
 mod grow;
 mod litmus;
+mod sections;
 mod shrink;
 
 use std::fmt;
@@ -33,6 +35,7 @@ pub use bounded::{bounded, waiting};
 pub use endless::endless;
 pub use grow::program;
 pub use litmus::litmus;
+pub use sections::{deadlocks, invariants, many_runs, sections, turns, waits};
 pub use shrink::shrink;
 
 /// What kind of programs to draw.
@@ -92,8 +95,18 @@ enum Tree {
 
 /// The registers of a thread and how each is declared. Their names say their types, so any
 /// statement fits any thread.
-const REGISTERS: [(&str, &str); 6] =
-    [("r0", "int"), ("r1", "int"), ("r2", "int"), ("r3", "bool"), ("r4", "Node"), ("r5", "Node")];
+const REGISTERS: [(&str, &str); 7] = [
+    ("r0", "int"),
+    ("r1", "int"),
+    ("r2", "int"),
+    ("r3", "bool"),
+    ("r4", "Node"),
+    ("r5", "Node"),
+    (COUNTER, "int"),
+];
+
+/// The register that counts rounds. It is not observed.
+const COUNTER: &str = "k";
 
 impl fmt::Display for RandomProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -109,9 +122,13 @@ impl fmt::Display for RandomProgram {
             write_trees(trees, 1, &mut text);
             body += &format!("\nthread {name} {{\n");
             for (reg, ty) in REGISTERS {
-                if mentions(&text, reg) {
+                let seen = format!("{name}.{reg}");
+                let claimed = self.claims.iter().any(|claim| claim.contains(&seen));
+                if claimed || mentions(&text, reg) {
                     body += &format!("  {ty} {reg};\n");
-                    observed.push(format!("{name}.{reg}"));
+                    if reg != COUNTER {
+                        observed.push(seen);
+                    }
                 }
             }
             body += &text;

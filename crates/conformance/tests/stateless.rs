@@ -1,7 +1,7 @@
 //! Can the stateless engine be trusted? Held against the explicit one: verdicts, runs that show violations,
 //! outcomes; and against itself: with other numbers of search threads, stopped and resumed, with bounds on preemptions.
 //!
-//! - [`ask`]: engines asked, answers compared; [`draw`]: random programs of our own.
+//! - [`ask`]: engines asked, answers compared.
 //! - [`agreement`]: random programs; [`corpus`]: the corpus, and which of its programs are robust.
 //! - [`edges`]: programs decided by hand.
 //! - [`repeated`]: the same answer every time; [`preempted`]: bounds on preemptions.
@@ -13,10 +13,7 @@
 
 mod agreement;
 mod ask;
-#[path = "../common/mod.rs"]
-mod common;
 mod corpus;
-mod draw;
 mod edges;
 mod preempted;
 mod repeated;

@@ -1,102 +1,28 @@
 //! Random programs for what the usual ones seldom have: critical sections of all shapes, invariants of several
 //! locations, blocks and conditions that wait, and waits of every kind.
 //!
-//! A program is a list of texts, one for each statement, so that a failing one can be made small by leaving
-//! out texts.
+//! A statement here is one text, with all that is inside it. So shrinking leaves out whole statements.
 
-use crate::ask::Drawn;
-use std::fmt;
+use super::grow::line;
+use super::{RandomProgram, Shared};
+use crate::Random;
 
-/// SplitMix64, seeded.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % limit as u64) as usize
-    }
-
-    fn percent(&mut self, chance: usize) -> bool {
-        self.below(100) < chance
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
-}
-
-/// A program as a list of texts.
-#[derive(Clone, Debug)]
-pub(crate) struct Sketch {
+/// A program of these statements, with the locations `x`, `y` and `z`.
+fn program(
     origin: String,
     init: Vec<String>,
     threads: Vec<Vec<String>>,
     claims: Vec<String>,
-}
-
-impl fmt::Display for Sketch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "// {}\nshared int x, y, z;", self.origin)?;
-        if !self.init.is_empty() {
-            writeln!(f, "init {{ {} }}", self.init.join(" "))?;
-        }
-        let mut observed = vec!["x".to_string(), "y".into(), "z".into()];
-        for (at, body) in self.threads.iter().enumerate() {
-            writeln!(f, "thread t{at} {{\n  int r0, r1, k;")?;
-            for statement in body {
-                writeln!(f, "  {statement}")?;
-            }
-            writeln!(f, "}}")?;
-            observed.extend([format!("t{at}.r0"), format!("t{at}.r1")]);
-        }
-        for claim in &self.claims {
-            writeln!(f, "{claim}")?;
-        }
-        writeln!(f, "observe {};", observed.join(", "))
-    }
-}
-
-impl Drawn for Sketch {
-    fn shrunk(&self, fails: &dyn Fn(&str) -> bool) -> String {
-        let mut smallest = self.clone();
-        while let Some(smaller) = smallest.smaller().into_iter().find(|s| fails(&s.to_string())) {
-            smallest = smaller;
-        }
-        smallest.to_string()
-    }
-}
-
-impl Sketch {
-    /// Every program that lacks one text.
-    fn smaller(&self) -> Vec<Sketch> {
-        let mut all = Vec::new();
-        for at in 0..self.threads.len() {
-            let mut smaller = self.clone();
-            smaller.threads.remove(at);
-            if !smaller.threads.is_empty() {
-                all.push(smaller);
-            }
-            for line in 0..self.threads[at].len() {
-                let mut smaller = self.clone();
-                smaller.threads[at].remove(line);
-                all.push(smaller);
-            }
-        }
-        for at in 0..self.claims.len() {
-            let mut smaller = self.clone();
-            smaller.claims.remove(at);
-            all.push(smaller);
-        }
-        for at in 0..self.init.len() {
-            let mut smaller = self.clone();
-            smaller.init.remove(at);
-            all.push(smaller);
-        }
-        all
-    }
+) -> RandomProgram {
+    let shared = ["x", "y", "z"].map(|name| Shared {
+        name,
+        text: format!("shared int {name};"),
+        observed: vec![name.into()],
+    });
+    let lines = |texts: Vec<String>| texts.into_iter().map(line).collect();
+    let threads = threads.into_iter().enumerate();
+    let threads = threads.map(|(at, body)| (format!("t{at}"), lines(body))).collect();
+    RandomProgram { origin, shared: shared.into(), init: lines(init), threads, claims }
 }
 
 struct Grower {
@@ -105,7 +31,7 @@ struct Grower {
 
 impl Grower {
     fn new(seed: u64, kind: u64) -> Self {
-        Grower { random: Random(seed ^ (0x57a7_e1e5 + kind) << 32) }
+        Grower { random: Random::new(seed ^ (0x57a7_e1e5 + kind) << 32) }
     }
 
     fn threads(&mut self) -> usize {
@@ -238,7 +164,7 @@ impl Grower {
 }
 
 /// Critical sections of all shapes.
-pub(crate) fn sections(seed: u64) -> Sketch {
+pub fn sections(seed: u64) -> RandomProgram {
     let mut grower = Grower::new(seed, 1);
     let count = grower.threads();
     let mut threads = Vec::new();
@@ -263,11 +189,12 @@ pub(crate) fn sections(seed: u64) -> Sketch {
     if grower.random.percent(15) {
         claims.push("property deadlock_free;".into());
     }
-    Sketch { origin: format!("sections {seed}"), init: grower.init(), threads, claims }
+    let init = grower.init();
+    program(format!("sections {seed}"), init, threads, claims)
 }
 
 /// Sections in turns: who may enter is said by one location, mostly.
-pub(crate) fn turns(seed: u64) -> Sketch {
+pub fn turns(seed: u64) -> RandomProgram {
     let mut grower = Grower::new(seed, 2);
     let count = grower.threads();
     let mut threads = Vec::new();
@@ -300,11 +227,12 @@ pub(crate) fn turns(seed: u64) -> Sketch {
         threads.push(body);
     }
     let claims = vec!["property mutual_exclusion;".to_string()];
-    Sketch { origin: format!("turns {seed}"), init: Vec::new(), threads, claims }
+    let init = Vec::new();
+    program(format!("turns {seed}"), init, threads, claims)
 }
 
 /// Invariants of several locations.
-pub(crate) fn invariants(seed: u64) -> Sketch {
+pub fn invariants(seed: u64) -> RandomProgram {
     let mut grower = Grower::new(seed, 3);
     let count = grower.threads();
     let mut threads = Vec::new();
@@ -334,11 +262,12 @@ pub(crate) fn invariants(seed: u64) -> Sketch {
         3 => claims.push("final forall (t0.r0 == 0 || x != 1);".into()),
         _ => {}
     }
-    Sketch { origin: format!("invariants {seed}"), init: grower.init(), threads, claims }
+    let init = grower.init();
+    program(format!("invariants {seed}"), init, threads, claims)
 }
 
 /// Whatever may wait for ever.
-pub(crate) fn deadlocks(seed: u64) -> Sketch {
+pub fn deadlocks(seed: u64) -> RandomProgram {
     let mut grower = Grower::new(seed, 4);
     let count = grower.threads();
     let mut threads = Vec::new();
@@ -355,11 +284,12 @@ pub(crate) fn deadlocks(seed: u64) -> Sketch {
         threads.push(body);
     }
     let claims = vec!["property deadlock_free;".to_string()];
-    Sketch { origin: format!("deadlocks {seed}"), init: grower.init(), threads, claims }
+    let init = grower.init();
+    program(format!("deadlocks {seed}"), init, threads, claims)
 }
 
 /// Waits of every kind.
-pub(crate) fn waits(seed: u64) -> Sketch {
+pub fn waits(seed: u64) -> RandomProgram {
     let mut grower = Grower::new(seed, 5);
     let count = grower.threads();
     let mut threads = Vec::new();
@@ -384,11 +314,12 @@ pub(crate) fn waits(seed: u64) -> Sketch {
         1 => claims.push(grower.invariant()),
         _ => {}
     }
-    Sketch { origin: format!("waits {seed}"), init: grower.init(), threads, claims }
+    let init = grower.init();
+    program(format!("waits {seed}"), init, threads, claims)
 }
 
 /// Three threads that access one or two locations all the time: thousands of traces.
-pub(crate) fn many_runs(seed: u64) -> Sketch {
+pub fn many_runs(seed: u64) -> RandomProgram {
     let mut grower = Grower::new(seed, 6);
     let mut threads = Vec::new();
     for _ in 0..3 {
@@ -411,5 +342,6 @@ pub(crate) fn many_runs(seed: u64) -> Sketch {
         1 => vec!["final forall (t0.r1 == 0 || t1.r0 != 2 || t2.r0 != 1);".to_string()],
         _ => Vec::new(),
     };
-    Sketch { origin: format!("many runs {seed}"), init: Vec::new(), threads, claims }
+    let init = Vec::new();
+    program(format!("many runs {seed}"), init, threads, claims)
 }

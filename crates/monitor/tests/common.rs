@@ -1,22 +1,7 @@
-//! What the random tests share: a small generator, and actions that own their blocks.
+//! What the random tests share: actions that own their blocks.
 
 use fencepost_monitor::{Access, Action, Execution, Model, Monitor};
-
-/// Xorshift, seeded: the same numbers on every machine.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % limit
-    }
-}
+use fencepost_testkit::Random;
 
 /// An action that owns its block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +52,6 @@ fn random_block(random: &mut Random, addresses: usize) -> Vec<Access> {
     accesses
 }
 
-#[allow(dead_code, reason = "each test file uses its part")]
 pub(crate) fn execution(model: Model, events: &[(usize, Owned)]) -> Execution {
     let mut execution = Execution::new(model);
     for (thread, action) in events {
@@ -76,7 +60,6 @@ pub(crate) fn execution(model: Model, events: &[(usize, Owned)]) -> Execution {
     execution
 }
 
-#[allow(dead_code, reason = "each test file uses its part")]
 pub(crate) fn answers(
     monitor: &mut Monitor,
     events: &[(usize, Owned)],

@@ -5,20 +5,21 @@
 //! and of what the other one does, fences of every kind, updates and drains. Loops stand in loops and after loops.
 //! Nothing counts: what is unbounded is the buffers, and nothing else.
 
-use super::grow::{Random, block, line};
+use super::grow::{block, line};
 use super::{RandomProgram, Shared, Tree};
+use crate::Random;
 
 /// The program of a seed: one with a loop that stores.
 ///
 /// ```
-/// use fencepost_conformance::random::endless;
+/// use fencepost_testkit::programs::endless;
 ///
 /// let source = endless(7).to_string();
 /// assert!(source.contains("thread t1"));
 /// assert_eq!(source, endless(7).to_string());
 /// ```
 pub fn endless(seed: u64) -> RandomProgram {
-    let mut random = Random(seed ^ 0xe4d1_e550 << 32);
+    let mut random = Random::new(seed ^ 0xe4d1_e550 << 32);
     let locations = ["x", "y", "z"][..if random.percent(25) { 3 } else { 2 }].to_vec();
     let mut grower = Grower { random, locations };
     let shared = grower.locations.iter().map(|name| Shared {

@@ -1,11 +1,8 @@
 //! What the tests of exports share: programs, the explicit engine under SC, and following a run of what was
 //! made in what it was made from.
 
-#![allow(dead_code, reason = "every test file uses its own part")]
-
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
-use fencepost_ir::Violation;
-use fencepost_ir::{Diagnostics, Op, Pc, Problem, Property, ThreadId};
+use fencepost_ir::{Op, Pc, Problem, Property, ThreadId, Violation};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::machine::{Action, Step, Taken};
@@ -14,32 +11,15 @@ use fencepost_models::sc::Sc;
 use fencepost_models::state::State;
 use fencepost_models::{Machine, ModelSpec, Reductions};
 use fencepost_search::{Cancel, Limits, Progress};
-use std::fs;
-use std::path::PathBuf;
-
-/// The problems of a source text.
-pub(crate) fn parse(source: &str) -> Vec<Problem> {
-    let mut diagnostics = Diagnostics::new();
-    let problems = fencepost_frontends::fp::lower(source, &mut diagnostics);
-    problems.unwrap_or_else(|| panic!("{source}\n{diagnostics:?}"))
-}
+use fencepost_testkit::problem;
 
 /// Every program of the corpus with its name and its source; of a file with clients, the first one, without the
 /// property that is about operations.
 pub(crate) fn corpus(folders: &[&str]) -> Vec<(String, String, Problem)> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
     let mut all = Vec::new();
     for folder in folders {
-        let mut files: Vec<PathBuf> = fs::read_dir(root.join(folder))
-            .expect("the corpus is there")
-            .map(|entry| entry.expect("it can be read").path())
-            .filter(|path| path.extension().is_some_and(|e| e == "fp"))
-            .collect();
-        files.sort();
-        for file in files {
-            let source = fs::read_to_string(&file).expect("a program is text");
-            let stem = file.file_stem().expect("a file has a name").to_string_lossy();
-            let mut problem = parse(&source).swap_remove(0);
+        for (stem, source) in fencepost_testkit::corpus::sources(folder) {
+            let mut problem = problem(&source);
             problem.properties.retain(|p| !matches!(p, Property::Operations(_)));
             all.push((format!("{folder}/{stem}"), source, problem));
         }

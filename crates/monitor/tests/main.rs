@@ -1,0 +1,6 @@
+//! All tests of the monitor, as one binary.
+
+mod campaign;
+mod cases;
+mod common;
+mod programs;

@@ -1,0 +1,48 @@
+//! The one source of random numbers of the tests: SplitMix64. A seed gives the same numbers on every machine,
+//! for ever.
+
+/// A sequence of random numbers.
+///
+/// ```
+/// use fencepost_testkit::Random;
+///
+/// let (mut one, mut other) = (Random::new(7), Random::new(7));
+/// assert!((0..100).all(|_| one.below(10) == other.below(10)));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+
+    /// A number of a range, ends included.
+    pub fn within(&mut self, lo: usize, hi: usize) -> usize {
+        lo + self.below(hi - lo + 1)
+    }
+
+    /// `true` with a chance of so many in a hundred.
+    pub fn percent(&mut self, chance: usize) -> bool {
+        self.below(100) < chance
+    }
+
+    /// One of the texts.
+    pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+}
