@@ -7,8 +7,10 @@ shared int x, y;
 thread a {
   atomic {
     r0 = choose(0..=1);
-    if (r0 == 0) x = 1;
-    else y = 1;
+    if (r0 == 0)
+      x = 1;
+    else
+      y = 1;
   }
   r1 = x;
 }

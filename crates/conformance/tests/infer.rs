@@ -12,8 +12,7 @@ use fencepost_infer::papers;
 use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
 use fencepost_infer::set::Set;
 use fencepost_ir::{
-    BinOp, Condition, Expr, FenceKinds, Placement, Problem, Property, Span, Written,
-    placement,
+    BinOp, Condition, Expr, FenceKinds, Placement, Problem, Property, Span, Written, placement,
 };
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;

@@ -257,8 +257,8 @@ impl fmt::Display for NoLitmus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost_ir::StoreBuffers as Model;
     use crate::contexts::{Bound, contexts};
+    use fencepost_ir::StoreBuffers as Model;
     use fencepost_ir::{Expr, Label, Op, Pc, PoolId, Problem, Stmt, Thread};
 
     fn refused(threads: usize, op: Op) -> Option<Unsupported> {
