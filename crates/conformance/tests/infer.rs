@@ -540,14 +540,14 @@ fn random_programs_get_the_cheapest_fences_under_rmo() {
 fn every_mutation_of_clauses_is_noticed() {
     let full = Dish::Fence(FenceKinds::FULL);
     for (mutation, menu) in [
-        (Mutation::DeedsIgnored, Menu::only(&[full])),
+        (Mutation::OnlyStoreLoad, Menu::only(&[full])),
         (Mutation::DrainsIgnored, Menu::only(&[full, Dish::Drain])),
         (Mutation::FencesBlockAll, Menu::only(&[full])),
     ] {
         let noticed = (0..40).any(|seed| {
             Profile::ALL.iter().any(|profile| {
                 let source = program(*profile, seed).to_string();
-                let compare = || compare_with(Mutated::by(mutation), &source, "tso", &menu, seed);
+                let compare = || compare_with(Mutated::by(mutation), &source, "pso", &menu, seed);
                 caught(|| Ok(compare())).is_err()
             })
         });

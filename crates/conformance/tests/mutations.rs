@@ -125,6 +125,10 @@ fn reduction_shows(problem: &Problem, mutated: Mutated) -> bool {
 #[test]
 fn every_mutation_of_the_partial_order_reduction_is_noticed() {
     let mut problems = programs();
+    // One thread must not be put off for ever by the other.
+    problems.push(problem(
+        "shared int x, y; thread p { loop { r = y; } } thread q { x = 1; assert(x == 0); } observe x;",
+    ));
     problems.extend((0..40).map(|seed| problem(&sections(seed).to_string())));
     let noticed = |mutated| problems.iter().any(|problem| reduction_shows(problem, mutated));
     assert!(!noticed(Mutated::NONE), "the reduction itself");

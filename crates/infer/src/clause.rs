@@ -159,14 +159,14 @@ impl<'a> Around<'a> {
     fn is_blocked_by(&self, barrier: Barrier, mutated: Mutated) -> bool {
         match barrier {
             Barrier::Fence(FenceKinds::FULL) => {
-                let first = if mutated.is(Mutation::FencesBlockAll) {
-                    0
-                } else if mutated.is(Mutation::DeedsIgnored) {
-                    self.first_load.min(self.first_store)
-                } else {
-                    self.first_of_all
-                };
-                self.last_load.max(self.last_store) > first
+                let last = self.last_load.max(self.last_store);
+                if mutated.is(Mutation::FencesBlockAll) {
+                    return last > 0;
+                }
+                if mutated.is(Mutation::OnlyStoreLoad) {
+                    return self.last_store > self.first_load;
+                }
+                last > self.first_of_all
             }
             Barrier::Fence(kinds) => {
                 let orders = |kind, earlier, later| kinds.contains(kind) && earlier > later;

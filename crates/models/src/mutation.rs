@@ -43,8 +43,8 @@ pub enum Mutation {
     PostponedForEver,
     /// Partial order: entering and leaving a critical section go alone.
     SectionsUnwatched,
-    /// Clauses: a full fence is thought to block no run by what is no access.
-    DeedsIgnored,
+    /// Clauses: a full fence is thought to order nothing but loads after stores.
+    OnlyStoreLoad,
     /// Clauses: drains are thought to block nothing.
     DrainsIgnored,
     /// Clauses: a full fence is thought to block every run that has an access before it.

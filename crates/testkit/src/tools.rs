@@ -34,3 +34,16 @@ fn starts(tool: &str) -> bool {
     command.arg(version).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_tool_is_skipped_or_fails() {
+        assert!(are_installed(&[env!("CARGO")]));
+        let required = std::env::var_os("FENCEPOST_REQUIRE_TOOLS").is_some();
+        let answer = std::panic::catch_unwind(|| are_installed(&["no-tool-has-this-name"]));
+        assert_eq!(answer.ok(), (!required).then_some(false));
+    }
+}

@@ -19,7 +19,7 @@ use fencepost_testkit::programs::{endless, shrink};
 use std::num::NonZeroUsize;
 
 /// Random programs.
-const PROGRAMS: u64 = 8;
+const PROGRAMS: u64 = 16;
 /// States of the engine under test.
 const STATES: u64 = 500;
 /// States of a search with a bound.

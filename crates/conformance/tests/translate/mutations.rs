@@ -41,8 +41,13 @@ impl Rule {
 fn without(rule: Rule, original: &Problem, mut translation: Translation) -> Translation {
     let threads = &mut translation.problem.program.threads;
     for (t, (thread, origins)) in threads.iter_mut().zip(&translation.origins).enumerate() {
+        let mut current = Origin::Nothing;
         for (stmt, origin) in thread.code.iter_mut().zip(origins) {
-            if matches!(stmt.op, Op::Assume(_)) && rule.is_of(original, t, *origin) {
+            // Only the first statement of a block says what the block stands for.
+            if *origin != Origin::Nothing {
+                current = *origin;
+            }
+            if matches!(stmt.op, Op::Assume(_)) && rule.is_of(original, t, current) {
                 stmt.op = Op::Skip;
             }
         }
