@@ -4,35 +4,30 @@
 macro_rules! search_methods {
     () => {
         /// Stops after this time, for each program and model.
-        #[must_use]
         pub fn time_limit(mut self, time: std::time::Duration) -> Self {
             self.options = self.options.time_limit(time);
             self
         }
 
         /// Searches with so many threads. The answer does not depend on it.
-        #[must_use]
         pub fn threads(mut self, threads: usize) -> Self {
             self.options = self.options.threads(threads);
             self
         }
 
         /// Other limits and settings.
-        #[must_use]
         pub fn options(mut self, options: crate::SearchOptions) -> Self {
             self.options = options;
             self
         }
 
         /// A flag that ends the search from another thread.
-        #[must_use]
         pub fn cancel(mut self, cancel: &'s fencepost_search::Cancel) -> Self {
             self.control.cancel = Some(cancel);
             self
         }
 
         /// Someone who watches the progress.
-        #[must_use]
         pub fn observer(mut self, observer: &'s dyn crate::Observer) -> Self {
             self.control.observer = observer;
             self

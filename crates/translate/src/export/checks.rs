@@ -199,7 +199,7 @@ impl Facts<'_> {
             }
             Action::Update(change) => {
                 let place = reaches(&change.at)?;
-                let new = change.new();
+                let new = change.written();
                 let mut operands = self.evaluates(&new)?;
                 let mut fine = self.fits_at(&new, &change.at);
                 if let (Kind::Cas(expected), Some(writes)) = (&change.kind, change.succeeds()) {

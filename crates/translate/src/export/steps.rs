@@ -164,7 +164,7 @@ pub enum Kind {
 
 impl Change {
     /// What it writes, if it does.
-    pub fn new(&self) -> Expr<Leaf> {
+    pub fn written(&self) -> Expr<Leaf> {
         match &self.kind {
             Kind::Cas(_) | Kind::Swap => self.by.clone(),
             Kind::Apply(op) => {
@@ -191,7 +191,7 @@ impl Change {
 
     /// What is there afterwards.
     pub fn after(&self) -> Expr<Leaf> {
-        let new = self.new();
+        let new = self.written();
         match self.succeeds() {
             None => new,
             Some(succeeds) => {

@@ -16,106 +16,14 @@ use fencepost_ir::{Expr, Observable, Problem, Program, Property, Quantifier, Reg
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that mean something in Promela, to its preprocessor, or in this model.
-const RESERVED: &[&str] = &[
-    "active",
-    "assert",
-    "atomic",
-    "bit",
-    "bool",
-    "break",
-    "byte",
-    "chan",
-    "c_code",
-    "c_decl",
-    "c_expr",
-    "c_state",
-    "c_track",
-    "d_proctype",
-    "d_step",
-    "D_proctype",
-    "define",
-    "do",
-    "else",
-    "empty",
-    "enabled",
-    "end",
-    "eval",
-    "false",
-    "fi",
-    "for",
-    "full",
-    "get_priority",
-    "goto",
-    "hidden",
-    "if",
-    "in",
-    "include",
-    "init",
-    "inline",
-    "int",
-    "len",
-    "local",
-    "ltl",
-    "mtype",
-    "nempty",
-    "never",
-    "nfull",
-    "notrace",
-    "np_",
-    "od",
-    "of",
-    "pc_value",
-    "pid",
-    "print",
-    "printf",
-    "printm",
-    "priority",
-    "proctype",
-    "provided",
-    "return",
-    "run",
-    "select",
-    "set_priority",
-    "short",
-    "show",
-    "skip",
-    "stop",
-    "timeout",
-    "trace",
-    "true",
-    "typedef",
-    "unless",
-    "unsigned",
-    "value",
-    "xr",
-    "xs",
-    "Promela",
-    "unix",
-    "linux",
-    "kept",
-    "now",
-    "main",
-    "_",
-    "_last",
-    "_nr_pr",
-    "_pid",
-    "_priority",
-    "U",
-    "V",
-    "X",
-    "W",
-    "R",
-    "M",
-    "always",
-    "eventually",
-    "until",
-    "next",
-    "implies",
-    "equivalent",
-    "weakuntil",
-    "release",
-    "stronguntil",
-];
+const RESERVED: &str = "\
+    active assert atomic bit bool break byte chan c_code c_decl c_expr c_state c_track d_proctype \
+    d_step D_proctype define do else empty enabled end eval false fi for full get_priority goto \
+    hidden if in include init inline int len local ltl mtype nempty never nfull notrace np_ od of \
+    pc_value pid print printf printm priority proctype provided return run select set_priority \
+    short show skip stop timeout trace true typedef unless unsigned value xr xs Promela unix linux \
+    kept now main _ _last _nr_pr _pid _priority U V X W R M always eventually until next implies \
+    equivalent weakuntil release stronguntil";
 
 /// What the names of a program must not be: words of Promela and, because the verifier is a C program in which they
 /// appear, words of C and what could be a macro.
@@ -126,7 +34,7 @@ pub(super) fn reserved(program: &Program) -> Vec<String> {
     };
     let own: Vec<&str> = written(program).filter(|name| macros(name)).collect();
     let more = ["asm", "memset", "typeof", "uchar", "uint", "ushort"];
-    let words = RESERVED.iter().copied().chain(more).chain(own);
+    let words = RESERVED.split_whitespace().chain(more).chain(own);
     c::prelude::reserved(program, &words.collect::<Vec<_>>().join(" "))
 }
 

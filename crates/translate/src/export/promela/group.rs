@@ -233,7 +233,7 @@ impl Printer<'_> {
                 None => format!("if :: ({writes}) -> {place} = {new}; :: else fi"),
             }];
         }
-        let new = change.new();
+        let new = change.written();
         let write = format!("{place} = {}", self.expr(&without_negative(&new)));
         match (change.reg, target) {
             (Some(reg), Some(target)) => {
