@@ -85,7 +85,9 @@ impl Abstraction {
         let explored = match found.coverage {
             // The only bound of an abstract model is one on values.
             Coverage::Bounded => Explored::Unsupported(Unsupported::Values),
-            other => Explored::of(other, Bound::Buffers),
+            other @ (Coverage::Exhaustive | Coverage::Cut(_) | Coverage::Found) => {
+                Explored::of(other, Bound::Buffers)
+            }
         };
         // A condition without a witness in the abstract model has none; one with a witness needs a run of
         // the exact model.

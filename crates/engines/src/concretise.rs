@@ -157,7 +157,22 @@ pub(crate) fn moved<M: MemoryModel>(
 fn committed(event: &Event) -> Option<(Loc, Value)> {
     match event.kind {
         EventKind::Commit { loc, value } | EventKind::Stay { loc, value } => Some((loc, value)),
-        _ => None,
+        EventKind::Fetch { .. }
+        | EventKind::Load { .. }
+        | EventKind::Store { .. }
+        | EventKind::Write { .. }
+        | EventKind::Update { .. }
+        | EventKind::Fence(_)
+        | EventKind::Drain(_)
+        | EventKind::Set { .. }
+        | EventKind::Test(_)
+        | EventKind::New(_)
+        | EventKind::Free(_)
+        | EventKind::Leave
+        | EventKind::AtomicBegin
+        | EventKind::AtomicEnd
+        | EventKind::Skip
+        | EventKind::Defer => None,
     }
 }
 

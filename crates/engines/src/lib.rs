@@ -15,6 +15,9 @@
 //! - [`certificate`]: a proof written down, for someone else to check.
 //! - [`growing`]: which variable takes more and more values.
 
+// A new operation, event or property must be decided on everywhere: no catch-all arms on our own enums.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod abstraction;
 pub(crate) mod attack;
 pub mod auto;

@@ -282,7 +282,11 @@ impl Asking<'_> {
         // The bound is one on preemptions; the caller knows which.
         let explored = match Explored::of(coverage, Bound::Preemptions(0)) {
             Explored::Everything if tally.doubtful => Explored::Unsupported(Unsupported::Model),
-            explored => explored,
+            explored @ (Explored::Everything
+            | Explored::Within(_)
+            | Explored::UntilLimit(_)
+            | Explored::UntilViolation
+            | Explored::Unsupported(_)) => explored,
         };
         let witness = |at| {
             let trace = lifted(problem, self.task.model, reductions, tally.witnesses.get(&at)?);

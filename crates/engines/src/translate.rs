@@ -191,7 +191,24 @@ fn original_moves(
                 EventKind::Write { loc, value } if loc.index() < original.locations.len() => {
                     Some(Move::Commit(t, loc, value))
                 }
-                _ => None,
+                EventKind::Fetch { .. }
+                | EventKind::Load { .. }
+                | EventKind::Store { .. }
+                | EventKind::Write { .. }
+                | EventKind::Commit { .. }
+                | EventKind::Stay { .. }
+                | EventKind::Update { .. }
+                | EventKind::Fence(_)
+                | EventKind::Drain(_)
+                | EventKind::Set { .. }
+                | EventKind::Test(_)
+                | EventKind::New(_)
+                | EventKind::Free(_)
+                | EventKind::Leave
+                | EventKind::AtomicBegin
+                | EventKind::AtomicEnd
+                | EventKind::Skip
+                | EventKind::Defer => None,
             })),
             Origin::Context(t) => {
                 let begun = &mut pending[t.index()];
@@ -214,7 +231,23 @@ fn original_moves(
                         None => {}
                     }
                 }
-                _ => {
+                Op::Skip
+                | Op::Assign { .. }
+                | Op::Choose { .. }
+                | Op::Load { .. }
+                | Op::Update { .. }
+                | Op::Fence(_)
+                | Op::Drain(_)
+                | Op::Branch { .. }
+                | Op::Assume(_)
+                | Op::Assert(_)
+                | Op::New { .. }
+                | Op::Free { .. }
+                | Op::Leave
+                | Op::AtomicBegin
+                | Op::AtomicEnd
+                | Op::Invoke { .. }
+                | Op::Return { .. } => {
                     moves.push(Move::Run(t, script(step).to_vec()));
                 }
             },

@@ -187,13 +187,17 @@ impl<'a> Around<'a> {
     fn last_store_to(&self, store: Label) -> Moment {
         let written = self.before.iter().rev().find_map(|item| match *item {
             Item::Access { label, loc, .. } if label == store => Some(loc),
-            _ => None,
+            Item::Access { .. } | Item::Deed { .. } | Item::Place { .. } | Item::Invoke { .. } => {
+                None
+            }
         });
         let Some(written) = written else { return 0 };
         let same = |loc: Option<Loc>| loc.is_none() || written.is_none() || loc == written;
         let stores = self.before.iter().filter_map(|item| match *item {
             Item::Access { stores: true, loc, effect, .. } if same(loc) => Some(effect),
-            _ => None,
+            Item::Access { .. } | Item::Deed { .. } | Item::Place { .. } | Item::Invoke { .. } => {
+                None
+            }
         });
         stores.max().unwrap_or(0)
     }
@@ -322,7 +326,23 @@ impl<'p> Telling<'p> {
         match op {
             Op::Invoke { .. } => items.push(Item::Invoke { pc, at: self.now }),
             Op::Return { .. } => items.push(Item::Deed { effect: NEVER, what: Deed::Return }),
-            _ => {}
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Fence(_)
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Halt => {}
         }
     }
 
@@ -352,7 +372,10 @@ impl<'p> Telling<'p> {
                 let returns =
                     self.threads[other.index()].iter_mut().filter_map(|item| match item {
                         Item::Deed { effect, what: Deed::Return } => Some(effect),
-                        _ => None,
+                        Item::Access { .. }
+                        | Item::Deed { .. }
+                        | Item::Place { .. }
+                        | Item::Invoke { .. } => None,
                     });
                 returns.take(count).for_each(|effect| *effect = due.min(*effect));
             }
@@ -422,7 +445,23 @@ impl<'p> Telling<'p> {
             EventKind::Test(false) => self.threads[t]
                 .iter()
                 .any(|item| matches!(item, Item::Deed { effect: AT_THE_END, what: Deed::Other })),
-            _ => false,
+            EventKind::Fetch { .. }
+            | EventKind::Load { .. }
+            | EventKind::Store { .. }
+            | EventKind::Write { .. }
+            | EventKind::Stay { .. }
+            | EventKind::Update { .. }
+            | EventKind::Fence(_)
+            | EventKind::Drain(_)
+            | EventKind::Set { .. }
+            | EventKind::Test(_)
+            | EventKind::New(_)
+            | EventKind::Free(_)
+            | EventKind::Leave
+            | EventKind::AtomicBegin
+            | EventKind::AtomicEnd
+            | EventKind::Skip
+            | EventKind::Defer => false,
         };
         if last.is_some_and(|told| told.event.thread == thread && is_noted(told.event.kind)) {
             return;

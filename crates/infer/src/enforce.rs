@@ -147,7 +147,25 @@ impl<'a> Code<'a> {
         let code = thread.code.iter();
         let fence = |op: &Op, label: Label| match op {
             Op::Fence(kinds) if !dropped.contains(&label) => *kinds,
-            _ => FenceKinds::default(),
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Fence(_)
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => FenceKinds::default(),
         };
         Code {
             thread,
@@ -254,7 +272,22 @@ impl<'a> Code<'a> {
             }
             match self.thread.stmt(at).op {
                 Op::Skip | Op::Fence(_) | Op::Drain(_) => at = self.thread.stmt(at).next,
-                _ => return false,
+                Op::Assign { .. }
+                | Op::Choose { .. }
+                | Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Update { .. }
+                | Op::Branch { .. }
+                | Op::Assume(_)
+                | Op::Assert(_)
+                | Op::New { .. }
+                | Op::Free { .. }
+                | Op::Leave
+                | Op::AtomicBegin
+                | Op::AtomicEnd
+                | Op::Invoke { .. }
+                | Op::Return { .. }
+                | Op::Halt => return false,
             }
         }
         false
@@ -284,7 +317,23 @@ fn reached(thread: &Thread) -> Vec<bool> {
         let atomic = match stmt.op {
             Op::AtomicBegin => true,
             Op::AtomicEnd => false,
-            _ => atomic,
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Fence(_)
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => atomic,
         };
         stack.extend(flow::successors(stmt).map(|next| (next, atomic)));
     }

@@ -9,6 +9,9 @@
 //!   a formula.
 //! - [`repair`]: what inference answers.
 
+// A new operation, event or property must be decided on everywhere: no catch-all arms on our own enums.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod avoid;
 pub mod candidates;
 pub mod clause;

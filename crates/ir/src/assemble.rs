@@ -234,13 +234,13 @@ impl Assembler {
     fn stmt(&self, at: usize, pc: &impl Fn(usize) -> Pc) -> Stmt {
         let Line { label, critical, ref op, next, otherwise, .. } = self.lines[at];
         let exit = |exit| pc(self.line_of(at, exit));
-        let (op, next) = match op {
-            Op::Branch { cond, .. } => {
-                let (then, otherwise) = (exit(next), exit(otherwise));
-                (Op::Branch { cond: cond.clone(), then, otherwise }, Pc(0))
-            }
-            op if op.goes_on() => (op.clone(), exit(next)),
-            op => (op.clone(), Pc(0)),
+        let (op, next) = if let Op::Branch { cond, .. } = op {
+            let (then, otherwise) = (exit(next), exit(otherwise));
+            (Op::Branch { cond: cond.clone(), then, otherwise }, Pc(0))
+        } else if op.goes_on() {
+            (op.clone(), exit(next))
+        } else {
+            (op.clone(), Pc(0))
         };
         Stmt { label, op, next, critical }
     }

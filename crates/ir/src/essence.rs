@@ -79,11 +79,10 @@ fn essence(thread: &Thread, init: bool) -> Vec<Deed> {
     while let Some(pc) = met.get(deeds.len()).copied() {
         deeds.push(pc.map(|pc| {
             let stmt = thread.stmt(pc);
-            let op = match &stmt.op {
-                Op::Branch { cond, .. } => {
-                    Op::Branch { cond: cond.clone(), then: Pc(0), otherwise: Pc(0) }
-                }
-                op => op.clone(),
+            let op = if let Op::Branch { cond, .. } = &stmt.op {
+                Op::Branch { cond: cond.clone(), then: Pc(0), otherwise: Pc(0) }
+            } else {
+                stmt.op.clone()
             };
             let next = flow::successors(stmt).map(|next| position(next, &mut met)).collect();
             (op, stmt.critical, next)
@@ -106,7 +105,23 @@ fn atomic(thread: &Thread, init: bool) -> Vec<bool> {
         let inside = match stmt.op {
             Op::AtomicBegin => true,
             Op::AtomicEnd => init,
-            _ => inside,
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Fence(_)
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => inside,
         };
         open.extend(flow::successors(stmt).map(|next| (next, inside)));
     }

@@ -101,7 +101,20 @@ fn mirrored(op: BinOp) -> BinOp {
         BinOp::Le => BinOp::Ge,
         BinOp::Gt => BinOp::Lt,
         BinOp::Ge => BinOp::Le,
-        other => other,
+        other @ (BinOp::Add
+        | BinOp::Sub
+        | BinOp::Mul
+        | BinOp::Div
+        | BinOp::Rem
+        | BinOp::Eq
+        | BinOp::Ne
+        | BinOp::And
+        | BinOp::Or
+        | BinOp::BitAnd
+        | BinOp::BitOr
+        | BinOp::BitXor
+        | BinOp::Shl
+        | BinOp::Shr) => other,
     }
 }
 
@@ -121,7 +134,19 @@ fn narrow(expr: &Expr<Reg>, op: BinOp, other: Range, registers: &mut [Range]) ->
         BinOp::Ne if other.0 == other.1 && slot.1 == other.0 => {
             (Value::MIN, other.0.saturating_sub(1))
         }
-        _ => FULL,
+        BinOp::Add
+        | BinOp::Sub
+        | BinOp::Mul
+        | BinOp::Div
+        | BinOp::Rem
+        | BinOp::Ne
+        | BinOp::And
+        | BinOp::Or
+        | BinOp::BitAnd
+        | BinOp::BitOr
+        | BinOp::BitXor
+        | BinOp::Shl
+        | BinOp::Shr => FULL,
     };
     match meet(*slot, allowed) {
         Some(narrowed) => {

@@ -22,6 +22,9 @@
 //! - [`text`]: a program as readable text.
 //! - [`span`], [`diagnostic`]: source positions and what a front end says about them.
 
+// A new operation, event or property must be decided on everywhere: no catch-all arms on our own enums.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod assemble;
 pub mod diagnostic;
 pub mod essence;

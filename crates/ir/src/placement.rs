@@ -122,7 +122,22 @@ pub fn drained(thread: &Thread, place: Pc, store: Label) -> Option<Address> {
         match &stmt.op {
             Op::Store { to, .. } if stmt.label == store => return Some(to.clone()),
             Op::Skip | Op::Fence(_) | Op::Drain(_) => at = before,
-            _ => return None,
+            Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => return None,
         }
     }
     None

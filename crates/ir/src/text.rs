@@ -89,10 +89,12 @@ fn write_thread(out: &mut String, program: &Program, thread: &Thread) -> fmt::Re
         writeln!(out, "  register {} {}: {ty}", Reg::from_index(at), register.name)?;
     }
     for (at, stmt) in thread.code.iter().enumerate() {
-        let next = match &stmt.op {
-            Op::Branch { then, otherwise, .. } => format!("-> {then} else {otherwise}"),
-            op if op.goes_on() => format!("-> {}", stmt.next),
-            _ => String::new(),
+        let next = if let Op::Branch { then, otherwise, .. } = &stmt.op {
+            format!("-> {then} else {otherwise}")
+        } else if stmt.op.goes_on() {
+            format!("-> {}", stmt.next)
+        } else {
+            String::new()
         };
         let (word, rest) = operation(program, thread, &stmt.op);
         let pc = Pc::from_index(at).to_string();
@@ -129,7 +131,21 @@ fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, Stri
                         BinOp::BitAnd => "fetch_and",
                         BinOp::BitOr => "fetch_or",
                         BinOp::BitXor => "fetch_xor",
-                        other => other.symbol(),
+                        other @ (BinOp::Add
+                        | BinOp::Sub
+                        | BinOp::Mul
+                        | BinOp::Div
+                        | BinOp::Rem
+                        | BinOp::Eq
+                        | BinOp::Ne
+                        | BinOp::Lt
+                        | BinOp::Le
+                        | BinOp::Gt
+                        | BinOp::Ge
+                        | BinOp::And
+                        | BinOp::Or
+                        | BinOp::Shl
+                        | BinOp::Shr) => other.symbol(),
                     };
                     format!("{name}({place}, {})", expr(by))
                 }

@@ -88,7 +88,24 @@ pub fn without_waits(problem: &Problem, outcomes: bool) -> Waiting {
             match &mut from.op {
                 Op::Branch { then, .. } if edge.first => *then = end,
                 Op::Branch { otherwise, .. } => *otherwise = end,
-                _ => from.next = end,
+                Op::Skip
+                | Op::Assign { .. }
+                | Op::Choose { .. }
+                | Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Update { .. }
+                | Op::Fence(_)
+                | Op::Drain(_)
+                | Op::Assume(_)
+                | Op::Assert(_)
+                | Op::New { .. }
+                | Op::Free { .. }
+                | Op::Leave
+                | Op::AtomicBegin
+                | Op::AtomicEnd
+                | Op::Invoke { .. }
+                | Op::Return { .. }
+                | Op::Halt => from.next = end,
             }
             thread.code.push(stmt);
         }
@@ -199,9 +216,30 @@ fn success(thread: &Thread, pc: Pc, result: Reg) -> Option<Pc> {
         Op::Branch { cond, then, otherwise } => match cond {
             Expr::Var(reg) if *reg == result => Some(*then),
             Expr::Unary(UnOp::Not, inner) if **inner == Expr::Var(result) => Some(*otherwise),
-            _ => None,
+            Expr::Const(_)
+            | Expr::Var(_)
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Select(..) => None,
         },
-        _ => None,
+        Op::Skip
+        | Op::Assign { .. }
+        | Op::Choose { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Update { .. }
+        | Op::Fence(_)
+        | Op::Drain(_)
+        | Op::Assume(_)
+        | Op::Assert(_)
+        | Op::New { .. }
+        | Op::Free { .. }
+        | Op::Leave
+        | Op::AtomicBegin
+        | Op::AtomicEnd
+        | Op::Invoke { .. }
+        | Op::Return { .. }
+        | Op::Halt => None,
     }
 }
 

@@ -12,6 +12,9 @@
 //! - [`event`], [`replay`]: what happens in a step, and a whole run told step by step.
 //! - [`mutation`]: deliberate errors for the tests.
 
+// A new operation, event or property must be decided on everywhere: no catch-all arms on our own enums.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod address;
 pub mod ahead;
 pub mod bits;

@@ -113,7 +113,22 @@ impl<'p> Shape<'p> {
                             readers[at] |= 1u64 << id;
                             writers[at] |= 1u64 << id;
                         }
-                        _ => {}
+                        Op::Skip
+                        | Op::Assign { .. }
+                        | Op::Choose { .. }
+                        | Op::Fence(_)
+                        | Op::Drain(_)
+                        | Op::Branch { .. }
+                        | Op::Assume(_)
+                        | Op::Assert(_)
+                        | Op::New { .. }
+                        | Op::Free { .. }
+                        | Op::Leave
+                        | Op::AtomicBegin
+                        | Op::AtomicEnd
+                        | Op::Invoke { .. }
+                        | Op::Return { .. }
+                        | Op::Halt => {}
                     }
                 }
             }

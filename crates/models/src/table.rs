@@ -211,7 +211,25 @@ impl Table {
                     state.pending[t.index()].remove(shape, t, entry, 0, registers);
                     true
                 }
-                _ => false,
+                Op::Skip
+                | Op::Assign { .. }
+                | Op::Choose { .. }
+                | Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Update { .. }
+                | Op::Fence(_)
+                | Op::Drain(_)
+                | Op::Branch { .. }
+                | Op::Assume(_)
+                | Op::Assert(_)
+                | Op::New { .. }
+                | Op::Free { .. }
+                | Op::Leave
+                | Op::AtomicBegin
+                | Op::AtomicEnd
+                | Op::Invoke { .. }
+                | Op::Return { .. }
+                | Op::Halt => false,
             };
             // Later entries may have become ready, earlier ones not.
             if !gone {
@@ -344,7 +362,24 @@ impl MemoryModel for Table {
                 record.event(|| event(EventKind::Drain(loc)));
                 return Ok(Issue::Done);
             }
-            _ => {}
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Fence(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => {}
         }
         if window.len() >= self.bound as usize {
             return Ok(Issue::Bounded);
@@ -361,7 +396,25 @@ impl MemoryModel for Table {
                         let operands = window.operands(shape, t, entry);
                         value.eval(&|reg| value_of(uses, operands, *reg)).ok()
                     }
-                    _ => None,
+                    Op::Skip
+                    | Op::Assign { .. }
+                    | Op::Choose { .. }
+                    | Op::Load { .. }
+                    | Op::Store { .. }
+                    | Op::Update { .. }
+                    | Op::Fence(_)
+                    | Op::Drain(_)
+                    | Op::Branch { .. }
+                    | Op::Assume(_)
+                    | Op::Assert(_)
+                    | Op::New { .. }
+                    | Op::Free { .. }
+                    | Op::Leave
+                    | Op::AtomicBegin
+                    | Op::AtomicEnd
+                    | Op::Invoke { .. }
+                    | Op::Return { .. }
+                    | Op::Halt => None,
                 };
                 let stores = matches!(stmt.op, Op::Store { .. } | Op::Update { .. });
                 event(EventKind::Fetch { stores, loc, value })
@@ -369,7 +422,19 @@ impl MemoryModel for Table {
             Op::Assign { .. } | Op::Assert(_) | Op::Fence(_) => {
                 record.event(|| event(EventKind::Defer));
             }
-            _ => {}
+            Op::Skip
+            | Op::Choose { .. }
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => {}
         }
         self.tidy(shape, state, t, record)?;
         Ok(Issue::Done)

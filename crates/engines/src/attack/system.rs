@@ -363,7 +363,23 @@ impl<'m, 'p> Attacks<'m, 'p> {
                 let loc = self.machine.accesses(state, t);
                 loc.is_some_and(|loc| part.buffer[loc.index()].is_none())
             }
-            _ => true,
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => true,
         }
     }
 

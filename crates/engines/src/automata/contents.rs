@@ -193,7 +193,24 @@ impl<'a, 'p> Back<'a, 'p> {
             Op::Fence(kinds) if kinds != FenceKinds::FULL => {
                 discipline.same(&discipline.fence(content, kinds), after)
             }
-            _ => discipline.same(content, after),
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Update { .. }
+            | Op::Fence(_)
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => discipline.same(content, after),
         }
     }
 
@@ -224,7 +241,23 @@ impl<'a, 'p> Back<'a, 'p> {
                 let new = after.iter().rev().take_while(is_marker).count();
                 Box::new((0..=new).map(move |new| after[..after.len() - new].to_vec()))
             }
-            _ => Box::new([after.to_vec()].into_iter()),
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Update { .. }
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => Box::new([after.to_vec()].into_iter()),
         }
     }
 }

@@ -287,7 +287,23 @@ fn commit<M: MemoryModel>(
         let taken = machine.take(&mut after, &attempt.step, &mut events);
         let is_it = |event: &Event| match event.kind {
             EventKind::Commit { loc: at, .. } => at == loc,
-            _ => false,
+            EventKind::Fetch { .. }
+            | EventKind::Load { .. }
+            | EventKind::Store { .. }
+            | EventKind::Write { .. }
+            | EventKind::Stay { .. }
+            | EventKind::Update { .. }
+            | EventKind::Fence(_)
+            | EventKind::Drain(_)
+            | EventKind::Set { .. }
+            | EventKind::Test(_)
+            | EventKind::New(_)
+            | EventKind::Free(_)
+            | EventKind::Leave
+            | EventKind::AtomicBegin
+            | EventKind::AtomicEnd
+            | EventKind::Skip
+            | EventKind::Defer => false,
         };
         if taken == Ok(Taken::Yes) && events.iter().any(is_it) {
             *state = after;

@@ -85,7 +85,22 @@ impl Record for Footprint {
         let event = event();
         match event.kind {
             EventKind::Set { .. } | EventKind::Test(_) => {}
-            _ => self.noted.push((event.kind, event.pc)),
+            EventKind::Fetch { .. }
+            | EventKind::Load { .. }
+            | EventKind::Store { .. }
+            | EventKind::Write { .. }
+            | EventKind::Commit { .. }
+            | EventKind::Stay { .. }
+            | EventKind::Update { .. }
+            | EventKind::Fence(_)
+            | EventKind::Drain(_)
+            | EventKind::New(_)
+            | EventKind::Free(_)
+            | EventKind::Leave
+            | EventKind::AtomicBegin
+            | EventKind::AtomicEnd
+            | EventKind::Skip
+            | EventKind::Defer => self.noted.push((event.kind, event.pc)),
         }
     }
 }

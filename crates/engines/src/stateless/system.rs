@@ -405,7 +405,23 @@ fn chooses(thread: &fencepost_ir::Thread) -> Vec<bool> {
     let of = |op: &Op| match op {
         Op::Choose { .. } => true,
         Op::AtomicBegin => in_blocks,
-        _ => false,
+        Op::Skip
+        | Op::Assign { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Update { .. }
+        | Op::Fence(_)
+        | Op::Drain(_)
+        | Op::Branch { .. }
+        | Op::Assume(_)
+        | Op::Assert(_)
+        | Op::New { .. }
+        | Op::Free { .. }
+        | Op::Leave
+        | Op::AtomicEnd
+        | Op::Invoke { .. }
+        | Op::Return { .. }
+        | Op::Halt => false,
     };
     thread.code.iter().map(|stmt| of(&stmt.op)).collect()
 }

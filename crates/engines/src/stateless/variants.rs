@@ -96,7 +96,22 @@ impl Variants {
                 Op::Update { update: Update::Cas { .. }, .. } => {
                     open.extend(flow::successors(stmt).map(|next| (next, writes.clone())));
                 }
-                _ => {}
+                Op::Skip
+                | Op::Assign { .. }
+                | Op::Choose { .. }
+                | Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Update { .. }
+                | Op::Fence(_)
+                | Op::Drain(_)
+                | Op::Branch { .. }
+                | Op::Assert(_)
+                | Op::New { .. }
+                | Op::Free { .. }
+                | Op::Leave
+                | Op::AtomicBegin
+                | Op::Invoke { .. }
+                | Op::Return { .. } => {}
             }
             if may_write && addresses.len() > 1 {
                 for address in addresses {
@@ -135,7 +150,24 @@ impl Variants {
                 let address = machine.accesses(state, t)?.0;
                 Some([true, false].map(|writes| Variant::Update { address, writes }).to_vec())
             }
-            _ => None,
+            Op::Skip
+            | Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Fence(_)
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => None,
         }
     }
 }

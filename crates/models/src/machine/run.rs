@@ -197,7 +197,23 @@ impl<M: MemoryModel> Machine<'_, M> {
                 self.model.issue(&self.shape, state, t, pc, 0, record)
             }
             // Control waits for its registers: nothing is speculated.
-            _ => Ok(Issue::Blocked),
+            Op::Skip
+            | Op::Choose { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Update { .. }
+            | Op::Fence(_)
+            | Op::Drain(_)
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => Ok(Issue::Blocked),
         }
     }
 
