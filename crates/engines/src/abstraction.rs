@@ -82,12 +82,11 @@ impl Abstraction {
             Some(evidence) => Some(Met::Replayed(evidence)),
             None => found.target(VIOLATION).map(|_| Met::Spurious),
         };
-        let explored = match found.coverage {
-            // The only bound of an abstract model is one on values.
-            Coverage::Bounded => Explored::Unsupported(Unsupported::Values),
-            other @ (Coverage::Exhaustive | Coverage::Cut(_) | Coverage::Found) => {
-                Explored::of(other, Bound::Buffers)
-            }
+        // The only bound of an abstract model is one on values.
+        let explored = if found.coverage == Coverage::Bounded {
+            Explored::Unsupported(Unsupported::Values)
+        } else {
+            Explored::of(found.coverage, Bound::Buffers)
         };
         // A condition without a witness in the abstract model has none; one with a witness needs a run of
         // the exact model.

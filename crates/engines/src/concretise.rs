@@ -155,24 +155,10 @@ pub(crate) fn moved<M: MemoryModel>(
 }
 
 fn committed(event: &Event) -> Option<(Loc, Value)> {
-    match event.kind {
-        EventKind::Commit { loc, value } | EventKind::Stay { loc, value } => Some((loc, value)),
-        EventKind::Fetch { .. }
-        | EventKind::Load { .. }
-        | EventKind::Store { .. }
-        | EventKind::Write { .. }
-        | EventKind::Update { .. }
-        | EventKind::Fence(_)
-        | EventKind::Drain(_)
-        | EventKind::Set { .. }
-        | EventKind::Test(_)
-        | EventKind::New(_)
-        | EventKind::Free(_)
-        | EventKind::Leave
-        | EventKind::AtomicBegin
-        | EventKind::AtomicEnd
-        | EventKind::Skip
-        | EventKind::Defer => None,
+    if let EventKind::Commit { loc, value } | EventKind::Stay { loc, value } = event.kind {
+        Some((loc, value))
+    } else {
+        None
     }
 }
 

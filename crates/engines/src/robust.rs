@@ -280,13 +280,10 @@ impl Asking<'_> {
             ..Statistics::default()
         };
         // The bound is one on preemptions; the caller knows which.
-        let explored = match Explored::of(coverage, Bound::Preemptions(0)) {
-            Explored::Everything if tally.doubtful => Explored::Unsupported(Unsupported::Model),
-            explored @ (Explored::Everything
-            | Explored::Within(_)
-            | Explored::UntilLimit(_)
-            | Explored::UntilViolation
-            | Explored::Unsupported(_)) => explored,
+        let explored = if coverage == Coverage::Exhaustive && tally.doubtful {
+            Explored::Unsupported(Unsupported::Model)
+        } else {
+            Explored::of(coverage, Bound::Preemptions(0))
         };
         let witness = |at| {
             let trace = lifted(problem, self.task.model, reductions, tally.witnesses.get(&at)?);

@@ -187,28 +187,10 @@ fn original_moves(
         let wrong = machine.take(&mut state, step, &mut events).is_err();
         match origin {
             Origin::Nothing => {}
-            Origin::Commit(t) => moves.extend(events.iter().find_map(|event| match event.kind {
-                EventKind::Write { loc, value } if loc.index() < original.locations.len() => {
-                    Some(Move::Commit(t, loc, value))
-                }
-                EventKind::Fetch { .. }
-                | EventKind::Load { .. }
-                | EventKind::Store { .. }
-                | EventKind::Write { .. }
-                | EventKind::Commit { .. }
-                | EventKind::Stay { .. }
-                | EventKind::Update { .. }
-                | EventKind::Fence(_)
-                | EventKind::Drain(_)
-                | EventKind::Set { .. }
-                | EventKind::Test(_)
-                | EventKind::New(_)
-                | EventKind::Free(_)
-                | EventKind::Leave
-                | EventKind::AtomicBegin
-                | EventKind::AtomicEnd
-                | EventKind::Skip
-                | EventKind::Defer => None,
+            Origin::Commit(t) => moves.extend(events.iter().find_map(|event| {
+                let EventKind::Write { loc, value } = event.kind else { return None };
+                let known = loc.index() < original.locations.len();
+                known.then_some(Move::Commit(t, loc, value))
             })),
             Origin::Context(t) => {
                 let begun = &mut pending[t.index()];

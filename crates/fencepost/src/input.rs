@@ -144,7 +144,7 @@ pub(crate) fn model(name: &str) -> Result<ModelSpec, String> {
     let text = fs::read_to_string(path)
         .map_err(|error| format!("cannot read the model {}: {error}", shown(path)))?;
     let model = ModelSpec::from_toml(&text).map_err(|wrong| {
-        let lines: Vec<String> = wrong.trim_end().lines().map(printable).collect();
+        let lines: Vec<String> = wrong.to_string().trim_end().lines().map(printable).collect();
         format!("the model {}: {}", shown(path), lines.join("\n"))
     })?;
     if ModelSpec::by_name(&model.name).is_some() {

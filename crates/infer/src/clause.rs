@@ -185,19 +185,15 @@ impl<'a> Around<'a> {
     /// When the last store to the location took effect that the store with this label has just
     /// written.
     fn last_store_to(&self, store: Label) -> Moment {
-        let written = self.before.iter().rev().find_map(|item| match *item {
-            Item::Access { label, loc, .. } if label == store => Some(loc),
-            Item::Access { .. } | Item::Deed { .. } | Item::Place { .. } | Item::Invoke { .. } => {
-                None
-            }
+        let written = self.before.iter().rev().find_map(|item| {
+            let Item::Access { label, loc, .. } = *item else { return None };
+            (label == store).then_some(loc)
         });
         let Some(written) = written else { return 0 };
         let same = |loc: Option<Loc>| loc.is_none() || written.is_none() || loc == written;
-        let stores = self.before.iter().filter_map(|item| match *item {
-            Item::Access { stores: true, loc, effect, .. } if same(loc) => Some(effect),
-            Item::Access { .. } | Item::Deed { .. } | Item::Place { .. } | Item::Invoke { .. } => {
-                None
-            }
+        let stores = self.before.iter().filter_map(|item| {
+            let Item::Access { stores: true, loc, effect, .. } = *item else { return None };
+            same(loc).then_some(effect)
         });
         stores.max().unwrap_or(0)
     }
@@ -323,26 +319,10 @@ impl<'p> Telling<'p> {
         let thread = self.problem.program.thread(event.thread);
         let Some((pc, op)) = event.pc.map(|pc| (pc, &thread.stmt(pc).op)) else { return };
         let items = &mut self.threads[event.thread.index()];
-        match op {
-            Op::Invoke { .. } => items.push(Item::Invoke { pc, at: self.now }),
-            Op::Return { .. } => items.push(Item::Deed { effect: NEVER, what: Deed::Return }),
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Halt => {}
+        if let Op::Invoke { .. } = op {
+            items.push(Item::Invoke { pc, at: self.now });
+        } else if let Op::Return { .. } = op {
+            items.push(Item::Deed { effect: NEVER, what: Deed::Return });
         }
     }
 
@@ -369,14 +349,10 @@ impl<'p> Telling<'p> {
             };
             for (other, reg) in seen {
                 let count = run.last.registers[t][reg.index()].max(0) as usize;
-                let returns =
-                    self.threads[other.index()].iter_mut().filter_map(|item| match item {
-                        Item::Deed { effect, what: Deed::Return } => Some(effect),
-                        Item::Access { .. }
-                        | Item::Deed { .. }
-                        | Item::Place { .. }
-                        | Item::Invoke { .. } => None,
-                    });
+                let returns = self.threads[other.index()].iter_mut().filter_map(|item| {
+                    let Item::Deed { effect, what: Deed::Return } = item else { return None };
+                    Some(effect)
+                });
                 returns.take(count).for_each(|effect| *effect = due.min(*effect));
             }
         }

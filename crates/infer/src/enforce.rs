@@ -145,27 +145,9 @@ impl<'a> Code<'a> {
             Written::Dropped => program.places.iter().map(|place| place.label).collect(),
         };
         let code = thread.code.iter();
-        let fence = |op: &Op, label: Label| match op {
-            Op::Fence(kinds) if !dropped.contains(&label) => *kinds,
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => FenceKinds::default(),
+        let fence = |op: &Op, label: Label| {
+            let Op::Fence(kinds) = op else { return FenceKinds::default() };
+            if dropped.contains(&label) { FenceKinds::default() } else { *kinds }
         };
         Code {
             thread,
@@ -270,25 +252,10 @@ impl<'a> Code<'a> {
             if at == to {
                 return true;
             }
-            match self.thread.stmt(at).op {
-                Op::Skip | Op::Fence(_) | Op::Drain(_) => at = self.thread.stmt(at).next,
-                Op::Assign { .. }
-                | Op::Choose { .. }
-                | Op::Load { .. }
-                | Op::Store { .. }
-                | Op::Update { .. }
-                | Op::Branch { .. }
-                | Op::Assume(_)
-                | Op::Assert(_)
-                | Op::New { .. }
-                | Op::Free { .. }
-                | Op::Leave
-                | Op::AtomicBegin
-                | Op::AtomicEnd
-                | Op::Invoke { .. }
-                | Op::Return { .. }
-                | Op::Halt => return false,
+            if !matches!(self.thread.stmt(at).op, Op::Skip | Op::Fence(_) | Op::Drain(_)) {
+                return false;
             }
+            at = self.thread.stmt(at).next;
         }
         false
     }
@@ -314,27 +281,8 @@ fn reached(thread: &Thread) -> Vec<bool> {
             continue;
         }
         let stmt = thread.stmt(pc);
-        let atomic = match stmt.op {
-            Op::AtomicBegin => true,
-            Op::AtomicEnd => false,
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => atomic,
-        };
+        let atomic =
+            !matches!(stmt.op, Op::AtomicEnd) && (atomic || matches!(stmt.op, Op::AtomicBegin));
         stack.extend(flow::successors(stmt).map(|next| (next, atomic)));
     }
     outside

@@ -102,26 +102,10 @@ fn atomic(thread: &Thread, init: bool) -> Vec<bool> {
         }
         atomic[pc.index()] = inside;
         let stmt = thread.stmt(pc);
-        let inside = match stmt.op {
-            Op::AtomicBegin => true,
-            Op::AtomicEnd => init,
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => inside,
+        let inside = if let Op::AtomicEnd = stmt.op {
+            init
+        } else {
+            inside || matches!(stmt.op, Op::AtomicBegin)
         };
         open.extend(flow::successors(stmt).map(|next| (next, inside)));
     }

@@ -119,26 +119,15 @@ pub fn drained(thread: &Thread, place: Pc, store: Label) -> Option<Address> {
     for _ in 0..thread.code.len() {
         let [before] = ways[at.index()][..] else { return None };
         let stmt = thread.stmt(before);
-        match &stmt.op {
-            Op::Store { to, .. } if stmt.label == store => return Some(to.clone()),
-            Op::Skip | Op::Fence(_) | Op::Drain(_) => at = before,
-            Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => return None,
+        if let Op::Store { to, .. } = &stmt.op
+            && stmt.label == store
+        {
+            return Some(to.clone());
         }
+        if !matches!(stmt.op, Op::Skip | Op::Fence(_) | Op::Drain(_)) {
+            return None;
+        }
+        at = before;
     }
     None
 }

@@ -85,27 +85,10 @@ pub fn without_waits(problem: &Problem, outcomes: bool) -> Waiting {
                 next: end,
                 critical: from.critical,
             };
-            match &mut from.op {
-                Op::Branch { then, .. } if edge.first => *then = end,
-                Op::Branch { otherwise, .. } => *otherwise = end,
-                Op::Skip
-                | Op::Assign { .. }
-                | Op::Choose { .. }
-                | Op::Load { .. }
-                | Op::Store { .. }
-                | Op::Update { .. }
-                | Op::Fence(_)
-                | Op::Drain(_)
-                | Op::Assume(_)
-                | Op::Assert(_)
-                | Op::New { .. }
-                | Op::Free { .. }
-                | Op::Leave
-                | Op::AtomicBegin
-                | Op::AtomicEnd
-                | Op::Invoke { .. }
-                | Op::Return { .. }
-                | Op::Halt => from.next = end,
+            if let Op::Branch { then, otherwise, .. } = &mut from.op {
+                *(if edge.first { then } else { otherwise }) = end;
+            } else {
+                from.next = end;
             }
             thread.code.push(stmt);
         }
@@ -212,35 +195,13 @@ fn is_wait(thread: &Thread, ways_in: &[Vec<Pc>], live: &[Vec<bool>], head: Pc, l
 fn success(thread: &Thread, pc: Pc, result: Reg) -> Option<Pc> {
     let next = thread.stmt(pc).next;
     let branch = onward(thread, next).last().unwrap_or(next);
-    match &thread.stmt(branch).op {
-        Op::Branch { cond, then, otherwise } => match cond {
-            Expr::Var(reg) if *reg == result => Some(*then),
-            Expr::Unary(UnOp::Not, inner) if **inner == Expr::Var(result) => Some(*otherwise),
-            Expr::Const(_)
-            | Expr::Var(_)
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::Select(..) => None,
-        },
-        Op::Skip
-        | Op::Assign { .. }
-        | Op::Choose { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Update { .. }
-        | Op::Fence(_)
-        | Op::Drain(_)
-        | Op::Assume(_)
-        | Op::Assert(_)
-        | Op::New { .. }
-        | Op::Free { .. }
-        | Op::Leave
-        | Op::AtomicBegin
-        | Op::AtomicEnd
-        | Op::Invoke { .. }
-        | Op::Return { .. }
-        | Op::Halt => None,
+    let Op::Branch { cond, then, otherwise } = &thread.stmt(branch).op else { return None };
+    let result = Expr::Var(result);
+    if *cond == result {
+        return Some(*then);
     }
+    let Expr::Unary(UnOp::Not, inner) = cond else { return None };
+    (**inner == result).then_some(*otherwise)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::tso::Tso;
 use fencepost_ir::StoreBuffers;
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::fmt;
 
 /// How a model is built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +45,18 @@ pub struct ModelSpec {
     /// How it is built.
     pub kind: Kind,
 }
+
+/// What is wrong with a model file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ModelFileError(String);
+
+impl fmt::Display for ModelFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ModelFileError {}
 
 /// Something to do with a model, whichever it is.
 pub trait Visitor {
@@ -127,7 +140,7 @@ impl ModelSpec {
     }
 
     /// A model described in a file; what is wrong with it otherwise.
-    pub fn from_toml(text: &str) -> Result<ModelSpec, String> {
+    pub fn from_toml(text: &str) -> Result<ModelSpec, ModelFileError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields, rename_all = "kebab-case")]
         struct File {
@@ -141,7 +154,7 @@ impl ModelSpec {
         fn yes() -> bool {
             true
         }
-        let file: File = toml::from_str(text).map_err(|e| e.to_string())?;
+        let file: File = toml::from_str(text).map_err(|e| ModelFileError(e.to_string()))?;
         let mut bypass = Bypass { read_own_early: file.read_own_writes_early, ..NOTHING };
         for pair in &file.relax {
             match pair.replace(' ', "").to_ascii_uppercase().as_str() {
@@ -150,15 +163,16 @@ impl ModelSpec {
                 "R->R" => bypass.load_load = true,
                 "R->W" => bypass.load_store = true,
                 _ => {
-                    return Err(format!(
+                    return Err(ModelFileError(format!(
                         "`relax` holds {pair:?}; it may hold \"W->R\", \"W->W\", \"R->R\", \"R->W\""
-                    ));
+                    )));
                 }
             }
         }
         let known = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
         if file.name.is_empty() || !file.name.chars().all(known) {
-            return Err("`name` must be made of letters, digits, `-`, `_`, `.` and `+`".into());
+            let what = "`name` must be made of letters, digits, `-`, `_`, `.` and `+`";
+            return Err(ModelFileError(what.into()));
         }
         Ok(ModelSpec {
             name: file.name.to_ascii_lowercase().into(),
@@ -257,9 +271,10 @@ mod tests {
 
     #[test]
     fn a_wrong_model_file_says_what_is_wrong() {
-        let wrong = ModelSpec::from_toml("name = \"x\"\nrelax = [\"W->X\"]").unwrap_err();
+        let wrong =
+            ModelSpec::from_toml("name = \"x\"\nrelax = [\"W->X\"]").unwrap_err().to_string();
         assert!(wrong.contains("\"W->X\""), "{wrong}");
-        assert!(ModelSpec::from_toml("name = \"x\"").unwrap_err().contains("relax"));
+        assert!(ModelSpec::from_toml("name = \"x\"").unwrap_err().to_string().contains("relax"));
         assert!(ModelSpec::from_toml("name = \"a b\"\nrelax = []").is_err());
         assert!(ModelSpec::from_toml("\u{0}").is_err());
     }

@@ -35,7 +35,7 @@ pub mod symbolic;
 pub mod table;
 pub mod tso;
 
-pub use catalog::{ModelSpec, Visitor};
+pub use catalog::{ModelFileError, ModelSpec, Visitor};
 pub use event::{Event, EventKind, Source};
 pub use machine::{Action, Attempt, Machine, Reductions, Step, Taken};
 pub use model::{Covering, Fidelity, MemoryModel, Stumble};

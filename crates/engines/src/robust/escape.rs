@@ -285,26 +285,8 @@ fn commit<M: MemoryModel>(
         let mut after = state.clone();
         let mut events: Vec<Event> = Vec::new();
         let taken = machine.take(&mut after, &attempt.step, &mut events);
-        let is_it = |event: &Event| match event.kind {
-            EventKind::Commit { loc: at, .. } => at == loc,
-            EventKind::Fetch { .. }
-            | EventKind::Load { .. }
-            | EventKind::Store { .. }
-            | EventKind::Write { .. }
-            | EventKind::Stay { .. }
-            | EventKind::Update { .. }
-            | EventKind::Fence(_)
-            | EventKind::Drain(_)
-            | EventKind::Set { .. }
-            | EventKind::Test(_)
-            | EventKind::New(_)
-            | EventKind::Free(_)
-            | EventKind::Leave
-            | EventKind::AtomicBegin
-            | EventKind::AtomicEnd
-            | EventKind::Skip
-            | EventKind::Defer => false,
-        };
+        let is_it =
+            |event: &Event| matches!(event.kind, EventKind::Commit { loc: at, .. } if at == loc);
         if taken == Ok(Taken::Yes) && events.iter().any(is_it) {
             *state = after;
             return Some(attempt.step);

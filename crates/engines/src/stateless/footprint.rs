@@ -83,24 +83,8 @@ impl Record for Footprint {
     #[inline]
     fn event(&mut self, event: impl FnOnce() -> Event) {
         let event = event();
-        match event.kind {
-            EventKind::Set { .. } | EventKind::Test(_) => {}
-            EventKind::Fetch { .. }
-            | EventKind::Load { .. }
-            | EventKind::Store { .. }
-            | EventKind::Write { .. }
-            | EventKind::Commit { .. }
-            | EventKind::Stay { .. }
-            | EventKind::Update { .. }
-            | EventKind::Fence(_)
-            | EventKind::Drain(_)
-            | EventKind::New(_)
-            | EventKind::Free(_)
-            | EventKind::Leave
-            | EventKind::AtomicBegin
-            | EventKind::AtomicEnd
-            | EventKind::Skip
-            | EventKind::Defer => self.noted.push((event.kind, event.pc)),
+        if !matches!(event.kind, EventKind::Set { .. } | EventKind::Test(_)) {
+            self.noted.push((event.kind, event.pc));
         }
     }
 }

@@ -402,26 +402,7 @@ fn moves(execution: &Execution, more: Option<&Move>) -> Vec<Move> {
 /// By program counter: whether a step that begins there meets a `choose`.
 fn chooses(thread: &fencepost_ir::Thread) -> Vec<bool> {
     let in_blocks = thread.code.iter().any(|stmt| matches!(stmt.op, Op::Choose { .. }));
-    let of = |op: &Op| match op {
-        Op::Choose { .. } => true,
-        Op::AtomicBegin => in_blocks,
-        Op::Skip
-        | Op::Assign { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Update { .. }
-        | Op::Fence(_)
-        | Op::Drain(_)
-        | Op::Branch { .. }
-        | Op::Assume(_)
-        | Op::Assert(_)
-        | Op::New { .. }
-        | Op::Free { .. }
-        | Op::Leave
-        | Op::AtomicEnd
-        | Op::Invoke { .. }
-        | Op::Return { .. }
-        | Op::Halt => false,
-    };
+    let of =
+        |op: &Op| matches!(op, Op::Choose { .. }) || in_blocks && matches!(op, Op::AtomicBegin);
     thread.code.iter().map(|stmt| of(&stmt.op)).collect()
 }

@@ -1,6 +1,6 @@
 //! What program simulates this one under SC, and how does it read in another language?
 //!
-//! - [`simulation`]: what is simulated, and how.
+//! - [`mod@simulation`]: what is simulated, and how.
 
 pub mod simulation;
 
