@@ -9,12 +9,12 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 /// How many times as many seeds as in `cargo test`, unless told otherwise.
-const USUAL: u64 = 8;
+const USUAL: u64 = 4;
 
 /// How it is called.
 const USAGE: &str = "usage: cargo xtask campaign [SIZE] [TEST...]
 
-  SIZE   how many times as many seeds as in `cargo test` [default: 8]
+  SIZE   how many times as many seeds as in `cargo test` [default: 4]
   TEST   the tests with one of these in their path, instead of those with `random`";
 
 /// Runs the random tests.

@@ -1,6 +1,6 @@
 //! The command line through the real binary: what is printed, and with which exit code.
 //!
-//! The cases are in `tests/cmd`; `TRYCMD=overwrite cargo test -p fencepost --test command_line` writes
+//! The cases are in `tests/cmd`; `TRYCMD=overwrite cargo test -p fencepost --test fencepost command_line` writes
 //! what is printed now into them. Times are elided there.
 
 #[test]

@@ -1,7 +1,6 @@
 //! All tests of the binary, as one test binary.
 
 mod command_line;
-mod documents;
 mod litmus;
 mod litmus_files;
 mod processes;
