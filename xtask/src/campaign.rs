@@ -1,6 +1,6 @@
 //! `cargo xtask campaign`: the random tests with more seeds than `cargo test` draws.
 //!
-//! The same tests from the same binaries: every test with `random` in its path, with `FENCEPOST_CAMPAIGN` set
+//! The same tests from the same binaries: every test with `random` or `campaign` in its path, with `FENCEPOST_CAMPAIGN` set
 //! (`crates/testkit/src/seeds.rs`). What they compared is added up.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ const USUAL: u64 = 4;
 const USAGE: &str = "usage: cargo xtask campaign [SIZE] [TEST...]
 
   SIZE   how many times as many seeds as in `cargo test` [default: 4]
-  TEST   the tests with one of these in their path, instead of those with `random`";
+  TEST   the tests with one of these in their path, instead of those with `random` or `campaign`";
 
 /// Runs the random tests.
 pub(crate) fn campaign(root: &Path, arguments: &[String]) -> ExitCode {
@@ -34,7 +34,7 @@ pub(crate) fn campaign(root: &Path, arguments: &[String]) -> ExitCode {
     let mut command = Command::new(cargo);
     command.args(["test", "--workspace", "--tests", "--", "--show-output"]);
     if tests.is_empty() {
-        command.arg("random");
+        command.args(["random", "campaign"]);
     }
     command.args(tests).env("FENCEPOST_CAMPAIGN", size.to_string());
     let child = command.current_dir(root).stdout(Stdio::piped()).spawn();

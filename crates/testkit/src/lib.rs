@@ -21,4 +21,4 @@ mod seeds;
 pub use lower::{lower, lower_with_places, problem};
 pub use panics::caught;
 pub use random::Random;
-pub use seeds::{compared, seeds};
+pub use seeds::{compared, is_campaign, seeds};

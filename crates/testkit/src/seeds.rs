@@ -24,6 +24,11 @@ pub fn seeds(usual: u64) -> Range<u64> {
     }
 }
 
+/// Whether `cargo xtask campaign` runs the tests: some look at more then, without random programs.
+pub fn is_campaign() -> bool {
+    std::env::var_os("FENCEPOST_CAMPAIGN").is_some()
+}
+
 fn number(text: &str) -> Option<u64> {
     text.parse().ok()
 }

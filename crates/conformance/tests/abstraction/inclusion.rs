@@ -7,6 +7,7 @@ use fencepost_ir::Problem;
 use fencepost_models::mutation::Mutated;
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::Limits;
+use fencepost_testkit::is_campaign;
 use fencepost_testkit::programs::{Profile, program, shrink};
 use std::fs;
 
@@ -106,6 +107,20 @@ fn regress() {
     assert_eq!(tally.cut, 0, "every search is small enough");
     let tally = files("regress", LARGE_SCOPE, |file| LARGE.contains(&file));
     assert!(tally.complete > 0, "some searches are small enough: {tally:?}");
+}
+
+/// The large programs in full, and more states of mutual exclusion: minutes, so only in `cargo xtask campaign`.
+#[test]
+fn campaign_of_large_programs() {
+    if !is_campaign() {
+        return println!("only in `cargo xtask campaign`");
+    }
+    for name in ["papers", "regress"] {
+        let tally = files(name, Scope::whole(), |file| LARGE.contains(&file));
+        assert!(tally.complete > 0, "some searches are small enough: {tally:?}");
+    }
+    let tally = folder("mutex", Scope { states: 4_000, ..LARGE_SCOPE });
+    assert!(tally.complete > 300, "many searches are small enough: {tally:?}");
 }
 
 fn random(profile: Profile) {
