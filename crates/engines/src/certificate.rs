@@ -184,7 +184,7 @@ fn put<'s, M: MemoryModel>(
     writeln!(out, "{}", Header { states, ..header }.to_line())?;
     let mut state = machine.blank();
     for packed in members {
-        machine.unpack(packed, &mut state, |_| {});
+        machine.unpack(packed, &mut state);
         writeln!(out, "{}", plain(machine, &state, buffer).to_line())?;
     }
     out.flush()?;

@@ -94,7 +94,7 @@ fn violation_of(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> Opti
     let Path { trace, states } = path;
     let mut state = machine.blank();
     match states.last() {
-        Some(last) => machine.unpack(last, &mut state, |_| {}),
+        Some(last) => machine.unpack(last, &mut state),
         None => {
             let mut choices = Choices::scripted(&trace.init);
             if let Err((thread, stumble)) = machine.start(&mut state, &mut choices, &mut ()) {
@@ -124,7 +124,7 @@ fn moves(machine: &Machine<'_, Buffered<Coherence>>, path: &Path) -> Vec<Move> {
     let mut state = machine.blank();
     let steps = path.trace.steps.iter().zip(&path.states);
     let told = |(step, before): (&Step, &Vec<u8>)| {
-        machine.unpack(before, &mut state, |_| {});
+        machine.unpack(before, &mut state);
         moved(machine, &state, step)
     };
     steps.map(told).collect()

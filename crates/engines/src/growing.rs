@@ -62,7 +62,7 @@ pub(crate) fn growing<M: MemoryModel, V: AsRef<Arena>>(
     }
     let mut state = machine.blank();
     for bytes in found.latest(LOOK) {
-        machine.unpack(bytes, &mut state, |_| {});
+        machine.unpack(bytes, &mut state);
         for (what, values) in &mut wide {
             values.insert(machine.observe(&state, *what));
         }

@@ -116,7 +116,7 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
         assert!(choices.advance(), "a path begins at an initial state");
     }
     for pair in path.windows(2) {
-        machine.unpack(pair[0], &mut state, |_| {});
+        machine.unpack(pair[0], &mut state);
         let right = machine.steps(&state).into_iter().find(|attempt| {
             attempt.taken == Ok(Taken::Yes)
                 && leads(machine.encode(&attempt.after, &mut writer), pair[1])
@@ -125,7 +125,7 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
     }
     if target.detail != INITIAL && target.detail != ITSELF {
         let last = path.last().expect("a step comes from a state");
-        machine.unpack(last, &mut state, |_| {});
+        machine.unpack(last, &mut state);
         trace.steps.push(machine.steps(&state).swap_remove(target.detail as usize).step);
     }
     Path { trace, states: path.into_iter().map(<[u8]>::to_vec).collect() }

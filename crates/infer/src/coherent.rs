@@ -84,7 +84,7 @@ impl Ordered for LabelledMachine<'_, '_, Abstract, Coherent> {
     fn key(&self, state: &[u8], compared: &mut Compared, key: &mut Vec<u8>) {
         let Compared { work, state: unpacked } = compared;
         self.machine.key(state, work, key);
-        self.machine.unpack(state, unpacked, |_| {});
+        self.machine.unpack(state, unpacked);
         for buffer in &unpacked.pending {
             key.extend_from_slice(&(buffer.head.len() as u32).to_le_bytes());
             for entry in &buffer.head {

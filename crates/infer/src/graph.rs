@@ -219,7 +219,7 @@ impl<'m, 'p, M: MemoryModel, P: Prevention<M>> LabelledMachine<'m, 'p, M, P> {
     /// Hands out each step of a state.
     fn each(&self, bytes: &[u8], scratch: &mut Scratch<M::Pending>, out: &mut impl Out) {
         let machine = self.machine;
-        machine.unpack(bytes, &mut scratch.base, |_| {});
+        machine.unpack(bytes, &mut scratch.base);
         scratch.labels.clear();
         if machine.wrong(&scratch.base).is_some() {
             out.error(&scratch.labels);

@@ -189,23 +189,24 @@ impl<V> Expr<V> {
         }
     }
 
-    fn eval_nested(&self, leaf: &impl Fn(&V) -> Value) -> Result<Value, Fault> {
+    /// The same for any closure: one copy in the binary, where [`Expr::eval`] has one for each caller.
+    fn eval_nested(&self, leaf: &dyn Fn(&V) -> Value) -> Result<Value, Fault> {
         match self {
             Expr::Const(value) => Ok(*value),
             Expr::Var(var) => Ok(leaf(var)),
-            Expr::Unary(op, a) => op.apply(a.eval(leaf)?),
+            Expr::Unary(op, a) => op.apply(a.eval_nested(leaf)?),
             Expr::Binary(BinOp::And, a, b) => {
-                Ok(Value::from(a.eval(leaf)? != 0 && b.eval(leaf)? != 0))
+                Ok(Value::from(a.eval_nested(leaf)? != 0 && b.eval_nested(leaf)? != 0))
             }
             Expr::Binary(BinOp::Or, a, b) => {
-                Ok(Value::from(a.eval(leaf)? != 0 || b.eval(leaf)? != 0))
+                Ok(Value::from(a.eval_nested(leaf)? != 0 || b.eval_nested(leaf)? != 0))
             }
-            Expr::Binary(op, a, b) => op.apply(a.eval(leaf)?, b.eval(leaf)?),
+            Expr::Binary(op, a, b) => op.apply(a.eval_nested(leaf)?, b.eval_nested(leaf)?),
             Expr::Select(c, a, b) => {
-                if c.eval(leaf)? != 0 {
-                    a.eval(leaf)
+                if c.eval_nested(leaf)? != 0 {
+                    a.eval_nested(leaf)
                 } else {
-                    b.eval(leaf)
+                    b.eval_nested(leaf)
                 }
             }
         }

@@ -12,16 +12,27 @@ pub fn locate(
     address: &Address,
     read: &impl Fn(&Reg) -> Value,
 ) -> Result<Loc, Fault> {
+    if address.cell.is_none() && address.index.is_none() {
+        return Ok(address.base);
+    }
+    compute(shape, address, read)
+}
+
+fn compute(
+    shape: &Shape<'_>,
+    address: &Address,
+    read: &dyn Fn(&Reg) -> Value,
+) -> Result<Loc, Fault> {
     let mut loc = address.base.0;
     if let Some((pool, cell)) = &address.cell {
-        let reference = cell.eval(read)?;
+        let reference = cell.eval(&read)?;
         if reference == 0 {
             return Err(Fault::NullReference);
         }
         loc += (reference as u32 - 1) * shape.program().pool(*pool).stride;
     }
     if let Some((len, index)) = &address.index {
-        let index = index.eval(read)?;
+        let index = index.eval(&read)?;
         let inside = u32::try_from(index).ok().filter(|at| at < len);
         loc += inside.ok_or(Fault::OutOfBounds)?;
     }
@@ -50,18 +61,18 @@ pub(crate) fn check_limits(limits: Option<(Value, Value)>, value: Value) -> Resu
 pub(crate) fn apply_update(
     update: &Update,
     old: Value,
-    read: &impl Fn(&Reg) -> Value,
+    read: &dyn Fn(&Reg) -> Value,
 ) -> Result<(Option<Value>, Value), Fault> {
     Ok(match update {
         Update::Cas { expected, new } => {
-            let (expected, new) = (expected.eval(read)?, new.eval(read)?);
+            let (expected, new) = (expected.eval(&read)?, new.eval(&read)?);
             if old == expected { (Some(new), 1) } else { (None, 0) }
         }
-        Update::Swap { new } => (Some(new.eval(read)?), old),
+        Update::Swap { new } => (Some(new.eval(&read)?), old),
         Update::Add { by } => {
-            let sum = old.checked_add(by.eval(read)?).ok_or(Fault::Overflow)?;
+            let sum = old.checked_add(by.eval(&read)?).ok_or(Fault::Overflow)?;
             (Some(sum), old)
         }
-        Update::Bits { op, by } => (Some(op.apply(old, by.eval(read)?)?), old),
+        Update::Bits { op, by } => (Some(op.apply(old, by.eval(&read)?)?), old),
     })
 }

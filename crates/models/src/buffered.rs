@@ -204,12 +204,12 @@ impl<D: Discipline> Access<'_, '_, D> {
     }
 
     #[inline]
-    fn load<R: Record>(
+    fn load(
         &self,
         state: &mut State<D::Queues>,
         reg: Reg,
         from: &Address,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Issue, Fault> {
         let loc = self.locate(state, from)?;
         if !self.discipline.may_load(&mut state.pending, self.t) {
@@ -227,12 +227,12 @@ impl<D: Discipline> Access<'_, '_, D> {
     }
 
     #[inline]
-    fn store<R: Record>(
+    fn store(
         &self,
         state: &mut State<D::Queues>,
         to: &Address,
         value: &Expr<Reg>,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Issue, Fault> {
         let loc = self.locate(state, to)?;
         let value = value.eval(&|r| state.register(self.shape, self.t, *r))?;
@@ -251,13 +251,13 @@ impl<D: Discipline> Access<'_, '_, D> {
         Ok(Issue::Done)
     }
 
-    fn update<R: Record>(
+    fn update(
         &self,
         state: &mut State<D::Queues>,
         reg: Option<Reg>,
         at: &Address,
         update: &Update,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Issue, Fault> {
         let loc = self.locate(state, at)?;
         if !self.discipline.may_update(self.shape, &mut state.pending, self.t, loc) {
@@ -277,11 +277,11 @@ impl<D: Discipline> Access<'_, '_, D> {
         Ok(Issue::Done)
     }
 
-    fn execute<R: Record>(
+    fn execute(
         &self,
         state: &mut State<D::Queues>,
         op: MemoryOp<'_>,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Issue, Fault> {
         match op {
             MemoryOp::Load { reg, from } => self.load(state, reg, from, record),
@@ -328,14 +328,14 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     }
 
     #[inline]
-    fn issue<R: Record>(
+    fn issue(
         &self,
         shape: &Shape<'_>,
         state: &mut State<D::Queues>,
         t: ThreadId,
         pc: Pc,
         way: u32,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Issue, Stumble> {
         let stmt = shape.stmt(t, pc);
         let access = Access { discipline: &self.0, shape, t, pc, label: stmt.label, way };
@@ -349,13 +349,13 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     }
 
     #[inline]
-    fn perform<R: Record>(
+    fn perform(
         &self,
         shape: &Shape<'_>,
         state: &mut State<D::Queues>,
         t: ThreadId,
         step: u32,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<(), Stumble> {
         let Committed { loc, value, stays } = self.0.commit(shape, &mut state.pending, t, step);
         let kind =

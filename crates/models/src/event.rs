@@ -115,19 +115,37 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// Takes the events of a step. The search passes `()` and pays nothing.
+/// Takes the events of a step.
 pub trait Record {
-    /// One event.
-    fn event(&mut self, event: impl FnOnce() -> Event);
+    /// Whether the events are used. The search passes `()`, and then no event is built.
+    fn wanted(&self) -> bool {
+        true
+    }
+
+    /// Takes one event.
+    fn take(&mut self, event: Event);
+}
+
+impl dyn Record + '_ {
+    /// Builds and takes an event if events are wanted.
+    #[inline]
+    pub fn event(&mut self, event: impl FnOnce() -> Event) {
+        if self.wanted() {
+            self.take(event());
+        }
+    }
 }
 
 impl Record for () {
-    #[inline]
-    fn event(&mut self, _: impl FnOnce() -> Event) {}
+    fn wanted(&self) -> bool {
+        false
+    }
+
+    fn take(&mut self, _: Event) {}
 }
 
 impl Record for Vec<Event> {
-    fn event(&mut self, event: impl FnOnce() -> Event) {
-        self.push(event());
+    fn take(&mut self, event: Event) {
+        self.push(event);
     }
 }

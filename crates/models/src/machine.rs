@@ -8,10 +8,12 @@
 //! - [`ordered`]: which states stand for others, under an abstract model.
 //! - `packed`: a state as a byte string.
 //! - [`choice`]: which way `choose` goes inside a step.
+//! - `direct`: code that runs directly on memory.
 //! - `run`: executing statements.
 //! - [`system`]: the machine as a transition system to search.
 
 pub mod choice;
+mod direct;
 pub mod ordered;
 mod packed;
 mod run;
@@ -127,11 +129,11 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
 
     /// Runs `init` and the first local statements of every thread. False when `init` is blocked. A
     /// stumble comes with the thread that stumbled, none for `init`.
-    pub fn start<R: Record>(
+    pub fn start(
         &self,
         state: &mut State<M::Pending>,
         choices: &mut Choices,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<bool, (Option<ThreadId>, Stumble)> {
         *state = self.blank();
         choices.rewind();
@@ -145,11 +147,11 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     }
 
     /// Takes one step. When it is not taken, or stumbles, the state is not to be used any more.
-    pub fn take<R: Record>(
+    pub fn take(
         &self,
         state: &mut State<M::Pending>,
         step: &Step,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Taken, Stumble> {
         match &step.action {
             Action::Run(script) => {
@@ -214,12 +216,12 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         locate(&self.shape, address, &|reg| state.register(&self.shape, t, *reg)).ok()
     }
 
-    fn perform<R: Record>(
+    fn perform(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         which: u32,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<(), Stumble> {
         self.model.perform(&self.shape, state, t, which, record)?;
         self.settle(state, t, record)
@@ -303,7 +305,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     fn is_allowed(&self, state: &State<M::Pending>, at: usize, operations: &Operations) -> bool {
         let allowed = self.allowed.iter().find(|(position, _)| *position == at);
         let (_, allowed) = allowed.expect("there for every such property");
-        let allowed = allowed.get_or_init(|| specification::allowed(self, operations));
+        let allowed = allowed.get_or_init(|| specification::allowed(&self.shape, operations));
         allowed.explains(operations, &|t, reg| state.register(&self.shape, t, reg))
     }
 

@@ -97,14 +97,14 @@ pub trait MemoryModel: Sync {
 
     /// Executes the memory operation at `pc`, or (for a model that defers) an assignment or assertion
     /// whose registers are not known yet; in this of its [ways](Self::ways).
-    fn issue<R: Record>(
+    fn issue(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Self::Pending>,
         t: ThreadId,
         pc: Pc,
         way: u32,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Issue, Stumble>;
 
     /// The internal steps of a thread that are possible now, as numbers that [`Self::perform`]
@@ -118,13 +118,13 @@ pub trait MemoryModel: Sync {
     );
 
     /// Takes an internal step.
-    fn perform<R: Record>(
+    fn perform(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Self::Pending>,
         t: ThreadId,
         step: u32,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<(), Stumble>;
 
     /// Whether nothing is pending for the thread.

@@ -215,7 +215,7 @@ pub fn replay_along<M: MemoryModel>(
             return diverge(Some(at), "there is no such thread");
         }
         if let Some(packed) = states.get(at) {
-            machine.unpack(packed, &mut state, |_| {});
+            machine.unpack(packed, &mut state);
         }
         let taken = machine.take(&mut state, step, &mut events);
         let stumbled = match taken {

@@ -10,9 +10,8 @@
 //! blocked, faults or fails an assertion does not count; that operations do so when they run
 //! alone is found by checking the program under SC.
 
-use crate::machine::Machine;
 use crate::machine::choice::Choices;
-use crate::model::MemoryModel;
+use crate::shape::Shape;
 use crate::state::Memory;
 use fencepost_ir::{Consistency, Operation, Operations, Reg, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,12 +131,11 @@ impl Level {
     }
 }
 
-/// Runs the operations in every order. The machine's model does not matter: what runs alone acts on
-/// memory directly.
-pub fn allowed<M: MemoryModel>(machine: &Machine<'_, M>, operations: &Operations) -> Allowed {
+/// Runs the operations in every order.
+pub fn allowed(shape: &Shape<'_>, operations: &Operations) -> Allowed {
     let slots = slots(operations);
     let mut first = Level::default();
-    for memory in beginnings(machine) {
+    for memory in beginnings(shape) {
         first.reach(vec![0; operations.threads.len()], memory);
     }
     let mut levels = vec![first.all];
@@ -149,7 +147,7 @@ pub fn allowed<M: MemoryModel>(machine: &Machine<'_, M>, operations: &Operations
                 let Some(operation) = all.get(at) else { continue };
                 let mut done = situation.done.clone();
                 done[thread] += 1;
-                for (result, memory) in effects(machine, operation, &situation.memory) {
+                for (result, memory) in effects(shape, operation, &situation.memory) {
                     let to = after.reach(done.clone(), memory);
                     let result = slots[thread][at].zip(result);
                     situation.next.push(Next { thread, result, to });
@@ -199,17 +197,17 @@ fn slots(operations: &Operations) -> Vec<Vec<Option<usize>>> {
 }
 
 /// Memory as `init` can leave it.
-fn beginnings<M: MemoryModel>(machine: &Machine<'_, M>) -> Vec<Memory> {
-    let blank = machine.blank().memory;
-    match &machine.shape.program().init {
+fn beginnings(shape: &Shape<'_>) -> Vec<Memory> {
+    let blank = Memory::start(shape);
+    match &shape.program().init {
         None => vec![blank],
-        Some(init) => ends(machine, init, &blank).into_iter().map(|(_, memory)| memory).collect(),
+        Some(init) => ends(shape, init, &blank).into_iter().map(|(_, memory)| memory).collect(),
     }
 }
 
 /// What an operation can return, and memory after it.
-fn effects<M: MemoryModel>(
-    machine: &Machine<'_, M>,
+fn effects(
+    shape: &Shape<'_>,
     operation: &Operation,
     before: &Memory,
 ) -> Vec<(Option<Value>, Memory)> {
@@ -219,7 +217,7 @@ fn effects<M: MemoryModel>(
             found.push(effect);
         }
     };
-    for (registers, after) in ends(machine, &operation.body, before) {
+    for (registers, after) in ends(shape, &operation.body, before) {
         let result = operation.result.map(|(inside, _)| registers[inside.index()]);
         if operation.repeats {
             add((result, before.clone()));
@@ -233,8 +231,8 @@ fn effects<M: MemoryModel>(
 }
 
 /// Registers and memory at the end of code that runs alone, for each way `choose` can go.
-fn ends<M: MemoryModel>(
-    machine: &Machine<'_, M>,
+fn ends(
+    shape: &Shape<'_>,
     code: &fencepost_ir::Thread,
     before: &Memory,
 ) -> Vec<(Vec<Value>, Memory)> {
@@ -243,7 +241,7 @@ fn ends<M: MemoryModel>(
     loop {
         choices.rewind();
         let mut memory = before.clone();
-        if let Ok(Some(registers)) = machine.run_alone(code, &mut memory, &mut choices, &mut ()) {
+        if let Ok(Some(registers)) = shape.run_alone(code, &mut memory, &mut choices, &mut ()) {
             ends.push((registers, memory));
         }
         if !choices.advance() {

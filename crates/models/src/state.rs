@@ -25,6 +25,16 @@ pub struct State<P> {
     pub pending: P,
 }
 
+impl Memory {
+    /// Memory before anything ran.
+    pub(crate) fn start(shape: &Shape<'_>) -> Self {
+        Memory {
+            values: shape.program().locations.iter().map(|l| l.init).collect(),
+            allocated: vec![false; shape.cells],
+        }
+    }
+}
+
 impl<P> State<P> {
     /// The state before anything ran.
     pub fn start(shape: &Shape<'_>, pending: P) -> Self {
@@ -32,10 +42,7 @@ impl<P> State<P> {
         State {
             pcs: vec![Pc(0); program.threads.len()],
             registers: vec![0; shape.registers],
-            memory: Memory {
-                values: program.locations.iter().map(|l| l.init).collect(),
-                allocated: vec![false; shape.cells],
-            },
+            memory: Memory::start(shape),
             pending,
         }
     }

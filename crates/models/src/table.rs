@@ -80,13 +80,13 @@ impl Table {
     }
 
     /// Performs one entry whose operands are known and which nothing blocks.
-    fn perform_entry<R: Record>(
+    fn perform_entry(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Vec<Window>>,
         t: ThreadId,
         entry: usize,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<(), Fault> {
         let window = &state.pending[t.index()];
         let pc = window.pc(entry);
@@ -168,12 +168,12 @@ impl Table {
     }
 
     /// Performs what waits for nothing but its operands, and drops fences that order nothing more.
-    fn tidy<R: Record>(
+    fn tidy(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Vec<Window>>,
         t: ThreadId,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<(), Stumble> {
         let mut entry = 0;
         while entry < state.pending[t.index()].len() {
@@ -322,14 +322,14 @@ impl MemoryModel for Table {
         })
     }
 
-    fn issue<R: Record>(
+    fn issue(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Vec<Window>>,
         t: ThreadId,
         pc: Pc,
         _: u32,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Issue, Stumble> {
         let stmt = shape.stmt(t, pc);
         let (label, ahead) = (Some(stmt.label), None);
@@ -456,13 +456,13 @@ impl MemoryModel for Table {
         }
     }
 
-    fn perform<R: Record>(
+    fn perform(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Vec<Window>>,
         t: ThreadId,
         step: u32,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<(), Stumble> {
         let label = shape.stmt(t, state.pending[t.index()].pc(step as usize)).label;
         self.perform_entry(shape, state, t, step as usize, record)

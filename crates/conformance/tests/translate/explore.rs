@@ -171,7 +171,7 @@ impl<M: MemoryModel> TransitionSystem for Watched<'_, M> {
     }
 
     fn expand<S: Sink>(&self, bytes: &[u8], (scratch, state): &mut Self::Scratch, sink: &mut S) {
-        self.machine.unpack(bytes, state, |_| {});
+        self.machine.unpack(bytes, state);
         self.tell(state, sink);
         let mut tagged = Tagged { sink, wrong: false };
         self.machine.expand(bytes, scratch, &mut tagged);

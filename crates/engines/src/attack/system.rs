@@ -182,7 +182,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
         mut visit: impl FnMut(u32, Made<'_>, Outcome<'_>),
     ) {
         let at = scratch.part.decode(&self.machine.shape, &self.addresses, state);
-        self.machine.unpack(&state[at..], &mut scratch.base, |_| {});
+        self.machine.unpack(&state[at..], &mut scratch.base);
         let mut number = 0;
         let mut visit = |made: Made<'_>, outcome: Outcome<'_>| {
             visit(number, made, outcome);
@@ -470,7 +470,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
     }
 
     /// Takes an invisible step. False when it goes wrong.
-    fn passes<R: Record>(&self, state: &mut ScState, t: ThreadId, record: &mut R) -> bool {
+    fn passes(&self, state: &mut ScState, t: ThreadId, record: &mut dyn Record) -> bool {
         match self.machine.run(state, t, &mut Choices::default(), record) {
             Ok(Taken::Yes) => true,
             Ok(Taken::Blocked | Taken::Bounded) => unreachable!("it waits for nothing"),

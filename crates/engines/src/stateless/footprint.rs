@@ -80,9 +80,7 @@ pub(crate) struct Footprint {
 }
 
 impl Record for Footprint {
-    #[inline]
-    fn event(&mut self, event: impl FnOnce() -> Event) {
-        let event = event();
+    fn take(&mut self, event: Event) {
         if !matches!(event.kind, EventKind::Set { .. } | EventKind::Test(_)) {
             self.noted.push((event.kind, event.pc));
         }

@@ -23,7 +23,7 @@ impl<M: Covering> Ordered for Machine<'_, M> {
 
     fn key(&self, state: &[u8], work: &mut Self::Work, key: &mut Vec<u8>) {
         let Work { new, writer, .. } = work;
-        self.unpack(state, new, |_| {});
+        self.unpack(state, new);
         writer.clear();
         self.encode_memory(&new.memory, writer);
         for t in self.shape.program().thread_ids() {
@@ -42,8 +42,8 @@ impl<M: Covering> Ordered for Machine<'_, M> {
         joined: &mut Vec<u8>,
     ) -> Relation {
         let Work { kept: old, new: state, writer } = work;
-        self.unpack(kept, old, |_| {});
-        self.unpack(new, state, |_| {});
+        self.unpack(kept, old);
+        self.unpack(new, state);
         if self.model.covers(&old.pending, &state.pending) {
             return Relation::Covered;
         }

@@ -112,12 +112,27 @@ impl<M: MemoryModel> Machine<'_, M> {
         segments.bytes.clear();
         segments.bytes.extend_from_slice(bytes);
         segments.ends.clear();
-        self.unpack(bytes, state, |end| segments.ends.push(end));
+        self.unpack_noting(bytes, state, Some(&mut segments.ends));
     }
 
-    /// Unpacks a state; the other way round is [`Machine::encode`]. `end` is told where each segment ends.
+    /// Unpacks a state: the inverse of [`Machine::encode`].
+    pub fn unpack(&self, bytes: &[u8], state: &mut State<M::Pending>) {
+        self.unpack_noting(bytes, state, None);
+    }
+
+    /// Unpacks a state and adds the ends of its segments to `ends`.
     #[inline]
-    pub fn unpack(&self, bytes: &[u8], state: &mut State<M::Pending>, mut end: impl FnMut(usize)) {
+    fn unpack_noting(
+        &self,
+        bytes: &[u8],
+        state: &mut State<M::Pending>,
+        mut ends: Option<&mut Vec<usize>>,
+    ) {
+        let mut end = |at| {
+            if let Some(ends) = &mut ends {
+                ends.push(at);
+            }
+        };
         let mut reader = Reader::new(bytes);
         for (field, value) in self.shape.location_fields.iter().zip(&mut state.memory.values) {
             *value = reader.get(*field);

@@ -1,22 +1,20 @@
 //! Executing statements: control flow, registers, records, atomic blocks.
 
 use super::choice::Choices;
+use super::direct::Block;
 use super::{Machine, Taken};
-use crate::address::{apply_update, check_allocated, check_limits, locate};
-use crate::event::{Event, EventKind, Record, Source};
+use crate::address::check_limits;
+use crate::event::{Event, EventKind, Record};
 use crate::model::{Issue, MemoryModel, Stumble};
-use crate::state::{Memory, State};
-use fencepost_ir::{Expr, Fault, Op, Pc, PoolId, Reg, Stmt, Thread, ThreadId, Value};
+use crate::state::State;
+use fencepost_ir::{Expr, Fault, Op, Pc, Reg, Stmt, ThreadId, Value};
 
 /// How many local statements run together at most. A loop without shared accesses then takes several
 /// steps instead of one that never ends.
 const FUSED: usize = 1_000;
 
-/// How many statements an `atomic` or `init` block may run before it counts as endless.
-const ATOMIC: usize = 100_000;
-
 /// How a local statement ended.
-enum Local {
+pub(super) enum Local {
     /// Control is here now.
     At(Pc),
     /// An assumption does not hold.
@@ -29,12 +27,12 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// Executes the next statement of a thread and the local ones after it. When it is not taken, or
     /// stumbles, the state is not to be used any more.
     #[inline]
-    pub fn run<R: Record>(
+    pub fn run(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         choices: &mut Choices,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Taken, Stumble> {
         let pc = state.pcs[t.index()];
         let stmt = self.shape.stmt(t, pc);
@@ -66,7 +64,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                 if !self.model.may_allocate(&self.shape, &state.pending, t) {
                     return Ok(Taken::Blocked);
                 }
-                let reference = self.allocate(&mut state.memory, *pool).map_err(stumble)?;
+                let reference = self.shape.allocate(&mut state.memory, *pool).map_err(stumble)?;
                 self.assign(state, t, *reg, reference).map_err(stumble)?;
                 record.event(|| event(EventKind::New(reference)));
                 stmt.next
@@ -137,11 +135,11 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// After a step: runs local statements, fetches what the model fetches at once, and clears what is
     /// dead.
     #[inline]
-    pub(super) fn settle<R: Record>(
+    pub(super) fn settle(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<(), Stumble> {
         if self.reductions.fuse {
             for _ in 0..FUSED {
@@ -185,12 +183,12 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Lets the model keep an assignment or assertion for later.
-    fn defer<R: Record>(
+    fn defer(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         pc: Pc,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Issue, Stumble> {
         match self.shape.stmt(t, pc).op {
             Op::Assign { .. } | Op::Assert(_) => {
@@ -218,12 +216,12 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     #[inline]
-    fn local<R: Record>(
+    fn local(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         pc: Pc,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Local, Stumble> {
         let stmt = self.shape.stmt(t, pc);
         if !self.model.known(state, t, &self.shape.thread(t).uses[pc.index()]) {
@@ -257,35 +255,20 @@ impl<M: MemoryModel> Machine<'_, M> {
         Ok(())
     }
 
-    /// Takes the lowest free cell of a pool and gives its fields their initial values.
-    fn allocate(&self, memory: &mut Memory, pool: PoolId) -> Result<Value, Fault> {
-        let program = self.shape.program();
-        let first = self.shape.pool_cells[pool.index()] as usize;
-        let pool = program.pool(pool);
-        let free = memory.allocated[first..first + pool.cells as usize].iter().position(|a| !a);
-        let cell = free.ok_or(Fault::PoolExhausted)?;
-        memory.allocated[first + cell] = true;
-        let start = pool.base.index() + cell * pool.stride as usize;
-        for loc in start..start + pool.stride as usize {
-            memory.values[loc] = program.locations[loc].init;
-        }
-        Ok(cell as Value + 1)
-    }
-
     /// Runs the inside of an atomic block directly on memory. None when it is blocked.
-    fn run_atomic<R: Record>(
+    fn run_atomic(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         from: Pc,
         choices: &mut Choices,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<Option<Pc>, Stumble> {
         let shape = self.shape.thread(t);
         let thread = self.shape.program().thread(t);
         let registers = shape.registers..shape.registers + thread.registers.len();
         let block = Block { thread, id: Some(t), limits: &shape.register_limits };
-        self.run_directly(
+        self.shape.run_directly(
             &block,
             from,
             &mut state.registers[registers],
@@ -296,175 +279,28 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Runs the `init` block. False when it is blocked.
-    pub(super) fn run_init<R: Record>(
+    pub(super) fn run_init(
         &self,
         state: &mut State<M::Pending>,
         choices: &mut Choices,
-        record: &mut R,
+        record: &mut dyn Record,
     ) -> Result<bool, Stumble> {
         let program = self.shape.program();
         let Some(init) = &program.init else {
             return Ok(true);
         };
-        Ok(self.run_alone(init, &mut state.memory, choices, record)?.is_some())
-    }
-
-    /// Runs code that is no thread's from its beginning to `Halt`, all registers 0, directly on memory.
-    /// The registers at its end; none when it is blocked.
-    pub(crate) fn run_alone<R: Record>(
-        &self,
-        code: &Thread,
-        memory: &mut Memory,
-        choices: &mut Choices,
-        record: &mut R,
-    ) -> Result<Option<Vec<Value>>, Stumble> {
-        let program = self.shape.program();
-        let limits: Vec<_> = code.registers.iter().map(|r| program.limits(&r.ty)).collect();
-        let mut registers = vec![0; code.registers.len()];
-        let block = Block { thread: code, id: None, limits: &limits };
-        let end = self.run_directly(&block, Pc(0), &mut registers, memory, choices, record)?;
-        Ok(end.map(|_| registers))
-    }
-
-    /// Runs statements on memory until the end of the block.
-    fn run_directly<R: Record>(
-        &self,
-        block: &Block<'_>,
-        from: Pc,
-        registers: &mut [Value],
-        memory: &mut Memory,
-        choices: &mut Choices,
-        record: &mut R,
-    ) -> Result<Option<Pc>, Stumble> {
-        let mut pc = from;
-        for _ in 0..ATOMIC {
-            let stmt = block.thread.stmt(pc);
-            let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
-            let mut event = |kind| {
-                if let Some(thread) = block.id {
-                    record.event(|| Event {
-                        thread,
-                        label: Some(stmt.label),
-                        pc: Some(pc),
-                        ahead: None,
-                        kind,
-                    });
-                }
-            };
-            let put = |registers: &mut [Value], reg: Reg, value: Value| {
-                registers[reg.index()] = check_limits(block.limits[reg.index()], value)?;
-                Ok::<(), Fault>(())
-            };
-            pc = match &stmt.op {
-                Op::Halt => return Ok(Some(pc)),
-                Op::AtomicEnd if block.id.is_some() => {
-                    event(EventKind::AtomicEnd);
-                    return Ok(Some(stmt.next));
-                }
-                Op::AtomicBegin | Op::AtomicEnd | Op::Fence(_) | Op::Leave | Op::Invoke { .. } => {
-                    stmt.next
-                }
-                Op::Drain(at) => {
-                    let loc = locate(&self.shape, at, &|r| registers[r.index()]);
-                    check_allocated(&self.shape, memory, loc.map_err(stumble)?).map_err(stumble)?;
-                    stmt.next
-                }
-                Op::Load { reg, from } => {
-                    let loc = locate(&self.shape, from, &|r| registers[r.index()]);
-                    let loc = loc.map_err(stumble)?;
-                    check_allocated(&self.shape, memory, loc).map_err(stumble)?;
-                    let value = memory.values[loc.index()];
-                    event(EventKind::Load { loc, value, source: Source::Memory });
-                    put(registers, *reg, value).map_err(stumble)?;
-                    stmt.next
-                }
-                Op::Store { to, value } => {
-                    let read = |r: &Reg| registers[r.index()];
-                    let loc = locate(&self.shape, to, &read).map_err(stumble)?;
-                    let value = value.eval(&read).map_err(stumble)?;
-                    check_allocated(&self.shape, memory, loc).map_err(stumble)?;
-                    check_limits(self.shape.location_limits[loc.index()], value)
-                        .map_err(stumble)?;
-                    memory.values[loc.index()] = value;
-                    event(EventKind::Write { loc, value });
-                    stmt.next
-                }
-                Op::Update { reg, at, update } => {
-                    let read = |r: &Reg| registers[r.index()];
-                    let loc = locate(&self.shape, at, &read).map_err(stumble)?;
-                    check_allocated(&self.shape, memory, loc).map_err(stumble)?;
-                    let old = memory.values[loc.index()];
-                    let (new, yields) = apply_update(update, old, &read).map_err(stumble)?;
-                    if let Some(new) = new {
-                        check_limits(self.shape.location_limits[loc.index()], new)
-                            .map_err(stumble)?;
-                        memory.values[loc.index()] = new;
-                    }
-                    event(EventKind::Update { loc, old, new });
-                    if let Some(reg) = reg {
-                        put(registers, *reg, yields).map_err(stumble)?;
-                    }
-                    stmt.next
-                }
-                Op::Choose { reg, lo, hi } => {
-                    if choices.are_too_many() {
-                        return Err(stumble(Fault::Endless));
-                    }
-                    let value = chosen(choices, *lo, *hi);
-                    put(registers, *reg, value).map_err(stumble)?;
-                    event(EventKind::Set { reg: *reg, value });
-                    stmt.next
-                }
-                Op::New { reg, pool } => {
-                    let reference = self.allocate(memory, *pool).map_err(stumble)?;
-                    put(registers, *reg, reference).map_err(stumble)?;
-                    event(EventKind::New(reference));
-                    stmt.next
-                }
-                Op::Free { pool, cell } => {
-                    let reference = cell.eval(&|r| registers[r.index()]).map_err(stumble)?;
-                    if reference == 0 {
-                        return Err(stumble(Fault::NullReference));
-                    }
-                    let index = self.shape.cell_index(*pool, reference);
-                    if !std::mem::replace(&mut memory.allocated[index], false) {
-                        return Err(stumble(Fault::DoubleFree));
-                    }
-                    event(EventKind::Free(reference));
-                    stmt.next
-                }
-                Op::Skip
-                | Op::Assign { .. }
-                | Op::Branch { .. }
-                | Op::Assume(_)
-                | Op::Assert(_)
-                | Op::Return { .. } => match local(stmt, registers, block.limits, event)? {
-                    Local::At(next) => next,
-                    Local::Blocked | Local::Unknown => return Ok(None),
-                },
-            };
-        }
-        let label = Some(block.thread.stmt(pc).label);
-        Err(Stumble { fault: Some(Fault::Endless), label })
+        Ok(self.shape.run_alone(init, &mut state.memory, choices, record)?.is_some())
     }
 }
 
 /// The value taken from a range, both ends included.
-fn chosen(choices: &mut Choices, lo: Value, hi: Value) -> Value {
+pub(super) fn chosen(choices: &mut Choices, lo: Value, hi: Value) -> Value {
     lo + choices.choose(hi.abs_diff(lo) + 1) as Value
-}
-
-/// Code that runs directly on memory.
-struct Block<'a> {
-    thread: &'a Thread,
-    /// Whose it is; none for `init` and for an operation that runs alone.
-    id: Option<ThreadId>,
-    limits: &'a [Option<(Value, Value)>],
 }
 
 /// Executes a local statement on a thread's registers.
 #[inline]
-fn local(
+pub(super) fn local(
     stmt: &Stmt,
     registers: &mut [Value],
     limits: &[Option<(Value, Value)>],

@@ -5,8 +5,8 @@ use fencepost_ir::{
     BinOp, Condition, Consistency, Expr, Observable, Operations, Problem, Property, Span,
     StoreBuffers, Value,
 };
+use fencepost_models::shape::Shape;
 use fencepost_models::specification::allowed;
-use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, Visitor};
 use fencepost_report::paint::counted;
 use fencepost_translate::buffers::buffers;
 use fencepost_translate::contexts::{Bound, contexts, sequence};
@@ -82,8 +82,7 @@ fn explained(problem: &Problem) -> Result<Problem, Unsupported> {
         if operations.consistency == Consistency::Linearizable {
             return Err(Unsupported::Linearizable);
         }
-        let sc = ModelSpec::SC;
-        let expr = sc.visit(1, Results { problem, operations });
+        let expr = results(problem, operations);
         let text = "the results are those of some order of the operations".into();
         let condition = Condition { expr, text, span: Span::default() };
         *property = Property::FinalForall(condition);
@@ -92,31 +91,21 @@ fn explained(problem: &Problem) -> Result<Problem, Unsupported> {
 }
 
 /// The condition that results are allowed.
-struct Results<'a> {
-    problem: &'a Problem,
-    operations: &'a Operations,
-}
-
-impl Visitor for Results<'_> {
-    type Output = Expr<Observable>;
-
-    fn visit<M: MemoryModel>(self, model: M) -> Expr<Observable> {
-        let machine = Machine::new(self.problem, model, Reductions::ALL);
-        let allowed = allowed(&machine, self.operations);
-        let kept: Vec<Observable> = (self.operations.threads.iter())
-            .flat_map(|(t, all)| {
-                let kept = all.iter().filter_map(|operation| Some(operation.result?.1));
-                kept.map(|reg| Observable::Reg(*t, reg))
-            })
-            .collect();
-        let equal = |(what, value): (&Observable, &Value)| {
-            let (what, value) = (Expr::Var(*what), Expr::Const(*value));
-            Expr::Binary(BinOp::Eq, Box::new(what), Box::new(value))
-        };
-        let ways = allowed.results().iter();
-        let ways = ways.map(|way| joined(BinOp::And, kept.iter().zip(way).map(equal).collect()));
-        joined(BinOp::Or, ways.collect())
-    }
+fn results(problem: &Problem, operations: &Operations) -> Expr<Observable> {
+    let allowed = allowed(&Shape::new(problem), operations);
+    let kept: Vec<Observable> = (operations.threads.iter())
+        .flat_map(|(t, all)| {
+            let kept = all.iter().filter_map(|operation| Some(operation.result?.1));
+            kept.map(|reg| Observable::Reg(*t, reg))
+        })
+        .collect();
+    let equal = |(what, value): (&Observable, &Value)| {
+        let (what, value) = (Expr::Var(*what), Expr::Const(*value));
+        Expr::Binary(BinOp::Eq, Box::new(what), Box::new(value))
+    };
+    let ways = allowed.results().iter();
+    let ways = ways.map(|way| joined(BinOp::And, kept.iter().zip(way).map(equal).collect()));
+    joined(BinOp::Or, ways.collect())
 }
 
 /// Many conditions as one, not deep.
