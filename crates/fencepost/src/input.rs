@@ -86,12 +86,6 @@ impl InputFile {
         Ok(InputFile { name, path: Some(path.into()), bytes, extension })
     }
 
-    /// From a trace file.
-    pub(crate) fn embedded(file: &str, text: &str) -> InputFile {
-        let extension = language(Path::new(file)).unwrap_or_else(|| "fp".into());
-        InputFile { name: printable(file), path: None, bytes: text.into(), extension }
-    }
-
     /// The text; what cannot be read as UTF-8 is replaced and reported.
     pub(crate) fn text(&self, diagnostics: &mut Diagnostics) -> String {
         decode(&self.bytes, diagnostics)

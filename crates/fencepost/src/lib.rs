@@ -29,6 +29,8 @@
 //! | [`Source::robust`] | Has the program only sequentially consistent behaviours? | [`Finding`] for each program |
 //! | [`Source::repair`] | Which fences make it right, at the lowest cost? | [`Repaired`] |
 //! | [`Source::translate`] | What program simulates it under SC? | text |
+//! | [`replay()`] | Does a stored trace still happen? | [`Replayed`] |
+//! | [`watch`] | Could a recorded execution have left SC under a [`monitor::Model`]? | [`Watched`] |
 //!
 //! Requests and answers are plain data. A verdict is [`Verdict::Verified`], [`Verdict::Violated`] with a replayed
 //! run, or [`Verdict::Inconclusive`] with the reason; bounds and limits that mattered are part of it.
@@ -52,12 +54,16 @@ pub use fencepost_engines::{
 pub use fencepost_ir::{Diagnostics, Problem, Violation};
 pub use fencepost_models::ModelSpec as Model;
 pub use fencepost_models::replay::{Run, Trace};
+pub use fencepost_monitor as monitor;
 pub use fencepost_report::Paint;
 pub use fencepost_report::finding::Finding;
+pub use fencepost_report::monitor::trace::{RecordedTrace, TraceError};
+pub use fencepost_report::monitor::{Watched, watch};
 pub use fencepost_search::{Cancel, Progress};
 pub use requests::check::{Check, EngineChoice};
 pub use requests::outcomes::{Outcomes, OutcomesAnswer};
 pub use requests::repair::{Method, PreparedRepair, Repair, RepairError, RepairOptions, Repaired};
+pub use requests::replay::{ReplayError, Replayed, replay};
 pub use requests::robust::Robust;
 pub use requests::translate::{Language, Translate, TranslateError};
 pub use search::{Observer, SearchOptions, run_within};

@@ -38,6 +38,7 @@ macro_rules! search_methods {
 pub mod check;
 pub mod outcomes;
 pub mod repair;
+pub mod replay;
 pub mod robust;
 pub mod translate;
 

@@ -14,6 +14,7 @@ use fencepost_ir::{Diagnostic, Program, Severity, Violation};
 use fencepost_models::replay::Told;
 use fencepost_models::{Action, EventKind, ModelSpec, Step};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The whole answer of `fencepost check --format json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -371,6 +372,26 @@ impl EventRecord {
     }
 }
 
+/// Why a recorded step is not one of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StepError {
+    /// The program has no such thread.
+    UnknownThread(String),
+    /// It does not have exactly one of `run` and `internal`.
+    NoAction,
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StepError::UnknownThread(name) => write!(f, "there is no thread `{name}`"),
+            StepError::NoAction => f.write_str("a step has either `run` or `internal`"),
+        }
+    }
+}
+
+impl std::error::Error for StepError {}
+
 impl StepRecord {
     /// A step for programs.
     pub fn new(program: &Program, step: &Step) -> Self {
@@ -382,14 +403,14 @@ impl StepRecord {
     }
 
     /// The step it records.
-    pub fn step(&self, program: &Program) -> Result<Step, String> {
+    pub fn step(&self, program: &Program) -> Result<Step, StepError> {
         let named = |t: &fencepost_ir::ThreadId| program.thread(*t).name == self.thread;
         let thread = program.thread_ids().find(named);
-        let thread = thread.ok_or_else(|| format!("there is no thread `{}`", self.thread))?;
+        let thread = thread.ok_or_else(|| StepError::UnknownThread(self.thread.clone()))?;
         let action = match (&self.run, self.internal) {
             (Some(script), None) => Action::Run(script.clone()),
             (None, Some(which)) => Action::Internal(which),
-            _ => return Err("a step has either `run` or `internal`".into()),
+            _ => return Err(StepError::NoAction),
         };
         Ok(Step { thread, action })
     }

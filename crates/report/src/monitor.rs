@@ -1,12 +1,19 @@
 //! What the monitor says about a recorded execution, as text and for programs.
 //!
 //! The answer is about one execution. The text says so where it is good news, for there it is easily taken for more.
+//!
+//! - [`trace`]: from lines to events.
+//! - [`cycle`]: why an event could have come too early.
+
+mod cycle;
+pub mod trace;
 
 use crate::json::InputError;
 use crate::paint::{Paint, count, counted, printable};
-use fencepost_monitor::{Model, Reason};
+use fencepost_monitor::{Borderline, Model, Monitor, Reason};
 use serde::Serialize;
 use std::fmt::Write;
+use trace::RecordedTrace;
 
 /// The whole answer of `fencepost monitor --format json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -76,19 +83,6 @@ pub struct EdgeRecord {
     pub reason: &'static str,
 }
 
-/// A recorded execution.
-#[derive(Clone, Debug)]
-pub struct Recording {
-    /// The file, as it was named.
-    pub file: String,
-    /// How many events it has.
-    pub events: usize,
-    /// How many threads.
-    pub threads: usize,
-    /// How many addresses.
-    pub addresses: usize,
-}
-
 /// What the monitor found.
 #[derive(Clone, Debug)]
 pub enum Watched {
@@ -149,16 +143,16 @@ pub fn name(model: Model) -> &'static str {
 }
 
 /// The line about a trace.
-pub fn title(recording: &Recording, paint: Paint) -> String {
+pub fn title(file: &str, trace: &RecordedTrace, paint: Paint) -> String {
     let counts = [
-        counted(recording.events as u64, "event"),
-        counted(recording.threads as u64, "thread"),
-        match recording.addresses {
+        counted(trace.events.len() as u64, "event"),
+        counted(trace.threads.len() as u64, "thread"),
+        match trace.addresses {
             1 => "1 address".into(),
             addresses => format!("{} addresses", count(addresses as u64)),
         },
     ];
-    format!("{}: {}\n", paint.strong(&recording.file), counts.join(", "))
+    format!("{}: {}\n", paint.strong(file), counts.join(", "))
 }
 
 /// The lines about a trace under a model.
@@ -233,7 +227,7 @@ impl MonitorReport {
 
 impl MonitorResult {
     /// An answer for programs.
-    pub fn new(recording: &Recording, model: Model, watched: &Watched) -> Self {
+    pub fn new(file: &str, trace: &RecordedTrace, model: Model, watched: &Watched) -> Self {
         let (verdict, borderline, first, message) = match watched {
             Watched::Clean => ("clean", Some(0), None, None),
             Watched::Borderline { number, first } => {
@@ -242,11 +236,11 @@ impl MonitorResult {
             Watched::Inconclusive(why) => ("inconclusive", None, None, Some(why.clone())),
         };
         MonitorResult {
-            file: recording.file.clone(),
+            file: file.into(),
             model: name(model),
-            events: recording.events,
-            threads: recording.threads,
-            addresses: recording.addresses,
+            events: trace.events.len(),
+            threads: trace.threads.len(),
+            addresses: trace.addresses,
             verdict,
             borderline,
             first,
@@ -274,5 +268,123 @@ impl FirstRecord {
             before_at: first.before.place.clone(),
             cycle: first.cycle.iter().map(edge).collect(),
         }
+    }
+}
+
+/// Shows the trace to the monitor, which may use about so many bytes.
+pub fn watch(trace: &RecordedTrace, model: Model, limit: u64) -> Watched {
+    let needed = bytes(trace, model);
+    if needed > limit as f64 {
+        let [needed, limit] = [needed, limit as f64].map(|bytes| bytes / f64::from(1 << 30));
+        return Watched::Inconclusive(format!(
+            "the monitor would need about {needed:.1} GB of memory for this trace; it may use {limit:.1}"
+        ));
+    }
+    let mut monitor = Monitor::new(model, trace.threads.len(), trace.addresses);
+    let mut first: Option<Borderline> = None;
+    let mut number = 0;
+    for (at, event) in trace.events.iter().enumerate() {
+        if let Some(found) = monitor.event(event.thread as usize, trace.action(at)) {
+            number += 1;
+            first.get_or_insert(found);
+        }
+    }
+    let Some(found) = first else { return Watched::Clean };
+    let moment = |event: usize| Moment {
+        line: trace.events[event].line,
+        what: trace.word(event),
+        thread: trace.threads[trace.events[event].thread as usize].clone(),
+        place: trace.place(event).map(String::from),
+    };
+    let cycle = cycle::cycle(trace, model, found).into_iter();
+    let edge = |step: fencepost_monitor::Step| Edge {
+        from: moment(step.from),
+        to: moment(step.to),
+        reason: step.reason,
+    };
+    let first = First {
+        event: moment(found.event),
+        before: moment(found.before),
+        cycle: cycle.map(edge).collect(),
+    };
+    Watched::Borderline { number, first }
+}
+
+/// About how much memory the monitor takes for a trace. It keeps a clock for each write and one for its readers, and
+/// what events have changed; a clock has a number for each thread, its queues included.
+fn bytes(trace: &RecordedTrace, model: Model) -> f64 {
+    let [threads, addresses, events, writes] =
+        [trace.threads.len(), trace.addresses, trace.events.len(), trace.writes()]
+            .map(|number| number as f64);
+    let clock = match model {
+        Model::Tso => 3.0 * threads,
+        Model::Pso => (2.0 + addresses) * threads,
+    };
+    let fixed = threads * (5.0 * clock + addresses);
+    4.0 * (fixed + (addresses + writes + events) * (2.0 * clock + 16.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fencepost_testkit::Random;
+
+    /// Pieces of lines, put together at random with bytes that mean nothing.
+    const PIECES: &[&str] = &[
+        "{\"thread\":0,\"op\":\"store\",\"address\":\"x\"}\n",
+        "{\"thread\":0,\"op\":\"load\",\"address\":\"y\"}\n",
+        "{\"thread\":1,\"op\":\"store\",\"address\":\"y\"}\n",
+        "{\"thread\":1,\"op\":\"load\",\"address\":\"x\"}\n",
+        "{\"thread\":1,\"op\":\"drain\",\"address\":\"z\"}\n",
+        "{\"thread\":2,\"op\":\"fence\",\"kind\":\"store_store\"}\n",
+        "{\"thread\":2,\"op\":\"block\",\"accesses\":[]}\n",
+        "{\"thread\":2,\"op\":\"block\",\"accesses\":[{\"op\":\"load\",\"address\":\"y\"},\
+         {\"op\":\"store\",\"address\":\"x\"},{\"op\":\"update\",\"address\":\"y\"}]}\n",
+        "# remark\n",
+        "\n",
+        "{",
+        "\"op\":",
+        "[[[[",
+        "-1e999",
+        "\\ud800\"",
+    ];
+
+    #[test]
+    fn no_bytes_make_it_panic() {
+        let mut random = Random::new(1);
+        let (mut read, mut rejected, mut found) = (0, 0, 0);
+        for round in 0..3000 {
+            let mut bytes = Vec::new();
+            // Two rounds of three have only whole lines in them.
+            let pieces = if round % 3 == 0 { PIECES.len() + 1 } else { 10 };
+            for _ in 0..random.below(20) {
+                match PIECES.get(random.below(pieces)) {
+                    Some(piece) => bytes.extend_from_slice(piece.as_bytes()),
+                    None => bytes.extend((0..random.below(9)).map(|_| random.below(256) as u8)),
+                }
+            }
+            match RecordedTrace::read(&mut &bytes[..]) {
+                Err(_) => rejected += 1,
+                Ok(trace) => {
+                    read += 1;
+                    for model in [Model::Tso, Model::Pso] {
+                        let watched = watch(&trace, model, u64::MAX);
+                        found += usize::from(matches!(watched, Watched::Borderline { .. }));
+                    }
+                }
+            }
+        }
+        assert!(read > 1000 && rejected > 500 && found > 100, "{read} {rejected} {found}");
+    }
+
+    #[test]
+    fn what_does_not_fit_into_memory_is_not_tried() {
+        let lines = (0..300u32).map(|n| {
+            format!("{{\"thread\":{n},\"op\":\"store\",\"address\":{}}}\n", n.wrapping_mul(7))
+        });
+        let trace =
+            RecordedTrace::read(&mut lines.collect::<String>().as_bytes()).expect("well-formed");
+        assert!(matches!(watch(&trace, Model::Pso, 1 << 28), Watched::Inconclusive(_)));
+        assert!(matches!(watch(&trace, Model::Tso, 1 << 28), Watched::Clean));
     }
 }

@@ -8,6 +8,7 @@ use fencepost_models::replay::Trace;
 use fencepost_models::table::Bypass;
 use fencepost_models::{ModelSpec, Reductions};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The version of the form that is written and the only one that is read.
 const VERSION: u32 = 1;
@@ -86,7 +87,7 @@ impl ModelRecord {
     }
 
     /// The model it records.
-    pub fn model(&self) -> Result<ModelSpec, String> {
+    pub fn model(&self) -> Result<ModelSpec, TraceFileError> {
         let has = |pair: &str| self.relax.iter().any(|p| p == pair);
         let bypass = Bypass {
             store_load: has("W->R"),
@@ -100,14 +101,14 @@ impl ModelRecord {
             "tso" => Kind::Tso,
             "pso" => Kind::Pso,
             "table" => Kind::Table(bypass),
-            other => return Err(format!("there is no kind of model `{other}`")),
+            _ => return Err(TraceFileError::ModelKind(self.kind.clone())),
         };
         let model = ModelSpec { name: self.name.clone().into(), about: "".into(), kind };
         if model.relaxes() != bypass {
-            return Err(format!("`relax` is not what a model of kind `{}` relaxes", self.kind));
+            return Err(TraceFileError::Relax(self.kind.clone()));
         }
         if ModelSpec::by_name(&model.name).is_some_and(|known| known.kind != kind) {
-            return Err(format!("`{}` is the name of another, built-in model", model.name));
+            return Err(TraceFileError::ModelName(self.name.clone()));
         }
         Ok(model)
     }
@@ -123,6 +124,46 @@ pub fn relaxed(bypass: Bypass) -> Vec<&'static str> {
     ];
     pairs.into_iter().filter(|(relaxed, _)| *relaxed).map(|(_, name)| name).collect()
 }
+
+/// Why a text is not a stored trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TraceFileError {
+    /// It is something else; with the reader's message.
+    NotATrace(String),
+    /// It has another version.
+    Version(u32),
+    /// It is damaged; with the reader's message.
+    Damaged(String),
+    /// There is no such kind of model.
+    ModelKind(String),
+    /// The relaxations are not those of a model of this kind.
+    Relax(String),
+    /// The model has the name of another, built-in model.
+    ModelName(String),
+}
+
+impl fmt::Display for TraceFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TraceFileError::NotATrace(error) => write!(f, "this is not a trace file: {error}"),
+            TraceFileError::Version(version) => write!(
+                f,
+                "the trace file has version {version}, this program reads version {VERSION}"
+            ),
+            TraceFileError::Damaged(error) => write!(f, "the trace file is damaged: {error}"),
+            TraceFileError::ModelKind(kind) => write!(f, "there is no kind of model `{kind}`"),
+            TraceFileError::Relax(kind) => {
+                write!(f, "`relax` is not what a model of kind `{kind}` relaxes")
+            }
+            TraceFileError::ModelName(name) => {
+                write!(f, "`{name}` is the name of another, built-in model")
+            }
+        }
+    }
+}
+
+impl std::error::Error for TraceFileError {}
 
 /// Where a replayed run is not the recorded one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -170,29 +211,28 @@ impl TraceFile {
         text
     }
 
-    /// From text; what is wrong with it otherwise.
-    pub fn parse(text: &str) -> Result<TraceFile, String> {
+    /// From text.
+    pub fn parse(text: &str) -> Result<TraceFile, TraceFileError> {
         #[derive(Deserialize)]
         struct Head {
             trace_version: u32,
         }
         let head: Head =
-            serde_json::from_str(text).map_err(|e| format!("this is not a trace file: {e}"))?;
+            serde_json::from_str(text).map_err(|e| TraceFileError::NotATrace(e.to_string()))?;
         if head.trace_version != VERSION {
-            return Err(format!(
-                "the trace file has version {}, this program reads version {VERSION}",
-                head.trace_version
-            ));
+            return Err(TraceFileError::Version(head.trace_version));
         }
-        serde_json::from_str(text).map_err(|e| format!("the trace file is damaged: {e}"))
+        serde_json::from_str(text).map_err(|e| TraceFileError::Damaged(e.to_string()))
     }
 
     /// The steps to take.
     pub fn trace(&self, program: &Program) -> Result<Trace, Difference> {
         let mut steps = Vec::new();
         for (at, record) in self.steps.iter().enumerate() {
-            let step = record.step(program).map_err(|what| Difference { step: Some(at), what })?;
-            steps.push(step);
+            let step = record.step(program);
+            steps.push(
+                step.map_err(|error| Difference { step: Some(at), what: error.to_string() })?,
+            );
         }
         Ok(Trace { init: self.init.clone(), steps, bound: self.bound })
     }

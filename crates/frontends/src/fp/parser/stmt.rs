@@ -13,105 +13,110 @@ const WORDS: [&str; 5] = ["break", "continue", "fence", "return", "skip"];
 impl Parser<'_> {
     pub(super) fn stmt(&mut self) -> Parsed<Stmt> {
         let start = self.span();
-        let (kind, closed) = self.stmt_kind()?;
+        let kind = self.stmt_kind()?;
         let span = start.to(self.previous());
-        if !closed {
+        let needs_no_semicolon = matches!(
+            kind,
+            StmtKind::Block(_)
+                | StmtKind::If { .. }
+                | StmtKind::While { .. }
+                | StmtKind::For { .. }
+                | StmtKind::Loop(_)
+                | StmtKind::Critical(_)
+                | StmtKind::Atomic(_)
+                | StmtKind::Empty
+                | StmtKind::Label(..)
+        );
+        if !needs_no_semicolon {
             self.expect(Tok::Semi)?;
         }
         Ok(Stmt { kind, span, end: self.after_previous() })
     }
 
-    /// A statement, and whether it is complete without a semicolon.
-    fn stmt_kind(&mut self) -> Parsed<(StmtKind, bool)> {
-        let open = |kind| Ok((kind, false));
-        let closed = |kind| Ok((kind, true));
-        match self.peek() {
-            Tok::LBrace => closed(StmtKind::Block(self.block()?)),
-            Tok::If => {
-                let (cond, head) = self.head()?;
-                let then = self.body()?;
-                let otherwise = if self.eat(Tok::Else) { Some(self.body()?) } else { None };
-                closed(StmtKind::If { cond, head, then, otherwise })
-            }
-            Tok::While => {
-                let (cond, head) = self.head()?;
-                closed(StmtKind::While { cond, head, body: self.body()? })
-            }
-            Tok::Do => {
-                self.advance();
-                let body = self.body()?;
-                if self.peek() != Tok::While {
-                    return Err(self.expected("`while`"));
-                }
-                let (cond, head) = self.head()?;
-                open(StmtKind::DoWhile { body, cond, head })
-            }
-            Tok::For => self.for_loop().and_then(closed),
-            Tok::Loop => {
-                self.advance();
-                closed(StmtKind::Loop(self.body()?))
-            }
-            Tok::Critical => {
-                self.advance();
-                closed(StmtKind::Critical(self.block()?))
-            }
-            Tok::Atomic => {
-                self.advance();
-                closed(StmtKind::Atomic(self.block()?))
-            }
-            Tok::Break => self.word(StmtKind::Break).and_then(open),
-            Tok::Continue => self.word(StmtKind::Continue).and_then(open),
-            Tok::Skip => self.word(StmtKind::Skip).and_then(open),
-            Tok::Semi => self.word(StmtKind::Empty).and_then(closed),
-            Tok::Goto => {
-                self.advance();
-                open(StmtKind::Goto(self.name()?))
-            }
-            Tok::Return => {
-                self.advance();
-                let value = if self.peek() == Tok::Semi { None } else { Some(self.expr()?) };
-                open(StmtKind::Return(value))
-            }
-            Tok::Fence => {
-                self.advance();
-                let mut kinds = Vec::new();
-                if self.peek() != Tok::Semi {
-                    kinds.push(self.name()?);
-                    while self.eat(Tok::Comma) {
-                        kinds.push(self.name()?);
-                    }
-                }
-                open(StmtKind::Fence(kinds))
-            }
-            Tok::Drain => {
-                self.advance();
-                open(StmtKind::Drain(self.postfix()?))
-            }
-            Tok::Assume => self.parenthesised().and_then(|e| open(StmtKind::Assume(e))),
-            Tok::Assert => self.parenthesised().and_then(|e| open(StmtKind::Assert(e))),
-            Tok::Free => self.parenthesised().and_then(|e| open(StmtKind::Free(e))),
-            Tok::Bool | Tok::Int => self.declaration().and_then(open),
-            Tok::Name if self.peek_second() == Tok::Name => self.declaration().and_then(open),
-            Tok::Name if self.peek_second() == Tok::Colon => {
-                let label = self.name()?;
-                self.advance();
-                if self.peek() == Tok::RBrace {
-                    let hint = format!("write `{}: skip;` for a label at the end", label.text);
-                    return Err(self.expected_hint("a statement", Some(hint)));
-                }
-                closed(StmtKind::Label(label, self.body()?))
-            }
-            Tok::Name => self.simple().and_then(open),
+    /// A statement without the semicolon after it.
+    fn stmt_kind(&mut self) -> Parsed<StmtKind> {
+        // One call for all of them: without optimisation, a call in each arm makes the frames of nested statements large.
+        let parse: fn(&mut Self) -> Parsed<StmtKind> = match self.peek() {
+            Tok::LBrace => |parser| Ok(StmtKind::Block(parser.block()?)),
+            Tok::If => Self::if_else,
+            Tok::While => |parser| {
+                let (cond, head) = parser.head()?;
+                Ok(StmtKind::While { cond, head, body: parser.body()? })
+            },
+            Tok::Do => Self::do_while,
+            Tok::For => Self::for_loop,
+            Tok::Loop => |parser| Ok(StmtKind::Loop(parser.after_keyword(Self::body)?)),
+            Tok::Critical => |parser| Ok(StmtKind::Critical(parser.after_keyword(Self::block)?)),
+            Tok::Atomic => |parser| Ok(StmtKind::Atomic(parser.after_keyword(Self::block)?)),
+            Tok::Break => |parser| parser.after_keyword(|_| Ok(StmtKind::Break)),
+            Tok::Continue => |parser| parser.after_keyword(|_| Ok(StmtKind::Continue)),
+            Tok::Skip => |parser| parser.after_keyword(|_| Ok(StmtKind::Skip)),
+            Tok::Semi => |parser| parser.after_keyword(|_| Ok(StmtKind::Empty)),
+            Tok::Goto => |parser| Ok(StmtKind::Goto(parser.after_keyword(Self::name)?)),
+            Tok::Return => |parser| {
+                parser.advance();
+                let value = if parser.peek() == Tok::Semi { None } else { Some(parser.expr()?) };
+                Ok(StmtKind::Return(value))
+            },
+            Tok::Fence => Self::fence,
+            Tok::Drain => |parser| Ok(StmtKind::Drain(parser.after_keyword(Self::postfix)?)),
+            Tok::Assume => |parser| Ok(StmtKind::Assume(parser.parenthesised()?)),
+            Tok::Assert => |parser| Ok(StmtKind::Assert(parser.parenthesised()?)),
+            Tok::Free => |parser| Ok(StmtKind::Free(parser.parenthesised()?)),
+            Tok::Bool | Tok::Int => Self::declaration,
+            Tok::Name if self.peek_second() == Tok::Name => Self::declaration,
+            Tok::Name if self.peek_second() == Tok::Colon => Self::label,
+            Tok::Name => Self::simple,
             found => {
                 self.nameless |= matches!(found, Tok::Assign | Tok::Colon);
-                Err(self.expected("a statement"))
+                return Err(self.expected("a statement"));
             }
-        }
+        };
+        parse(self)
     }
 
-    fn word(&mut self, kind: StmtKind) -> Parsed<StmtKind> {
+    fn after_keyword<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.advance();
-        Ok(kind)
+        parse(self)
+    }
+
+    fn if_else(&mut self) -> Parsed<StmtKind> {
+        let (cond, head) = self.head()?;
+        let then = self.body()?;
+        let otherwise = if self.eat(Tok::Else) { Some(self.body()?) } else { None };
+        Ok(StmtKind::If { cond, head, then, otherwise })
+    }
+
+    fn do_while(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let body = self.body()?;
+        if self.peek() != Tok::While {
+            return Err(self.expected("`while`"));
+        }
+        let (cond, head) = self.head()?;
+        Ok(StmtKind::DoWhile { body, cond, head })
+    }
+
+    fn fence(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let mut kinds = Vec::new();
+        if self.peek() != Tok::Semi {
+            kinds.push(self.name()?);
+            while self.eat(Tok::Comma) {
+                kinds.push(self.name()?);
+            }
+        }
+        Ok(StmtKind::Fence(kinds))
+    }
+
+    fn label(&mut self) -> Parsed<StmtKind> {
+        let label = self.name()?;
+        self.advance();
+        if self.peek() == Tok::RBrace {
+            let hint = format!("write `{}: skip;` for a label at the end", label.text);
+            return Err(self.expected_hint("a statement", Some(hint)));
+        }
+        Ok(StmtKind::Label(label, self.body()?))
     }
 
     /// A statement inside another one.

@@ -9,7 +9,7 @@
 //! too many of them there is no cycle to show. We rejected [`Execution`] for everything: its cost is the cube of
 //! the number of events, and a thread that waits in a loop makes thousands of them. The tests compare the two.
 
-use super::trace::Trace;
+use super::trace::RecordedTrace;
 use fencepost_monitor::{Borderline, Execution, Model, Reason, Step};
 
 /// How many events, and how many places of a block among them, are tried.
@@ -17,7 +17,7 @@ const EVENTS: usize = 200;
 const PLACES: usize = 1000;
 
 /// A shortest cycle that begins with the step from the event to the write; empty if it is not known.
-pub(super) fn cycle(trace: &Trace, model: Model, found: Borderline) -> Vec<Step> {
+pub(super) fn cycle(trace: &RecordedTrace, model: Model, found: Borderline) -> Vec<Step> {
     if trace.accesses(found.event).len() == 1 {
         return in_one_pass(trace, found);
     }
@@ -26,7 +26,7 @@ pub(super) fn cycle(trace: &Trace, model: Model, found: Borderline) -> Vec<Step>
 }
 
 /// How many places a block has among the events since the write.
-fn places(trace: &Trace, found: Borderline) -> usize {
+fn places(trace: &RecordedTrace, found: Borderline) -> usize {
     let writes = |address: u32| {
         let events = found.before..found.event;
         let writes = events.filter(|&event| {
@@ -46,7 +46,7 @@ fn places(trace: &Trace, found: Borderline) -> usize {
     places
 }
 
-fn by_definition(trace: &Trace, model: Model, found: Borderline) -> Vec<Step> {
+fn by_definition(trace: &RecordedTrace, model: Model, found: Borderline) -> Vec<Step> {
     let mut execution = Execution::new(model);
     for event in found.before..=found.event {
         execution.push(trace.events[event].thread as usize, trace.action(event));
@@ -72,7 +72,7 @@ struct Touched {
     read: Option<Reached>,
 }
 
-fn in_one_pass(trace: &Trace, found: Borderline) -> Vec<Step> {
+fn in_one_pass(trace: &RecordedTrace, found: Borderline) -> Vec<Step> {
     let Borderline { event: at, before } = found;
     let mut threads: Vec<Option<Reached>> = vec![None; trace.threads.len()];
     let mut addresses = vec![Touched::default(); trace.addresses];
@@ -148,7 +148,7 @@ mod tests {
     use fencepost_testkit::Random;
 
     /// A random trace.
-    fn trace(seed: u64, events: usize) -> Trace {
+    fn trace(seed: u64, events: usize) -> RecordedTrace {
         let mut random = Random::new(seed);
         let ops = ["load", "load", "store", "store", "store", "update", "failed", "fence", "drain"];
         let lines = (0..events).map(|_| {
@@ -163,11 +163,11 @@ mod tests {
                 "{{\"thread\":{thread},\"op\":\"{op}\",\"address\":{address},\"kind\":\"{kind}\"}}\n"
             )
         });
-        Trace::read(lines.collect::<String>().as_bytes()).expect("well-formed")
+        RecordedTrace::read(&mut lines.collect::<String>().as_bytes()).expect("well-formed")
     }
 
     /// The step is one of happens-before in the trace as it was, by the words of [`Reason`].
-    fn holds(trace: &Trace, step: Step) -> bool {
+    fn holds(trace: &RecordedTrace, step: Step) -> bool {
         let touches = |event: usize, wanted: &dyn Fn(bool, bool) -> bool| -> Vec<u32> {
             let accesses = trace.accesses(event);
             let wanted = accesses.iter().filter(|access| wanted(access.reads, access.writes));
@@ -224,7 +224,7 @@ mod tests {
             (0..9).map(|a| format!("{{\"address\":{a},\"op\":\"load\"}}")).collect();
         let block = format!("{{\"thread\":0,\"op\":\"block\",\"accesses\":[{}]}}", parts.join(","));
         let text = (0..9).map(store).collect::<String>() + &block;
-        let trace = Trace::read(text.as_bytes()).expect("well-formed");
+        let trace = RecordedTrace::read(&mut text.as_bytes()).expect("well-formed");
         let found = Borderline { event: 180, before: 0 };
         assert!(places(&trace, found) > PLACES);
         assert_eq!(cycle(&trace, Model::Pso, found), []);

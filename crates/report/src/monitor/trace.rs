@@ -17,7 +17,7 @@ use std::io::{self, BufRead, Read};
 const LONGEST: usize = 1 << 25;
 
 /// An execution as it was recorded.
-pub(super) struct Trace {
+pub struct RecordedTrace {
     pub(super) events: Vec<Event>,
     /// How many addresses there are.
     pub(super) addresses: usize,
@@ -61,26 +61,45 @@ enum What {
 
 /// Why a trace cannot be read.
 #[derive(Debug)]
-pub(super) enum Trouble {
-    /// Its bytes do not come.
+#[non_exhaustive]
+pub enum TraceError {
+    /// The input cannot be read.
     Source(io::Error),
-    /// A line means nothing.
-    Line { line: u32, column: u32, message: String },
+    /// A line has no meaning.
+    Line {
+        /// The line, from 1.
+        line: u32,
+        /// The column, from 1.
+        column: u32,
+        /// What is wrong with it.
+        message: String,
+    },
 }
 
-impl Trace {
-    /// Reads to the end.
-    pub(super) fn read(mut input: impl BufRead) -> Result<Trace, Trouble> {
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TraceError::Source(error) => error.fmt(f),
+            TraceError::Line { line, column, message } => write!(f, "{line}:{column}: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+impl RecordedTrace {
+    /// Reads to the end of the input.
+    pub fn read(input: &mut dyn BufRead) -> Result<RecordedTrace, TraceError> {
         let mut reader = Reader::default();
         let mut bytes = Vec::new();
         for line in 1..=u32::MAX {
             bytes.clear();
             let most = LONGEST as u64 + 1;
-            let length = input.by_ref().take(most).read_until(b'\n', &mut bytes);
-            if length.map_err(Trouble::Source)? == 0 {
+            let length = Read::take(&mut *input, most).read_until(b'\n', &mut bytes);
+            if length.map_err(TraceError::Source)? == 0 {
                 return Ok(reader.finish());
             }
-            let wrong = |column: usize, message: String| Trouble::Line {
+            let wrong = |column: usize, message: String| TraceError::Line {
                 line,
                 column: u32::try_from(column).unwrap_or(u32::MAX),
                 message,
@@ -104,7 +123,12 @@ impl Trace {
             })?;
             reader.take(line, said).map_err(|message| wrong(1, message))?;
         }
-        Err(Trouble::Line { line: u32::MAX, column: 1, message: TOO_LONG.into() })
+        Err(TraceError::Line { line: u32::MAX, column: 1, message: TOO_LONG.into() })
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
     }
 
     /// What an event does.
@@ -250,8 +274,8 @@ impl Reader {
         Ok(What::Block(from as u32, to))
     }
 
-    fn finish(self) -> Trace {
-        Trace {
+    fn finish(self) -> RecordedTrace {
+        RecordedTrace {
             events: self.events,
             addresses: self.addresses.0.len(),
             threads: self.threads.list(),
@@ -388,9 +412,11 @@ mod tests {
     use super::*;
 
     fn message(text: &str) -> String {
-        match Trace::read(text.as_bytes()) {
-            Err(Trouble::Line { line, column, message }) => format!("{line}:{column}: {message}"),
-            Err(Trouble::Source(error)) => error.to_string(),
+        match RecordedTrace::read(&mut text.as_bytes()) {
+            Err(TraceError::Line { line, column, message }) => {
+                format!("{line}:{column}: {message}")
+            }
+            Err(TraceError::Source(error)) => error.to_string(),
             Ok(_) => "fine".into(),
         }
     }
@@ -404,7 +430,7 @@ mod tests {
             {\"op\":\"fence\",\"thread\":\"p\"}\n  \n\
             {\"op\":\"fence\",\"thread\":\"p\",\"kind\":\"store_load\"}\n\
             {\"op\":\"drain\",\"thread\":\"p\",\"address\":\"\\u0079\"}";
-        let trace = Trace::read(text.as_bytes()).expect("well-formed");
+        let trace = RecordedTrace::read(&mut text.as_bytes()).expect("well-formed");
         let actions: Vec<Action<'_>> = (0..trace.events.len()).map(|e| trace.action(e)).collect();
         let wanted = [
             Action::Store(0),
@@ -431,7 +457,8 @@ mod tests {
         let parts: Vec<String> = parts.iter().map(|(address, op)| part(address, op)).collect();
         let line =
             format!("{{\"thread\":0,\"op\":\"block\",\"accesses\":[{}]}}\n", parts.join(","));
-        let trace = Trace::read(format!("{line}{line}").as_bytes()).expect("well-formed");
+        let trace =
+            RecordedTrace::read(&mut format!("{line}{line}").as_bytes()).expect("well-formed");
         let accesses = [Access::update(0), Access::write(1), Access::update(2)];
         assert_eq!(trace.action(0), Action::Block(&accesses));
         assert_eq!(trace.action(1), Action::Block(&accesses));
