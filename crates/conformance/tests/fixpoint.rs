@@ -122,7 +122,7 @@ fn clauses(avoidance: &Avoidance) -> BTreeSet<Vec<Constraint>> {
 
 #[test]
 fn the_reduction_changes_no_formula() {
-    let limits = Limits { states: 40_000, ..Limits::default() };
+    let limits = Limits { states: 8_000, ..Limits::default() };
     let reduced = Settings { limits, max_buffer: Some(8), ..settings(2) };
     let whole = Settings { reductions: Reductions::NONE, ..reduced };
     let files = ["structures/msn-queue.fp", "structures/treiber.fp", "structures/lifo-wsq.fp"];
@@ -150,8 +150,8 @@ fn forbid_witnesses(problem: &mut Problem) {
 
 #[test]
 fn what_is_right_under_sc_is_repaired() {
-    let small = Limits { states: 20_000, ..Limits::default() };
-    let mut settings = Settings { limits: small, max_buffer: Some(16), ..settings(2) };
+    let small = Limits { states: 5_000, ..Limits::default() };
+    let mut settings = Settings { limits: small, max_buffer: Some(8), ..settings(2) };
     settings.shortest = false;
     let (mut repaired, mut bounded) = (0, 0);
     for folder in ["litmus", "papers", "mutex"] {

@@ -148,12 +148,11 @@ fn to_stop_and_go_on() {
             let limits = Limits { states: 2_000_000, ..Limits::default() };
             let settings = Settings { limits, ..settings(1) };
             let once = ask(&Resumed::default(), Question::Verdict, (&problem, model), settings);
-            for threads in [1, 2] {
-                let (steps, times) = in_steps(&problem, model, 6_000, threads);
-                assert_eq!(steps.verdict, once.verdict, "{name} {model}");
-                assert_eq!(steps.statistics, once.statistics, "{name} {model}");
-                stops += times - 1;
-            }
+            let threads = if model == "tso" { 1 } else { 2 };
+            let (steps, times) = in_steps(&problem, model, 6_000, threads);
+            assert_eq!(steps.verdict, once.verdict, "{name} {model}");
+            assert_eq!(steps.statistics, once.statistics, "{name} {model}");
+            stops += times - 1;
         }
     }
     println!("{stops} stops");
@@ -162,11 +161,11 @@ fn to_stop_and_go_on() {
 
 #[test]
 fn what_is_of_another_program_is_not_used() {
-    let one = racy(3, 4, "");
-    let other = racy(3, 4, "r = x;");
+    let one = racy(3, 3, "");
+    let other = racy(3, 3, "r = x;");
     let resumed = Resumed::default();
-    let soon = Duration::from_millis(30);
-    ask_for(soon, &resumed, Question::Verdict, (&one, "tso"), settings(1));
+    let few = Settings { limits: Limits { states: 500, ..Limits::default() }, ..settings(1) };
+    ask(&resumed, Question::Verdict, (&one, "tso"), few);
     let saved = resumed.saved.lock().expect("nobody panics").clone().expect("there is more");
     assert!(!saved.parts.is_empty());
     for (problem, model, foreign) in

@@ -210,14 +210,14 @@ fn a_changed_trace_is_noticed() {
 
 #[test]
 fn a_file_that_is_no_trace_is_told_apart_from_a_damaged_one() {
-    let wrong = |text: &str| TraceFile::parse(text).expect_err("no trace");
+    let wrong = |text: &str| TraceFile::parse(text).expect_err("no trace").to_string();
     assert!(wrong("").starts_with("this is not a trace file"));
     assert!(wrong("[]").starts_with("this is not a trace file"));
     assert!(wrong("{\"trace_version\": 9}").contains("version 9"));
     assert!(wrong("{\"trace_version\": 1}").starts_with("the trace file is damaged"));
     let mut file = trace_file(MESSAGE, "pso");
     file.model.relax.pop();
-    assert!(file.model.model().expect_err("no such PSO").contains("`relax`"));
+    assert!(file.model.model().expect_err("no such PSO").to_string().contains("`relax`"));
     file.model.kind = "quantum".into();
     assert!(file.model.model().is_err());
 }
