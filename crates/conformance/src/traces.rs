@@ -26,11 +26,8 @@
 //! let robust = sc_traces(&problem) == tso_traces(&problem);
 //! ```
 
-mod explore;
-mod step;
-#[cfg(test)]
-mod tests;
-
+pub mod explore;
+pub mod step;
 use std::collections::BTreeSet;
 
 use fencepost_ir::{Loc, Problem, Value};
@@ -38,7 +35,7 @@ use fencepost_ir::{Loc, Problem, Value};
 use step::Discipline;
 
 /// Programs with more states than this, traces so far included, are not judged.
-const STATES: usize = 400_000;
+pub const STATES: usize = 400_000;
 
 /// A run with more events than this has no end, as far as we are concerned.
 const LONGEST: usize = 40;

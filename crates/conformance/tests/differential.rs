@@ -19,7 +19,7 @@ const WINDOW: usize = 5;
 /// Programs with more states than this (in the reference) are passed over.
 const STATES: usize = 20_000;
 /// Programs of each profile.
-const PROGRAMS: u64 = 80;
+const PROGRAMS: u64 = 40;
 
 fn bound(name: &str) -> usize {
     match name {

@@ -8,6 +8,7 @@ mod corpus;
 mod differential;
 mod fixpoint;
 mod infer;
+mod judges;
 mod litmus;
 mod mutations;
 mod operations;

@@ -301,7 +301,7 @@ fn shrink_and_panic(program: &RandomProgram, wrong: impl Fn(&Problem) -> Option<
 }
 
 /// Programs of each profile.
-const PROGRAMS: u64 = 40;
+const PROGRAMS: u64 = 20;
 
 /// Runs a check on random programs; `wrong` tells what is wrong with a problem. At least a third of them must
 /// tell something.

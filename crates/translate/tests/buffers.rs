@@ -8,7 +8,7 @@ use fencepost_engines::{
 };
 use fencepost_ir::Violation;
 use fencepost_ir::validate::validate;
-use fencepost_ir::{Fault, Op, Problem, StoreBuffers};
+use fencepost_ir::{Expr, Fault, Op, Problem, StoreBuffers};
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::{Cancel, Limits, Progress};
 use fencepost_testkit::programs::{Profile, program, shrink};
@@ -99,6 +99,15 @@ fn malformed(problem: &Problem, translation: &Translation) -> Option<String> {
 /// Compares one program under both models, with each room. Tells how many were small enough, or the first
 /// difference.
 fn compare(source: &str, rooms: &[u32]) -> Result<u32, String> {
+    compare_changed(source, rooms, |_, _| {})
+}
+
+/// The same with a change of the translation.
+fn compare_changed(
+    source: &str,
+    rooms: &[u32],
+    change: impl Fn(&Problem, &mut Translation),
+) -> Result<u32, String> {
     let Ok(problems) = lower(source) else { return Ok(0) };
     let mut compared = 0;
     for problem in &problems {
@@ -109,7 +118,10 @@ fn compare(source: &str, rooms: &[u32]) -> Result<u32, String> {
             let frees = (problem.program.threads.iter().flat_map(|thread| &thread.code))
                 .any(|stmt| matches!(stmt.op, Op::Free { .. }));
             let translation = match buffers(problem, model, room) {
-                Ok(translation) if !frees => translation,
+                Ok(mut translation) if !frees => {
+                    change(problem, &mut translation);
+                    translation
+                }
                 Ok(_) => return Err("freeing records is not supported".into()),
                 Err(_) if frees => continue,
                 Err(unsupported) => return Err(format!("not translated: {unsupported}")),
@@ -181,6 +193,95 @@ fn random_everything() {
 #[test]
 fn random_many_stores() {
     run(Profile::Buffers);
+}
+
+/// A rule of the translation that is broken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Broken {
+    /// A store does not wait for room in its buffer.
+    StoresNeverWait,
+    /// An update does not wait for pending stores.
+    UpdatesNeverWait,
+    /// A fence neither waits nor marks the stores before it.
+    FencesIgnored,
+    /// A commit does not wait for its turn.
+    CommitsNeverWait,
+    /// A load reads memory although the thread has a pending store to the location.
+    NoForwarding,
+    /// A commit forgets the store instead of writing it to memory.
+    LostCommits,
+}
+
+impl Broken {
+    const ALL: [Broken; 6] = [
+        Broken::StoresNeverWait,
+        Broken::UpdatesNeverWait,
+        Broken::FencesIgnored,
+        Broken::CommitsNeverWait,
+        Broken::NoForwarding,
+        Broken::LostCommits,
+    ];
+
+    /// Whether the rule is about a block of the translation that stands for this operation; for a commit if there
+    /// is none.
+    fn is_about(self, op: Option<&Op>) -> bool {
+        match self {
+            Broken::StoresNeverWait => matches!(op, Some(Op::Store { .. })),
+            Broken::UpdatesNeverWait => matches!(op, Some(Op::Update { .. })),
+            Broken::FencesIgnored => matches!(op, Some(Op::Fence(_) | Op::Drain(_))),
+            Broken::CommitsNeverWait | Broken::LostCommits => op.is_none(),
+            Broken::NoForwarding => matches!(op, Some(Op::Load { .. })),
+        }
+    }
+
+    /// Breaks the rule in a statement of such a block.
+    fn change(self, op: &mut Op, original: &Problem) {
+        match (self, &mut *op) {
+            (Broken::NoForwarding, Op::Branch { cond, .. }) => *cond = Expr::Const(0),
+            (Broken::LostCommits, Op::Store { to, .. })
+                if to.base.index() < original.program.locations.len() =>
+            {
+                *op = Op::Skip;
+            }
+            (Broken::NoForwarding | Broken::LostCommits, _) => {}
+            (Broken::FencesIgnored, Op::Store { .. }) | (_, Op::Assume(_)) => *op = Op::Skip,
+            _ => {}
+        }
+    }
+
+    fn apply(self, original: &Problem, translation: &mut Translation) {
+        let threads = translation.problem.program.threads.iter_mut().enumerate();
+        for ((t, thread), origins) in threads.zip(&translation.origins) {
+            let mut about = false;
+            for (stmt, origin) in thread.code.iter_mut().zip(origins) {
+                // Only the first statement of a block has an origin.
+                match origin {
+                    Origin::Statement(pc) => {
+                        let op = &original.program.threads[t].code[pc.index()].op;
+                        about = self.is_about(Some(op));
+                    }
+                    Origin::Commit(_) => about = self.is_about(None),
+                    Origin::Context(_) => about = false,
+                    Origin::Nothing => {}
+                }
+                if about {
+                    self.change(&mut stmt.op, original);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_broken_rule_is_noticed() {
+    let drawn = (0..30).map(|seed| program(Profile::Straight, seed).to_string());
+    let drawn: Vec<String> =
+        drawn.chain((0..10).map(|seed| program(Profile::Buffers, seed).to_string())).collect();
+    for broken in Broken::ALL {
+        let change = |problem: &_, translation: &mut _| broken.apply(problem, translation);
+        let noticed = drawn.iter().any(|source| compare_changed(source, &[1, 2], change).is_err());
+        assert!(noticed, "{broken:?} goes unnoticed");
+    }
 }
 
 #[test]

@@ -22,9 +22,6 @@
 //!
 //! What is pending is as in [`super::tso`] and [`super::pso`], with an age beside every entry.
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use fencepost_ir::{Condition, Fault, FenceKinds, Loc, Observable, Problem, Property, Value};

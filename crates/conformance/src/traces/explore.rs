@@ -12,7 +12,7 @@ use super::{LONGEST, Trace, Traces};
 
 /// The traces of all maximal runs, if all are fine and there are at most so many states. Without `eager`,
 /// invisible steps are taken at any time, as all others are.
-pub(super) fn traces(
+pub fn traces(
     program: &Program,
     discipline: Discipline,
     max_states: usize,
@@ -31,7 +31,7 @@ pub(super) fn traces(
 }
 
 /// The traces of all runs up to any state.
-pub(super) fn prefixes(
+pub fn prefixes(
     program: &Program,
     discipline: Discipline,
     max_states: usize,
@@ -44,7 +44,7 @@ pub(super) fn prefixes(
 }
 
 /// Takes all runs, as [`traces`] does, and shows their states, and whether each is a last one.
-pub(super) fn runs(
+pub fn runs(
     steps: &Steps<'_>,
     max_states: usize,
     eager: bool,
@@ -68,7 +68,7 @@ pub(super) fn runs(
 }
 
 /// How many maximal runs there are under SC, invisible steps first.
-pub(super) fn interleavings(program: &Program, max_states: usize) -> Option<u64> {
+pub fn interleavings(program: &Program, max_states: usize) -> Option<u64> {
     let mut counter = Counter {
         steps: Steps { program, discipline: Discipline::Sc },
         known: HashMap::new(),

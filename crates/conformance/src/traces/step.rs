@@ -17,9 +17,12 @@ const LIMIT: usize = 1_000;
 
 /// Which stores may wait, and which of them may go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Discipline {
+pub enum Discipline {
+    /// No buffers.
     Sc,
+    /// One queue for each thread.
     Tso,
+    /// One queue for each thread and location.
     Pso,
 }
 
@@ -36,31 +39,37 @@ struct Pending {
 
 /// A thread's part of a state.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct Local {
+pub struct Local {
     pc: Pc,
-    pub(super) registers: Vec<Value>,
+    /// Its registers.
+    pub registers: Vec<Value>,
     pending: Vec<Pending>,
     epoch: usize,
 }
 
 /// A state, and the trace that led to it.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct State {
-    pub(super) memory: Vec<Value>,
-    pub(super) threads: Vec<Local>,
-    pub(super) recorder: Recorder,
+pub struct State {
+    /// By location.
+    pub memory: Vec<Value>,
+    /// By thread.
+    pub threads: Vec<Local>,
+    /// The trace so far.
+    pub recorder: Recorder,
 }
 
 /// A program under a model.
-pub(super) struct Steps<'a> {
-    pub(super) program: &'a Program,
-    pub(super) discipline: Discipline,
+pub struct Steps<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Which buffers it runs with.
+    pub discipline: Discipline,
 }
 
 impl Steps<'_> {
     /// "The `init` block runs first, alone, directly on memory. Then all threads start at their first
     /// statement with all registers 0."
-    pub(super) fn initial(&self) -> Option<Vec<State>> {
+    pub fn initial(&self) -> Option<Vec<State>> {
         let start = |thread: &Thread| Local {
             pc: Pc(0),
             registers: vec![0; thread.registers.len()],
@@ -90,7 +99,7 @@ impl Steps<'_> {
     }
 
     /// Whether every thread has halted.
-    pub(super) fn all_halted(&self, state: &State) -> bool {
+    pub fn all_halted(&self, state: &State) -> bool {
         (0..state.threads.len()).all(|t| matches!(self.op(state, t), Op::Halt))
     }
 
@@ -99,7 +108,7 @@ impl Steps<'_> {
     ///
     /// That is so for a store that only enters its queue, too, since it goes behind all others; and for fences and
     /// `drain`, since what they wait for stays true.
-    pub(super) fn is_invisible(&self, state: &State, t: usize) -> bool {
+    pub fn is_invisible(&self, state: &State, t: usize) -> bool {
         match self.op(state, t) {
             Op::Store { .. } => self.discipline != Discipline::Sc,
             Op::Fence(_) | Op::Drain(_) | Op::Leave => true,
@@ -109,7 +118,7 @@ impl Steps<'_> {
     }
 
     /// Internal steps of a thread: "commit".
-    pub(super) fn commits(&self, state: &State, t: usize) -> Vec<State> {
+    pub fn commits(&self, state: &State, t: usize) -> Vec<State> {
         let pending = &state.threads[t].pending;
         let may_go = |at: usize| match self.discipline {
             Discipline::Sc => unreachable!("nothing is ever pending"),
@@ -130,7 +139,7 @@ impl Steps<'_> {
     }
 
     /// The steps that are a thread's next statement: none when it is not enabled.
-    pub(super) fn statement(&self, state: &State, t: usize) -> Option<Vec<State>> {
+    pub fn statement(&self, state: &State, t: usize) -> Option<Vec<State>> {
         let local = &state.threads[t];
         let stmt = self.code(t).stmt(local.pc);
         let mut next = state.clone();

@@ -1,4 +1,4 @@
-//! The judge, judged: programs whose states within a bound were found by hand, and the plain models for
+//! The reference with context bounds: programs whose states within a bound were found by hand, and the plain models for
 //! bounds that bound nothing.
 
 use std::collections::BTreeSet;
@@ -7,10 +7,10 @@ use fencepost_ir::{Problem, Value};
 use fencepost_testkit::programs::{Profile, bounded, program};
 use fencepost_testkit::{compared, problem, seeds};
 
-use super::Bound::{Ages, Switches};
-use super::Model::{Pso, Sc, Tso};
-use super::{Bound, Model, Reached, explore};
-use crate::reference;
+use fencepost_conformance::reference;
+use fencepost_conformance::reference::contexts::Bound::{Ages, Switches};
+use fencepost_conformance::reference::contexts::Model::{Pso, Sc, Tso};
+use fencepost_conformance::reference::contexts::{Bound, Model, Reached, explore};
 
 const STATES: usize = 200_000;
 

@@ -1,4 +1,4 @@
-//! The judge, judged: litmus tests whose traces can be counted by hand, the sets with and without eager
+//! The enumeration of traces: litmus tests whose traces can be counted by hand, the sets with and without eager
 //! steps, and its reading of the book against that of the reference interpreter.
 
 use std::collections::BTreeSet;
@@ -7,10 +7,12 @@ use fencepost_ir::{Observable, Problem, Value};
 use fencepost_testkit::programs::{Profile, bounded, program};
 use fencepost_testkit::{compared, problem, seeds};
 
-use super::explore::{runs, traces};
-use super::step::{Discipline, Steps};
-use super::{STATES, pso_traces, sc_interleavings, sc_prefixes, sc_traces, tso_traces};
-use crate::reference::{self, Model};
+use fencepost_conformance::reference::{self, Model};
+use fencepost_conformance::traces::explore::{runs, traces};
+use fencepost_conformance::traces::step::{Discipline, Steps};
+use fencepost_conformance::traces::{
+    STATES, pso_traces, sc_interleavings, sc_prefixes, sc_traces, tso_traces,
+};
 
 const MODELS: [(Discipline, Model); 3] =
     [(Discipline::Sc, Model::Sc), (Discipline::Tso, Model::Tso), (Discipline::Pso, Model::Pso)];
