@@ -6,10 +6,11 @@
 //!
 //! `FENCEPOST_SEEDS=from..to` draws other random programs than the usual ones.
 
-use crate::common::{compared, corpus, lower, model, outcomes, seeds, settings};
+use crate::common::{compared, lower, model, outcomes, seeds, settings};
 use fencepost_conformance::axiomatic::{self, Unsupported};
 use fencepost_conformance::reference::Table;
 use fencepost_ir::{Fault, Problem, Value};
+use fencepost_testkit::corpus;
 use fencepost_testkit::problem;
 use fencepost_testkit::programs::{RandomProgram, bounded, litmus, shrink};
 use std::collections::BTreeSet;
@@ -56,17 +57,12 @@ fn judge(source: &str, table: Table) -> Result<BTreeSet<Vec<Value>>, Unsupported
 #[test]
 fn litmus_tests_of_the_corpus() {
     let (mut compared, mut refused) = (0, Vec::new());
-    let folder = std::fs::read_dir(corpus().join("litmus")).expect("the corpus is there");
-    let mut paths: Vec<_> = folder.map(|entry| entry.expect("a readable folder").path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "fp"));
-    paths.sort();
-    for path in paths {
-        let source = std::fs::read_to_string(&path).expect("a readable file");
+    for (file, source) in corpus::sources("litmus") {
         for problem in lower(&source).expect("a well-formed program") {
             match compare(&problem) {
                 Ok(Ok(())) => compared += 1,
-                Ok(Err(why)) => refused.push(format!("{}: {why}", path.display())),
-                Err(difference) => panic!("{}: {difference}", path.display()),
+                Ok(Err(why)) => refused.push(format!("{file}: {why}")),
+                Err(difference) => panic!("{file}: {difference}"),
             }
         }
     }

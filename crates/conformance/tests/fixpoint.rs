@@ -14,6 +14,7 @@ use fencepost_ir::{Barrier, FenceKinds, Problem, Property, Written, placement};
 use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
+use fencepost_testkit::corpus;
 use fencepost_testkit::lower_with_places;
 use std::collections::BTreeSet;
 use std::fs;
@@ -155,12 +156,8 @@ fn what_is_right_under_sc_is_repaired() {
     settings.shortest = false;
     let (mut repaired, mut bounded) = (0, 0);
     for folder in ["litmus", "papers", "mutex"] {
-        let files = fs::read_dir(corpus().join(folder)).expect("the corpus is there");
-        let names = files.map(|f| f.expect("readable").file_name().to_string_lossy().into_owned());
-        let mut names: Vec<String> = names.filter(|name| name.ends_with(".fp")).collect();
-        names.sort();
-        for file in names {
-            let mut problem = problems(&format!("{folder}/{file}")).remove(0);
+        for (file, source) in corpus::sources(folder) {
+            let mut problem = lower_with_places(&source).expect("no errors").remove(0);
             forbid_witnesses(&mut problem);
             let is = |problem: &Problem, name: &str| check(problem, &model(name), settings).verdict;
             if !matches!(is(&problem, "sc"), Verdict::Verified(_)) {

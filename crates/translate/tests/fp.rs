@@ -82,7 +82,7 @@ fn random_programs_come_back() {
 #[test]
 fn translations_come_back() {
     let mut compared = 0;
-    for (name, source, problem) in corpus(&["litmus", "mutex", "structures"]).iter().step_by(3) {
+    for (name, source, problem) in corpus(&["litmus", "mutex", "structures"]).iter().step_by(6) {
         for (model, bound) in
             [(StoreBuffers::Pso, Bound::Switches(1)), (StoreBuffers::Tso, Bound::Ages(1))]
         {
@@ -90,7 +90,7 @@ fn translations_come_back() {
             compared += usize::from(comes_back(name, source, &translation.problem, STATES / 10));
         }
     }
-    assert!(compared > 50, "only {compared} were small enough to compare");
+    assert!(compared > 25, "only {compared} were small enough to compare");
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //! verdict is accepted by the separate checker.
 
 use super::ask::{MODELS, run, timed, within};
-use crate::common::{corpus, lower, model};
+use crate::common::{lower, model};
 use fencepost_engines::certificate::{NoCertificate, write_certificate};
 use fencepost_engines::{Automata, Decider, Task, Verdict};
-use std::fs;
+use fencepost_testkit::corpus;
 
 /// States of the engine under test.
 const STATES: u64 = 2_000;
@@ -21,15 +21,10 @@ struct Tally {
 }
 
 #[test]
-fn what_is_verified_is_certified() {
+fn what_is_verified_is_certified_campaign() {
     let mut tally = Tally::default();
     let mut wrong = Vec::new();
-    let files = fs::read_dir(corpus().join("mutex")).expect("the corpus is there");
-    let mut paths: Vec<_> = files.filter_map(|file| Some(file.ok()?.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "fp"));
-    paths.sort();
-    for path in paths {
-        let source = fs::read_to_string(&path).expect("a file of the corpus");
+    for (file, source) in corpus::sample("mutex", 2) {
         let problem = &lower(&source).expect("the corpus compiles")[0];
         for (name, _) in MODELS {
             let model = &model(name);
@@ -41,7 +36,7 @@ fn what_is_verified_is_certified() {
             let states = timed(|budget| {
                 write_certificate(task, &answer, within(WRITTEN), budget, &mut written)
             });
-            let about = format!("{} {name}", path.display());
+            let about = format!("{file} {name}");
             match states {
                 Ok(states) => match fencepost_certify::check(problem, &mut written.as_slice()) {
                     Ok(certified) if certified.states as u64 == states => tally.accepted += 1,

@@ -2,14 +2,14 @@
 //! interpreter, and says the same of the properties: on the corpus and on random programs.
 
 use super::ask::{BOTH, MODELS, Outcomes, contradiction, missing, outcomes, run, unreal, within};
-use crate::common::{caught, compared, corpus, lower, model, seeds};
+use crate::common::{caught, compared, lower, model, seeds};
 use fencepost_conformance::reference::{Model, explore};
 use fencepost_engines::verdict::InconclusiveReason;
 use fencepost_engines::{Explicit, Settings, Task, Verdict};
 use fencepost_ir::Problem;
 use fencepost_search::Stop;
+use fencepost_testkit::corpus;
 use fencepost_testkit::programs::{Profile, program, shrink};
-use std::fs;
 
 /// Random programs of each profile.
 const PROGRAMS: u64 = 10;
@@ -120,16 +120,11 @@ fn compare(
 fn folder(name: &str, states: u64) -> Tally {
     let mut wrong = Vec::new();
     let mut tally = Tally::default();
-    let files = fs::read_dir(corpus().join(name)).expect("the corpus is there");
-    let mut paths: Vec<_> = files.filter_map(|file| Some(file.ok()?.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "fp"));
-    paths.sort();
-    for path in paths {
-        let source = fs::read_to_string(&path).expect("a file of the corpus");
+    for (file, source) in corpus::sources(name) {
         for problem in lower(&source).expect("the corpus compiles") {
             for (model, _) in MODELS {
                 let compared = caught(|| compare(&problem, (model, None), states, &mut tally));
-                wrong.extend(compared.err().map(|what| format!("{}: {what}", path.display())));
+                wrong.extend(compared.err().map(|what| format!("{file}: {what}")));
             }
         }
     }

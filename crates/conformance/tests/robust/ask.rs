@@ -1,6 +1,6 @@
 //! Trace sets, engines asked, random programs.
 
-use crate::common::{caught, check_with, compared, corpus, lower, model, seeds, settings};
+use crate::common::{caught, check_with, compared, lower, model, seeds, settings};
 use fencepost_conformance::traces::{Traces, pso_traces, sc_traces, tso_traces};
 use fencepost_engines::stateless::{Census, Schedules, census};
 use fencepost_engines::{Budget, Robust, RobustBy, Verdict};
@@ -8,9 +8,8 @@ use fencepost_ir::{Op, Problem, Violation};
 use fencepost_models::ModelSpec;
 use fencepost_monitor::Model;
 use fencepost_search::{Cancel, Progress};
+use fencepost_testkit::corpus;
 use fencepost_testkit::programs::{RandomProgram, shrink};
-use std::fs;
-use std::path::PathBuf;
 
 /// The traces of a program under each model.
 pub(crate) struct Sets {
@@ -158,17 +157,8 @@ pub(crate) fn each(
 
 /// The litmus tests of the corpus, by name.
 pub(crate) fn litmus() -> Vec<(String, Problem)> {
-    let files = fs::read_dir(corpus().join("litmus")).expect("the corpus is there");
-    let paths = files.map(|file| file.expect("it can be read").path());
-    let mut paths: Vec<_> =
-        paths.filter(|p| p.extension().is_some_and(|end| end == "fp")).collect();
-    paths.sort();
-    let read = |path: &PathBuf| {
-        let source = fs::read_to_string(path).expect("a program");
-        let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
-        (name, lower(&source).expect("it compiles").remove(0))
-    };
-    paths.iter().map(read).collect()
+    let sources = corpus::sources("litmus").into_iter();
+    sources.map(|(name, source)| (name, lower(&source).expect("it compiles").remove(0))).collect()
 }
 
 /// Says what differs, if anything does.

@@ -4,28 +4,21 @@
 //! find out must agree, and what is robust must have the outcomes of SC.
 
 use super::ask::{Compared, Question, ask, ask_for, same_under_sc, sound_under};
-use crate::common::{corpus, lower, settings};
+use crate::common::{lower, settings};
 use fencepost_engines::{
     Bound, Explicit, InconclusiveReason, Robust, RobustBy, Settings, Unsupported, Verdict,
 };
 use fencepost_ir::Problem;
 use fencepost_ir::Violation;
 use fencepost_search::Limits;
+use fencepost_testkit::corpus;
 use std::fmt::Write;
-use std::fs;
 use std::time::Duration;
 
 /// Every program of a folder: each client of a file is one.
 fn programs(folder: &str) -> Vec<(String, Problem)> {
-    let files = fs::read_dir(corpus().join(folder)).expect("the corpus is there");
-    let paths = files.map(|file| file.expect("it can be read").path());
-    let mut paths: Vec<_> =
-        paths.filter(|p| p.extension().is_some_and(|end| end == "fp")).collect();
-    paths.sort();
     let mut found = Vec::new();
-    for path in paths {
-        let source = fs::read_to_string(&path).expect("a program");
-        let stem = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+    for (stem, source) in corpus::sources(folder) {
         let problems = lower(&source).expect("it compiles");
         let several = problems.len() > 1;
         for problem in problems {

@@ -1,22 +1,17 @@
 //! Programs of the corpus: small enough that everything can be counted.
 
 use super::compare::{Scope, Tally, compare};
-use crate::common::{corpus, lower};
+use crate::common::lower;
+use fencepost_testkit::corpus;
 use fencepost_testkit::is_campaign;
-use std::fs;
 
 fn folder(name: &str, scope: Scope) -> Tally {
-    let files = fs::read_dir(corpus().join(name)).expect("the corpus is there");
-    let mut paths: Vec<_> = files.filter_map(|file| Some(file.ok()?.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "fp"));
-    paths.sort();
     let mut tally = Tally::default();
     let mut wrong = Vec::new();
-    for path in paths {
-        let source = fs::read_to_string(&path).expect("a file of the corpus");
+    for (file, source) in corpus::sources(name) {
         for problem in lower(&source).expect("the corpus compiles") {
             let found = compare(&problem, scope, &mut tally);
-            wrong.extend(found.iter().map(|d| format!("{}: {d}", path.display())));
+            wrong.extend(found.iter().map(|d| format!("{file}: {d}")));
         }
     }
     println!("{name}: {tally:?}");

@@ -1,7 +1,7 @@
 //! The engine that searches translations, judged: it finds something wrong exactly where the interpreter
 //! does, and what it reports is a run of the original under the model and within the bound.
 
-use crate::common::{check_with, compared, corpus, lower, model, seeds, settings};
+use crate::common::{check_with, compared, lower, model, seeds, settings};
 use fencepost_conformance::reference::contexts::{self as reference, Reached};
 use fencepost_engines::verdict::{InconclusiveReason, Unsupported};
 use fencepost_engines::{Settings, Translate, Verdict};
@@ -10,11 +10,11 @@ use fencepost_ir::{BinOp, Condition, Expr, Op, Problem, Property, Span, ThreadId
 use fencepost_models::replay::{Moment, Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
 use fencepost_search::Limits;
+use fencepost_testkit::corpus;
 use fencepost_testkit::is_campaign;
 use fencepost_testkit::programs::{Profile, RandomProgram, bounded, program, shrink};
 use fencepost_translate::contexts::Bound;
 use std::collections::BTreeMap;
-use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// States of the original, with its contexts counted, and of the translation.
@@ -199,16 +199,11 @@ fn within(problem: &Problem, moments: &[Moment], bound: Bound) -> Result<(), Str
 fn litmus_campaign() {
     let mut tally = Tally::default();
     let mut wrong = Vec::new();
-    let files = fs::read_dir(corpus().join("litmus")).expect("the corpus is there");
-    let mut paths: Vec<_> = files.filter_map(|file| Some(file.ok()?.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "fp"));
-    paths.sort();
     let every = if is_campaign() { 1 } else { 4 };
-    for (at, path) in paths.iter().enumerate().step_by(every) {
-        let source = fs::read_to_string(path).expect("a file of the corpus");
-        for problem in lower(&source).expect("the corpus compiles") {
+    for (at, (file, source)) in corpus::sources("litmus").iter().enumerate().step_by(every) {
+        for problem in lower(source).expect("the corpus compiles") {
             let found = judge(&never(problem, at as u64), &mut tally);
-            wrong.extend(found.iter().map(|text| format!("{}: {text}", path.display())));
+            wrong.extend(found.iter().map(|text| format!("{file}: {text}")));
         }
     }
     println!("{tally:?}");
