@@ -1,7 +1,7 @@
 //! `translate --run spin` through the real binary. Where SPIN or a C compiler is missing, the tests say so and only see
 //! that the program says so, too.
 
-use fencepost_testkit::{is_campaign, tools};
+use fencepost_testkit::{corpus, is_campaign, tools};
 use std::process::{Command, Output};
 
 fn fencepost(arguments: &[&str]) -> Output {
@@ -90,13 +90,12 @@ fn steps_that_change_nothing_are_part_of_the_trace() {
 /// the model.
 #[test]
 fn libraries_have_their_verdicts_campaign() {
-    let every = if is_campaign() { 1 } else { 6 };
+    let every = if is_campaign() { 1 } else { 4 };
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/structures");
     let mut compared = 0;
-    for entry in std::fs::read_dir(folder).expect("the corpus is there") {
-        let path = entry.expect("it can be read").path();
-        let source = std::fs::read_to_string(&path).expect("it is text");
-        let path = path.to_str().expect("a plain name");
+    for (name, source) in corpus::sample("structures", 4) {
+        let path = format!("{folder}/{name}.fp");
+        let path = path.as_str();
         let clients = source.lines().filter_map(|line| line.strip_prefix("client "));
         for client in clients.step_by(every) {
             let client = client.split(';').next().expect("there is always a first part");
@@ -108,5 +107,5 @@ fn libraries_have_their_verdicts_campaign() {
             compared += 1;
         }
     }
-    assert!(compared > 5, "{compared}");
+    assert!(compared > 2, "{compared}");
 }

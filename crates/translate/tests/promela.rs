@@ -135,7 +135,7 @@ fn folder(name: &str, most: u64) {
     }
     let only = env::var("ONLY").ok();
     let mut compared = 0;
-    let every = if is_campaign() || only.is_some() { 1 } else { 5 };
+    let every = if is_campaign() || only.is_some() { 1 } else { 10 };
     for (file, source, problem) in corpus(&[name]).into_iter().step_by(every) {
         if only.as_ref().is_some_and(|only| !file.contains(only.as_str())) {
             continue;
