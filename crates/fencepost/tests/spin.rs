@@ -107,5 +107,5 @@ fn libraries_have_their_verdicts_campaign() {
             compared += 1;
         }
     }
-    assert!(compared > 2, "{compared}");
+    assert!(compared > 1, "{compared}");
 }
