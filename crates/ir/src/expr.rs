@@ -189,26 +189,36 @@ impl<V> Expr<V> {
         }
     }
 
-    /// The same for any closure: one copy in the binary, where [`Expr::eval`] has one for each caller.
+    /// The same for an expression that is no leaf: one copy in the binary for all closures.
     fn eval_nested(&self, leaf: &dyn Fn(&V) -> Value) -> Result<Value, Fault> {
         match self {
             Expr::Const(value) => Ok(*value),
             Expr::Var(var) => Ok(leaf(var)),
-            Expr::Unary(op, a) => op.apply(a.eval_nested(leaf)?),
+            Expr::Unary(op, a) => op.apply(a.eval_operand(leaf)?),
             Expr::Binary(BinOp::And, a, b) => {
-                Ok(Value::from(a.eval_nested(leaf)? != 0 && b.eval_nested(leaf)? != 0))
+                Ok(Value::from(a.eval_operand(leaf)? != 0 && b.eval_operand(leaf)? != 0))
             }
             Expr::Binary(BinOp::Or, a, b) => {
-                Ok(Value::from(a.eval_nested(leaf)? != 0 || b.eval_nested(leaf)? != 0))
+                Ok(Value::from(a.eval_operand(leaf)? != 0 || b.eval_operand(leaf)? != 0))
             }
-            Expr::Binary(op, a, b) => op.apply(a.eval_nested(leaf)?, b.eval_nested(leaf)?),
+            Expr::Binary(op, a, b) => op.apply(a.eval_operand(leaf)?, b.eval_operand(leaf)?),
             Expr::Select(c, a, b) => {
-                if c.eval_nested(leaf)? != 0 {
-                    a.eval_nested(leaf)
+                if c.eval_operand(leaf)? != 0 {
+                    a.eval_operand(leaf)
                 } else {
-                    b.eval_nested(leaf)
+                    b.eval_operand(leaf)
                 }
             }
+        }
+    }
+
+    /// Leaves need no call.
+    #[inline]
+    fn eval_operand(&self, leaf: &dyn Fn(&V) -> Value) -> Result<Value, Fault> {
+        match self {
+            Expr::Const(value) => Ok(*value),
+            Expr::Var(var) => Ok(leaf(var)),
+            Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => self.eval_nested(leaf),
         }
     }
 

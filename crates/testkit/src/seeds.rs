@@ -2,7 +2,7 @@
 //!
 //! - `cargo test` draws few: enough to notice the mutations.
 //! - `FENCEPOST_CAMPAIGN=N` draws N times as many. `cargo xtask campaign` sets it and runs every test with `random`
-//!   in its name.
+//!   or `campaign` in its path.
 //! - `FENCEPOST_SEEDS=from..to` draws exactly these.
 
 use std::ops::Range;
