@@ -11,7 +11,7 @@ use crate::explicit::Explicit;
 use crate::robust::undecided;
 use crate::sc::{ScMachine, ScState, sc_machine};
 use crate::verdict::{self, Findings, InconclusiveReason, Unsupported, Verdict, judge};
-use fencepost_ir::{Loc, Observable, Op, Pc, Problem, ThreadId, Value};
+use fencepost_ir::{Loc, MemoryOp, Observable, Op, Pc, Problem, ThreadId, Value};
 use fencepost_models::address::locate;
 use fencepost_models::catalog::Kind;
 use fencepost_models::machine::choice::Choices;
@@ -200,9 +200,8 @@ fn original_moves(
                 let due = begun.extract_if(.., |store| store.when == Some(0));
                 moves.extend(due.map(|store| Move::Commit(t, store.loc, store.value)));
             }
-            Origin::Statement(pc) => match &original.thread(t).stmt(pc).op {
-                Op::Halt => {}
-                Op::Store { .. } => {
+            Origin::Statement(pc) => match original.thread(t).stmt(pc).op.memory() {
+                Some(MemoryOp::Store { .. }) => {
                     moves.push(Move::Run(t, Vec::new()));
                     match scheduled(&machine, &before, task, (t, pc), step) {
                         _ if wrong => {}
@@ -213,25 +212,14 @@ fn original_moves(
                         None => {}
                     }
                 }
-                Op::Skip
-                | Op::Assign { .. }
-                | Op::Choose { .. }
-                | Op::Load { .. }
-                | Op::Update { .. }
-                | Op::Fence(_)
-                | Op::Drain(_)
-                | Op::Branch { .. }
-                | Op::Assume(_)
-                | Op::Assert(_)
-                | Op::New { .. }
-                | Op::Free { .. }
-                | Op::Leave
-                | Op::AtomicBegin
-                | Op::AtomicEnd
-                | Op::Invoke { .. }
-                | Op::Return { .. } => {
-                    moves.push(Move::Run(t, script(step).to_vec()));
-                }
+                None if matches!(original.thread(t).stmt(pc).op, Op::Halt) => {}
+                Some(
+                    MemoryOp::Load { .. }
+                    | MemoryOp::Update { .. }
+                    | MemoryOp::Fence(_)
+                    | MemoryOp::Drain(_),
+                )
+                | None => moves.push(Move::Run(t, script(step).to_vec())),
             },
         }
     }

@@ -256,25 +256,10 @@ fn follower(
         if let Some(place) = of_label.get(&stmt.label) {
             return Some(*place);
         }
-        match stmt.op {
-            Op::Skip | Op::Assign { .. } | Op::Assume(_) => pc = stmt.next,
-            Op::Choose { .. }
-            | Op::Assert(_)
-            | Op::Branch { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => return None,
+        if !matches!(stmt.op, Op::Skip | Op::Assign { .. } | Op::Assume(_)) {
+            return None;
         }
+        pc = stmt.next;
     }
     None
 }

@@ -35,25 +35,10 @@ type Deed = Option<(Op, bool, Vec<usize>)>;
 /// What a thread does, in the order a walk from its beginning meets it.
 fn essence(thread: &Thread, init: bool) -> Vec<Deed> {
     let atomic = atomic(thread, init);
-    let does_nothing = |pc: Pc| match thread.stmt(pc).op {
-        Op::Skip => true,
-        Op::Fence(_) | Op::Drain(_) => atomic[pc.index()],
-        Op::Assign { .. }
-        | Op::Choose { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Update { .. }
-        | Op::New { .. }
-        | Op::Free { .. }
-        | Op::Branch { .. }
-        | Op::Assume(_)
-        | Op::Assert(_)
-        | Op::Leave
-        | Op::AtomicBegin
-        | Op::AtomicEnd
-        | Op::Invoke { .. }
-        | Op::Return { .. }
-        | Op::Halt => false,
+    let does_nothing = |pc: Pc| {
+        let op = &thread.stmt(pc).op;
+        let orders_nothing = atomic[pc.index()] && matches!(op, Op::Fence(_) | Op::Drain(_));
+        matches!(op, Op::Skip) || orders_nothing
     };
     // The first statement from here on that does something; none in an endless loop of others.
     let resolve = |mut pc: Pc| {

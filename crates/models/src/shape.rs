@@ -8,8 +8,8 @@ use crate::bits::Field;
 use fencepost_ir::operations::returned;
 use fencepost_ir::range::{self, footprint};
 use fencepost_ir::{
-    FenceKinds, Loc, Observable, Op, Pc, PoolId, Problem, Program, Property, Reg, ThreadId, Value,
-    flow,
+    FenceKinds, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program, Property, Reg,
+    ThreadId, Value, flow,
 };
 
 /// Facts about one thread.
@@ -103,32 +103,17 @@ impl<'p> Shape<'p> {
                 };
                 for loc in footprint(program, address) {
                     let at = loc.index();
-                    match stmt.op {
-                        Op::Load { .. } => readers[at] |= 1u64 << id,
-                        Op::Store { .. } => {
+                    match stmt.op.memory() {
+                        Some(MemoryOp::Load { .. }) => readers[at] |= 1u64 << id,
+                        Some(MemoryOp::Store { .. }) => {
                             writers[at] |= 1u64 << id;
                             stores[at] = true;
                         }
-                        Op::Update { .. } => {
+                        Some(MemoryOp::Update { .. }) => {
                             readers[at] |= 1u64 << id;
                             writers[at] |= 1u64 << id;
                         }
-                        Op::Skip
-                        | Op::Assign { .. }
-                        | Op::Choose { .. }
-                        | Op::Fence(_)
-                        | Op::Drain(_)
-                        | Op::Branch { .. }
-                        | Op::Assume(_)
-                        | Op::Assert(_)
-                        | Op::New { .. }
-                        | Op::Free { .. }
-                        | Op::Leave
-                        | Op::AtomicBegin
-                        | Op::AtomicEnd
-                        | Op::Invoke { .. }
-                        | Op::Return { .. }
-                        | Op::Halt => {}
+                        Some(MemoryOp::Fence(_) | MemoryOp::Drain(_)) | None => {}
                     }
                 }
             }

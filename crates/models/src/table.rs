@@ -97,13 +97,16 @@ impl Table {
         let ahead = Some(order::accesses_before(shape, t, window, entry));
         let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), ahead, kind };
         let memory = &mut state.memory;
-        let yields = match &stmt.op {
-            Op::Assign { reg, expr } => {
+        let yields = match stmt.op.memory() {
+            None => {
+                let Op::Assign { reg, expr } = &stmt.op else {
+                    unreachable!("such an entry is never performed")
+                };
                 let value = expr.eval(&read)?;
                 record.event(|| event(EventKind::Set { reg: *reg, value }));
                 Some(value)
             }
-            Op::Load { from, .. } => {
+            Some(MemoryOp::Load { from, .. }) => {
                 let loc = locate(shape, from, &read)?;
                 check_allocated(shape, memory, loc)?;
                 let survey = order::survey(shape, t, window);
@@ -120,7 +123,7 @@ impl Table {
                 record.event(|| event(EventKind::Load { loc, value, source }));
                 Some(value)
             }
-            Op::Store { to, value } => {
+            Some(MemoryOp::Store { to, value }) => {
                 let loc = locate(shape, to, &read)?;
                 check_allocated(shape, memory, loc)?;
                 let value = check_limits(shape.location_limits[loc.index()], value.eval(&read)?)?;
@@ -128,7 +131,7 @@ impl Table {
                 record.event(|| event(EventKind::Commit { loc, value }));
                 None
             }
-            Op::Update { at, update, .. } => {
+            Some(MemoryOp::Update { at, update, .. }) => {
                 let loc = locate(shape, at, &read)?;
                 check_allocated(shape, memory, loc)?;
                 let old = memory.values[loc.index()];
@@ -140,21 +143,9 @@ impl Table {
                 record.event(|| event(EventKind::Update { loc, old, new }));
                 Some(yields)
             }
-            Op::Skip
-            | Op::Choose { .. }
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => unreachable!("such an entry is never performed"),
+            Some(MemoryOp::Fence(_) | MemoryOp::Drain(_)) => {
+                unreachable!("such an entry is never performed")
+            }
         };
         let value = match (stmt.op.target(), yields) {
             (Some(reg), Some(value)) => {
@@ -335,15 +326,15 @@ impl MemoryModel for Table {
         let (label, ahead) = (Some(stmt.label), None);
         let event = |kind| Event { thread: t, label, pc: Some(pc), ahead, kind };
         let window = &mut state.pending[t.index()];
-        match &stmt.op {
-            Op::Fence(kinds) if *kinds == FenceKinds::FULL => {
+        match stmt.op.memory() {
+            Some(MemoryOp::Fence(kinds)) if kinds == FenceKinds::FULL => {
                 if window.len() > 0 && !self.mutated.is(Mutation::IgnoredFence) {
                     return Ok(Issue::Blocked);
                 }
-                record.event(|| event(EventKind::Fence(*kinds)));
+                record.event(|| event(EventKind::Fence(kinds)));
                 return Ok(Issue::Done);
             }
-            Op::Drain(address) => {
+            Some(MemoryOp::Drain(address)) => {
                 let uses = &shape.thread(t).uses[pc.index()];
                 if !uses.iter().all(|reg| window.is_known(*reg)) {
                     return Ok(Issue::Blocked);
@@ -362,24 +353,13 @@ impl MemoryModel for Table {
                 record.event(|| event(EventKind::Drain(loc)));
                 return Ok(Issue::Done);
             }
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => {}
+            Some(
+                MemoryOp::Load { .. }
+                | MemoryOp::Store { .. }
+                | MemoryOp::Update { .. }
+                | MemoryOp::Fence(_),
+            )
+            | None => {}
         }
         if window.len() >= self.bound as usize {
             return Ok(Issue::Bounded);
@@ -390,31 +370,14 @@ impl MemoryModel for Table {
         match &stmt.op {
             Op::Load { .. } | Op::Store { .. } | Op::Update { .. } => record.event(|| {
                 let loc = self.location(shape, t, window, entry).and_then(Result::ok);
-                let value = match &stmt.op {
-                    Op::Store { value, .. } if window.is_ready(shape, t, entry) => {
-                        let uses = &shape.thread(t).uses[pc.index()];
-                        let operands = window.operands(shape, t, entry);
-                        value.eval(&|reg| value_of(uses, operands, *reg)).ok()
-                    }
-                    Op::Skip
-                    | Op::Assign { .. }
-                    | Op::Choose { .. }
-                    | Op::Load { .. }
-                    | Op::Store { .. }
-                    | Op::Update { .. }
-                    | Op::Fence(_)
-                    | Op::Drain(_)
-                    | Op::Branch { .. }
-                    | Op::Assume(_)
-                    | Op::Assert(_)
-                    | Op::New { .. }
-                    | Op::Free { .. }
-                    | Op::Leave
-                    | Op::AtomicBegin
-                    | Op::AtomicEnd
-                    | Op::Invoke { .. }
-                    | Op::Return { .. }
-                    | Op::Halt => None,
+                let value = if let Op::Store { value, .. } = &stmt.op
+                    && window.is_ready(shape, t, entry)
+                {
+                    let uses = &shape.thread(t).uses[pc.index()];
+                    let operands = window.operands(shape, t, entry);
+                    value.eval(&|reg| value_of(uses, operands, *reg)).ok()
+                } else {
+                    None
                 };
                 let stores = matches!(stmt.op, Op::Store { .. } | Op::Update { .. });
                 event(EventKind::Fetch { stores, loc, value })

@@ -9,7 +9,7 @@ use crate::sc::{ScMachine, ScState};
 use crate::stateless::footprint::{Cells, Footprint};
 use crate::stateless::path::is_invisible;
 use fencepost_ir::waits::Waiting;
-use fencepost_ir::{FenceKinds, Op, Pc, ThreadId};
+use fencepost_ir::{FenceKinds, MemoryOp, Op, Pc, ThreadId};
 use fencepost_models::bits::Writer;
 use fencepost_models::event::Record;
 use fencepost_models::machine::choice::Choices;
@@ -357,29 +357,14 @@ impl<'m, 'p> Attacks<'m, 'p> {
         if !is_invisible(self.machine, state, t) {
             return false;
         }
-        match self.machine.shape.stmt(t, state.pcs[t.index()]).op {
-            Op::Fence(kinds) => kinds != FenceKinds::FULL,
-            Op::Drain(_) => {
+        match self.machine.shape.stmt(t, state.pcs[t.index()]).op.memory() {
+            Some(MemoryOp::Fence(kinds)) => kinds != FenceKinds::FULL,
+            Some(MemoryOp::Drain(_)) => {
                 let loc = self.machine.accesses(state, t);
                 loc.is_some_and(|loc| part.buffer[loc.index()].is_none())
             }
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => true,
+            Some(MemoryOp::Load { .. } | MemoryOp::Store { .. } | MemoryOp::Update { .. })
+            | None => true,
         }
     }
 

@@ -10,7 +10,7 @@ use super::transition::Transitions;
 use super::{Symbolic, SymbolicState};
 use crate::concretise::Move;
 use fencepost_automata::Letter;
-use fencepost_ir::{FenceKinds, Op};
+use fencepost_ir::{FenceKinds, MemoryOp, Op};
 use fencepost_models::symbolic::{MARKERS, letter};
 use fencepost_search::{Cancel, Stop};
 
@@ -188,29 +188,18 @@ impl<'a, 'p> Back<'a, 'p> {
     ) -> bool {
         let discipline = &self.machine.model.0;
         let stored = hop.appended.as_deref().unwrap_or_default();
-        match *self.op(before, hop) {
-            Op::Store { .. } => discipline.same(&[content, stored].concat(), after),
-            Op::Fence(kinds) if kinds != FenceKinds::FULL => {
+        match self.op(before, hop).memory() {
+            Some(MemoryOp::Store { .. }) => discipline.same(&[content, stored].concat(), after),
+            Some(MemoryOp::Fence(kinds)) if kinds != FenceKinds::FULL => {
                 discipline.same(&discipline.fence(content, kinds), after)
             }
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => discipline.same(content, after),
+            Some(
+                MemoryOp::Load { .. }
+                | MemoryOp::Update { .. }
+                | MemoryOp::Fence(_)
+                | MemoryOp::Drain(_),
+            )
+            | None => discipline.same(content, after),
         }
     }
 
@@ -227,8 +216,8 @@ impl<'a, 'p> Back<'a, 'p> {
         hop: &Hop,
         after: &'c [Letter],
     ) -> Box<dyn Iterator<Item = Vec<Letter>> + 'c> {
-        match self.op(before, hop) {
-            Op::Store { .. } => {
+        match self.op(before, hop).memory() {
+            Some(MemoryOp::Store { .. }) => {
                 let stored = hop.appended.iter().flatten().next();
                 let at = stored.and_then(|stored| {
                     after.iter().rposition(|letter| letter.class == stored.class)
@@ -236,28 +225,14 @@ impl<'a, 'p> Back<'a, 'p> {
                 let without = at.map(|at| [&after[..at], &after[at + 1..]].concat());
                 Box::new(without.into_iter().chain([after.to_vec()]))
             }
-            Op::Fence(_) => {
+            Some(MemoryOp::Fence(_)) => {
                 let is_marker = |letter: &&Letter| MARKERS.contains(&letter.class);
                 let new = after.iter().rev().take_while(is_marker).count();
                 Box::new((0..=new).map(move |new| after[..after.len() - new].to_vec()))
             }
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Update { .. }
-            | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => Box::new([after.to_vec()].into_iter()),
+            Some(MemoryOp::Load { .. } | MemoryOp::Update { .. } | MemoryOp::Drain(_)) | None => {
+                Box::new([after.to_vec()].into_iter())
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::robust::escape::escape;
 use crate::sc::ScMachine;
 use fencepost_explore::{Attempt, Counts, End, Execution, Findings, Move, Step, System, Touch};
 use fencepost_ir::waits::Waiting;
-use fencepost_ir::{Op, ThreadId, Update, Value};
+use fencepost_ir::{MemoryOp, Op, ThreadId, Update, Value};
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
 use fencepost_monitor::{Access, Model};
@@ -327,25 +327,13 @@ impl System for MachineSystem<'_, '_> {
         if self.waiting.has_waits(thread) || self.cells.is_watched(thread) {
             return false;
         }
-        match &self.path.machine.shape.stmt(thread, pc).op {
-            Op::Load { .. } | Op::Store { .. } | Op::Choose { .. } => true,
-            Op::Update { update, .. } => !matches!(update, Update::Cas { .. }),
-            Op::New { .. }
-            | Op::Free { .. }
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Skip
-            | Op::Assign { .. }
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::Return { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Leave
-            | Op::Halt => false,
-        }
+        let op = &self.path.machine.shape.stmt(thread, pc).op;
+        matches!(op, Op::Choose { .. })
+            || op.memory().is_some_and(|memory| match memory {
+                MemoryOp::Load { .. } | MemoryOp::Store { .. } => true,
+                MemoryOp::Update { update, .. } => !matches!(update, Update::Cas { .. }),
+                MemoryOp::Fence(_) | MemoryOp::Drain(_) => false,
+            })
     }
 
     fn has_failed(&mut self, execution: &Execution) -> bool {

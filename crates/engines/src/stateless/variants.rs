@@ -7,7 +7,7 @@
 //! through it writes. Whether it does that where it comes then is seen when the run is made.
 
 use crate::sc::{ScMachine, ScState};
-use fencepost_ir::{Op, Pc, ThreadId, Update, flow};
+use fencepost_ir::{MemoryOp, Op, Pc, ThreadId, Update, flow};
 use fencepost_models::shape::Shape;
 use fencepost_monitor::{Access, Action};
 use std::collections::{BTreeMap, BTreeSet};
@@ -144,30 +144,20 @@ impl Variants {
     ) -> Option<Vec<Variant>> {
         let t = ThreadId::from_index(thread);
         let pc = state.pcs[thread];
-        match &machine.shape.stmt(t, pc).op {
-            Op::AtomicBegin => self.blocks[thread].get(&pc).cloned(),
-            Op::Update { update: Update::Cas { .. }, .. } => {
+        let op = &machine.shape.stmt(t, pc).op;
+        if let Op::AtomicBegin = op {
+            return self.blocks[thread].get(&pc).cloned();
+        }
+        match op.memory()? {
+            MemoryOp::Update { update: Update::Cas { .. }, .. } => {
                 let address = machine.accesses(state, t)?.0;
                 Some([true, false].map(|writes| Variant::Update { address, writes }).to_vec())
             }
-            Op::Skip
-            | Op::Assign { .. }
-            | Op::Choose { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Update { .. }
-            | Op::Fence(_)
-            | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => None,
+            MemoryOp::Load { .. }
+            | MemoryOp::Store { .. }
+            | MemoryOp::Update { .. }
+            | MemoryOp::Fence(_)
+            | MemoryOp::Drain(_) => None,
         }
     }
 }
