@@ -51,7 +51,8 @@ pub fn check(problem: &Problem, text: &mut impl BufRead) -> Result<Certified, Re
         let rules: Vec<String> = broken.iter().map(ToString::to_string).collect();
         Rejected::new(Reason::Problem, rules.join("; "))
     })?;
-    property::can_certify(problem).map_err(|what| Rejected::new(Reason::Problem, what))?;
+    property::can_certify(problem)
+        .map_err(|what| Rejected::new(Reason::Problem, what.to_string()))?;
     let header = read_header(problem, text)?;
     let rules = Rules { model: header.model, domain: header.domain, k: header.k };
     let semantics = Semantics::new(&problem.program, rules);

@@ -56,5 +56,5 @@ mod tests;
 
 pub use check::{Certified, check};
 pub use format::{CertState, CertThread, Domain, Element, Entry, Header, Model};
-pub use property::can_certify;
+pub use property::{NotCovered, can_certify};
 pub use rejected::{Reason, Rejected};

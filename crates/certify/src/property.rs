@@ -3,19 +3,45 @@
 //! Direction: exact for final states and deadlocks, since nothing is pending in them and an abstract
 //! state without pending stores is an exact one.
 
-use fencepost_ir::{Condition, Observable, Op, Problem, Property};
+use fencepost_ir::{Condition, Consistency, Observable, Op, Problem, Property};
+use std::fmt;
 
 use crate::format::CertState;
 
+/// A property that certificates say nothing about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum NotCovered {
+    /// A property of operations.
+    Operations(Consistency),
+    /// `final exists`, with the condition: a set of states that may be too large has no witness.
+    Exists(String),
+}
+
+impl fmt::Display for NotCovered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotCovered::Operations(consistency) => {
+                let word = consistency.word();
+                write!(f, "certificates say nothing about `property {word} operations`")
+            }
+            NotCovered::Exists(condition) => write!(
+                f,
+                "certificates say nothing about `final exists {condition}`: a set of states that may be too \
+                 large has no witness"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NotCovered {}
+
 /// Whether certificates can prove all properties of a problem; if not, which one they say nothing about.
-pub fn can_certify(problem: &Problem) -> Result<(), String> {
+pub fn can_certify(problem: &Problem) -> Result<(), NotCovered> {
     for property in &problem.properties {
         match property {
             Property::Operations(operations) => {
-                return Err(format!(
-                    "certificates say nothing about `property {} operations`",
-                    operations.consistency.word()
-                ));
+                return Err(NotCovered::Operations(operations.consistency));
             }
             Property::Assertions
             | Property::MutualExclusion
@@ -26,11 +52,7 @@ pub fn can_certify(problem: &Problem) -> Result<(), String> {
         }
     }
     if let Some(condition) = problem.sometimes.first() {
-        return Err(format!(
-            "certificates say nothing about `final exists {}`: a set of states that may be too \
-             large has no witness",
-            condition.text
-        ));
+        return Err(NotCovered::Exists(condition.text.clone()));
     }
     Ok(())
 }

@@ -12,7 +12,8 @@ use crate::engine::{Answer, Budget, Decider, Settings, Task};
 use crate::path::options;
 use crate::verdict::Verdict;
 use fencepost_certify::{
-    CertState, CertThread, Domain as Written, Element, Entry, Header, Model, can_certify,
+    CertState, CertThread, Domain as Written, Element, Entry, Header, Model, NotCovered,
+    can_certify,
 };
 use fencepost_ir::ThreadId;
 use fencepost_models::catalog::Kind;
@@ -30,8 +31,10 @@ use std::io::{self, Write};
 pub enum NoCertificate {
     /// Nothing was verified.
     NotVerified,
-    /// The model or a property is not one that certificates are about; why, in words.
-    NotCovered(String),
+    /// Certificates are not about the model.
+    Model,
+    /// Certificates say nothing about a property.
+    NotCovered(NotCovered),
     /// The search without reductions was cut short.
     Stopped(Stop),
     /// The abstraction meets a violation that it cannot exclude.
@@ -46,7 +49,8 @@ impl fmt::Display for NoCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NoCertificate::NotVerified => f.write_str("only a verified program has a certificate"),
-            NoCertificate::NotCovered(why) => f.write_str(why),
+            NoCertificate::Model => f.write_str("certificates are about SC, TSO and PSO only"),
+            NoCertificate::NotCovered(property) => property.fmt(f),
             NoCertificate::Stopped(stop) => {
                 let limit = match stop {
                     Stop::States => "the limit on states",
@@ -86,10 +90,7 @@ pub fn write_certificate(
         Kind::Sc => Model::Sc,
         Kind::Tso => Model::Tso,
         Kind::Pso => Model::Pso,
-        Kind::Table(_) => {
-            let why = "certificates are about SC, TSO and PSO only";
-            return Err(NoCertificate::NotCovered(why.into()));
-        }
+        Kind::Table(_) => return Err(NoCertificate::Model),
     };
     let (domain, k) = match answer.by {
         Decider::Abstraction(domain, k) => (domain, k),

@@ -10,6 +10,7 @@
 
 use super::{Ran, Seen};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// What was recorded of one test under one model. What is absent is not compared.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -49,6 +50,94 @@ pub struct Records {
     by_key: BTreeMap<(String, Option<String>), Record>,
 }
 
+/// Why a text has no records.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum RecordsError {
+    /// It is empty.
+    Empty,
+    /// It is neither a table nor a log.
+    UnknownForm,
+    /// The first line of the table lacks a column.
+    NoKeyColumn,
+    /// The first line of the table lacks a column.
+    NoModelColumn,
+    /// A line is wrong.
+    Line {
+        /// Its number, from 1.
+        number: usize,
+        /// What is wrong with it.
+        wrong: WrongLine,
+    },
+}
+
+/// What is wrong with a line of records.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum WrongLine {
+    /// It lacks the name of the test or of the model.
+    TooFewColumns,
+    /// It has more cells than the table has columns.
+    TooManyCells {
+        /// How many cells it has.
+        cells: usize,
+        /// How many columns there are.
+        columns: usize,
+    },
+    /// It lacks a verdict.
+    NoVerdict,
+    /// A word is no verdict.
+    NotAVerdict(String),
+    /// A cell is no number of states.
+    NotACount(String),
+    /// Another line says something else about the same test and model.
+    Contradiction,
+    /// A block of a log does not begin as it should.
+    NotABlock,
+}
+
+impl WrongLine {
+    /// In the line with this number, from 0.
+    fn at(self, number: usize) -> RecordsError {
+        RecordsError::Line { number: number + 1, wrong: self }
+    }
+}
+
+impl fmt::Display for RecordsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (number, wrong) = match self {
+            RecordsError::Empty => return f.write_str("there are no records in it"),
+            RecordsError::UnknownForm => {
+                return f.write_str("it is neither a table of records nor a log of herd");
+            }
+            RecordsError::NoKeyColumn => {
+                return f.write_str("its first line names neither a column `test` nor one `file`");
+            }
+            RecordsError::NoModelColumn => {
+                return f.write_str("its first line names no column `model`");
+            }
+            RecordsError::Line { number, wrong } => (number, wrong),
+        };
+        match wrong {
+            WrongLine::TooFewColumns => write!(f, "line {number} has too few columns"),
+            WrongLine::TooManyCells { cells, columns } => {
+                write!(f, "line {number} has {cells} cells for {columns} columns")
+            }
+            WrongLine::NoVerdict => write!(f, "line {number} has no verdict"),
+            WrongLine::NotAVerdict(word) => write!(f, "line {number}: `{word}` is no verdict"),
+            WrongLine::NotACount(text) => {
+                write!(f, "line {number}: `{text}` is no number of states")
+            }
+            WrongLine::Contradiction => {
+                write!(f, "line {number} contradicts an earlier record")
+            }
+            WrongLine::NotABlock => write!(f, "line {number} is no beginning of a block"),
+        }
+    }
+}
+
+impl std::error::Error for RecordsError {}
+
 /// How a test compares with its record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Compared {
@@ -61,51 +150,49 @@ pub enum Compared {
 }
 
 impl Records {
-    /// Adds those of a text; what is wrong with it otherwise.
-    pub fn read(&mut self, text: &str) -> Result<(), String> {
+    /// Adds those of a text.
+    pub fn read(&mut self, text: &str) -> Result<(), RecordsError> {
         let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
         match first {
-            None => Err("there are no records in it".into()),
+            None => Err(RecordsError::Empty),
             Some(line) if line.contains('\t') => self.read_table(text),
             Some(_) if text.lines().any(|line| line.starts_with("Test ")) => self.read_log(text),
-            Some(_) => Err("it is neither a table of records nor a log of herd".into()),
+            Some(_) => Err(RecordsError::UnknownForm),
         }
     }
 
-    fn read_table(&mut self, text: &str) -> Result<(), String> {
+    fn read_table(&mut self, text: &str) -> Result<(), RecordsError> {
         let mut lines = text.lines().enumerate();
         let mut lines = lines.by_ref().filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#'));
         let names: Vec<&str> =
             lines.next().map(|(_, l)| l.split('\t').collect()).unwrap_or_default();
         let column = |name: &str| names.iter().position(|n| *n == name);
         let key = column("file").or_else(|| column("test"));
-        let key = key.ok_or("its first line names neither a column `test` nor one `file`")?;
-        let model = column("model").ok_or("its first line names no column `model`")?;
+        let key = key.ok_or(RecordsError::NoKeyColumn)?;
+        let model = column("model").ok_or(RecordsError::NoModelColumn)?;
         for (number, line) in lines {
             let cells: Vec<&str> = line.split('\t').collect();
             let cell = |at: Option<usize>| at.and_then(|at| cells.get(at)).map(|c| c.to_string());
             let get = |name: &str| cell(column(name)).filter(|text| !text.is_empty());
             let (Some(key), Some(model)) = (cell(Some(key)), cell(Some(model))) else {
-                return Err(format!("line {} has too few columns", number + 1));
+                return Err(WrongLine::TooFewColumns.at(number));
             };
             let states = |text: String| -> BTreeSet<String> {
                 text.split('|').map(|state| state.trim().to_string()).collect()
             };
             if cells.len() > names.len() {
-                let (has, wants) = (cells.len(), names.len());
-                return Err(format!("line {} has {has} cells for {wants} columns", number + 1));
+                let (cells, columns) = (cells.len(), names.len());
+                return Err(WrongLine::TooManyCells { cells, columns }.at(number));
             }
             let verdict = cell(column("verdict"));
             if verdict.is_none() && column("verdict").is_some() {
-                return Err(format!("line {} has no verdict", number + 1));
+                return Err(WrongLine::NoVerdict.at(number));
             }
             if let Some(word) = verdict.as_deref().filter(|word| !is_word(word)) {
-                return Err(format!("line {}: `{word}` is no verdict", number + 1));
+                return Err(WrongLine::NotAVerdict(word.into()).at(number));
             }
-            let count = get("nstates").map(|n| {
-                let wrong = |_| format!("line {}: `{n}` is no number of states", number + 1);
-                n.parse().map_err(wrong)
-            });
+            let count =
+                get("nstates").map(|n| n.parse().map_err(|_| WrongLine::NotACount(n).at(number)));
             let record = Record {
                 kind: get("kind"),
                 verdict,
@@ -121,19 +208,18 @@ impl Records {
             if let Some(before) = self.by_key.insert(key, record.clone())
                 && before != record
             {
-                return Err(format!("line {} contradicts an earlier record", number + 1));
+                return Err(WrongLine::Contradiction.at(number));
             }
         }
         Ok(())
     }
 
-    fn read_log(&mut self, text: &str) -> Result<(), String> {
+    fn read_log(&mut self, text: &str) -> Result<(), RecordsError> {
         let mut lines = text.lines().enumerate().peekable();
         while let Some((number, line)) = lines.next() {
             let Some(head) = line.strip_prefix("Test ") else { continue };
-            let (name, kind) = head
-                .split_once(' ')
-                .ok_or_else(|| format!("line {} is no beginning of a block", number + 1))?;
+            let (name, kind) =
+                head.split_once(' ').ok_or_else(|| WrongLine::NotABlock.at(number))?;
             let mut record = Record { kind: Some(kind.trim().into()), ..Record::default() };
             while let Some((_, line)) = lines.next_if(|(_, line)| !line.starts_with("Test ")) {
                 let rest = |word: &str| line.strip_prefix(word).map(str::to_string);
