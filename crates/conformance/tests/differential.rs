@@ -8,6 +8,7 @@ use fencepost_conformance::reference::{Report, explore};
 use fencepost_engines::{Answer, Settings, Verdict};
 use fencepost_ir::Violation;
 use fencepost_ir::{Problem, Property};
+use fencepost_testkit::is_campaign;
 use fencepost_testkit::programs::{Profile, program, shrink};
 use std::collections::BTreeMap;
 
@@ -138,7 +139,7 @@ fn relations(reports: &BTreeMap<&str, Report>) -> Option<String> {
 
 fn run(profile: Profile) {
     let (mut same, mut skipped) = (0, 0);
-    for seed in seeds(PROGRAMS) {
+    for seed in seeds(if is_campaign() { 2 * PROGRAMS } else { PROGRAMS }) {
         let drawn = program(profile, seed);
         let verdict = |source: &str| match compare(source, seed) {
             Err(difference) => Some(difference),

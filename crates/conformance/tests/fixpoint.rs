@@ -14,8 +14,7 @@ use fencepost_ir::{Barrier, FenceKinds, Problem, Property, Written, placement};
 use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
-use fencepost_testkit::corpus;
-use fencepost_testkit::lower_with_places;
+use fencepost_testkit::{corpus, is_campaign, lower_with_places};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -122,8 +121,9 @@ fn clauses(avoidance: &Avoidance) -> BTreeSet<Vec<Constraint>> {
 }
 
 #[test]
-fn the_reduction_changes_no_formula() {
-    let limits = Limits { states: 8_000, ..Limits::default() };
+fn the_reduction_changes_no_formula_campaign() {
+    let states = if is_campaign() { 40_000 } else { 8_000 };
+    let limits = Limits { states, ..Limits::default() };
     let reduced = Settings { limits, max_buffer: Some(8), ..settings(2) };
     let whole = Settings { reductions: Reductions::NONE, ..reduced };
     let files = ["structures/msn-queue.fp", "structures/treiber.fp", "structures/lifo-wsq.fp"];
@@ -150,9 +150,10 @@ fn forbid_witnesses(problem: &mut Problem) {
 }
 
 #[test]
-fn what_is_right_under_sc_is_repaired() {
-    let small = Limits { states: 5_000, ..Limits::default() };
-    let mut settings = Settings { limits: small, max_buffer: Some(8), ..settings(2) };
+fn what_is_right_under_sc_is_repaired_campaign() {
+    let (states, buffer) = if is_campaign() { (20_000, 16) } else { (5_000, 8) };
+    let small = Limits { states, ..Limits::default() };
+    let mut settings = Settings { limits: small, max_buffer: Some(buffer), ..settings(2) };
     settings.shortest = false;
     let (mut repaired, mut bounded) = (0, 0);
     for folder in ["litmus", "papers", "mutex"] {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fencepost_conformance::reference::{Model, Report, Table, explore};
 use fencepost_ir::{Fault, Problem, Value};
 use fencepost_testkit::programs::{Profile, RandomProgram, program, shrink};
-use fencepost_testkit::{compared, lower, problem, seeds};
+use fencepost_testkit::{compared, is_campaign, lower, problem, seeds};
 
 const MAX_STATES: usize = 200_000;
 
@@ -311,7 +311,7 @@ fn on_random_programs(
     wrong: impl Fn(&Problem) -> Result<(), Option<String>>,
 ) {
     let (mut told, mut drawn) = (0, 0);
-    for seed in seeds(PROGRAMS) {
+    for seed in seeds(if is_campaign() { 2 * PROGRAMS } else { PROGRAMS }) {
         let program = program(profile, seed);
         drawn += 1;
         match wrong(&problem(&program.to_string())) {

@@ -3,7 +3,7 @@
 use crate::common::{check, corpus, outcomes};
 use fencepost_ir::{Diagnostics, Observable, Problem, StoreBuffers, Value};
 use fencepost_testkit::programs::{Profile, program};
-use fencepost_testkit::{compared, problem, seeds};
+use fencepost_testkit::{compared, is_campaign, problem, seeds};
 use fencepost_translate::contexts::{Bound, contexts};
 use fencepost_translate::export::{Export, fp::fp};
 use std::collections::BTreeSet;
@@ -80,9 +80,11 @@ fn random_programs_come_back() {
 }
 
 #[test]
-fn translations_come_back() {
+fn translations_come_back_campaign() {
+    let every = if is_campaign() { 3 } else { 6 };
     let mut compared = 0;
-    for (name, source, problem) in corpus(&["litmus", "mutex", "structures"]).iter().step_by(6) {
+    for (name, source, problem) in corpus(&["litmus", "mutex", "structures"]).iter().step_by(every)
+    {
         for (model, bound) in
             [(StoreBuffers::Pso, Bound::Switches(1)), (StoreBuffers::Tso, Bound::Ages(1))]
         {
