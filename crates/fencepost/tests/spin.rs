@@ -107,5 +107,5 @@ fn libraries_have_their_verdicts_campaign() {
             compared += 1;
         }
     }
-    assert!(compared > 1, "{compared}");
+    assert!(compared > if is_campaign() { 10 } else { 1 }, "{compared}");
 }

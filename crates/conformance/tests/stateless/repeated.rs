@@ -163,9 +163,10 @@ fn to_stop_and_go_on_campaign() {
 }
 
 #[test]
-fn what_is_of_another_program_is_not_used() {
-    let one = racy(3, 3, "");
-    let other = racy(3, 3, "r = x;");
+fn what_is_of_another_program_is_not_used_campaign() {
+    let stores = if is_campaign() { 4 } else { 3 };
+    let one = racy(3, stores, "");
+    let other = racy(3, stores, "r = x;");
     let resumed = Resumed::default();
     let few = Settings { limits: Limits { states: 500, ..Limits::default() }, ..settings(1) };
     ask(&resumed, Question::Verdict, (&one, "tso"), few);
