@@ -1,7 +1,7 @@
-//! The tables of the papers, and the programs that they are about, as text.
+//! The tables of the papers and the programs of these tables, as text.
 //!
-//! `fencepost reproduce` needs them, and an installed binary has no files beside it. They are in a package of their own
-//! because a package can contain only files below its manifest, and the corpus is used by other crates, too.
+//! `fencepost reproduce` needs them, and an installed binary has no files. They form a separate package,
+//! because a package can contain only files below its manifest and other crates also use the corpus.
 //!
 //! ```
 //! let text = fencepost_corpus::program("litmus/SB").unwrap();
@@ -26,7 +26,7 @@ macro_rules! programs {
     };
 }
 
-/// The programs that the papers' files name.
+/// The programs that the papers' files refer to.
 #[rustfmt::skip]
 pub const PROGRAMS: &[(&str, &str)] = programs! {
     "litmus":
@@ -47,7 +47,7 @@ pub const PROGRAMS: &[(&str, &str)] = programs! {
         "chase-lev" "lifo-wsq" "msn-queue" "treiber" "vyset";
 };
 
-/// The text of a program by its folder and name: `mutex/dekker0`.
+/// Returns the text of a program by its folder and name: `mutex/dekker0`.
 pub fn program(name: &str) -> Option<&'static str> {
     PROGRAMS.iter().find(|(other, _)| *other == name).map(|(_, text)| *text)
 }

@@ -1,5 +1,5 @@
 // 2+2W+drain+drain: two threads storing the same two locations in opposite order where each thread
-// waits for its first store.
+// waits until its first store is committed.
 // Source: Maranget, Sarkar, Sewell 2012, tutorial on ARM and POWER.
 // Expected: forbidden everywhere: the stores of each thread are in order.
 

@@ -1,6 +1,6 @@
 // 2+2W+sl+sl: two threads storing the same two locations in opposite order with store-load fences.
 // Source: Maranget, Sarkar, Sewell 2012, tutorial on ARM and POWER.
-// Expected: SC, TSO forbid; PSO, RMO allow: they do not order two stores.
+// Expected: SC, TSO forbid; PSO, RMO allow: the fences do not order two stores.
 
 shared int x, y;
 

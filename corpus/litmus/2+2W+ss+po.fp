@@ -1,7 +1,7 @@
 // 2+2W+ss+po: two threads storing the same two locations in opposite order with a store-store fence
 // in one thread.
 // Source: Maranget, Sarkar, Sewell 2012, tutorial on ARM and POWER.
-// Expected: SC, TSO forbid; PSO, RMO allow: the stores of the other may be reordered.
+// Expected: SC, TSO forbid; PSO, RMO allow: the stores of the other thread may be reordered.
 
 shared int x, y;
 

@@ -1,6 +1,6 @@
 // CoRW2: a load that sees another thread's store, and a later store.
 // Source: Alglave, Maranget, Sarkar, Sewell 2010, diy (coherence).
-// Expected: forbidden everywhere: the own store comes after the one that was seen.
+// Expected: forbidden everywhere: the thread's own store comes after the store that it read.
 
 shared int x;
 

@@ -1,6 +1,6 @@
 // CoWR: a store and a later load of one location.
 // Source: Alglave, Maranget, Sarkar, Sewell 2010, diy (coherence).
-// Expected: forbidden everywhere: if the load sees the other store, that one came later and stays.
+// Expected: forbidden everywhere: if the load reads 2, then x = 2 is the later store and is final.
 
 shared int x;
 

@@ -1,7 +1,7 @@
 // IRIW+ll+po: independent reads of independent writes with a load-load fence in one reader.
 // Source: AMD 2007, Architecture programmer's manual 2, section 7.2; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
-// Expected: SC, TSO, PSO forbid; RMO allows: RMO may reorder the loads of the other.
+// Expected: SC, TSO, PSO forbid; RMO allows: RMO may reorder the loads of the other reader.
 
 shared int x, y;
 

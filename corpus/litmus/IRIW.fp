@@ -2,7 +2,7 @@
 // Source: AMD 2007, Architecture programmer's manual 2, section 7.2; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
 // Expected: SC, TSO, PSO forbid; RMO allows: a store becomes visible to all others at once, so the
-// readers can disagree only if RMO reorders the loads of one.
+// readers can disagree only if RMO reorders the loads of one reader.
 
 shared int x, y;
 

@@ -1,7 +1,7 @@
-// LB+addr-may+ls: load buffering with a store to an unknown address in between that may be to the
-// same location.
+// LB+addr-may+ls: load buffering with a store to an unknown address in between that may alias the
+// last store.
 // Source: [KVY10], RLX: an access whose address is not known yet blocks what may alias it.
-// Expected: forbidden everywhere: the last store waits until the address of the one before it is
+// Expected: forbidden everywhere: the last store waits until the address of the previous store is
 // known.
 
 shared int(0..2) x;

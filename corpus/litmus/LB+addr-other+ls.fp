@@ -1,6 +1,6 @@
 // LB+addr-other+ls: load buffering with a store to an unknown address in between.
 // Source: [KVY10], RLX: an access whose address is not known yet blocks only what may alias it.
-// Expected: SC, TSO, PSO forbid; RMO allows: y is not in the array, so that it need not wait for
+// Expected: SC, TSO, PSO forbid; RMO allows: y is not in the array, so its store does not wait for
 // the address.
 
 shared int(0..2) x;

@@ -1,8 +1,8 @@
-// LB+ctrlelses: load buffering where both branches store the same.
+// LB+ctrlelses: load buffering where both branches store the same value.
 // Source: Intel 2007, memory ordering white paper, example 2.2; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
-// Expected: forbidden everywhere: a branch waits even if both ways do the same; a compiler that
-// merged them would allow more.
+// Expected: forbidden everywhere: a branch waits even if both arms are equal; a compiler that
+// merged the arms would allow more outcomes.
 
 shared int x, y;
 

@@ -1,7 +1,7 @@
 // LB+fdatas: load buffering where the stored value mentions the loaded one without depending on it.
 // Source: Intel 2007, memory ordering white paper, example 2.2; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
-// Expected: forbidden everywhere: what counts is that the register is read: the store waits for it.
+// Expected: forbidden everywhere: the dependency is syntactic: the store waits for the load.
 
 shared int x, y;
 

@@ -1,7 +1,7 @@
 // LB+ll+ll: load buffering with load-load fences.
 // Source: Intel 2007, memory ordering white paper, example 2.2; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
-// Expected: SC, TSO, PSO forbid; RMO allows: they do not order a load with a store.
+// Expected: SC, TSO, PSO forbid; RMO allows: the fences do not order a load with a store.
 
 shared int x, y;
 

@@ -1,7 +1,7 @@
 // LB+overwrite: load buffering where the register is overwritten between load and store.
 // Source: [KVY10], RLX; register renaming.
-// Expected: SC, TSO, PSO forbid; RMO allows: y = r1 reads the new r1, so it depends on no load; the
-// name does not order them.
+// Expected: SC, TSO, PSO forbid; RMO allows: y = r1 reads the new r1, so it depends on no load; a
+// reused register name orders nothing.
 
 shared int x, y;
 

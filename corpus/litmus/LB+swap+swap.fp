@@ -1,4 +1,4 @@
-// LB+swap+swap: load buffering with swaps for stores.
+// LB+swap+swap: load buffering with swaps instead of stores.
 // Source: Intel 2007, memory ordering white paper, example 2.2; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
 // Expected: SC, TSO, PSO forbid; RMO allows: under RMO an update of another location may overtake a

@@ -1,5 +1,5 @@
-// MP+drain+ll: message passing where the writer waits for its first store, with a load-load fence
-// in the reader.
+// MP+drain+ll: message passing where the writer waits until its first store is committed, with a
+// load-load fence in the reader.
 // Source: Intel 2007, memory ordering white paper, example 2.1; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
 // Expected: forbidden everywhere: stores and loads are in order.

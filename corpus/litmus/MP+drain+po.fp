@@ -1,4 +1,4 @@
-// MP+drain+po: message passing where the writer waits for its first store.
+// MP+drain+po: message passing where the writer waits until its first store is committed.
 // Source: Intel 2007, memory ordering white paper, example 2.1; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
 // Expected: SC, TSO, PSO forbid; RMO allows: the stores are in order; only RMO may reorder the

@@ -1,8 +1,8 @@
 // MP+may+full: message passing where the reader's second load follows a store whose address comes
-// from its first.
+// from its first load.
 // Source: [KVY10], RLX: an access whose address is not known yet blocks what may alias it.
-// Expected: forbidden everywhere: the second load may be from the element stored to, so it waits
-// until the address is known.
+// Expected: forbidden everywhere: the second load may read the element that is stored to, so it
+// waits until the address is known.
 
 shared int a[2];
 shared int(0..2) y;

@@ -1,8 +1,8 @@
 // MP+reuse+full: message passing where the reader uses one register for both loads and passes the
 // first value on.
-// Source: [KVY10], RLX; the trap of a machine without register renaming.
-// Expected: SC, TSO, PSO forbid; RMO allows: under RMO the load of z may come first: y = r1 waits
-// for the first load, not for the name r1.
+// Source: [KVY10], RLX; register renaming (without it, the outcome would be forbidden).
+// Expected: SC, TSO, PSO forbid; RMO allows: under RMO the load of z may be performed first: y = r1
+// waits for the first load, not for the register name r1.
 
 shared int x, y, z;
 

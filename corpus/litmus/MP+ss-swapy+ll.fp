@@ -1,4 +1,4 @@
-// MP+ss-swapy+ll: message passing where the second store is a swap behind a store-store fence, with
+// MP+ss-swapy+ll: message passing where the second store is a swap after a store-store fence, with
 // a load-load fence in the reader.
 // Source: Intel 2007, memory ordering white paper, example 2.1; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.

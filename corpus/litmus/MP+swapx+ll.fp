@@ -2,8 +2,8 @@
 // reader.
 // Source: Intel 2007, memory ordering white paper, example 2.1; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
-// Expected: SC, TSO, PSO forbid; RMO allows: the swap is done when y is stored under TSO and PSO;
-// under RMO y may overtake it.
+// Expected: SC, TSO, PSO forbid; RMO allows: under TSO and PSO the swap is complete before y is
+// stored; under RMO the store to y may overtake the swap.
 
 shared int x, y;
 

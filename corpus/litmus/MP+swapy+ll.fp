@@ -1,8 +1,8 @@
 // MP+swapy+ll: message passing where the second store is a swap, with a load-load fence in the
 // reader.
 // Source: [KVY11] section 3, the rule for CAS.
-// Expected: SC, TSO forbid; PSO, RMO allow: under TSO the swap empties the queue; under PSO it
-// drains only its own location's, so x may still be pending.
+// Expected: SC, TSO forbid; PSO, RMO allow: under TSO the swap waits until the queue is empty;
+// under PSO it waits only for the queue of y, so x may still be pending.
 
 shared int x, y;
 

@@ -1,7 +1,7 @@
-// MP3+ss-po+ll-ll: message passing with two stores behind the store-store fence.
+// MP3+ss-po+ll-ll: message passing with two stores after the store-store fence.
 // Source: our own, for the epochs of PSO.
-// Expected: SC, TSO forbid; PSO, RMO allow: the fence orders x with both, but y and z with each
-// other not at all.
+// Expected: SC, TSO forbid; PSO, RMO allow: the fence orders x before y and z, but it does not
+// order y and z with each other.
 
 shared int x, y, z;
 

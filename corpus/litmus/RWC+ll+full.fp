@@ -1,6 +1,6 @@
 // RWC+ll+full: read-to-write causality with a load-load and a full fence.
 // Source: Maranget, Sarkar, Sewell 2012, tutorial on ARM and POWER.
-// Expected: forbidden everywhere: everything is in order.
+// Expected: forbidden everywhere: every thread keeps its order.
 
 shared int x, y;
 

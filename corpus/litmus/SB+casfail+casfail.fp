@@ -1,8 +1,8 @@
 // SB+casfail+casfail: store buffering with a failing cas of a private location between store and
 // load.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
-// Expected: SC, TSO forbid; PSO, RMO allow: the cas waits for the queue whether it succeeds or not,
-// under PSO only for that of its own location.
+// Expected: SC, TSO forbid; PSO, RMO allow: under TSO even a failing cas waits until the queue is
+// empty; under PSO it waits only for the queue of its own location.
 
 shared int x, y, z, w;
 

@@ -1,6 +1,6 @@
-// SB+drain+drain: store buffering where each thread waits for its own store.
+// SB+drain+drain: store buffering where each thread waits until its own store is committed.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
-// Expected: forbidden everywhere: the store has left the buffer before the load.
+// Expected: forbidden everywhere: the store is committed before the load.
 
 shared int x, y;
 

@@ -1,4 +1,4 @@
-// SB+drain+po: store buffering where one thread waits for its own store.
+// SB+drain+po: store buffering where one thread waits until its own store is committed.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
 // Expected: SC forbids; TSO, PSO, RMO allow: the other store may still be pending while its thread
 // loads.

@@ -1,8 +1,8 @@
-// SB+drainz+drainw: store buffering where each thread waits for a younger store to a private
-// location.
+// SB+drainz+drainw: store buffering where each thread waits until a younger store to a private
+// location is committed.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
-// Expected: SC, TSO forbid; PSO, RMO allow: TSO has one queue, so that the older store has left,
-// too; PSO and RMO let it wait on.
+// Expected: SC, TSO forbid; PSO, RMO allow: TSO has one queue, so the older store is committed,
+// too; under PSO and RMO it may still be pending.
 
 shared int x, y, z, w;
 

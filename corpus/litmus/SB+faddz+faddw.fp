@@ -1,7 +1,7 @@
 // SB+faddz+faddw: store buffering with an update of a private location between store and load.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
-// Expected: SC, TSO forbid; PSO, RMO allow: under TSO an update empties the queue; under PSO it
-// drains only its own location's ([KVY11] section 3), and RMO orders nothing here.
+// Expected: SC, TSO forbid; PSO, RMO allow: under TSO an update waits until the queue is empty;
+// under PSO only for the queue of its own location ([KVY11] section 3); RMO orders nothing here.
 
 shared int x, y, z, w;
 

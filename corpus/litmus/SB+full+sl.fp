@@ -1,6 +1,6 @@
 // SB+full+sl: store buffering with a full fence on one side and a store-load one on the other.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
-// Expected: forbidden everywhere: either orders the store with the load.
+// Expected: forbidden everywhere: each fence orders the store before the load.
 
 shared int x, y;
 

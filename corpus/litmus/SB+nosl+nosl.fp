@@ -1,7 +1,7 @@
-// SB+nosl+nosl: store buffering with fences of every kind but store-load.
+// SB+nosl+nosl: store buffering with fences of every kind except store-load.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
-// Expected: SC forbids; TSO, PSO, RMO allow: the one pair that matters is missing, so these are far
-// from full fences.
+// Expected: SC forbids; TSO, PSO, RMO allow: the store-load order is missing, which is the only one
+// that matters here.
 
 shared int x, y;
 

@@ -1,8 +1,8 @@
-// SB+sl-po+full: store buffering where one thread has a second, younger store behind its store-load
+// SB+sl-po+full: store buffering where one thread has a second, younger store after its store-load
 // fence.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
-// Expected: SC forbids; TSO, PSO, RMO allow: the fence holds loads back only for the stores before
-// it; z may still be pending.
+// Expected: SC forbids; TSO, PSO, RMO allow: the fence delays loads only until the stores before it
+// are committed; z may still be pending.
 
 shared int x, y, z;
 

@@ -1,6 +1,6 @@
 // SB+ss+ss: store buffering with store-store fences.
 // Source: Intel 2007, memory ordering white paper, example 2.3.a; the core of Dekker's algorithm.
-// Expected: SC forbids; TSO, PSO, RMO allow: they do not order a store with a load.
+// Expected: SC forbids; TSO, PSO, RMO allow: the fences do not order a store with a load.
 
 shared int x, y;
 

@@ -1,4 +1,4 @@
-// SB+swap+swap: store buffering with swaps for stores.
+// SB+swap+swap: store buffering with swaps instead of stores.
 // Source: Intel 2007, memory ordering white paper, example 2.8.a (there with a full barrier).
 // Expected: SC, TSO, PSO forbid; RMO allows: a swap acts on memory at once under TSO and PSO; under
 // RMO a later load of another location may be performed before it.

@@ -1,4 +1,4 @@
-// W+RWC+po+po+full: RWC behind a second store with a full fence between store and load.
+// W+RWC+po+po+full: RWC with a second store in p and a full fence between store and load.
 // Source: Maranget, Sarkar, Sewell 2012, tutorial on ARM and POWER.
 // Expected: SC, TSO forbid; PSO, RMO allow: z is visible before x is loaded; PSO and RMO may still
 // commit y before x.

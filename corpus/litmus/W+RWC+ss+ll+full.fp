@@ -1,4 +1,4 @@
-// W+RWC+ss+ll+full: RWC behind a second store with a store-store, a load-load and a full fence.
+// W+RWC+ss+ll+full: RWC with a second store in p, a store-store, a load-load and a full fence.
 // Source: Maranget, Sarkar, Sewell 2012, tutorial on ARM and POWER.
 // Expected: forbidden everywhere: every thread keeps its order.
 

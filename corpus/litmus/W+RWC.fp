@@ -1,4 +1,4 @@
-// W+RWC: RWC behind a second store.
+// W+RWC: RWC with a second store in p.
 // Source: Maranget, Sarkar, Sewell 2012, tutorial on ARM and POWER.
 // Expected: SC forbids; TSO, PSO, RMO allow: the store to z may be pending while its thread loads
 // x.

@@ -1,5 +1,5 @@
 // WRC+data+ll: write-to-read causality where the middle thread passes on what it loaded, with a
-// load-load fence in the last.
+// load-load fence in the last thread.
 // Source: Intel 2007, memory ordering white paper, example 2.5; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
 // Expected: forbidden everywhere: the store waits for its value.

@@ -1,8 +1,8 @@
 // WRC: write-to-read causality.
 // Source: Intel 2007, memory ordering white paper, example 2.5; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
-// Expected: SC, TSO, PSO forbid; RMO allows: a store becomes visible to all others at once, so only
-// RMO's reordering inside q or s can do it.
+// Expected: SC, TSO, PSO forbid; RMO allows: a store becomes visible to all others at once, so the
+// outcome needs a reordering inside q or s.
 
 shared int x, y;
 

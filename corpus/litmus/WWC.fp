@@ -1,7 +1,7 @@
 // WWC: write-to-write causality.
 // Source: Alglave, Maranget, Sarkar, Sewell 2010, diy.
-// Expected: SC, TSO, PSO forbid; RMO allows: only RMO's reordering of a load and a store inside q
-// or s can do it.
+// Expected: SC, TSO, PSO forbid; RMO allows: the outcome needs a reordering of a load and a store
+// inside q or s.
 
 shared int x, y;
 

@@ -1,4 +1,4 @@
-// Z6.0: three threads, a cycle through two stores, a load and a store, a store and a load.
+// Z6.0: three threads, a cycle of a store-store, a load-store and a store-load pair.
 // Source: Alglave, Maranget, Sarkar, Sewell 2010, diy; Maranget, Sarkar, Sewell 2012, tutorial on
 // ARM and POWER.
 // Expected: SC forbids; TSO, PSO, RMO allow: the store to z may be pending while its thread loads

@@ -1,4 +1,4 @@
-// Z6.1: three threads, a cycle through two stores, two stores, a load and a store.
+// Z6.1: three threads, a cycle of two store-store pairs and a load-store pair.
 // Source: Alglave, Maranget, Sarkar, Sewell 2010, diy; Maranget, Sarkar, Sewell 2012, tutorial on
 // ARM and POWER.
 // Expected: SC, TSO forbid; PSO, RMO allow: PSO and RMO may reorder the stores of p or q.

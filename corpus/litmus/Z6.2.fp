@@ -1,4 +1,4 @@
-// Z6.2: three threads, a cycle through two stores, then twice a load and a store.
+// Z6.2: three threads, a cycle of a store-store pair and two load-store pairs.
 // Source: Alglave, Maranget, Sarkar, Sewell 2010, diy; Maranget, Sarkar, Sewell 2012, tutorial on
 // ARM and POWER.
 // Expected: SC, TSO forbid; PSO, RMO allow: PSO and RMO may reorder the stores of p.

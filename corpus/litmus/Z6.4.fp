@@ -1,4 +1,4 @@
-// Z6.4: three threads, a cycle through two stores, then twice a store and a load.
+// Z6.4: three threads, a cycle of a store-store pair and two store-load pairs.
 // Source: Alglave, Maranget, Sarkar, Sewell 2010, diy; Maranget, Sarkar, Sewell 2012, tutorial on
 // ARM and POWER.
 // Expected: SC forbids; TSO, PSO, RMO allow: a store may be pending while its thread loads.

@@ -1,4 +1,4 @@
-// Z6.5: three threads, a cycle through two stores, two stores, a store and a load.
+// Z6.5: three threads, a cycle of two store-store pairs and a store-load pair.
 // Source: Alglave, Maranget, Sarkar, Sewell 2010, diy; Maranget, Sarkar, Sewell 2012, tutorial on
 // ARM and POWER.
 // Expected: SC forbids; TSO, PSO, RMO allow: the store to z may be pending while its thread loads

@@ -1,6 +1,6 @@
 // cas2: two threads compete with cas.
 // Source: folklore.
-// Expected: forbidden everywhere: only one finds 0.
+// Expected: forbidden everywhere: only one cas reads 0.
 
 shared int x;
 

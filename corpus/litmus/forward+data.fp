@@ -1,4 +1,4 @@
-// forward+data: a load that takes its value from an own store whose value is not known yet.
+// forward+data: a load that reads from an earlier store of its thread whose value is not known yet.
 // Source: [KVY10], RLX: read own writes early.
 // Expected: forbidden everywhere: the load waits for the value of the store it reads from.
 

@@ -1,6 +1,6 @@
 // iwp2.7: independent reads of independent swaps.
 // Source: Intel 2007, memory ordering white paper, example 2.7.
-// Expected: SC, TSO, PSO forbid; RMO allows: as IRIW: only RMO's reordered loads can do it.
+// Expected: SC, TSO, PSO forbid; RMO allows: as in IRIW, the outcome needs reordered loads.
 
 shared int x, y;
 

@@ -1,6 +1,6 @@
 // n4: two threads load, store and load one location.
 // Source: Owens, Sarkar, Sewell 2009, x86-TSO, n4.
-// Expected: forbidden everywhere: all accesses are to one location, which has one order.
+// Expected: forbidden everywhere: all stores to one location have one order.
 
 shared int x;
 

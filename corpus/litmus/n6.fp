@@ -1,4 +1,4 @@
-// n6: a thread reads its own store early, then an old value, and its store comes last.
+// n6: a thread reads its own store early, then an old value, and its store is committed last.
 // Source: Owens, Sarkar, Sewell 2009, x86-TSO, n6: allowed on the machines, forbidden by models of
 // causality.
 // Expected: SC forbids; TSO, PSO, RMO allow: p forwards its pending x, loads y before q stores it,

@@ -1,4 +1,4 @@
-// n7: reading an own store early, with an observer.
+// n7: a thread reads its own store early, with an observer.
 // Source: Owens, Sarkar, Sewell 2009, x86-TSO, n7.
 // Expected: SC forbids; TSO, PSO, RMO allow: p forwards its pending x, which s does not see yet.
 

@@ -1,6 +1,6 @@
 // n8: store buffering where each thread first reads its own store.
 // Source: Owens, Sarkar, Sewell 2009, x86-TSO, n8; [LW10] Table 1.
-// Expected: SC forbids; TSO, PSO, RMO allow: the own store is forwarded while it is pending.
+// Expected: SC forbids; TSO, PSO, RMO allow: a thread's own store is forwarded while it is pending.
 
 shared int x, y;
 

@@ -1,6 +1,6 @@
-// swap2: two threads swap their values in.
+// swap2: two threads swap their values into one location.
 // Source: folklore.
-// Expected: forbidden everywhere: each would have to come after the other.
+// Expected: forbidden everywhere: each swap would have to come after the other.
 
 shared int x;
 

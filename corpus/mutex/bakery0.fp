@@ -1,7 +1,7 @@
-// Lamport's bakery for two threads, entered again and again, without fences.
+// Lamport's bakery for two threads, entered repeatedly, without fences.
 // Source: Lamport 1974, A new solution of Dijkstra's concurrent programming problem. Tickets are
-// bounded at 2 as in [KVY11] section 6.1: a thread that would have to draw a 3 stops for good
-// (`assume`), so that every run is one of the unbounded algorithm.
+// bounded at 2 as in [KVY11] section 6.1: a thread that would draw a 3 stops permanently
+// (`assume`), so every run is a run of the unbounded algorithm.
 // Expected: SC verified; TSO, PSO, RMO violated: both threads draw ticket 1 and read the other's
 // number as 0 while their own is still pending.
 

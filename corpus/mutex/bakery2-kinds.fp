@@ -1,11 +1,11 @@
-// Lamport's bakery for two threads, entered again and again, with the weakest fences in the places
-// of bakery2's full ones.
+// Lamport's bakery for two threads, entered repeatedly, with the weakest fences at the places of
+// bakery2's full fences.
 // Source: Lamport 1974, A new solution of Dijkstra's concurrent programming problem. Tickets are
-// bounded at 2 as in [KVY11] section 6.1: a thread that would have to draw a 3 stops for good
-// (`assume`), so that every run is one of the unbounded algorithm.
+// bounded at 2 as in [KVY11] section 6.1: a thread that would draw a 3 stops permanently
+// (`assume`), so every run is a run of the unbounded algorithm.
 // Expected: verified everywhere: the first fence orders choosing[i] with the load of the other's
-// number, the second the store of the own number with choosing[i] = false and with the loads of the
-// waiting loops.
+// number, the second orders the store to number[i] with choosing[i] = false and with the loads of
+// the spin loops.
 
 shared bool choosing[2];
 shared int(0..=2) number[2];

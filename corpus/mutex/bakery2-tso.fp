@@ -1,11 +1,11 @@
-// Lamport's bakery for two threads, entered again and again, with two full fences per thread,
-// enough for TSO.
+// Lamport's bakery for two threads, entered repeatedly, with two full fences per thread, enough for
+// TSO.
 // Source: Lamport 1974, A new solution of Dijkstra's concurrent programming problem. Tickets are
-// bounded at 2 as in [KVY11] section 6.1: a thread that would have to draw a 3 stops for good
-// (`assume`), so that every run is one of the unbounded algorithm.
-// Expected: SC and TSO verified: choosing[i] is visible before the draw, number[i] before the
-// waiting loops. PSO and RMO violated: choosing[i] = false may be committed before number[i], and
-// the other thread passes a thread that has drawn its ticket but does not show it.
+// bounded at 2 as in [KVY11] section 6.1: a thread that would draw a 3 stops permanently
+// (`assume`), so every run is a run of the unbounded algorithm.
+// Expected: SC and TSO verified: choosing[i] is visible before the draw, number[i] before the spin
+// loops. PSO and RMO violated: choosing[i] = false may be committed before number[i], and the other
+// thread reads 0 from number[i] although the ticket is drawn.
 
 shared bool choosing[2];
 shared int(0..=2) number[2];

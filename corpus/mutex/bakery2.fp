@@ -1,12 +1,12 @@
-// Lamport's bakery for two threads, entered again and again, with two full fences per thread,
-// correct for PSO.
+// Lamport's bakery for two threads, entered repeatedly, with two full fences per thread, correct
+// for PSO.
 // Source: Lamport 1974, A new solution of Dijkstra's concurrent programming problem. Tickets are
-// bounded at 2 as in [KVY11] section 6.1: a thread that would have to draw a 3 stops for good
-// (`assume`), so that every run is one of the unbounded algorithm. [KVY11] reports two fences
-// without showing where; this is our reading.
+// bounded at 2 as in [KVY11] section 6.1: a thread that would draw a 3 stops permanently
+// (`assume`), so every run is a run of the unbounded algorithm. [KVY11] reports two fences without
+// showing where; this is our reading.
 // Expected: verified everywhere. choosing[i] is visible before the other's number is read, and
-// number[i] before choosing[i] is lowered and before the waiting loops. That choosing[i] = false
-// may stay pending only makes the other thread wait longer.
+// number[i] before choosing[i] is reset and before the spin loops. A pending choosing[i] = false
+// only makes the other thread wait longer.
 
 shared bool choosing[2];
 shared int(0..=2) number[2];

@@ -1,4 +1,4 @@
-// Burns' one-bit mutual exclusion algorithm for two threads, entered again and again, without
+// Burns' one-bit mutual exclusion algorithm for two threads, entered repeatedly, without
 // fences.
 // Source: Burns 1981; Burns, Lynch 1993, Bounds on shared memory for mutual exclusion (the one-bit
 // algorithm).

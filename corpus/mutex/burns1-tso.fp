@@ -1,10 +1,10 @@
-// Burns' one-bit mutual exclusion algorithm for two threads, entered again and again, with one full
+// Burns' one-bit mutual exclusion algorithm for two threads, entered repeatedly, with one full
 // fence per thread.
 // Source: Burns 1981; Burns, Lynch 1993, Bounds on shared memory for mutual exclusion (the one-bit
 // algorithm).
-// Expected: verified everywhere: flag[i] is visible before the loads that let the thread in. There
-// is one location per thread, so PSO is as TSO. Thread 1 may go back to the start any number of
-// times with flag[1] = false pending, so the buffers have no bound.
+// Expected: verified everywhere: flag[i] is visible before the loads that decide about entry. There
+// is one location per thread, so PSO behaves like TSO. Thread 1 may go back to the start any number
+// of times with flag[1] = false pending, so the buffers have no bound.
 
 shared bool flag[2];
 

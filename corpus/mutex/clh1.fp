@@ -1,11 +1,11 @@
-// CLH queue lock for two threads, entered again and again, with one full fence per thread, before
-// the swap.
+// CLH queue lock for two threads, entered repeatedly, with one full fence per thread, before the
+// swap.
 // Source: Craig 1993 and Magnusson, Landin, Hagersten 1994; a benchmark of [KVY11]. Nodes are
-// elements of an array, a thread goes on with the node of its predecessor.
+// elements of an array; a thread reuses the node of its predecessor.
 // Expected: verified everywhere: the node is marked before it enters the queue; the load of
 // locked[pred] needs the result of the swap, and the release follows a branch on that load.
 
-// locked[0] and locked[1] are the threads' first nodes; the free node 2 is in the queue at first.
+// locked[0] and locked[1] are the threads' first nodes; the queue initially holds the free node 2.
 shared bool locked[3];
 shared int(0..3) tail = 2;
 

@@ -1,7 +1,7 @@
-// Dekker's algorithm protecting data, entered once by each thread: a counter is raised, checked and
-// lowered inside the section; without fences.
+// Dekker's algorithm protecting data, entered once by each thread: a counter is incremented,
+// checked and decremented in the section; without fences.
 // Source: the Dekker rows of [KVY10] (Tables II and III); the protected data is our own, as in
-// dekker-data0, where the threads enter again and again.
+// dekker-data0, where the threads enter repeatedly.
 // Expected: SC verified; TSO, PSO, RMO violated as in dekker-data0.
 
 shared bool want[2];

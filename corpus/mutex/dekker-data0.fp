@@ -1,7 +1,7 @@
-// Dekker's algorithm protecting data: a counter is raised, checked and lowered inside the section,
-// again and again; without fences.
-// Source: the Dekker row of [KVY10] (Tables II and III), which asks for one fence under TSO and two
-// under PSO and RMO; the protected data is our own: a count of the threads inside, in plain shared
+// Dekker's algorithm protecting data: a counter is incremented, checked and decremented in the
+// section, repeatedly; without fences.
+// Source: the Dekker row of [KVY10] (Tables II and III), which reports one fence under TSO and two
+// under PSO and RMO; the protected data is our own: the number of threads inside, in plain shared
 // memory.
 // Expected: SC verified; TSO, PSO, RMO violated: both threads can be inside, see dekker0, and one
 // of them reads 2.

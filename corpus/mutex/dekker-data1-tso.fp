@@ -1,11 +1,11 @@
-// Dekker's algorithm protecting data: a counter is raised, checked and lowered inside the section,
-// again and again; with the entry fence only.
-// Source: the Dekker row of [KVY10] (Tables II and III), which asks for one fence under TSO and two
-// under PSO and RMO; the protected data is our own: a count of the threads inside, in plain shared
+// Dekker's algorithm protecting data: a counter is incremented, checked and decremented in the
+// section, repeatedly; with the entry fence only.
+// Source: the Dekker row of [KVY10] (Tables II and III), which reports one fence under TSO and two
+// under PSO and RMO; the protected data is our own: the number of threads inside, in plain shared
 // memory.
 // Expected: SC and TSO verified: stores leave the buffer in order, so the data is visible before
-// the flag is lowered. PSO and RMO violated: want[i] = false may overtake the store to inside, and
-// the next thread counts on from a stale 1.
+// the flag is reset. PSO and RMO violated: want[i] = false may overtake the store to inside, and
+// the next thread increments a stale 1.
 
 shared bool want[2];
 shared int(0..2) turn;

@@ -1,10 +1,10 @@
-// Dekker's algorithm protecting data: a counter is raised, checked and lowered inside the section,
-// again and again; with the entry fence and one at the end of the section.
-// Source: the Dekker row of [KVY10] (Tables II and III), which asks for one fence under TSO and two
-// under PSO and RMO; the protected data is our own: a count of the threads inside, in plain shared
+// Dekker's algorithm protecting data: a counter is incremented, checked and decremented in the
+// section, repeatedly; with the entry fence and one at the end of the section.
+// Source: the Dekker row of [KVY10] (Tables II and III), which reports one fence under TSO and two
+// under PSO and RMO; the protected data is our own: the number of threads inside, in plain shared
 // memory.
-// Expected: verified everywhere: the data is visible before the flag is lowered, and the flags keep
-// the sections apart.
+// Expected: verified everywhere: the data is visible before the flag is reset, and the flags give
+// mutual exclusion.
 
 shared bool want[2];
 shared int(0..2) turn;

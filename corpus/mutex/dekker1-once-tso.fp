@@ -2,9 +2,9 @@
 // thread.
 // Source: Dekker, in Dijkstra 1965, Cooperating sequential processes; a benchmark of [KVY11],
 // [KVY10], [LW10], [BM08] and [Zac]. Single entry, as in the experiments of [LW10] Table 2.
-// Expected: verified everywhere. A thread that backs off waits for turn == i, which the other sets
-// only when it leaves its section for good, so that the fence after the first store to the flag is
-// enough.
+// Expected: verified everywhere. A thread that backs off waits for turn == i, which the other
+// thread sets only after its only critical section, so the fence after the first store to the flag
+// is enough.
 
 shared bool want[2];
 shared int(0..2) turn;

@@ -1,11 +1,11 @@
-// Dekker's mutual exclusion algorithm for two threads, entered again and again, with one full fence
-// per thread, before the load of the other's flag.
+// Dekker's mutual exclusion algorithm for two threads, entered repeatedly, with one full fence per
+// thread, before the load of the other's flag.
 // Source: Dekker, in Dijkstra 1965, Cooperating sequential processes; a benchmark of [KVY11],
 // [KVY10], [LW10], [BM08] and [Zac].
-// Expected: verified everywhere. The fence stands on both ways to that load (first try and after
-// backing off), so want[i] is visible when it is done; that alone gives mutual exclusion. turn only
-// decides who backs off, so that PSO may delay it: one fence is enough there, too. All loads are
-// followed by branches that wait for them, so RMO is as PSO.
+// Expected: verified everywhere. The fence is on both paths to that load (first try and after
+// backing off), so want[i] is visible before the load; this alone gives mutual exclusion. turn only
+// decides who backs off, so PSO may delay it: one fence is enough there, too. A branch waits for
+// every load, so RMO behaves like PSO.
 
 shared bool want[2];
 shared int(0..2) turn;

@@ -1,8 +1,8 @@
-// Dijkstra's mutual exclusion algorithm for two threads, entered again and again, without fences.
-// Source: Dijkstra 1965, Solution of a problem in concurrent programming control. wants[i] is his
-// not b[i], inside[i] his not c[i], turn his k.
-// Expected: SC verified; TSO, PSO, RMO violated: both threads may find turn to be theirs (one by
-// forwarding its own store), and each reads the other's inside as false while its own is pending.
+// Dijkstra's mutual exclusion algorithm for two threads, entered repeatedly, without fences.
+// Source: Dijkstra 1965, Solution of a problem in concurrent programming control. wants[i] is the
+// paper's not b[i], inside[i] is not c[i], turn is k.
+// Expected: SC verified; TSO, PSO, RMO violated: both threads may read their own index from turn
+// (one by forwarding), and each reads the other's inside as false while its own is pending.
 
 shared bool wants[2];
 shared bool inside[2];

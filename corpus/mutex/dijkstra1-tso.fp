@@ -1,10 +1,10 @@
-// Dijkstra's mutual exclusion algorithm for two threads, entered again and again, with one full
-// fence per thread.
-// Source: Dijkstra 1965, Solution of a problem in concurrent programming control. wants[i] is his
-// not b[i], inside[i] his not c[i], turn his k.
-// Expected: verified everywhere: inside[i] is visible before the other's is read, which alone gives
-// mutual exclusion; the rest is about progress. A waiting thread stores inside[i] = false each time
-// round, so the buffers have no bound.
+// Dijkstra's mutual exclusion algorithm for two threads, entered repeatedly, with one full fence
+// per thread.
+// Source: Dijkstra 1965, Solution of a problem in concurrent programming control. wants[i] is the
+// paper's not b[i], inside[i] is not c[i], turn is k.
+// Expected: verified everywhere: inside[i] is visible before the other's is read. This alone gives
+// mutual exclusion; the rest is for progress. A waiting thread stores inside[i] = false in each
+// iteration, so the buffers have no bound.
 
 shared bool wants[2];
 shared bool inside[2];

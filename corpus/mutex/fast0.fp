@@ -1,6 +1,6 @@
-// Lamport's fast mutex for threads 1 and 2, entered again and again, without fences.
+// Lamport's fast mutex for threads 1 and 2, entered repeatedly, without fences.
 // Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. DIVERGENCE from the
-// figure: its line 16 stores b[1] = false for b[i] = false, and its line 15 tests x for local_x.
+// figure: line 16 stores b[1] = false instead of b[i] = false, line 15 tests x instead of local_x.
 // Expected: SC verified; TSO, PSO, RMO violated: both threads take the fast path, each reading y ==
 // 0 and its own pending x.
 

@@ -1,9 +1,9 @@
-// Lamport's fast mutex for threads 1 and 2, entered again and again, with one full fence, after
-// line 5 of the figure (x = i).
+// Lamport's fast mutex for threads 1 and 2, entered repeatedly, with one full fence, after line 5
+// of the figure (x = i).
 // Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. DIVERGENCE from the
-// figure: its line 16 stores b[1] = false for b[i] = false, and its line 15 tests x for local_x.
-// Expected: SC verified; TSO, PSO, RMO violated: y = i may be pending while its thread goes in; the
-// other one reads y == 0, overwrites x, and goes in as well.
+// figure: line 16 stores b[1] = false instead of b[i] = false, line 15 tests x instead of local_x.
+// Expected: SC verified; TSO, PSO, RMO violated: y = i may be pending while its thread enters; the
+// other thread reads y == 0, overwrites x and enters, too.
 
 shared bool b[3];
 shared int(0..3) x, y;

@@ -1,9 +1,9 @@
-// Lamport's fast mutex for threads 1 and 2, entered again and again, with one full fence, after
-// line 13 of the figure (y = i).
+// Lamport's fast mutex for threads 1 and 2, entered repeatedly, with one full fence, after line 13
+// of the figure (y = i).
 // Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. DIVERGENCE from the
-// figure: its line 16 stores b[1] = false for b[i] = false, and its line 15 tests x for local_x.
+// figure: line 16 stores b[1] = false instead of b[i] = false, line 15 tests x instead of local_x.
 // Expected: SC verified; TSO, PSO, RMO violated: x = i may be pending when y is read as 0;
-// committed late, it hides from its thread that the other one has gone in.
+// committed late, x = i hides from its thread that the other thread has entered.
 
 shared bool b[3];
 shared int(0..3) x, y;

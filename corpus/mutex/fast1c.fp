@@ -1,7 +1,7 @@
-// Lamport's fast mutex for threads 1 and 2, entered again and again, with one full fence, after
-// line 29 of the figure (y = 0).
+// Lamport's fast mutex for threads 1 and 2, entered repeatedly, with one full fence, after line 29
+// of the figure (y = 0).
 // Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. DIVERGENCE from the
-// figure: its line 16 stores b[1] = false for b[i] = false, and its line 15 tests x for local_x.
+// figure: line 16 stores b[1] = false instead of b[i] = false, line 15 tests x instead of local_x.
 // Expected: SC verified; TSO, PSO, RMO violated: nothing orders the stores to x and y with the
 // loads of y and x, as in fast0.
 

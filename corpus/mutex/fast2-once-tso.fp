@@ -1,9 +1,9 @@
 // Lamport's fast mutex for threads 1 and 2, entered once, with the two full fences per thread that
 // TSO needs.
 // Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. DIVERGENCE from the
-// figure: its line 16 stores b[1] = false for b[i] = false, and its line 15 tests x for local_x.
-// Expected: verified everywhere, also under PSO and RMO: the third fence of fast3 protects from a y
-// = 0 that arrives late in a second entry, and there is none.
+// figure: line 16 stores b[1] = false instead of b[i] = false, line 15 tests x instead of local_x.
+// Expected: verified everywhere, also under PSO and RMO: the third fence of fast3 is needed only if
+// y = 0 is committed late, after a second entry has begun; here there is no second entry.
 
 shared bool b[3];
 shared int(0..3) x, y;

@@ -1,10 +1,10 @@
-// Lamport's fast mutex for threads 1 and 2, entered again and again, with two full fences per
-// thread, enough for TSO.
+// Lamport's fast mutex for threads 1 and 2, entered repeatedly, with two full fences per thread,
+// enough for TSO.
 // Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. DIVERGENCE from the
-// figure: its line 16 stores b[1] = false for b[i] = false, and its line 15 tests x for local_x.
+// figure: line 16 stores b[1] = false instead of b[i] = false, line 15 tests x instead of local_x.
 // Expected: SC and TSO verified: x = i is visible before y is read, y = i before x is. PSO and RMO
-// violated: on the way out b[i] = false may be committed before y = 0, and y = 0 then erases the y
-// = i of a thread that has meanwhile gone in.
+// violated: on exit, b[i] = false may be committed before y = 0, and y = 0 then overwrites the
+// y = i of a thread that has entered meanwhile.
 
 shared bool b[3];
 shared int(0..3) x, y;

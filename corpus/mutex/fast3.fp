@@ -1,9 +1,9 @@
-// Lamport's fast mutex for threads 1 and 2, entered again and again, with three full fences per
-// thread: after lines 5, 13 and 29 of the figure.
+// Lamport's fast mutex for threads 1 and 2, entered repeatedly, with three full fences per thread:
+// after lines 5, 13 and 29 of the figure.
 // Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. DIVERGENCE from the
-// figure: its line 16 stores b[1] = false for b[i] = false, and its line 15 tests x for local_x.
-// Expected: verified everywhere: as fast2-tso, and the way out makes y = 0 visible before b[i] =
-// false. Every load is followed by a branch that waits for it, so RMO is as PSO.
+// figure: line 16 stores b[1] = false instead of b[i] = false, line 15 tests x instead of local_x.
+// Expected: verified everywhere: as fast2-tso, and the exit makes y = 0 visible before b[i] =
+// false. Every load is followed by a branch that waits for it, so RMO behaves like PSO.
 
 shared bool b[3];
 shared int(0..3) x, y;

@@ -1,4 +1,4 @@
-// Peterson's algorithm for three threads (the filter lock), entered again and again, with two full
+// Peterson's algorithm for three threads (the filter lock), entered repeatedly, with two full
 // fences per level.
 // Source: Peterson 1981; Herlihy, Shavit 2008, The art of multiprocessor programming, chapter 2.
 // Expected: verified everywhere: as peterson-filter3, and level[i] is visible before victim[l].

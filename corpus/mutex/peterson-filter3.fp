@@ -1,5 +1,5 @@
-// Peterson's algorithm for three threads (the filter lock), entered again and again, with one full
-// fence per level, enough for TSO.
+// Peterson's algorithm for three threads (the filter lock), entered repeatedly, with one full fence
+// per level, enough for TSO.
 // Source: Peterson 1981; Herlihy, Shavit 2008, The art of multiprocessor programming, chapter 2.
 // Expected: SC and TSO verified: level and victim are visible before the others' levels are read.
 // PSO and RMO violated: victim[l] may be committed before level[i], as turn before want[i] in

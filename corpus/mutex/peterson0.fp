@@ -1,4 +1,4 @@
-// Peterson's mutual exclusion algorithm for two threads, entered again and again, without fences.
+// Peterson's mutual exclusion algorithm for two threads, entered repeatedly, without fences.
 // Source: Peterson 1981, Myths about the mutual exclusion problem; as loads and stores in [KVY11]
 // Fig. 1.
 // Expected: SC verified; TSO, PSO, RMO violated: each thread reads the other's flag as false while

@@ -1,8 +1,8 @@
-// Peterson's mutual exclusion algorithm for two threads, entered again and again, with the two
-// weakest fences that do the work of peterson2's full ones.
+// Peterson's mutual exclusion algorithm for two threads, entered repeatedly, with the two weakest
+// fences that can replace peterson2's full fences.
 // Source: [KVY11] Fig. 2 with the finer fences of its section 5.4.
 // Expected: verified everywhere. The first fence only has to keep want[i] before turn, the second
-// only both stores before the loads.
+// only has to keep both stores before the loads.
 
 shared bool want[2];
 shared int(0..2) turn;

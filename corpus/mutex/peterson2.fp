@@ -1,8 +1,8 @@
-// Peterson's mutual exclusion algorithm for two threads, entered again and again, with two full
-// fences per thread.
+// Peterson's mutual exclusion algorithm for two threads, entered repeatedly, with two full fences
+// per thread.
 // Source: [KVY11] Fig. 2.
 // Expected: verified everywhere: want[i] is visible before turn, and both before the loads. RMO may
-// also reorder the two loads of the waiting loop; the algorithm does not depend on their order.
+// also reorder the two loads of the spin loop; the algorithm does not depend on their order.
 
 shared bool want[2];
 shared int(0..2) turn;

@@ -1,14 +1,14 @@
-// Centralised sense-reversing barrier for two threads, passed again and again, without fences.
+// Centralised sense-reversing barrier for two threads, passed repeatedly, without fences.
 // Source: Hensgen, Finkel, Manber 1988; Mellor-Crummey, Scott 1991; a benchmark of [KVY11].
-// What must hold: no thread leaves the barrier of a phase before the other has arrived at it, and
-// count stays within 0..N (its declared range: leaving it is a fault). The first is checked on
-// program counters, so that the check has no stores of its own: thread 0 marks its even phases as
-// critical, thread 1 its odd ones, and whoever leaves a phase too early makes the two overlap. The
-// threads are alike, so one parity for each is enough. The check does not see every early exit.
+// Requirement: no thread leaves the barrier of a phase before the other has arrived at it, and
+// count stays within 0..=N (its declared range; leaving it is a fault). The first part is checked
+// on program counters, so the check adds no stores: thread 0 marks its even phases as critical,
+// thread 1 its odd ones, and a thread that leaves a phase too early makes the two overlap. The
+// threads are symmetric, so one parity each is enough. The check does not detect every early exit.
 // Expected: SC and TSO verified: count = N is committed before sense. PSO and RMO violated: sense
-// may overtake count = N; a thread that is let through then counts down from 0. (It still cannot
+// may overtake count = N; a thread that passes the barrier then decrements 0. (It still cannot
 // leave too early. Without the declared range the count would be lost and both threads would wait
-// for ever.)
+// forever.)
 
 const N = 2;
 

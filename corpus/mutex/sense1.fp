@@ -1,11 +1,11 @@
-// Centralised sense-reversing barrier for two threads, passed again and again, with one full fence.
+// Centralised sense-reversing barrier for two threads, passed repeatedly, with one full fence.
 // Source: Hensgen, Finkel, Manber 1988; Mellor-Crummey, Scott 1991; a benchmark of [KVY11].
-// What must hold: no thread leaves the barrier of a phase before the other has arrived at it, and
-// count stays within 0..N (its declared range: leaving it is a fault). The first is checked on
-// program counters, so that the check has no stores of its own: thread 0 marks its even phases as
-// critical, thread 1 its odd ones, and whoever leaves a phase too early makes the two overlap. The
-// threads are alike, so one parity for each is enough. The check does not see every early exit.
-// Expected: verified everywhere: the count is renewed before anybody is let through.
+// Requirement: no thread leaves the barrier of a phase before the other has arrived at it, and
+// count stays within 0..=N (its declared range; leaving it is a fault). The first part is checked
+// on program counters, so the check adds no stores: thread 0 marks its even phases as critical,
+// thread 1 its odd ones, and a thread that leaves a phase too early makes the two overlap. The
+// threads are symmetric, so one parity each is enough. The check does not detect every early exit.
+// Expected: verified everywhere: the count is reset before any thread passes the barrier.
 
 const N = 2;
 

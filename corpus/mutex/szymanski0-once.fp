@@ -1,7 +1,7 @@
 // Szymanski's mutual exclusion algorithm for two threads, entered once, without fences.
 // Source: Szymanski 1988, A simple solution to Lamport's concurrent programming problem with linear
-// wait; a benchmark of [Zac]. Flag values: 1 wants in, 2 waits inside the door, 3 stands in the
-// door, 4 has closed it.
+// wait; a benchmark of [Zac]. Flag values: 1 wants to enter, 2 waits inside the door, 3 is in the
+// door, 4 has closed the door.
 // Expected: SC verified; TSO, PSO, RMO violated as in szymanski0.
 
 shared int(0..=4) flag[2];

@@ -1,7 +1,7 @@
-// Szymanski's mutual exclusion algorithm for two threads, entered again and again, without fences.
+// Szymanski's mutual exclusion algorithm for two threads, entered repeatedly, without fences.
 // Source: Szymanski 1988, A simple solution to Lamport's concurrent programming problem with linear
-// wait; a benchmark of [Zac]. Flag values: 1 wants in, 2 waits inside the door, 3 stands in the
-// door, 4 has closed it.
+// wait; a benchmark of [Zac]. Flag values: 1 wants to enter, 2 waits inside the door, 3 is in the
+// door, 4 has closed the door.
 // Expected: SC verified; TSO, PSO, RMO violated: both threads read the other's flag as 0 while
 // their own stores are pending.
 

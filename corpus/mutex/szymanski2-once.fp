@@ -1,8 +1,8 @@
 // Szymanski's mutual exclusion algorithm for two threads, entered once, with two full fences per
 // thread.
 // Source: Szymanski 1988, A simple solution to Lamport's concurrent programming problem with linear
-// wait; a benchmark of [Zac]. Flag values: 1 wants in, 2 waits inside the door, 3 stands in the
-// door, 4 has closed it.
+// wait; a benchmark of [Zac]. Flag values: 1 wants to enter, 2 waits inside the door, 3 is in the
+// door, 4 has closed the door.
 // Expected: verified everywhere, as szymanski2.
 
 shared int(0..=4) flag[2];

@@ -1,11 +1,11 @@
-// Szymanski's mutual exclusion algorithm for two threads, entered again and again, with two
-// store-load fences per thread.
+// Szymanski's mutual exclusion algorithm for two threads, entered repeatedly, with two store-load
+// fences per thread.
 // Source: Szymanski 1988, A simple solution to Lamport's concurrent programming problem with linear
-// wait; a benchmark of [Zac]. Flag values: 1 wants in, 2 waits inside the door, 3 stands in the
-// door, 4 has closed it.
+// wait; a benchmark of [Zac]. Flag values: 1 wants to enter, 2 waits inside the door, 3 is in the
+// door, 4 has closed the door.
 // Expected: verified everywhere, as szymanski2: only stores before the fences and loads after them
 // have to be kept in order. Each thread stores to one location only, so TSO and PSO are the same
-// here, and every load is followed by a branch that waits for it, so RMO is, too.
+// here, and every load is followed by a branch that waits for it, so RMO is the same, too.
 
 shared int(0..=4) flag[2];
 

@@ -1,12 +1,12 @@
-// Szymanski's mutual exclusion algorithm for two threads, entered again and again, with two full
-// fences per thread.
+// Szymanski's mutual exclusion algorithm for two threads, entered repeatedly, with two full fences
+// per thread.
 // Source: Szymanski 1988, A simple solution to Lamport's concurrent programming problem with linear
-// wait; a benchmark of [Zac]. Flag values: 1 wants in, 2 waits inside the door, 3 stands in the
-// door, 4 has closed it.
-// Expected: verified everywhere: 1 is visible before the door is looked at, 3 before the look for
-// others at the door. The stores of 2 and 4 may come late: the other thread then still sees 3,
-// which keeps it out longer. Each thread stores to one location only, so TSO and PSO are the same
-// here, and every load is followed by a branch that waits for it, so RMO is, too.
+// wait; a benchmark of [Zac]. Flag values: 1 wants to enter, 2 waits inside the door, 3 is in the
+// door, 4 has closed the door.
+// Expected: verified everywhere: 1 is visible before the loop that waits for the door, 3 before the
+// load that looks for a 1. The stores of 2 and 4 may be committed late: the other thread then still
+// reads 3 and only waits longer. Each thread stores to one location only, so TSO and PSO are the
+// same here, and every load is followed by a branch that waits for it, so RMO is the same, too.
 
 shared int(0..=4) flag[2];
 

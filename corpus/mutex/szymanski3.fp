@@ -1,7 +1,7 @@
-// Szymanski's mutual exclusion algorithm for three threads, entered again and again, with two full
+// Szymanski's mutual exclusion algorithm for three threads, entered repeatedly, with two full
 // fences per thread.
 // Source: Szymanski 1988, see szymanski0. The tests of all flags are loops in ascending order, as
-// usual; they are not atomic, and a loop that starts at i + 1 and wraps around is wrong already
+// usual; they are not atomic, and a loop that starts at i + 1 and wraps around is incorrect even
 // under SC.
 // Expected: verified everywhere, with the fences of szymanski2. Meant as a benchmark.
 

@@ -1,10 +1,10 @@
-// Ticket lock for two threads, entered again and again, without fences.
+// Ticket lock for two threads, entered repeatedly, without fences.
 // Source: Reed, Kanodia 1979; Mellor-Crummey, Scott 1991. Tickets count modulo the number of
-// threads, which is enough under SC: no two threads ever hold the same one.
-// Expected: SC and TSO verified: the cas empties the queue, so the last release is visible before
-// the next ticket is drawn. PSO and RMO violated: the cas waits for next only; a thread may go
-// through twice on its own pending stores to serving, and the other draws a ticket that memory
-// still serves. (Tickets that never repeat would not have this problem.)
+// threads, which is enough under SC: no two threads ever hold the same ticket.
+// Expected: SC and TSO verified: the cas waits for all pending stores, so the last release is
+// visible before the next ticket is drawn. PSO and RMO violated: the cas waits only for stores to
+// next; a thread may enter twice by reading its own pending stores to serving, and the other thread
+// draws a ticket that memory still serves. (Tickets that never repeat would avoid this.)
 
 const N = 2;
 

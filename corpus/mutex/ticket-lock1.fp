@@ -1,7 +1,7 @@
-// Ticket lock for two threads, entered again and again, with one store-store fence after the
+// Ticket lock for two threads, entered repeatedly, with one store-store fence after the
 // release.
 // Source: Reed, Kanodia 1979; Mellor-Crummey, Scott 1991. Tickets count modulo the number of
-// threads, which is enough under SC: no two threads ever hold the same one.
+// threads, which is enough under SC: no two threads ever hold the same ticket.
 // Expected: verified everywhere: the next cas waits for the release.
 
 const N = 2;

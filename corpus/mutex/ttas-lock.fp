@@ -1,6 +1,6 @@
-// Test-and-test-and-set lock for two threads, entered again and again.
+// Test-and-test-and-set lock for two threads, entered repeatedly.
 // Source: Rudolph, Segall 1984; Anderson 1990.
-// Expected: verified everywhere, as tas-lock. The first load may forward the thread's own pending
+// Expected: verified everywhere, as tas-lock. The first load may read the thread's own pending
 // release; the swap decides.
 
 shared bool lock;

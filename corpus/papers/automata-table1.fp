@@ -2,9 +2,9 @@
 // loads read 0.
 // Source: [LW10] Table 1, intra-processor forwarding.
 // A load that tests a value, load(p, m, d), is a load and `assume`: a thread that has read another
-// value does not finish. The tested locations change once at most, from 0 to 1, so that waiting
-// would change nothing: 1 is never missed, and 0 never comes back.
-// Expected: SC cannot finish; TSO, PSO, RMO can: the own store is forwarded while it is pending.
+// value does not finish. The tested locations change once at most, from 0 to 1, so a spin loop
+// would change nothing: each thread reads its own 1, and 0 never returns.
+// Expected: SC cannot finish; TSO, PSO, RMO can: a thread forwards its own pending store.
 
 shared int x, y;
 

@@ -1,13 +1,13 @@
 // Lamport's bakery for two threads with three critical sections each, with two full fences per
 // thread.
 // Source: [BM08] Fig. 4(a), bakery, see sober-bakery; the fences are ours.
-// Expected: SC and TSO verified: choosing[i] is visible before the draw, number[i] before the
-// waiting loops. PSO and RMO violated: choosing[i] = false may be committed before number[i], see
+// Expected: SC and TSO verified: choosing[i] is visible before the draw, number[i] before the spin
+// loops. PSO and RMO violated: choosing[i] = false may be committed before number[i], see
 // bakery2-tso in the folder mutex.
-// Robust under TSO: every way from a store to a later load passes a fence, and each fence is
-// needed. The second one may not stand before choosing[i] = false, as it does in bakery2: a thread
-// would read the other's flag while its own store of false is pending, and the other, which came
-// later, could still read true. It would wait a little longer, but no order explains it.
+// Robust under TSO: every path from a store to a later load contains a fence, and each fence is
+// needed. The second fence must not be before choosing[i] = false, as in bakery2: a thread could
+// read the other's flag while its own store of false is pending, and the other thread could later
+// still read true. That thread only waits longer, but no SC order explains it.
 
 shared bool choosing[2];
 shared int(0..=6) number[2];

@@ -1,8 +1,8 @@
 // Lamport's bakery for two threads with three critical sections each, without fences.
-// Source: [BM08] Fig. 4(a), bakery (2 threads, 3 crit-sec); own encoding of Lamport 1974, A new
-// solution of Dijkstra's concurrent programming problem. A thread leaves out its own number in the
-// draw: it is 0 then. Tickets are not cut: a ticket is one more than one drawn before it, or 1, and
-// there are six draws, so that none is above 6; when the threads take turns, 6 is drawn.
+// Source: [BM08] Fig. 4(a), bakery (2 threads, 3 crit-sec); our encoding of Lamport 1974, A new
+// solution of Dijkstra's concurrent programming problem. The draw skips the thread's own number,
+// which is 0 then. Tickets are not bounded: a ticket is 1 or one more than an earlier ticket, and
+// there are six draws, so no ticket is above 6. If the threads alternate, 6 is drawn.
 // Expected: SC verified; TSO, PSO, RMO violated: both threads draw ticket 1 and read the other's
 // number as 0 while their own is still pending. Not robust under TSO for this reason and for the
 // one in sober-bakery-fenced.

@@ -3,12 +3,12 @@
 // Source: [BM08] Fig. 4(a), dekker, see sober-dekker; the fences are ours.
 // Expected: verified everywhere: want[i] is visible before the other's flag is read, which alone
 // gives mutual exclusion, see dekker1-tso in the folder mutex.
-// Robust under TSO: every way from a store to a later load passes a fence. The second fence is
-// there for the paper's reading only, in which every re-read of a waiting loop is an access. Without
-// it a thread backs off and reads turn, in vain, while its want[i] = false is still pending; the
-// other leaves its section, hands over turn, comes back and still reads want[i] as true. That does
-// no harm, but no order of all these accesses explains it. Rounds of a wait that come to nothing left
-// aside, one does.
+// Robust under TSO: every path from a store to a later load contains a fence. The second fence is
+// needed only in the paper's reading, where every re-read of a spin loop is an access. Without this
+// fence, a thread backs off and makes a failed spin iteration on turn while its want[i] = false is
+// still pending. The other thread leaves its section, sets turn, returns and still reads want[i] as
+// true. This is harmless, but no SC order of all these accesses explains it. If failed spin
+// iterations are ignored, an SC order exists.
 
 shared bool want[2];
 shared int(0..2) turn;

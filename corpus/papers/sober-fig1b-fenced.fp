@@ -1,7 +1,7 @@
 // Store buffering with a fence in each thread.
 // Source: [BM08] Fig. 1(b), see sober-fig1b; the fences are ours.
 // Expected: verified everywhere: each store is visible before the other location is read. Robust
-// under TSO: a fence stands between the only store and the only load of each thread.
+// under TSO: a fence is between the only store and the only load of each thread.
 
 shared int X, Y;
 

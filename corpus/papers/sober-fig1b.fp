@@ -1,4 +1,4 @@
-// Store buffering, the execution that tells TSO from SC.
+// Store buffering, the execution that distinguishes TSO from SC.
 // Source: [BM08] Fig. 1(b); the litmus test SB under the paper's names.
 // Expected: SC verified; TSO, PSO, RMO violated: each thread reads the other's location while its
 // own store is still pending. Not robust under TSO for the same reason.

@@ -1,7 +1,7 @@
 // A consumer that goes to sleep when there is no work, and a producer that wakes it, with fences.
 // Source: [BM08] Fig. 4(b), see sober-fig4b; the fences are ours.
-// Expected: verified everywhere: each flag is visible before the other one is read, so that either
-// the consumer sees the work or the producer sees the consumer.
+// Expected: verified everywhere: each flag is visible before the other one is read, so either the
+// consumer sees the work or the producer sees the consumer.
 
 shared bool is_idling, has_work;
 shared bool lock, waiting, pulsed;

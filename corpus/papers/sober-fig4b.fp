@@ -1,9 +1,9 @@
 // A consumer that goes to sleep when there is no work, and a producer that wakes it: the wake-up
-// can get lost.
-// Source: [BM08] Fig. 4(b), from a production library. Lock and condition variable are interlocked
-// operations, as there: atomic blocks, which also drain the thread's buffer. The two flags are not.
+// can be lost.
+// Source: [BM08] Fig. 4(b), from a production library. As there, lock and condition variable use
+// interlocked operations: atomic blocks, which wait for pending stores. The two flags do not.
 // Expected: SC verified; TSO, PSO, RMO violated: the consumer reads has_work while its store to
-// is_idling is still pending, the producer sees nobody idling, and the consumer sleeps for ever.
+// is_idling is still pending, the producer sees no idle consumer, and the consumer sleeps forever.
 
 shared bool is_idling, has_work;
 shared bool lock, waiting, pulsed;

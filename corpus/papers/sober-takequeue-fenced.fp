@@ -1,13 +1,13 @@
-// A work-stealing queue where only thieves lock always, with a full fence in each operation.
-// Source: [BM08] Fig. 4(a), takequeue, see sober-takequeue. The fences in take and steal stand for
+// The work-stealing queue of sober-takequeue with a full fence in each operation.
+// Source: [BM08] Fig. 4(a), takequeue, see sober-takequeue. The fences in take and steal replace
 // the interlocked exchanges of Duffy 2008; the one in push is ours.
-// Expected: SC and TSO verified: the owner shows the new tail before it reads head and the thief
-// the new head before it reads tail, so that one of them sees the other and the lock decides. PSO
-// and RMO violated: in push, tail overtakes the item, and the thief finds an empty slot.
-// Robust under TSO: with interlocked operations at both ends of what is locked, every way from a
-// store to a later load of a location that the other thread writes passes a fence. The one in push
-// is there for robustness only. Without it the second push reads head while the first one's tail
-// is pending; a thief that raises head after that can still read the old tail and find nothing.
+// Expected: SC and TSO verified: the new tail is visible before the owner reads head, and the new
+// head before the thief reads tail. So one of them sees the other, and the lock decides. PSO and
+// RMO violated: in push, tail overtakes the item, and the thief finds an empty slot.
+// Robust under TSO: with interlocked operations at both ends of the lock, every path from a store
+// to a later load of a location that the other thread writes contains a fence. The one in push is
+// only for robustness: without it the second push reads head while the first store to tail is
+// pending; a thief that then increments head can still read the old tail and find nothing.
 
 const NONE = 0;
 const MASK = 3;
@@ -32,7 +32,7 @@ proc int take() {
   tail = t;
   fence;
   h = head;
-  if (h <= t) {                                         // no thief is near
+  if (h <= t) {                                         // no conflict with a thief
     item = slot[t & MASK];
     return item;
   }

@@ -1,15 +1,15 @@
-// A work-stealing queue where only thieves lock always: its owner pushes and takes at the tail and
-// locks only when a thief may be at the same item; a thief steals at the head. Six operations,
-// without fences.
+// A work-stealing queue: the owner pushes and takes at the tail and locks only when a thief may
+// access the same item; a thief always locks and steals at the head. Six operations, without
+// fences.
 // Source: [BM08] Fig. 4(a), takequeue (2 threads, 6 ops), a low-lock structure of a library that is
-// not shown; own encoding of a published relative: Duffy 2008, Building a custom thread pool, part
-// 2: a work stealing queue (.NET), with plain stores where it has interlocked exchanges of tail and
-// head. It follows the THE protocol of Frigo, Leiserson and Randall 1998. The lock is interlocked
-// operations, as in sober-fig4b.
-// Left out: the array never grows (asserted), and a thief waits for the lock without a time limit.
-// Each item, 1 or 2, is returned exactly once: the four results add up to 3, and their bits are
-// those of both. None is left, as two takes follow the last push and a take fails only when the
-// queue is empty.
+// not shown; our encoding of a similar published queue: Duffy 2008, Building a custom thread pool,
+// part 2: a work stealing queue (.NET), with plain stores instead of interlocked exchanges of tail
+// and head. It follows the THE protocol of Frigo, Leiserson and Randall 1998. The lock uses
+// interlocked operations, as in sober-fig4b.
+// Simplified: the array never grows (asserted), and a thief waits for the lock without time limit.
+// Each item, 1 or 2, is returned exactly once: the four results add up to 3, and their bitwise or
+// is 3. No item is left: two takes follow the last push, and a take fails only when the queue is
+// empty.
 // Expected: SC verified; TSO, PSO, RMO violated: the owner reads head while its store to tail is
 // pending, or the thief reads tail while its store to head is, and both return the same item.
 // Not robust under TSO for this reason and for the one in sober-takequeue-fenced.
@@ -35,7 +35,7 @@ proc int take() {
   t = t - 1;
   tail = t;
   h = head;
-  if (h <= t) {                                         // no thief is near
+  if (h <= t) {                                         // no conflict with a thief
     item = slot[t & MASK];
     return item;
   }

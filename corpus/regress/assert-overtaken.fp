@@ -1,4 +1,4 @@
-// A failing assertion and a store behind it that does not depend on control.
+// A failing assertion and a later store without a control dependency.
 // Expected: violated under every model. Under RMO the store may become visible before the assertion
 // is evaluated: an assertion must not narrow the computed range of `r`.
 

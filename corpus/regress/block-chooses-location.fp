@@ -1,6 +1,6 @@
 // An atomic block that writes one of two locations, by choice.
-// Expected: verified under every model. The stateless engine must not take an order of `c`'s load and one choice
-// for an order that was explored with the other choice: it missed the only run that shows the final state.
+// Expected: verified under every model. In the stateless engine each choice must count as accessing
+// the locations of all choices. Otherwise the engine misses the only run with this final state.
 
 shared int x, y;
 

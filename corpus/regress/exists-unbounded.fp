@@ -1,6 +1,6 @@
-// No final state exists at all, and a buffer grows for ever.
-// Expected: violated under every model; an engine that bounds buffers cannot know, and must not count
-// "no violation up to the bound" as an answer to `exists`.
+// No final state exists at all, and a buffer grows without bound.
+// Expected: violated under every model; an engine that bounds buffers cannot decide this and must
+// not report "no violation up to the bound" as an answer to `exists`.
 
 shared int x, y;
 

@@ -1,6 +1,6 @@
-// A store that does not fit its location, and a load behind it.
+// A store that does not fit its location, and a later load of that location.
 // Expected: a fault under every model. Under RMO the load once read the illegal value early, which
-// the packed state has no room for.
+// the packed state cannot represent.
 
 shared int(0..2) x;
 shared int y;

@@ -1,5 +1,5 @@
-// More conditions than fit into one machine word; the last never holds.
-// Expected: violated under every model. The engine once looked at the first 31 only.
+// More than 32 conditions; the last one never holds.
+// Expected: violated under every model. The engine once checked only the first 31.
 
 shared int x;
 

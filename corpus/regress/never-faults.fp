@@ -1,5 +1,5 @@
-// A condition that faults says nothing, so it cannot be known never to hold.
-// Expected: violated under every model. `never` once took a fault for "does not hold".
+// A condition that faults has no value, so `never` cannot be verified.
+// Expected: violated under every model. `never` once treated a fault as "does not hold".
 
 shared int x;
 

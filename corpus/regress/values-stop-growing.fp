@@ -1,5 +1,5 @@
-// A register counts to 90 and stops, while a buffer grows without end: neither may keep the proof away.
-// Expected: verified everywhere; x is 0, 1 or 2.
+// A register counts to 90 and stops while a buffer grows without bound: neither may stop the proof.
+// Expected: verified under SC, TSO and PSO; x is 0, 1 or 2. RMO is not recorded.
 
 shared int x;
 shared int y;

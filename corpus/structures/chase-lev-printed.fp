@@ -1,9 +1,9 @@
-// Chase and Lev's work-stealing queue as printed: wrong without any reordering.
-// Source: [KVY10] Fig. 1; see chase-lev.fp for the encoding and the comments' lines.
+// Chase and Lev's work-stealing queue as printed: incorrect even under SC.
+// Source: [KVY10] Fig. 1; see chase-lev.fp for the encoding and the line numbers in the comments.
 // When the compare-and-swap of take fails, a thief has taken the last task and top is bottom + 1;
-// line 14 returns without setting bottom to top. The next push fills a slot below top, where nobody
-// looks: its task is lost. The figure misses what its line 15 does in the other case.
-// Expected: violated everywhere by these two of the paper's clients.
+// line 14 returns without setting bottom to top. The next push fills a slot below top, where no
+// operation looks: its task is lost. Line 14 lacks the store to bottom that line 15 has.
+// Expected: violated everywhere by these two clients of the paper.
 
 record Items { int(0..8) slot[4]; }
 record Array { int(0..8) size; Items ap; }

@@ -1,14 +1,14 @@
 // Chase and Lev's work-stealing queue: push p and take t by the owner, steal s by thieves; without
 // fences.
 // Source: Chase and Lev 2005, as [KVY10] Fig. 1 prints it, with the clients of its Tables II and
-// III. The comments give the figure's lines.
-// DIVERGENCE: the figure's take leaves bottom behind top when its compare-and-swap fails (line 14),
-// so that the next task pushed is lost, also under SC: see chase-lev-printed.fp. Here bottom is set
-// first, as Chase and Lev have it. The owner loads size, ap, wsq and bottom once where the figure
-// loads them again: only the owner writes them.
-// The first array has size 2 and so room for one task, the least that can hold any; the second push
-// in a row makes it grow to 4: in the initial part of pppt(...), beside the thief in tttt(tpp|sss).
-// All arrays have sixteen slots; a slot that was never written holds 0, which is no task.
+// III. The comments give the line numbers of the figure.
+// DIVERGENCE: the figure's take leaves bottom below top when its compare-and-swap fails (line 14),
+// so the next pushed task is lost, even under SC: see chase-lev-printed.fp. Here bottom is set
+// first, as in Chase and Lev's paper. The owner loads size, ap, wsq and bottom once where the
+// figure loads them again: only the owner writes them.
+// The first array has the smallest useful size, 2, and holds one task. The second push in a row
+// grows it to 4: in the initial part of pppt(...), concurrently with the thief in tttt(tpp|sss).
+// All arrays have sixteen slots; a slot that was never written holds 0, which is not a task.
 // Pools and ranges are large enough for clients with ten operations.
 // Expected: SC verified. TSO violated in the pppt(...) clients: take and steal return the same
 // task. PSO and RMO violated in all clients.

@@ -3,17 +3,17 @@
 // [KVY10] (Tables II and III) with their clients. The comments number the steps. A task may be
 // extracted more than once, but not lost. The anchor, a pair of tail and tag in one word, is the
 // number tag * TAG + tail.
-// Left out: arrays have sixteen slots whatever their capacity; a slot beyond it holds 0,
-// which is no task, where the original would read out of bounds. Arrays are not freed.
+// Simplified: arrays have sixteen slots, whatever their capacity. A slot beyond the capacity holds
+// 0, which is not a task; the original would read out of bounds. Arrays are not freed.
 // Pools and ranges are large enough for clients with ten operations.
 // Initial states: the table's 2/2 is capacity 2 with 2 tasks, its 1/1 capacity 1 with 1 task. The
-// first array has capacity 1, so that pp( and p( lead there: the second put doubles it.
+// first array has capacity 1, so pp( and p( reach these states: the second put doubles it.
 // Expected: SC and TSO verified. PSO violated: the anchor overtakes the task, or the array
-// overtakes the copied tasks, or the anchor overtakes the array. RMO violated also because steal's
-// compare-and-swap overtakes the load of the task, whose slot is then filled again.
+// overtakes the copied tasks, or the anchor overtakes the array. RMO is also violated because
+// steal's compare-and-swap overtakes the load of the task, whose slot is then filled again.
 // Fences: store-store before put 4 and before expand 3; under RMO also load-store before steal 5.
-// They stand for the paper's four constraints: put 3 < put 4, expand 3 < put 4, expand 2 < expand
-// 3, steal 4 < steal 5. That steal 1 comes before steal 3 follows from the branch between them.
+// They implement the paper's four constraints: put 3 < put 4, expand 3 < put 4, expand 2 < expand
+// 3, steal 4 < steal 5. The branch between steal 1 and steal 3 orders these two.
 
 record Array { int(0..=10) slot[16]; }
 pool Array[5];

@@ -1,14 +1,14 @@
 // Michael and Scott's lock-free queue: enqueue e, dequeue d; without fences.
 // Source: Michael and Scott 1996; the MSN rows of [KVY10] (Tables II and III) with their clients.
 // Conservative memory allocation: nodes are never freed, so references need no counts. The rest is
-// as published, also the second looks at Tail and Head.
-// The pool is as large as these clients need; longer ones need a larger one.
-// Expected: SC and TSO verified. PSO violated: the node is linked before its value is visible, so
-// that 0 is dequeued, or before its link is, so that the pending null cuts off what others
-// appended. RMO violated also because dequeue's loads change places: it finds h != t and no next
-// node. e|e is verified everywhere: nothing is returned, so nothing that went wrong is seen.
+// as published, including the second loads of Tail and Head.
+// The pool is large enough for these clients; longer clients need a larger pool.
+// Expected: SC and TSO verified. PSO violated: the node is linked before its value is visible, so 0
+// is dequeued, or before its link is, so the pending null cuts off the nodes that others appended.
+// RMO is also violated because dequeue's loads are reordered: it finds h != t and no next node. e|e
+// is verified everywhere: nothing is returned, so no error is observable.
 // Fences: under PSO one, store-store, in enqueue before the loop; under RMO also load-load in
-// dequeue between Head and Tail (only ed|de asks for it) and between Tail and h.next. Elsewhere an
+// dequeue between Head and Tail (only ed|de needs it) and between Tail and h.next. Elsewhere an
 // address or a branch orders the accesses.
 
 record Node { int(0..=10) value; Node next; }

@@ -1,14 +1,14 @@
 // Treiber's lock-free stack: push p, pop t; without fences.
 // Source: Treiber 1986; the Treiber rows of [KVY10] (Tables II and III) with their clients. Nodes
-// are never freed, as with a garbage collector, so a node's address does not come back and the
-// compare-and-swap needs no tag. The value is read after the node was popped; nobody writes it any
-// more.
-// The pool is as large as these clients need; longer ones need a larger one.
+// are never freed, as with a garbage collector, so a node's address is never reused and the
+// compare-and-swap needs no tag. The value is read after the node is popped; no thread writes it
+// after that.
+// The pool is large enough for these clients; longer clients need a larger pool.
 // Expected: SC and TSO verified: the compare-and-swap waits for the stores before it. PSO and RMO
-// violated in every client: it waits for Top only, so the node is published before its value (0 is
-// popped) or, in pp|tt, before its link (the elements below are lost).
-// Fences: one, store-store, in push before the compare-and-swap; it stands for the paper's two
-// constraints, value and link before publication. What pop loads depends on what it loaded before.
+// violated in every client: it waits only for stores to Top, so the node is published before its
+// value (0 is popped) or, in pp|tt, before its link (the elements below are lost).
+// Fences: one, store-store, in push before the compare-and-swap; it implements the paper's two
+// constraints, value and link before publication. In pop, dependencies order the accesses.
 
 record Node { int(0..=10) value; Node next; }
 pool Node[10];

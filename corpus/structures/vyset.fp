@@ -1,21 +1,21 @@
 // A set as a sorted list: add a, remove r; without fences.
 // Source: Vechev and Yahav 2008, the version that uses compare-and-swap only; the VYSet rows of
-// [KVY10] (Tables II and III) with their clients. Our rendering follows the idea, not a listing: a
-// remover marks the node's link, then swings the link of the node before it; whoever does that has
-// removed the key. A marked link makes other compare-and-swaps on it fail, and their operations
-// start again.
-// A link and its mark are one word: next[n] = 2 * successor + mark. Nodes are elements of two
-// arrays; the operation with argument v that adds uses node FIRST + v, so nothing is allocated or
-// freed. A node's link is out of bounds, its key 0, until it is written. An add that starts again
+// [KVY10] (Tables II and III) with their clients. Our encoding follows the idea, not a listing: a
+// remover marks the node's link, then swings the link of the previous node; the operation that does
+// this has removed the key. A marked link makes other compare-and-swaps on it fail, and their
+// operations restart.
+// A link and its mark are one word: next[n] = 2 * successor + mark.
+// Nodes are elements of two arrays; add(v) uses node FIRST + v, so nothing is allocated or freed.
+// Until they are written, a node's link is out of bounds and its key is 0. An add that restarts
 // keeps its node.
-// The argument v is turned into the key 1 + v % 2: neighbours in a thread use different keys,
-// threads the same ones.
-// The arrays are as large as these clients need; longer ones need larger ones.
+// The key of argument v is 1 + v % 2: consecutive operations of a thread use different keys; the
+// threads use the same keys.
+// The arrays are large enough for these clients; longer clients need larger arrays.
 // Expected: SC and TSO verified. PSO and RMO violated in every client: a node is in the list before
 // its key or its link is visible.
-// Fences: one, store-store, in add before the compare-and-swap; it stands for the paper's two
-// constraints, key and link before publication. In aaa|rrr an add may start again without end while
-// a remover rests between its two steps; without fences the stores to next pile up then.
+// Fences: one, store-store, in add before the compare-and-swap; it implements the paper's two
+// constraints, key and link before publication. In aaa|rrr an add may restart without bound while a
+// remover is between its two steps; without fences the pending stores to next then have no bound.
 
 const HEAD = 0;
 const TAIL = 1;

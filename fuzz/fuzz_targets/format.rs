@@ -1,5 +1,4 @@
-//! Any bytes: what can be formatted stays as it is when it is formatted again, and keeps its
-//! comments.
+//! Formatting any input is idempotent and keeps all comments.
 //!
 //! Run with `cargo +nightly fuzz run format`.
 
@@ -9,7 +8,7 @@ use fencepost_frontends::fp::{format::format, lexer::lex};
 use fencepost_ir::Diagnostics;
 use libfuzzer_sys::fuzz_target;
 
-/// All comments, in any order.
+/// Returns all comments, sorted.
 fn comments(source: &str) -> Vec<&str> {
     let lexed = lex(source, &mut Diagnostics::new());
     let mut all: Vec<&str> = lexed
@@ -27,6 +26,6 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     assert_eq!(comments(&once), comments(&source));
-    let twice = format(&once, &mut Diagnostics::new()).expect("what was printed can be read");
+    let twice = format(&once, &mut Diagnostics::new()).expect("formatted text parses");
     assert_eq!(twice, once);
 });

@@ -1,5 +1,5 @@
-//! Any bytes as a litmus test: the front end neither panics nor fails without a message. Lowering checks its own
-//! result.
+//! Reading any input as a litmus test never panics and never fails without a diagnostic. Lowering validates its
+//! own result.
 //!
 //! Run with `cargo +nightly fuzz run litmus`.
 

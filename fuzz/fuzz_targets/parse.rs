@@ -1,5 +1,5 @@
-//! Any bytes: the front end neither panics nor fails without a message. Lowering checks its own
-//! result, so a program that is not well-formed is found, too.
+//! Reading any input as a program never panics and never fails without a diagnostic. Lowering validates its own
+//! result, so this also finds ill-formed programs.
 //!
 //! Run with `cargo +nightly fuzz run parse`.
 

@@ -1,183 +1,200 @@
-//! Regular expressions that are simplified as they are put together.
+//! Regular expressions, simplified during construction.
 //!
-//! The rules, each of which keeps the language:
-//! - empty words in sequences and alternatives that occur twice go; nested ones of a kind become one;
-//! - `a b | a c` is `a (b | c)`, and the same at the end;
-//! - `ε | p (q p)* q` is `(p q)*`, so that `ε | a a*` is `a*`; `ε | p? q (p q)*` is `q? (p q)*`; else `ε | a`
-//!   is `a?`;
-//! - what a repetition beside it can do anyway goes: `a* | a a`, `a? a*`, `(a | a a)*`;
-//! - `(a? b*)*` is `(a | b)*`.
+//! The rules preserve the language:
+//! - Empty words in sequences and duplicate alternatives are removed. Nested sequences and nested
+//!   alternations are flattened.
+//! - Common prefixes and suffixes are factored out: `a b | a c` becomes `a (b | c)`.
+//! - `ε | p (q p)* q` becomes `(p q)*`, so `ε | a a*` becomes `a*`. `ε | p? q (p q)*` becomes
+//!   `q? (p q)*`. Any other `ε | a` becomes `a?`.
+//! - Expressions that an adjacent or enclosing star includes are removed: `a* | a a`, `a? a*` and
+//!   `(a | a a)*` become `a*`.
+//! - `(a? b*)*` becomes `(a | b)*`.
 //!
-//! There is no normal form: equal languages may have different expressions.
+//! This is not a normal form: equal languages may have different expressions.
 
 use crate::Letter;
 
-/// A regular expression. There is none for the language without words.
+/// A regular expression. The empty language has no representation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Expression {
     /// The empty word.
-    Empty,
+    Epsilon,
     Letter(Letter),
-    /// At least two, none of them empty or a sequence.
+    /// At least two factors, none of them the empty word or a sequence.
     Sequence(Vec<Expression>),
-    /// At least two, none of them empty, optional or alternatives.
-    Either(Vec<Expression>),
-    /// Not of something that has the empty word.
+    /// At least two alternatives, none of them the empty word, optional or an alternation.
+    Alternation(Vec<Expression>),
+    /// An expression or the empty word. The inner expression is not nullable.
     Optional(Box<Expression>),
-    /// Not of the empty word, an option or a repetition.
+    /// Kleene star. The inner expression is not the empty word, optional or a star.
     Star(Box<Expression>),
 }
 
-use Expression::{Either, Empty, Optional, Sequence, Star};
+use Expression::{Alternation, Epsilon, Optional, Sequence, Star};
 
 impl Expression {
-    /// One after another.
+    /// Returns the simplified concatenation.
     pub(crate) fn sequence(parts: Vec<Self>) -> Self {
         let mut factors: Vec<Self> = Vec::new();
         for factor in parts.into_iter().flat_map(Self::into_factors) {
-            if factors.last().is_some_and(|last| last.does_anyway(&factor)) {
+            if factors.last().is_some_and(|last| last.absorbs(&factor)) {
                 continue;
             }
-            while factors.last().is_some_and(|last| factor.does_anyway(last)) {
+            while factors.last().is_some_and(|last| factor.absorbs(last)) {
                 factors.pop();
             }
             factors.push(factor);
         }
         match factors.len() {
-            0 | 1 => factors.pop().unwrap_or(Empty),
+            0 | 1 => factors.pop().unwrap_or(Epsilon),
             _ => Sequence(factors),
         }
     }
 
-    /// One of them. Of none, the empty word.
-    pub(crate) fn either(parts: Vec<Self>) -> Self {
+    /// Returns the simplified alternation; the empty word if there are no parts.
+    pub(crate) fn alternation(parts: Vec<Self>) -> Self {
         let mut empty = false;
-        let mut ways: Vec<Self> = Vec::new();
+        let mut alternatives: Vec<Self> = Vec::new();
         let mut rest = parts;
         rest.reverse();
         while let Some(part) = rest.pop() {
             match part {
-                Empty => empty = true,
+                Epsilon => empty = true,
                 Optional(inner) => {
                     empty = true;
                     rest.push(*inner);
                 }
-                Either(inner) => rest.extend(inner.into_iter().rev()),
-                Self::Letter(_) | Sequence(_) | Star(_) => take_in(&mut ways, part),
+                Alternation(inner) => rest.extend(inner.into_iter().rev()),
+                Self::Letter(_) | Sequence(_) | Star(_) => add_alternative(&mut alternatives, part),
             }
         }
-        if empty && !ways.iter().any(Self::has_empty) {
-            match ways.iter().enumerate().find_map(|(at, way)| Some((at, way.unrolled()?))) {
-                // It has the empty word, and may take in others.
+        if empty && !alternatives.iter().any(Self::is_nullable) {
+            match alternatives
+                .iter()
+                .enumerate()
+                .find_map(|(at, alternative)| Some((at, alternative.with_empty_word()?)))
+            {
+                // The new alternative is nullable and may subsume other alternatives.
                 Some((at, star)) => {
-                    ways[at] = star;
-                    return Self::either(ways);
+                    alternatives[at] = star;
+                    return Self::alternation(alternatives);
                 }
-                None if ways.is_empty() => return Empty,
-                None => return Optional(Box::new(alternatives(ways))),
+                None if alternatives.is_empty() => return Epsilon,
+                None => return Optional(Box::new(raw_alternation(alternatives))),
             }
         }
-        alternatives(ways)
+        raw_alternation(alternatives)
     }
 
-    /// Any number of times.
+    /// Returns the simplified Kleene star.
     pub(crate) fn star(inner: Self) -> Self {
         match inner {
-            Empty => Empty,
+            Epsilon => Epsilon,
             Star(_) => inner,
             Optional(inner) => Self::star(*inner),
             Self::Letter(_) => Star(Box::new(inner)),
-            Sequence(factors) if factors.iter().all(Self::has_empty) => {
-                Self::star(Self::either(factors))
+            Sequence(factors) if factors.iter().all(Self::is_nullable) => {
+                Self::star(Self::alternation(factors))
             }
             Sequence(_) => Star(Box::new(inner)),
-            Either(ways) => {
-                let mut ways: Vec<Self> = ways.into_iter().map(Self::without_star).collect();
+            Alternation(alternatives) => {
+                let mut alternatives: Vec<Self> =
+                    alternatives.into_iter().map(Self::strip_star).collect();
                 let mut at = 0;
-                while at < ways.len() && ways.len() > 1 {
-                    let way = ways.remove(at);
-                    if !alternatives(ways.clone()).repeats_to(&way) {
-                        ways.insert(at, way);
+                while at < alternatives.len() && alternatives.len() > 1 {
+                    let alternative = alternatives.remove(at);
+                    if !raw_alternation(alternatives.clone()).star_includes(&alternative) {
+                        alternatives.insert(at, alternative);
                         at += 1;
                     }
                 }
-                match Self::either(ways) {
-                    ways @ (Either(_) | Self::Letter(_) | Sequence(_)) => Star(Box::new(ways)),
-                    other @ (Empty | Optional(_) | Star(_)) => Self::star(other),
+                match Self::alternation(alternatives) {
+                    alternatives @ (Alternation(_) | Self::Letter(_) | Sequence(_)) => {
+                        Star(Box::new(alternatives))
+                    }
+                    other @ (Epsilon | Optional(_) | Star(_)) => Self::star(other),
                 }
             }
         }
     }
 
-    fn without_star(self) -> Self {
+    /// Removes an outermost star or option. This preserves the language inside an enclosing star.
+    fn strip_star(self) -> Self {
         match self {
             Star(inner) | Optional(inner) => *inner,
-            Empty | Self::Letter(_) | Sequence(_) | Either(_) => self,
+            Epsilon | Self::Letter(_) | Sequence(_) | Alternation(_) => self,
         }
     }
 
     fn into_factors(self) -> Vec<Self> {
         match self {
-            Empty => Vec::new(),
+            Epsilon => Vec::new(),
             Sequence(factors) => factors,
-            Self::Letter(_) | Either(_) | Optional(_) | Star(_) => vec![self],
+            Self::Letter(_) | Alternation(_) | Optional(_) | Star(_) => vec![self],
         }
     }
 
     fn factors(&self) -> &[Self] {
         match self {
-            Empty => &[],
+            Epsilon => &[],
             Sequence(factors) => factors,
-            Self::Letter(_) | Either(_) | Optional(_) | Star(_) => std::slice::from_ref(self),
+            Self::Letter(_) | Alternation(_) | Optional(_) | Star(_) => std::slice::from_ref(self),
         }
     }
 
-    /// Whether it has the empty word.
-    fn has_empty(&self) -> bool {
+    /// Returns whether the expression matches the empty word.
+    fn is_nullable(&self) -> bool {
         match self {
-            Empty | Optional(_) | Star(_) => true,
+            Epsilon | Optional(_) | Star(_) => true,
             Self::Letter(_) => false,
-            Sequence(factors) => factors.iter().all(Self::has_empty),
-            Either(ways) => ways.iter().any(Self::has_empty),
+            Sequence(factors) => factors.iter().all(Self::is_nullable),
+            Alternation(alternatives) => alternatives.iter().any(Self::is_nullable),
         }
     }
 
-    /// Whether another expression beside this repetition adds nothing. It may say no where yes is true.
-    fn does_anyway(&self, other: &Self) -> bool {
-        matches!(self, Star(inner) if other.has_empty() && inner.repeats_to(other))
+    /// Returns whether this is a star that makes an adjacent factor `other` redundant. Incomplete:
+    /// may return false where the factor is redundant.
+    fn absorbs(&self, other: &Self) -> bool {
+        matches!(self, Star(inner) if other.is_nullable() && inner.star_includes(other))
     }
 
-    /// Whether repeating this gives all words of another expression. It may say no where yes is true.
-    fn repeats_to(&self, other: &Self) -> bool {
-        let is_way = matches!(self, Either(ways) if ways.contains(other));
-        if self == other || is_way {
+    /// Returns whether the star of this expression includes all words of `other`. Incomplete: may
+    /// return false where it does.
+    fn star_includes(&self, other: &Self) -> bool {
+        let is_alternative =
+            matches!(self, Alternation(alternatives) if alternatives.contains(other));
+        if self == other || is_alternative {
             return true;
         }
         match other {
-            Empty => true,
+            Epsilon => true,
             Self::Letter(_) => false,
-            Optional(inner) | Star(inner) => self.repeats_to(inner),
-            Either(ways) => ways.iter().all(|way| self.repeats_to(way)),
-            Sequence(factors) => self.repeats_to_sequence(factors),
+            Optional(inner) | Star(inner) => self.star_includes(inner),
+            Alternation(alternatives) => {
+                alternatives.iter().all(|alternative| self.star_includes(alternative))
+            }
+            Sequence(factors) => self.star_includes_sequence(factors),
         }
     }
 
-    /// The same for a sequence, which is cut into this expression and others that repeating it gives.
-    fn repeats_to_sequence(&self, mut factors: &[Self]) -> bool {
+    /// Like [`Self::star_includes`], for a sequence. Splits the sequence greedily into copies of
+    /// this expression and factors that its star includes.
+    fn star_includes_sequence(&self, mut factors: &[Self]) -> bool {
         let own = self.factors();
         while let Some((first, rest)) = factors.split_first() {
             factors = match factors.strip_prefix(own) {
                 Some(rest) if !own.is_empty() => rest,
-                Some(_) | None if self.repeats_to(first) => rest,
+                Some(_) | None if self.star_includes(first) => rest,
                 Some(_) | None => return false,
             };
         }
         true
     }
 
-    /// What this and the empty word are together, without an option around all: `(p q)*` of `p (q p)* q`, and
-    /// `a? p*` of `(a | p) p*`, and the same the other way round.
-    fn unrolled(&self) -> Option<Self> {
+    /// Returns an expression for the union with the empty word that needs no option around the
+    /// whole, if a rule applies: `p (q p)* q` gives `(p q)*`, `(a | p) p*` gives `a? p*`, and `p*
+    /// (a | p)` gives `p* a?`.
+    fn with_empty_word(&self) -> Option<Self> {
         let factors = self.factors();
         let inside = factors.iter().enumerate().find_map(|(at, factor)| {
             let Star(inner) = factor else { return None };
@@ -185,53 +202,56 @@ impl Expression {
             let rest = inner.factors().strip_prefix(q)?;
             (rest == p).then(|| Self::star(Self::sequence([p, q].concat())))
         });
-        let optional = |part: Self| Self::either(vec![Empty, part]);
+        let optional = |part: Self| Self::alternation(vec![Epsilon, part]);
         inside
             .or_else(|| {
                 let (star, before) = factors.split_last()?;
                 let Star(inner) = star else { return None };
-                let less = less(before, inner.factors())?;
-                Some(Self::sequence(vec![optional(less), star.clone()]))
+                let remaining = remove_alternative(before, inner.factors())?;
+                Some(Self::sequence(vec![optional(remaining), star.clone()]))
             })
             .or_else(|| {
                 let (star, after) = factors.split_first()?;
                 let Star(inner) = star else { return None };
-                let less = less(after, inner.factors())?;
-                Some(Self::sequence(vec![star.clone(), optional(less)]))
+                let remaining = remove_alternative(after, inner.factors())?;
+                Some(Self::sequence(vec![star.clone(), optional(remaining)]))
             })
     }
 
-    /// How many letters are written.
-    pub(crate) fn letters(&self) -> usize {
+    /// Returns the number of letters in the expression.
+    pub(crate) fn letter_count(&self) -> usize {
         match self {
-            Empty => 0,
+            Epsilon => 0,
             Self::Letter(_) => 1,
-            Sequence(parts) | Either(parts) => parts.iter().map(Self::letters).sum(),
-            Optional(inner) | Star(inner) => inner.letters(),
+            Sequence(parts) | Alternation(parts) => parts.iter().map(Self::letter_count).sum(),
+            Optional(inner) | Star(inner) => inner.letter_count(),
         }
     }
 
-    /// The text.
-    pub(crate) fn show(&self, name: &dyn Fn(Letter) -> String) -> String {
+    /// Returns the expression as text. `name` prints a letter.
+    pub(crate) fn render(&self, name: &dyn Fn(Letter) -> String) -> String {
         let unit = |part: &Self| match part {
-            Empty | Self::Letter(_) => part.show(name),
-            Sequence(_) | Either(_) | Optional(_) | Star(_) => format!("({})", part.show(name)),
+            Epsilon | Self::Letter(_) => part.render(name),
+            Sequence(_) | Alternation(_) | Optional(_) | Star(_) => {
+                format!("({})", part.render(name))
+            }
         };
         match self {
-            Empty => "ε".into(),
+            Epsilon => "ε".into(),
             Self::Letter(letter) => name(*letter),
             Sequence(factors) => {
                 let show = |factor: &Self| match factor {
-                    Either(_) => unit(factor),
-                    Empty | Self::Letter(_) | Sequence(_) | Optional(_) | Star(_) => {
-                        factor.show(name)
+                    Alternation(_) => unit(factor),
+                    Epsilon | Self::Letter(_) | Sequence(_) | Optional(_) | Star(_) => {
+                        factor.render(name)
                     }
                 };
                 factors.iter().map(show).collect()
             }
-            Either(ways) => {
-                let ways: Vec<String> = ways.iter().map(|way| way.show(name)).collect();
-                ways.join("|")
+            Alternation(alternatives) => {
+                let alternatives: Vec<String> =
+                    alternatives.iter().map(|alternative| alternative.render(name)).collect();
+                alternatives.join("|")
             }
             Optional(inner) => unit(inner) + "?",
             Star(inner) => unit(inner) + "*",
@@ -239,82 +259,94 @@ impl Expression {
     }
 }
 
-/// Alternatives that need no further thought.
-fn alternatives(mut ways: Vec<Expression>) -> Expression {
-    match ways.len() {
-        0 | 1 => ways.pop().unwrap_or(Empty),
-        _ => Either(ways),
+/// Returns the alternation without simplification.
+fn raw_alternation(mut alternatives: Vec<Expression>) -> Expression {
+    match alternatives.len() {
+        0 | 1 => alternatives.pop().unwrap_or(Epsilon),
+        _ => Alternation(alternatives),
     }
 }
 
-/// One more alternative, neither empty nor optional nor alternatives itself.
-fn take_in(ways: &mut Vec<Expression>, mut part: Expression) {
-    let mut place = ways.len();
+/// Adds an alternative and simplifies. `part` must not be the empty word, optional or an
+/// alternation.
+fn add_alternative(alternatives: &mut Vec<Expression>, mut part: Expression) {
+    let mut place = alternatives.len();
     loop {
-        let covers = |a: &Expression, b: &Expression| {
-            a == b || matches!(a, Star(inner) if inner.repeats_to(b))
+        let subsumes = |a: &Expression, b: &Expression| {
+            a == b || matches!(a, Star(inner) if inner.star_includes(b))
         };
-        if ways.iter().any(|way| covers(way, &part)) {
+        if alternatives.iter().any(|alternative| subsumes(alternative, &part)) {
             return;
         }
-        ways.retain(|way| !covers(&part, way));
-        let joined = ways.iter().enumerate().find_map(|(at, way)| Some((at, join(way, &part)?)));
-        match joined {
-            // It has fewer letters than the two, and may go together with others.
-            Some((at, joined)) => {
-                ways.remove(at);
+        alternatives.retain(|alternative| !subsumes(&part, alternative));
+        let factored = alternatives
+            .iter()
+            .enumerate()
+            .find_map(|(at, alternative)| Some((at, factor_out(alternative, &part)?)));
+        match factored {
+            // The result has fewer letters than the two and may combine with other alternatives.
+            Some((at, factored)) => {
+                alternatives.remove(at);
                 place = at;
-                part = joined;
+                part = factored;
             }
             None => {
-                ways.insert(place.min(ways.len()), part);
+                alternatives.insert(place.min(alternatives.len()), part);
                 return;
             }
         }
     }
 }
 
-/// Two alternatives with the same beginning or the same end as one.
-fn join(a: &Expression, b: &Expression) -> Option<Expression> {
+/// Combines two alternatives with the same first or last factor into one.
+fn factor_out(a: &Expression, b: &Expression) -> Option<Expression> {
     let rest = |factors: &[Expression]| Expression::sequence(factors.to_vec());
     let ((first, after), (other, other_after)) =
         (a.factors().split_first()?, b.factors().split_first()?);
     if first == other {
-        let tails = Expression::either(vec![rest(after), rest(other_after)]);
+        let tails = Expression::alternation(vec![rest(after), rest(other_after)]);
         return Some(Expression::sequence(vec![first.clone(), tails]));
     }
     let ((last, before), (other, other_before)) =
         (a.factors().split_last()?, b.factors().split_last()?);
     (last == other).then(|| {
-        let heads = Expression::either(vec![rest(before), rest(other_before)]);
+        let heads = Expression::alternation(vec![rest(before), rest(other_before)]);
         Expression::sequence(vec![heads, last.clone()])
     })
 }
 
-/// A sequence without one of its ways, where that is plainly there: `b c` of `a? b c` without `a b c`. Together they
-/// are the sequence.
-fn less(factors: &[Expression], way: &[Expression]) -> Option<Expression> {
-    let inside = |choice: &Expression, way: &[Expression]| match choice {
-        Optional(inner) if inner.factors() == way => Some(Empty),
-        Optional(inner) => Some(Expression::either(vec![Empty, less(inner.factors(), way)?])),
-        Either(ways) => {
-            let (at, left) = ways.iter().enumerate().find_map(|(at, one)| {
-                let same = one.factors() == way;
-                Some((at, if same { None } else { Some(less(one.factors(), way)?) }))
+/// Removes an alternative from a sequence, if the alternative is syntactically present: `a? b c`
+/// without `a b c` is `b c`. The union of the result and the alternative is the sequence.
+fn remove_alternative(factors: &[Expression], alternative: &[Expression]) -> Option<Expression> {
+    let inside = |choice: &Expression, alternative: &[Expression]| match choice {
+        Optional(inner) if inner.factors() == alternative => Some(Epsilon),
+        Optional(inner) => Some(Expression::alternation(vec![
+            Epsilon,
+            remove_alternative(inner.factors(), alternative)?,
+        ])),
+        Alternation(alternatives) => {
+            let (at, left) = alternatives.iter().enumerate().find_map(|(at, one)| {
+                let same = one.factors() == alternative;
+                Some((
+                    at,
+                    if same { None } else { Some(remove_alternative(one.factors(), alternative)?) },
+                ))
             })?;
-            Some(Expression::either([&ways[..at], left.as_slice(), &ways[at + 1..]].concat()))
+            Some(Expression::alternation(
+                [&alternatives[..at], left.as_slice(), &alternatives[at + 1..]].concat(),
+            ))
         }
-        Empty | Expression::Letter(_) | Sequence(_) | Star(_) => None,
+        Epsilon | Expression::Letter(_) | Sequence(_) | Star(_) => None,
     };
     let sequence = |parts: [&[Expression]; 2]| Expression::sequence(parts.concat());
     let first = || {
         let (first, rest) = factors.split_first()?;
-        let left = inside(first, way.strip_suffix(rest)?)?;
+        let left = inside(first, alternative.strip_suffix(rest)?)?;
         Some(sequence([&[left], rest]))
     };
     let last = || {
         let (last, rest) = factors.split_last()?;
-        let left = inside(last, way.strip_prefix(rest)?)?;
+        let left = inside(last, alternative.strip_prefix(rest)?)?;
         Some(sequence([rest, &[left]]))
     };
     first().or_else(last)

@@ -1,38 +1,40 @@
-//! What each operation builds, as functions from automata to automata.
+//! The constructions of all operations, as functions from DFAs to DFAs.
 //!
-//! Most copy the automaton once or twice and change a few moves; [`Nfa::finish`] does the rest. Where a
-//! result is known to be deterministic and minimal, that is skipped, and the comment says why it is.
-//! With two copies, the first is the part of a word before something happened and the second the part after it.
+//! Most constructions copy the DFA once or twice into an NFA, change some transitions, and call
+//! [`Nfa::into_minimal_dfa`]. Where the result is known to be deterministic and minimal, this call
+//! is skipped, and a comment gives the reason. With two copies, a run starts in the first copy (the
+//! part of a word before some point) and moves to the second (the part after that point).
 
 use crate::Letter;
 use crate::dfa::{Builder, Dfa};
 use crate::nfa::Nfa;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// This word and no other. Deterministic and minimal as it stands: one state for each rest of the word.
+/// Returns the language of one word. The construction is deterministic and minimal: one state for
+/// each suffix of the word.
 pub(crate) fn word(word: &[Letter]) -> Dfa {
     let mut builder = Builder::new();
     for (letter, target) in word.iter().zip(1..) {
-        builder.step(*letter, target);
-        builder.close(false);
+        builder.add_transition(*letter, target);
+        builder.finish_state(false);
     }
-    builder.close(true);
+    builder.finish_state(true);
     builder.finish()
 }
 
-/// These words and no others.
+/// Returns the language of the given words.
 pub(crate) fn words(words: &[Vec<Letter>]) -> Dfa {
     let mut nfa = Nfa::default();
-    let end = nfa.state(true);
+    let end = nfa.add_state(true);
     for word in words {
-        let start = nfa.state(false);
-        nfa.start(start);
-        nfa.path(start, word, end);
+        let start = nfa.add_state(false);
+        nfa.add_start(start);
+        nfa.add_path(start, word, end);
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// `L . a`.
+/// Returns `L . a`.
 pub(crate) fn append(dfa: &Dfa, letter: Letter) -> Dfa {
     if dfa.is_empty() {
         return Dfa::single(false);
@@ -41,84 +43,88 @@ pub(crate) fn append(dfa: &Dfa, letter: Letter) -> Dfa {
     if dfa.states().any(clash) {
         return concat(dfa, &word(&[letter]));
     }
-    // Deterministic as it stands; and minimal, since `K . a` = `M . a` only if `K` = `M`.
+    // The result is deterministic. It is minimal because `K . a` = `M . a` only if `K` = `M`.
     let end = dfa.len() as u32;
     let mut builder = Builder::new();
     for state in dfa.states() {
-        let moves = dfa.moves(state);
+        let transitions = dfa.transitions(state);
         let split = match dfa.accepts(state) {
-            true => moves.partition_point(|(other, _)| *other < letter),
-            false => moves.len(),
+            true => transitions.partition_point(|(other, _)| *other < letter),
+            false => transitions.len(),
         };
-        moves[..split].iter().for_each(|(letter, target)| builder.step(*letter, *target));
+        transitions[..split]
+            .iter()
+            .for_each(|(letter, target)| builder.add_transition(*letter, *target));
         if dfa.accepts(state) {
-            builder.step(letter, end);
+            builder.add_transition(letter, end);
         }
-        moves[split..].iter().for_each(|(letter, target)| builder.step(*letter, *target));
-        builder.close(false);
+        transitions[split..]
+            .iter()
+            .for_each(|(letter, target)| builder.add_transition(*letter, *target));
+        builder.finish_state(false);
     }
-    builder.close(true);
-    builder.finish().restart(0)
+    builder.finish_state(true);
+    builder.finish().rooted_at(0)
 }
 
-/// `A . B`.
+/// Returns the concatenation `A . B`.
 pub(crate) fn concat(a: &Dfa, b: &Dfa) -> Dfa {
     let mut nfa = Nfa::default();
-    let (head, tail) = (nfa.copy(a, false), nfa.copy(b, true));
-    nfa.start(head);
+    let (head, tail) = (nfa.add_copy(a, false), nfa.add_copy(b, true));
+    nfa.add_start(head);
     for state in a.states().filter(|state| a.accepts(*state)) {
-        nfa.jump(head + state, tail);
+        nfa.add_epsilon_transition(head + state, tail);
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// `L*`.
+/// Returns the Kleene star `L*`.
 pub(crate) fn star(dfa: &Dfa) -> Dfa {
     let mut nfa = Nfa::default();
-    let hub = nfa.state(true);
-    let base = nfa.copy(dfa, false);
-    nfa.start(hub);
-    nfa.jump(hub, base);
+    let hub = nfa.add_state(true);
+    let base = nfa.add_copy(dfa, false);
+    nfa.add_start(hub);
+    nfa.add_epsilon_transition(hub, base);
     for state in dfa.states().filter(|state| dfa.accepts(*state)) {
-        nfa.jump(base + state, hub);
+        nfa.add_epsilon_transition(base + state, hub);
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// The words of both and of either.
+/// Returns the union.
 pub(crate) fn union(a: &Dfa, b: &Dfa) -> Dfa {
     let mut nfa = Nfa::default();
     for dfa in [a, b] {
-        let base = nfa.copy(dfa, true);
-        nfa.start(base);
+        let base = nfa.add_copy(dfa, true);
+        nfa.add_start(base);
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// The words that both have.
+/// Returns the intersection, by the product construction.
 pub(crate) fn intersection(a: &Dfa, b: &Dfa) -> Dfa {
     let mut nfa = Nfa::default();
     let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    let start = nfa.state(a.accepts(0) && b.accepts(0));
-    nfa.start(start);
+    let start = nfa.add_state(a.accepts(0) && b.accepts(0));
+    nfa.add_start(start);
     numbers.insert((0, 0), start);
     let mut stack = vec![(0, 0)];
     while let Some((p, q)) = stack.pop() {
         let from = numbers[&(p, q)];
-        for &(letter, to_p) in a.moves(p) {
+        for &(letter, to_p) in a.transitions(p) {
             let Some(to_q) = b.step(q, letter) else { continue };
             let to = *numbers.entry((to_p, to_q)).or_insert_with(|| {
                 stack.push((to_p, to_q));
-                nfa.state(a.accepts(to_p) && b.accepts(to_q))
+                nfa.add_state(a.accepts(to_p) && b.accepts(to_q))
             });
-            nfa.step(from, letter, to);
+            nfa.add_transition(from, letter, to);
         }
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// Whether every word of the first is one of the second. All states being live, a move that only the
-/// first has leads to a word that only the first has.
+/// Returns whether `a` is a subset of `b`. All states are live, so a transition that only `a` has
+/// leads to a word that only `a` has.
 pub(crate) fn is_included(a: &Dfa, b: &Dfa) -> bool {
     if a.is_empty() {
         return true;
@@ -129,7 +135,7 @@ pub(crate) fn is_included(a: &Dfa, b: &Dfa) -> bool {
         if a.accepts(p) && !b.accepts(q) {
             return false;
         }
-        for &(letter, to_p) in a.moves(p) {
+        for &(letter, to_p) in a.transitions(p) {
             let Some(to_q) = b.step(q, letter) else { return false };
             if seen.insert((to_p, to_q)) {
                 stack.push((to_p, to_q));
@@ -139,17 +145,17 @@ pub(crate) fn is_included(a: &Dfa, b: &Dfa) -> bool {
     true
 }
 
-/// Words whose last letter of its class is this one.
+/// Returns the words whose last letter of `letter.class` is `letter`.
 pub(crate) fn with_last(dfa: &Dfa, letter: Letter) -> Dfa {
-    // The second copy: the last letter of the class so far is the one asked for.
+    // Second copy: the last letter of the class so far is `letter`.
     let mut nfa = Nfa::default();
-    let (other, same) = (nfa.states_of(dfa), nfa.states_of(dfa));
-    nfa.start(other);
+    let (other, same) = (nfa.add_states_of(dfa), nfa.add_states_of(dfa));
+    nfa.add_start(other);
     for state in dfa.states() {
         if dfa.accepts(state) {
-            nfa.accept(same + state);
+            nfa.set_accepting(same + state);
         }
-        for &(read, target) in dfa.moves(state) {
+        for &(read, target) in dfa.transitions(state) {
             for from in [other, same] {
                 let to = if read == letter {
                     same
@@ -158,134 +164,136 @@ pub(crate) fn with_last(dfa: &Dfa, letter: Letter) -> Dfa {
                 } else {
                     from
                 };
-                nfa.step(from + state, read, to + target);
+                nfa.add_transition(from + state, read, to + target);
             }
         }
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// Words with no letter of a class.
+/// Returns the words without letters of a class.
 pub(crate) fn without(dfa: &Dfa, class: u32) -> Dfa {
     let mut nfa = Nfa::default();
-    let base = nfa.states_of(dfa);
-    nfa.start(base);
+    let base = nfa.add_states_of(dfa);
+    nfa.add_start(base);
     for state in dfa.states() {
         if dfa.accepts(state) {
-            nfa.accept(base + state);
+            nfa.set_accepting(base + state);
         }
-        for (letter, target) in dfa.moves(state).iter().filter(|(l, _)| l.class != class) {
-            nfa.step(base + state, *letter, base + *target);
+        for (letter, target) in dfa.transitions(state).iter().filter(|(l, _)| l.class != class) {
+            nfa.add_transition(base + state, *letter, base + *target);
         }
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// `u v` for each `u a v`, where `u` has no letter of the class of `a` and none of the barrier's.
+/// Returns `u v` for each word `u a v`, where `u` has no letter of the class of `a` or of the class
+/// `barrier`.
 pub(crate) fn remove_first(dfa: &Dfa, letter: Letter, barrier: u32) -> Dfa {
     let mut nfa = Nfa::default();
-    let before = nfa.states_of(dfa);
-    let after = nfa.copy(dfa, true);
-    nfa.start(before);
+    let before = nfa.add_states_of(dfa);
+    let after = nfa.add_copy(dfa, true);
+    nfa.add_start(before);
     for state in dfa.states() {
-        for &(read, target) in dfa.moves(state) {
+        for &(read, target) in dfa.transitions(state) {
             if read == letter {
-                nfa.jump(before + state, after + target);
+                nfa.add_epsilon_transition(before + state, after + target);
             } else if read.class != letter.class && read.class != barrier {
-                nfa.step(before + state, read, before + target);
+                nfa.add_transition(before + state, read, before + target);
             }
         }
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// Each word without its leading letters of these classes.
+/// Removes from each word its leading letters of the given classes.
 pub(crate) fn strip(dfa: &Dfa, classes: &[u32]) -> Dfa {
     let mut nfa = Nfa::default();
-    let before = nfa.states_of(dfa);
-    let after = nfa.copy(dfa, true);
-    nfa.start(before);
+    let before = nfa.add_states_of(dfa);
+    let after = nfa.add_copy(dfa, true);
+    nfa.add_start(before);
     for state in dfa.states() {
         if dfa.accepts(state) {
-            nfa.accept(before + state);
+            nfa.set_accepting(before + state);
         }
-        for &(read, target) in dfa.moves(state) {
+        for &(read, target) in dfa.transitions(state) {
             match classes.contains(&read.class) {
-                true => nfa.jump(before + state, before + target),
-                false => nfa.step(before + state, read, after + target),
+                true => nfa.add_epsilon_transition(before + state, before + target),
+                false => nfa.add_transition(before + state, read, after + target),
             }
         }
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// Each word with only its letters of a class.
+/// Removes from each word all letters of other classes.
 pub(crate) fn project(dfa: &Dfa, class: u32) -> Dfa {
     let mut nfa = Nfa::default();
-    let base = nfa.states_of(dfa);
-    nfa.start(base);
+    let base = nfa.add_states_of(dfa);
+    nfa.add_start(base);
     for state in dfa.states() {
         if dfa.accepts(state) {
-            nfa.accept(base + state);
+            nfa.set_accepting(base + state);
         }
-        for &(read, target) in dfa.moves(state) {
+        for &(read, target) in dfa.transitions(state) {
             match read.class == class {
-                true => nfa.step(base + state, read, base + target),
-                false => nfa.jump(base + state, base + target),
+                true => nfa.add_transition(base + state, read, base + target),
+                false => nfa.add_epsilon_transition(base + state, base + target),
             }
         }
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// Each word without its letters of a class but the last of them.
+/// Removes from each word all letters of a class except the last.
 pub(crate) fn last_only(dfa: &Dfa, class: u32) -> Dfa {
-    // The second copy: the last letter of the class was read, or the word has none.
+    // Second copy: the last letter of the class was read, or the word has none.
     let mut nfa = Nfa::default();
-    let (before, after) = (nfa.states_of(dfa), nfa.states_of(dfa));
-    nfa.start(before);
-    nfa.start(after);
+    let (before, after) = (nfa.add_states_of(dfa), nfa.add_states_of(dfa));
+    nfa.add_start(before);
+    nfa.add_start(after);
     for state in dfa.states() {
         if dfa.accepts(state) {
-            nfa.accept(after + state);
+            nfa.set_accepting(after + state);
         }
-        for &(read, target) in dfa.moves(state) {
+        for &(read, target) in dfa.transitions(state) {
             if read.class == class {
-                nfa.jump(before + state, before + target);
-                nfa.step(before + state, read, after + target);
+                nfa.add_epsilon_transition(before + state, before + target);
+                nfa.add_transition(before + state, read, after + target);
             } else {
-                nfa.step(before + state, read, before + target);
-                nfa.step(after + state, read, after + target);
+                nfa.add_transition(before + state, read, before + target);
+                nfa.add_transition(after + state, read, after + target);
             }
         }
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }
 
-/// The marker after each word that, without the letters to ignore, is not empty and does not end in the marker.
+/// Appends the marker to each word that, without letters of the class `ignoring`, is not empty and
+/// does not end with the marker.
 pub(crate) fn mark(dfa: &Dfa, marker: Letter, ignoring: Option<u32>) -> Dfa {
-    // The second copy: the word so far wants a marker.
+    // Second copy: the word so far needs a marker.
     let mut nfa = Nfa::default();
-    let (done, wanting) = (nfa.states_of(dfa), nfa.states_of(dfa));
-    let end = nfa.state(true);
-    nfa.start(done);
+    let (marked, unmarked) = (nfa.add_states_of(dfa), nfa.add_states_of(dfa));
+    let end = nfa.add_state(true);
+    nfa.add_start(marked);
     for state in dfa.states() {
         if dfa.accepts(state) {
-            nfa.accept(done + state);
-            nfa.step(wanting + state, marker, end);
+            nfa.set_accepting(marked + state);
+            nfa.add_transition(unmarked + state, marker, end);
         }
-        for &(read, target) in dfa.moves(state) {
-            for from in [done, wanting] {
+        for &(read, target) in dfa.transitions(state) {
+            for from in [marked, unmarked] {
                 let to = if Some(read.class) == ignoring {
                     from
                 } else if read == marker {
-                    done
+                    marked
                 } else {
-                    wanting
+                    unmarked
                 };
-                nfa.step(from + state, read, to + target);
+                nfa.add_transition(from + state, read, to + target);
             }
         }
     }
-    nfa.finish()
+    nfa.into_minimal_dfa()
 }

@@ -1,94 +1,95 @@
-//! Abstract store buffers: what stores, loads and fences do to them, and what they may commit.
+//! Abstract store buffers: the effects of stores, loads, fences and commits.
 //!
 //! Source: \[KVY11\] 4.1 (fully disjunctive) and 4.3 (partially disjunctive), as the book's page
-//! "Abstract store buffers" defines them, for TSO too. Direction: more behaviours than the exact
-//! buffers, never fewer.
+//! "Abstract store buffers" defines them, also for TSO. Direction: over-approximation of the exact
+//! buffers.
 
 use fencepost_ir::{FenceKinds, Loc, Value};
 
 use crate::format::{CertThread, Domain, Element, Entry, Model};
 
-/// Epochs beyond this one are not told apart.
+/// The largest epoch. Later stores also get this epoch, and their order is lost.
 pub(crate) const LAST_EPOCH: u8 = 3;
 
-/// Which abstraction of which memory model.
+/// The transition rules: a memory model and an abstraction of its store buffers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) model: Model,
     pub(crate) domain: Domain,
+    /// The maximum number of entries in the head of a group.
     pub(crate) k: u32,
 }
 
-/// How a pending store takes effect.
+/// The commit rule of a pending store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum How {
-    /// The oldest entry of a head.
+pub(crate) enum CommitKind {
+    /// The oldest entry of a head is removed.
     Head,
     /// `fd`: the element stays (FLUSH-SN).
-    Kept,
-    /// `fd`: the element leaves (FLUSH-SD).
-    Removed,
+    ElementKept,
+    /// `fd`: the element is removed (FLUSH-SD).
+    ElementRemoved,
     /// `pd`, `set`: the class stays (FLUSH-NE).
-    MoreToCome,
-    /// `pd`, `set`: the class leaves (FLUSH-E).
-    TheLast,
+    ClassKept,
+    /// `pd`, `set`: the class is removed (FLUSH-E).
+    ClassRemoved,
 }
 
-/// A commit: what is written, and the thread after it.
+/// A commit: the written location and value, and the thread afterwards.
 #[derive(Clone, Debug)]
 pub(crate) struct Commit {
     pub(crate) loc: Loc,
     pub(crate) value: Value,
-    pub(crate) how: How,
+    pub(crate) kind: CommitKind,
     pub(crate) after: CertThread,
 }
 
-/// What a thread's stores have in common whether they are in the head or in the set.
+/// The class of a pending store: everything except its value. Entries of the head and elements of
+/// the set have a class.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct Class {
     pub(crate) loc: Loc,
     pub(crate) epoch: u8,
-    pub(crate) before: bool,
+    pub(crate) before_barrier: bool,
 }
 
 impl Entry {
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { loc: self.loc, epoch: self.epoch, before: self.before }
+    pub(crate) fn class(&self) -> Class {
+        Class { loc: self.loc, epoch: self.epoch, before_barrier: self.before_barrier }
     }
 }
 
 impl Element {
-    /// The class it belongs to.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { loc: self.loc, epoch: self.epoch, before: self.before }
+    pub(crate) fn class(&self) -> Class {
+        Class { loc: self.loc, epoch: self.epoch, before_barrier: self.before_barrier }
     }
 }
 
 impl CertThread {
-    /// The marks of all that is pending.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = Mark> + '_ {
-        self.head.iter().map(Entry::mark).chain(self.set.iter().map(Element::mark))
+    /// Returns the classes of all pending stores, with repetitions.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = Class> + '_ {
+        self.head.iter().map(Entry::class).chain(self.set.iter().map(Element::class))
     }
 
-    pub(crate) fn nothing_pending(&self) -> bool {
+    pub(crate) fn has_no_pending_store(&self) -> bool {
         self.head.is_empty() && self.set.is_empty()
     }
 
-    pub(crate) fn nothing_pending_to(&self, loc: Loc) -> bool {
+    pub(crate) fn has_no_pending_store_to(&self, loc: Loc) -> bool {
         self.pending().all(|store| store.loc != loc)
     }
 
-    /// Whether something of the thread is before a barrier: then it may not load.
-    pub(crate) fn behind_barrier(&self) -> bool {
-        self.pending().any(|store| store.before)
+    /// Returns whether a pending store is before a barrier. If so, loads are not enabled.
+    pub(crate) fn has_store_before_barrier(&self) -> bool {
+        self.pending().any(|store| store.before_barrier)
     }
 
-    /// The elements to a location, older classes first.
+    /// Returns the elements to a location, older classes first.
     fn elements(&self, loc: Loc) -> impl DoubleEndedIterator<Item = &Element> {
         self.set.iter().filter(move |element| element.loc == loc)
     }
 
-    /// Numbers epochs without gaps. Due after something has left.
+    /// Renumbers the epochs without gaps. Must be called after a pending store is removed.
     fn renumber(&mut self) {
         let mut epochs: Vec<u8> = self.pending().map(|store| store.epoch).collect();
         epochs.sort_unstable();
@@ -99,7 +100,7 @@ impl CertThread {
         };
         let number = |epoch: u8| {
             let older = epochs.iter().filter(|other| **other < epoch).count();
-            u8::try_from(older).expect("there are four epochs")
+            u8::try_from(older).expect("there must be at most four epochs")
         };
         self.epoch = if self.epoch == *youngest {
             number(*youngest)
@@ -112,48 +113,49 @@ impl CertThread {
 }
 
 impl Rules {
-    /// The same rules where everything acts on memory directly.
-    pub(crate) fn direct(self) -> Rules {
+    /// Returns the rules for execution directly on memory, as in `atomic` blocks.
+    pub(crate) fn without_buffers(self) -> Rules {
         Rules { model: Model::Sc, ..self }
     }
 
-    /// Whether pending stores to both locations share a queue.
-    pub(crate) fn same_group(self, a: Loc, b: Loc) -> bool {
+    /// Returns whether pending stores to two locations share a queue.
+    pub(crate) fn are_in_same_group(self, a: Loc, b: Loc) -> bool {
         match self.model {
             Model::Sc | Model::Tso => true,
             Model::Pso => a == b,
         }
     }
 
-    /// A store is issued (not under SC).
+    /// Issues a store. Must not be called under SC.
     pub(crate) fn store(self, thread: &mut CertThread, loc: Loc, value: Value) {
         let epoch = thread.epoch;
-        let set_is_empty = !thread.set.iter().any(|e| self.same_group(e.loc, loc));
-        let length = thread.head.iter().filter(|e| self.same_group(e.loc, loc)).count();
+        let set_is_empty = !thread.set.iter().any(|e| self.are_in_same_group(e.loc, loc));
+        let length = thread.head.iter().filter(|e| self.are_in_same_group(e.loc, loc)).count();
         if set_is_empty && length < self.k as usize {
             let at = match self.model {
                 Model::Sc | Model::Tso => thread.head.len(),
                 Model::Pso => thread.head.partition_point(|entry| entry.loc <= loc),
             };
-            thread.head.insert(at, Entry { loc, value, epoch, before: false });
+            thread.head.insert(at, Entry { loc, value, epoch, before_barrier: false });
             return;
         }
         let last = match self.domain {
             Domain::Fd | Domain::Pd => true,
             Domain::Set => false,
         };
-        let element = Element { loc, value, epoch, before: false, last };
+        let element = Element { loc, value, epoch, before_barrier: false, last };
         thread.set.iter_mut().filter(|e| e.loc == loc).for_each(|e| e.last = false);
-        match thread.set.binary_search_by_key(&element.rank(), Element::rank) {
+        match thread.set.binary_search_by_key(&element.sort_key(), Element::sort_key) {
             Ok(at) => thread.set[at].last = last,
             Err(at) => thread.set.insert(at, element),
         }
     }
 
-    /// What a load may read of its own thread's pending stores; nothing: it reads memory.
-    pub(crate) fn forwarded(self, thread: &CertThread, loc: Loc) -> Vec<Value> {
+    /// Returns the values that a load may read by forwarding. If there are none, the load reads
+    /// memory.
+    pub(crate) fn forwarded_values(self, thread: &CertThread, loc: Loc) -> Vec<Value> {
         if let Some(youngest) = thread.elements(loc).next_back() {
-            let class = thread.elements(loc).filter(|e| e.mark() == youngest.mark());
+            let class = thread.elements(loc).filter(|e| e.class() == youngest.class());
             return match self.domain {
                 Domain::Fd | Domain::Pd => class.filter(|e| e.last).map(|e| e.value).collect(),
                 Domain::Set => class.map(|e| e.value).collect(),
@@ -162,25 +164,25 @@ impl Rules {
         thread.head.iter().rev().find(|e| e.loc == loc).map(|e| e.value).into_iter().collect()
     }
 
-    /// Whether an update of the location may be executed.
+    /// Returns whether an update of the location is enabled.
     pub(crate) fn may_update(self, thread: &CertThread, loc: Loc) -> bool {
         match self.model {
             Model::Sc => true,
-            Model::Tso => thread.nothing_pending(),
+            Model::Tso => thread.has_no_pending_store(),
             Model::Pso => {
-                thread.nothing_pending_to(loc)
-                    && thread.pending().all(|s| !s.before && s.epoch >= thread.epoch)
+                thread.has_no_pending_store_to(loc)
+                    && thread.pending().all(|s| !s.before_barrier && s.epoch >= thread.epoch)
             }
         }
     }
 
-    /// Executes a fence. Returns whether it is enabled.
+    /// Executes a fence. Returns whether the fence is enabled.
     pub(crate) fn fence(self, thread: &mut CertThread, kinds: FenceKinds) -> bool {
         if self.model == Model::Sc {
             return true;
         }
         if kinds == FenceKinds::FULL {
-            return thread.nothing_pending();
+            return thread.has_no_pending_store();
         }
         if self.model == Model::Pso
             && kinds.contains(FenceKinds::STORE_STORE)
@@ -189,16 +191,17 @@ impl Rules {
             thread.epoch = (thread.epoch + 1).min(LAST_EPOCH);
         }
         if kinds.contains(FenceKinds::STORE_LOAD) {
-            thread.head.iter_mut().for_each(|entry| entry.before = true);
-            thread.set.iter_mut().for_each(|element| element.before = true);
-            // The last value comes first of two elements that are now the same, and is kept.
-            thread.set.sort_unstable_by_key(|element| (element.rank(), !element.last));
-            thread.set.dedup_by_key(|element| element.rank());
+            thread.head.iter_mut().for_each(|entry| entry.before_barrier = true);
+            thread.set.iter_mut().for_each(|element| element.before_barrier = true);
+            // Of two elements that are now equal, the one with the last value sorts first and is
+            // kept.
+            thread.set.sort_unstable_by_key(|element| (element.sort_key(), !element.last));
+            thread.set.dedup_by_key(|element| element.sort_key());
         }
         true
     }
 
-    /// Calls `visit` on every commit that is possible, until it returns an error.
+    /// Calls `visit` for every enabled commit, until it returns an error.
     pub(crate) fn for_each_commit<E>(
         self,
         thread: &CertThread,
@@ -206,67 +209,78 @@ impl Rules {
     ) -> Result<(), E> {
         let Some(oldest) = thread.pending().map(|store| store.epoch).min() else { return Ok(()) };
         for (at, entry) in thread.head.iter().enumerate() {
-            let first = !thread.head[..at].iter().any(|e| self.same_group(e.loc, entry.loc));
+            let first = !thread.head[..at].iter().any(|e| self.are_in_same_group(e.loc, entry.loc));
             if first && entry.epoch == oldest {
                 let mut after = thread.clone();
                 after.head.remove(at);
                 after.renumber();
-                visit(Commit { loc: entry.loc, value: entry.value, how: How::Head, after })?;
+                visit(Commit {
+                    loc: entry.loc,
+                    value: entry.value,
+                    kind: CommitKind::Head,
+                    after,
+                })?;
             }
         }
-        let some_before = thread.set.iter().any(|element| element.before);
+        let some_before_barrier = thread.set.iter().any(|element| element.before_barrier);
         let mut previous = None;
-        for class in thread.set.chunk_by(|a, b| a.mark() == b.mark()) {
-            let mark = class[0].mark();
-            let is_oldest = previous.replace(mark.loc) != Some(mark.loc);
-            let behind_head = thread.head.iter().any(|e| self.same_group(e.loc, mark.loc));
-            let must_wait = self.model == Model::Tso && some_before && !mark.before;
-            if is_oldest && !behind_head && mark.epoch == oldest && !must_wait {
-                self.commits_of_class(thread, class, visit)?;
+        for elements in thread.set.chunk_by(|a, b| a.class() == b.class()) {
+            let class = elements[0].class();
+            let is_oldest = previous.replace(class.loc) != Some(class.loc);
+            let behind_head = thread.head.iter().any(|e| self.are_in_same_group(e.loc, class.loc));
+            let must_wait =
+                self.model == Model::Tso && some_before_barrier && !class.before_barrier;
+            if is_oldest && !behind_head && class.epoch == oldest && !must_wait {
+                self.for_each_commit_of_class(thread, elements, visit)?;
             }
         }
         Ok(())
     }
 
-    /// The commits of the oldest class of a location.
-    fn commits_of_class<E>(
+    /// Calls `visit` for every commit from the oldest class of a location.
+    fn for_each_commit_of_class<E>(
         self,
         thread: &CertThread,
-        class: &[Element],
+        elements: &[Element],
         visit: &mut impl FnMut(Commit) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mark = class[0].mark();
-        let loc = mark.loc;
-        let youngest = thread.elements(loc).all(|element| element.mark() == mark);
-        let without = |leaves: &dyn Fn(&Element) -> bool| {
+        let class = elements[0].class();
+        let loc = class.loc;
+        let youngest = thread.elements(loc).all(|element| element.class() == class);
+        let without = |is_removed: &dyn Fn(&Element) -> bool| {
             let mut after = thread.clone();
-            after.set.retain(|element| !leaves(element));
+            after.set.retain(|element| !is_removed(element));
             after.renumber();
             after
         };
-        let without_class = || without(&|element| element.mark() == mark);
-        for element in class {
+        let without_class = || without(&|element| element.class() == class);
+        for element in elements {
             let value = element.value;
-            let stays = |how| Commit { loc, value, how, after: thread.clone() };
+            let unchanged = |kind| Commit { loc, value, kind, after: thread.clone() };
             match self.domain {
                 Domain::Fd => {
-                    visit(stays(How::Kept))?;
-                    // Entries with other values are older than the last one.
-                    if !(youngest && element.last && class.len() > 1) {
-                        let after = without(&|other| other.rank() == element.rank());
-                        visit(Commit { loc, value, how: How::Removed, after })?;
+                    visit(unchanged(CommitKind::ElementKept))?;
+                    // If the class has other values, their entries are older than the last value.
+                    if !(youngest && element.last && elements.len() > 1) {
+                        let after = without(&|other| other.sort_key() == element.sort_key());
+                        visit(Commit { loc, value, kind: CommitKind::ElementRemoved, after })?;
                     }
                 }
                 Domain::Pd => {
-                    visit(stays(How::MoreToCome))?;
+                    visit(unchanged(CommitKind::ClassKept))?;
                     if !youngest || element.last {
                         let after = without_class();
-                        visit(Commit { loc, value, how: How::TheLast, after })?;
+                        visit(Commit { loc, value, kind: CommitKind::ClassRemoved, after })?;
                     }
                 }
                 Domain::Set => {
-                    visit(stays(How::MoreToCome))?;
-                    visit(Commit { loc, value, how: How::TheLast, after: without_class() })?;
+                    visit(unchanged(CommitKind::ClassKept))?;
+                    visit(Commit {
+                        loc,
+                        value,
+                        kind: CommitKind::ClassRemoved,
+                        after: without_class(),
+                    })?;
                 }
             }
         }

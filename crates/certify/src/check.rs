@@ -1,17 +1,19 @@
-//! The check: one pass that reads the states, one that takes their steps.
+//! The check of a certificate: one pass reads the states, a second pass executes their steps.
 //!
 //! A certificate is accepted when
 //!
 //! 1. every state is well-formed for the program (`wellformed`),
-//! 2. no state breaks a property (`property`),
-//! 3. no step of a state faults or fails an assertion, and what follows is covered by a state
-//!    (`semantics`, `order`),
-//! 4. every initial state is covered by a state.
+//! 2. no state violates a property (`property`),
+//! 3. no step of a state faults or fails an assertion, and every successor is covered by a state of
+//!    the certificate (`semantics`, `covering`),
+//! 4. every initial state is covered by a state of the certificate.
 //!
-//! Then every reachable state of the exact model is represented by a state of the certificate: the
-//! initial ones by 4, and by 3 those one step further. And by 2 none of them is an error.
+//! By induction, every reachable state of the exact model is represented by a state of the
+//! certificate: the initial states by 4, the successors by 3. By 2, no represented state is an
+//! error.
 //!
-//! Nothing is allocated because a header says so: memory grows with the states that are there.
+//! The check allocates no memory based on numbers in the header. Memory use grows with the states
+//! that are read.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
@@ -21,181 +23,202 @@ use fencepost_ir::{Problem, Program};
 
 use crate::buffer::Rules;
 use crate::format::{CertState, Domain, Header, Model, VERSION};
-use crate::rejected::{Reason, Rejected};
+use crate::rejection::{Rejection, RejectionReason};
 use crate::semantics::Semantics;
-use crate::{order, property, wellformed, words};
+use crate::{covering, describe, property, wellformed};
 
-/// No state of a program of legal size needs a longer line.
-const LONGEST_LINE: u64 = 4 << 20;
+/// The maximum length of a line, in bytes. A state of a program within the size limits needs less.
+const MAX_LINE_BYTES: u64 = 4 << 20;
 
-/// What an accepted certificate proves: the properties, for the exact memory model with store buffers of
-/// any length.
+/// The result of an accepted certificate. The properties hold under the exact memory model with
+/// store buffers of any length.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Certified {
-    /// How many states it has.
+    /// The number of states in the certificate.
     pub states: usize,
     /// The memory model.
     pub model: Model,
     /// The abstract domain.
     pub domain: Domain,
-    /// How many entries a head holds at most.
+    /// The maximum number of entries in a head.
     pub k: u32,
-    /// What was checked, in words: faults always, then the problem's properties in order.
+    /// The proved properties as text: absence of faults, then the problem's properties in order.
     pub properties: Vec<String>,
 }
 
-/// Checks that a certificate proves all properties of a problem. Whatever the bytes are, the answer
-/// is one of the two; nothing panics.
-pub fn check(problem: &Problem, text: &mut impl BufRead) -> Result<Certified, Rejected> {
+/// Checks that a certificate proves all properties of a problem. Does not panic for any input
+/// bytes.
+pub fn check(problem: &Problem, text: &mut impl BufRead) -> Result<Certified, Rejection> {
     validate(problem).map_err(|broken| {
         let rules: Vec<String> = broken.iter().map(ToString::to_string).collect();
-        Rejected::new(Reason::Problem, rules.join("; "))
+        Rejection::new(RejectionReason::Problem, rules.join("; "))
     })?;
-    property::can_certify(problem)
-        .map_err(|what| Rejected::new(Reason::Problem, what.to_string()))?;
+    property::check_certifiable(problem)
+        .map_err(|detail| Rejection::new(RejectionReason::Problem, detail.to_string()))?;
     let header = read_header(problem, text)?;
     let rules = Rules { model: header.model, domain: header.domain, k: header.k };
     let semantics = Semantics::new(&problem.program, rules);
     let certificate = Certificate::read(problem, &semantics, &header, text)?;
-    certificate.begins(&semantics)?;
+    certificate.check_initial_states(&semantics)?;
     for at in 0..certificate.states.len() {
-        certificate.is_closed_at(problem, &semantics, at)?;
+        certificate.check_successors(problem, &semantics, at)?;
     }
     Ok(Certified {
         states: certificate.states.len(),
         model: rules.model,
         domain: rules.domain,
         k: rules.k,
-        properties: property::names(problem),
+        properties: property::property_names(problem),
     })
 }
 
-/// A line without its end, or none at the end of the file; and whether the end was there.
-fn read_line(text: &mut impl BufRead, line: u64) -> Result<Option<(Vec<u8>, bool)>, Rejected> {
+/// Reads a line. Returns the line without its newline and whether it had one; `None` at the end of
+/// the file.
+fn read_line(text: &mut impl BufRead, line: u64) -> Result<Option<(Vec<u8>, bool)>, Rejection> {
     let mut bytes = Vec::new();
-    let read = text.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes);
-    let read =
-        read.map_err(|error| Rejected::new(Reason::Unreadable, error.to_string()).at(line))?;
+    let read = text.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes);
+    let read = read.map_err(|error| {
+        Rejection::new(RejectionReason::Unreadable, error.to_string()).at_line(line)
+    })?;
     let ended = bytes.pop_if(|byte| *byte == b'\n').is_some();
-    if read as u64 == LONGEST_LINE && !ended {
-        return Err(Rejected::new(Reason::Format, "a line of more than 4 MiB").at(line));
+    if read as u64 == MAX_LINE_BYTES && !ended {
+        return Err(
+            Rejection::new(RejectionReason::Format, "the line is longer than 4 MiB").at_line(line)
+        );
     }
     Ok((read > 0).then_some((bytes, ended)))
 }
 
-fn read_header(problem: &Problem, text: &mut impl BufRead) -> Result<Header, Rejected> {
-    let format = |what: String| Rejected::new(Reason::Format, what).at(1);
+fn read_header(problem: &Problem, text: &mut impl BufRead) -> Result<Header, Rejection> {
+    let format = |detail: String| Rejection::new(RejectionReason::Format, detail).at_line(1);
     let Some((line, _)) = read_line(text, 1)? else {
-        return Err(Rejected::new(Reason::Truncated, "the file is empty"));
+        return Err(Rejection::new(RejectionReason::Truncated, "the file is empty"));
     };
-    let header = Header::parse(&line).map_err(|e| format(format!("no header: {e}")))?;
+    let header =
+        Header::parse(&line).map_err(|e| format(format!("the first line is not a header: {e}")))?;
     if header.certificate != VERSION {
         let version = header.certificate;
-        return Err(format(format!("version {version} of the format; known is {VERSION}")));
+        return Err(format(format!(
+            "format version {version} is not supported; the supported version is {VERSION}"
+        )));
     }
     if header.domain == Domain::Set && header.k != 0 {
-        return Err(format("the domain set has no head: k must be 0".into()));
+        return Err(format("k must be 0: the domain `set` has no head".into()));
     }
     if header.client != problem.name {
         let (theirs, ours) = (&header.client, &problem.name);
-        let what = format!("it is about {theirs:?}, and the program's client is {ours:?}");
-        return Err(Rejected::new(Reason::Client, what).at(1));
+        let detail = format!(
+            "the certificate is for client {theirs:?}, but the program has client {ours:?}"
+        );
+        return Err(Rejection::new(RejectionReason::Client, detail).at_line(1));
     }
     Ok(header)
 }
 
-/// The states of a certificate, and where to look for one that covers a given one.
+/// The states of a certificate, indexed to find a covering state.
 struct Certificate {
     states: Vec<CertState>,
+    /// Indices of states by [`covering::cover_key`].
     by_key: HashMap<u64, Vec<usize>>,
 }
 
-/// The line of a state.
-fn line_of(at: usize) -> u64 {
+/// Returns the line number of a state. The header is line 1.
+fn line_number(at: usize) -> u64 {
     at as u64 + 2
 }
 
 impl Certificate {
-    /// Reads all states; those that make no sense or break a property end it.
+    /// Reads all states. Rejects the certificate if a state is malformed or violates a property.
     fn read(
         problem: &Problem,
         semantics: &Semantics<'_>,
         header: &Header,
         text: &mut impl BufRead,
-    ) -> Result<Certificate, Rejected> {
+    ) -> Result<Certificate, Rejection> {
         let mut certificate = Certificate { states: Vec::new(), by_key: HashMap::new() };
-        let due = header.states;
+        let expected = header.states;
         loop {
             let at = certificate.states.len();
-            let line = line_of(at);
+            let line = line_number(at);
             let Some((bytes, ended)) = read_line(text, line)? else { break };
-            if at as u64 == due {
-                let what = format!("the file goes on after the {due} states of its header");
-                return Err(Rejected::new(Reason::Format, what).at(line));
+            if at as u64 == expected {
+                let detail = format!(
+                    "the file continues after the {expected} states that its header declares"
+                );
+                return Err(Rejection::new(RejectionReason::Format, detail).at_line(line));
             }
             let state = match CertState::parse(&bytes) {
                 Ok(state) => state,
                 Err(_) if !ended => {
-                    let what = format!("ends in the middle of a line, after {at} of {due} states");
-                    return Err(Rejected::new(Reason::Truncated, what).at(line));
+                    let detail = format!(
+                        "the file ends in the middle of a line, after {at} of {expected} states"
+                    );
+                    return Err(Rejection::new(RejectionReason::Truncated, detail).at_line(line));
                 }
                 Err(error) => {
-                    let what = format!("no state: {error}");
-                    return Err(Rejected::new(Reason::Format, what).at(line));
+                    let detail = format!("the line is not a state: {error}");
+                    return Err(Rejection::new(RejectionReason::Format, detail).at_line(line));
                 }
             };
             wellformed::check(semantics, &state)
-                .map_err(|what| Rejected::new(Reason::State, what).at(line))?;
-            if let Some(what) = property::violated(problem, &state) {
-                let rejected = Rejected::new(Reason::Violated, what).at(line);
-                return Err(rejected.showing("state", words::state(&problem.program, &state)));
+                .map_err(|detail| Rejection::new(RejectionReason::State, detail).at_line(line))?;
+            if let Some(detail) = property::violated_property(problem, &state) {
+                let rejection = Rejection::new(RejectionReason::Violated, detail).at_line(line);
+                return Err(
+                    rejection.with_state("state", describe::state(&problem.program, &state))
+                );
             }
-            let key = order::key(semantics.rules, &state);
+            let key = covering::cover_key(semantics.rules, &state);
             certificate.by_key.entry(key).or_default().push(at);
             certificate.states.push(state);
         }
         let found = certificate.states.len();
-        if found as u64 != due {
-            let what = format!("ends after {found} of {due} states");
-            return Err(Rejected::new(Reason::Truncated, what));
+        if found as u64 != expected {
+            let detail = format!("the file ends after {found} of {expected} states");
+            return Err(Rejection::new(RejectionReason::Truncated, detail));
         }
         Ok(certificate)
     }
 
-    /// Whether some state covers this one.
+    /// Returns whether some state of the certificate covers a state.
     fn covers(&self, rules: Rules, state: &CertState) -> bool {
-        let candidates = self.by_key.get(&order::key(rules, state));
-        candidates.into_iter().flatten().any(|at| order::covers(rules, &self.states[*at], state))
+        let candidates = self.by_key.get(&covering::cover_key(rules, state));
+        candidates.into_iter().flatten().any(|at| covering::covers(rules, &self.states[*at], state))
     }
 
-    /// Whether all initial states are covered.
-    fn begins(&self, semantics: &Semantics<'_>) -> Result<(), Rejected> {
+    /// Checks that all initial states are covered.
+    fn check_initial_states(&self, semantics: &Semantics<'_>) -> Result<(), Rejection> {
         let program = semantics.program;
-        semantics.for_each_initial(&mut |begin| match begin {
+        semantics.for_each_initial(&mut |initial| match initial {
             Ok(state) if self.covers(semantics.rules, &state) => Ok(()),
             Ok(state) => {
-                let what = "an initial state is not covered by any state of the certificate";
-                let rejected = Rejected::new(Reason::Initial, what);
-                Err(rejected.showing("initial state", words::state(program, &state)))
+                let detail = "an initial state is not covered by any state of the certificate";
+                let rejection = Rejection::new(RejectionReason::Initial, detail);
+                Err(rejection.with_state("initial state", describe::state(program, &state)))
             }
             Err(failure) => {
-                let init = program.init.as_ref().expect("only `init` can fail before the threads");
-                Err(Rejected::new(Reason::Violated, words::failed_init(program, init, &failure)))
+                let init =
+                    program.init.as_ref().expect("only `init` can fail before the threads start");
+                Err(Rejection::new(
+                    RejectionReason::Violated,
+                    describe::failed_init(program, init, &failure),
+                ))
             }
         })
     }
 
-    /// Whether what follows a state is covered, and no error.
-    fn is_closed_at(
+    /// Checks that no step of a state fails, that all successors are covered, and that the state is
+    /// not a deadlock where deadlock freedom is required.
+    fn check_successors(
         &self,
         problem: &Problem,
         semantics: &Semantics<'_>,
         at: usize,
-    ) -> Result<(), Rejected> {
+    ) -> Result<(), Rejection> {
         let (program, state): (&Program, _) = (semantics.program, &self.states[at]);
-        let reject = |reason, what: String| {
-            let rejected = Rejected::new(reason, what).at(line_of(at));
-            rejected.showing("state", words::state(program, state))
+        let reject = |reason, detail: String| {
+            let rejection = Rejection::new(reason, detail).at_line(line_number(at));
+            rejection.with_state("state", describe::state(program, state))
         };
         let mut steps = 0_u64;
         semantics.for_each_step(state, &mut |event, after| {
@@ -203,20 +226,21 @@ impl Certificate {
             match after {
                 Ok(after) if self.covers(semantics.rules, &after) => Ok(()),
                 Ok(after) => {
-                    let what = format!(
-                        "{}, and the state after it is not covered by any state of the certificate",
-                        words::event(program, &event)
+                    let detail = format!(
+                        "{}, but no state of the certificate covers the state after this step",
+                        describe::event(program, &event)
                     );
-                    let after = words::state(program, &after);
-                    Err(reject(Reason::NotClosed, what).showing("after", after))
+                    let after = describe::state(program, &after);
+                    Err(reject(RejectionReason::NotClosed, detail).with_state("after", after))
                 }
-                Err(failure) => {
-                    Err(reject(Reason::Violated, words::failed(program, &event, &failure)))
-                }
+                Err(failure) => Err(reject(
+                    RejectionReason::Violated,
+                    describe::failed_step(program, &event, &failure),
+                )),
             }
         })?;
-        match property::stuck(problem, state) {
-            Some(what) if steps == 0 => Err(reject(Reason::Violated, what)),
+        match property::violated_deadlock_freedom(problem, state) {
+            Some(detail) if steps == 0 => Err(reject(RejectionReason::Violated, detail)),
             Some(_) | None => Ok(()),
         }
     }

@@ -1,47 +1,48 @@
-//! Which properties a certificate can prove, and what a state does to them.
+//! The properties that certificates can prove, and their evaluation in a state.
 //!
-//! Direction: exact for final states and deadlocks, since nothing is pending in them and an abstract
-//! state without pending stores is an exact one.
+//! Direction: exact for final states and deadlocks. They have no pending stores, and an abstract
+//! state without pending stores is an exact state.
 
 use fencepost_ir::{Condition, Consistency, Observable, Op, Problem, Property};
 use std::fmt;
 
 use crate::format::CertState;
 
-/// A property that certificates say nothing about.
+/// A property that certificates cannot prove.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum NotCovered {
-    /// A property of operations.
+pub enum UncertifiableProperty {
+    /// A property of operations, such as linearizability.
     Operations(Consistency),
-    /// `final exists`, with the condition: a set of states that may be too large has no witness.
+    /// `final exists`, with its condition. An over-approximation is no witness of reachability.
     Exists(String),
 }
 
-impl fmt::Display for NotCovered {
+impl fmt::Display for UncertifiableProperty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotCovered::Operations(consistency) => {
+            UncertifiableProperty::Operations(consistency) => {
                 let word = consistency.word();
-                write!(f, "certificates say nothing about `property {word} operations`")
+                write!(f, "certificates cannot prove `property {word} operations`")
             }
-            NotCovered::Exists(condition) => write!(
+            UncertifiableProperty::Exists(condition) => write!(
                 f,
-                "certificates say nothing about `final exists {condition}`: a set of states that may be too \
-                 large has no witness"
+                "certificates cannot prove `final exists {condition}`: an over-approximation does not show \
+                 that a state is reachable"
             ),
         }
     }
 }
 
-impl std::error::Error for NotCovered {}
+impl std::error::Error for UncertifiableProperty {}
 
-/// Whether certificates can prove all properties of a problem; if not, which one they say nothing about.
-pub fn can_certify(problem: &Problem) -> Result<(), NotCovered> {
+/// Checks that certificates can prove all properties of a problem. The error is the first other
+/// property.
+pub fn check_certifiable(problem: &Problem) -> Result<(), UncertifiableProperty> {
     for property in &problem.properties {
         match property {
             Property::Operations(operations) => {
-                return Err(NotCovered::Operations(operations.consistency));
+                return Err(UncertifiableProperty::Operations(operations.consistency));
             }
             Property::Assertions
             | Property::MutualExclusion
@@ -52,19 +53,19 @@ pub fn can_certify(problem: &Problem) -> Result<(), NotCovered> {
         }
     }
     if let Some(condition) = problem.sometimes.first() {
-        return Err(NotCovered::Exists(condition.text.clone()));
+        return Err(UncertifiableProperty::Exists(condition.text.clone()));
     }
     Ok(())
 }
 
-/// What an accepted certificate proves, for a reader.
-pub(crate) fn names(problem: &Problem) -> Vec<String> {
+/// Returns the properties that an accepted certificate proves, as text.
+pub(crate) fn property_names(problem: &Problem) -> Vec<String> {
     let mut names = vec!["no faults".to_string()];
-    names.extend(problem.properties.iter().map(name));
+    names.extend(problem.properties.iter().map(property_name));
     names
 }
 
-fn name(property: &Property) -> String {
+fn property_name(property: &Property) -> String {
     match property {
         Property::Assertions => "assertions".into(),
         Property::MutualExclusion => "mutual exclusion".into(),
@@ -76,51 +77,55 @@ fn name(property: &Property) -> String {
     }
 }
 
-/// What a state breaks, apart from deadlock freedom and from what its steps do.
-pub(crate) fn violated(problem: &Problem, state: &CertState) -> Option<String> {
+/// Returns the property that a state violates, if any. Deadlock freedom and failures of steps are
+/// checked separately.
+pub(crate) fn violated_property(problem: &Problem, state: &CertState) -> Option<String> {
     problem.properties.iter().find_map(|property| {
-        let wrong = match property {
-            Property::MutualExclusion => return two_inside(problem, state),
-            Property::Invariant(condition) => holds(condition, state) != Some(true),
+        let is_violated = match property {
+            Property::MutualExclusion => return violated_mutual_exclusion(problem, state),
+            Property::Invariant(condition) => evaluate(condition, state) != Some(true),
             Property::FinalForall(condition) => {
-                is_final(problem, state) && holds(condition, state) != Some(true)
+                is_final(problem, state) && evaluate(condition, state) != Some(true)
             }
             Property::FinalNever(condition) => {
-                is_final(problem, state) && holds(condition, state) != Some(false)
+                is_final(problem, state) && evaluate(condition, state) != Some(false)
             }
             Property::Assertions | Property::DeadlockFree | Property::Operations(_) => false,
         };
-        wrong.then(|| name(property))
+        is_violated.then(|| property_name(property))
     })
 }
 
-/// Whether all threads have halted and nothing is pending.
+/// Returns whether all threads have halted and no stores are pending.
 pub(crate) fn is_final(problem: &Problem, state: &CertState) -> bool {
     let mut threads = state.threads.iter().zip(&problem.program.threads);
-    threads.all(|(own, code)| matches!(code.stmt(own.pc).op, Op::Halt) && own.nothing_pending())
+    threads.all(|(thread_state, code)| {
+        matches!(code.stmt(thread_state.pc).op, Op::Halt) && thread_state.has_no_pending_store()
+    })
 }
 
-/// What a state without any step breaks, if it is not final.
-pub(crate) fn stuck(problem: &Problem, state: &CertState) -> Option<String> {
-    let asked = problem.properties.contains(&Property::DeadlockFree);
-    (asked && !is_final(problem, state)).then(|| name(&Property::DeadlockFree))
+/// Returns the property that a state without steps violates, if any: deadlock freedom, unless the
+/// state is final.
+pub(crate) fn violated_deadlock_freedom(problem: &Problem, state: &CertState) -> Option<String> {
+    let required = problem.properties.contains(&Property::DeadlockFree);
+    (required && !is_final(problem, state)).then(|| property_name(&Property::DeadlockFree))
 }
 
-fn two_inside(problem: &Problem, state: &CertState) -> Option<String> {
+fn violated_mutual_exclusion(problem: &Problem, state: &CertState) -> Option<String> {
     let threads = state.threads.iter().zip(&problem.program.threads);
     let inside: Vec<&str> = threads
-        .filter(|(own, code)| code.stmt(own.pc).critical)
+        .filter(|(thread_state, code)| code.stmt(thread_state.pc).critical)
         .map(|(_, code)| code.name.as_str())
         .collect();
     (inside.len() > 1).then(|| {
         let names = inside.join(" and ");
-        format!("{}: {names} are in critical sections", name(&Property::MutualExclusion))
+        format!("{}: {names} are in critical sections", property_name(&Property::MutualExclusion))
     })
 }
 
-/// Whether a condition holds; none when it faults.
-fn holds(condition: &Condition, state: &CertState) -> Option<bool> {
-    let value = condition.expr.eval(&|what: &Observable| match what {
+/// Returns the value of a condition; `None` if its evaluation faults.
+fn evaluate(condition: &Condition, state: &CertState) -> Option<bool> {
+    let value = condition.expr.eval(&|observable: &Observable| match observable {
         Observable::Loc(loc) => state.memory[loc.index()],
         Observable::Reg(thread, reg) => state.threads[thread.index()].registers[reg.index()],
     });

@@ -1,107 +1,114 @@
-//! The steps of a state: every statement of every thread, in every way it can go, and every commit.
+//! The steps of a state: every statement of every thread, with all its alternatives, and every
+//! commit.
 //!
-//! Each statement is a step of its own, local ones too; only `atomic` blocks run as one. Source: the
-//! book's pages "What a program means" and "Abstract store buffers". Direction: as the latter's.
+//! Each statement is a separate step, including local statements. Only an `atomic` block is one
+//! step.
+//! Source: the book's pages "Semantics" and "Abstract store buffers". Direction: over-approximation
+//! of the exact model, as defined in "Abstract store buffers".
 
 use std::convert::Infallible;
 
 use fencepost_ir::{Fault, Loc, Op, Pc, PoolId, Program, Thread, ThreadId, Value, operations};
 
-use crate::buffer::{How, Rules};
+use crate::buffer::{CommitKind, Rules};
 use crate::format::{CertState, CertThread};
 
-/// An `atomic` or `init` block may run this many statements.
-const LONGEST_BLOCK: u32 = 100_000;
-/// An `atomic` or `init` block may have this many combinations of choices.
-const MOST_WAYS: u64 = 65_536;
+/// The maximum number of statements executed in an `atomic` or `init` block.
+const MAX_BLOCK_STATEMENTS: u32 = 100_000;
+/// The maximum number of combinations of choices in an `atomic` or `init` block.
+const MAX_ALTERNATIVES: u64 = 65_536;
 
-/// The meaning of a program under an abstraction.
+/// The transition system of a program under an abstraction.
 pub(crate) struct Semantics<'a> {
     pub(crate) program: &'a Program,
     pub(crate) rules: Rules,
-    /// For each location that is a record's field: where `allocated` tells of its record.
-    cell_at: Vec<Option<usize>>,
-    /// For each pool: where `allocated` begins to tell of its records.
-    pool_at: Vec<usize>,
-    /// For each thread and program counter: how many operations the thread has returned from.
-    pub(crate) returned: Vec<Vec<usize>>,
+    /// By location: the index in `allocated` of its record; `None` if the location is not in a
+    /// record.
+    cell_index: Vec<Option<usize>>,
+    /// By pool: the index in `allocated` of its first record.
+    first_cell: Vec<usize>,
+    /// By thread and program counter: the number of operations that the thread has returned from.
+    pub(crate) returned_operations: Vec<Vec<usize>>,
 }
 
-/// What happens in a step.
+/// The event of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
-    /// A statement of a thread; where there are several ways, the value that was chosen or read.
-    Statement { thread: ThreadId, pc: Pc, picked: Option<Value> },
-    /// A pending store of a thread takes effect.
-    Commit { thread: ThreadId, loc: Loc, value: Value, how: How },
+    /// A statement of a thread. `chosen` is the value of a choice or a load.
+    Statement { thread: ThreadId, pc: Pc, chosen: Option<Value> },
+    /// A commit of a pending store of a thread.
+    Commit { thread: ThreadId, loc: Loc, value: Value, kind: CommitKind },
 }
 
-/// Why a step ends the run.
+/// The kind of a step failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wrong {
+pub(crate) enum FailureKind {
     Fault(Fault),
     Assertion,
 }
 
-impl From<Fault> for Wrong {
-    fn from(fault: Fault) -> Wrong {
-        Wrong::Fault(fault)
+impl From<Fault> for FailureKind {
+    fn from(fault: Fault) -> FailureKind {
+        FailureKind::Fault(fault)
     }
 }
 
-/// A step that ends the run; the statement is told because it may be inside of a block.
+/// A fault or failed assertion in a step. The failing statement `pc` may be inside a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Failure {
+pub(crate) struct StepFailure {
     pub(crate) pc: Pc,
-    pub(crate) wrong: Wrong,
+    pub(crate) kind: FailureKind,
 }
 
-/// What comes of a step.
-pub(crate) type After = Result<CertState, Failure>;
+/// The successor state of a step, or its failure.
+pub(crate) type StepResult = Result<CertState, StepFailure>;
 
 impl<'a> Semantics<'a> {
     pub(crate) fn new(program: &'a Program, rules: Rules) -> Self {
-        let mut pool_at = Vec::new();
+        let mut first_cell = Vec::new();
         let mut cells = 0;
         for pool in &program.pools {
-            pool_at.push(cells);
+            first_cell.push(cells);
             cells += pool.cells as usize;
         }
-        let cell_at = (0..program.locations.len()).map(|at| {
+        let cell_index = (0..program.locations.len()).map(|at| {
             let (pool, cell) = program.cell_of(Loc::from_index(at))?;
-            Some(pool_at[pool.index()] + cell as usize)
+            Some(first_cell[pool.index()] + cell as usize)
         });
-        let returned = program.threads.iter().map(|thread| {
-            let passed = operations::returned(thread).expect("the program is well-formed");
-            passed.iter().map(Vec::len).collect()
+        let returned_operations = program.threads.iter().map(|thread| {
+            let returned =
+                operations::returned_operations(thread).expect("the program must be well-formed");
+            returned.iter().map(Vec::len).collect()
         });
-        let (cell_at, returned) = (cell_at.collect(), returned.collect());
-        Semantics { program, rules, cell_at, pool_at, returned }
+        let (cell_index, returned_operations) =
+            (cell_index.collect(), returned_operations.collect());
+        Semantics { program, rules, cell_index, first_cell, returned_operations }
     }
 
-    /// Where `allocated` tells of a pool's records.
-    pub(crate) fn cells_of(&self, pool: PoolId) -> std::ops::Range<usize> {
-        let first = self.pool_at[pool.index()];
+    /// Returns the indices in `allocated` of the records of a pool.
+    pub(crate) fn cell_range(&self, pool: PoolId) -> std::ops::Range<usize> {
+        let first = self.first_cell[pool.index()];
         first..first + self.program.pool(pool).cells as usize
     }
 
-    /// How many records there are.
-    pub(crate) fn cells(&self) -> usize {
+    /// Returns the number of records of all pools.
+    pub(crate) fn cell_count(&self) -> usize {
         self.program.pools.iter().map(|pool| pool.cells as usize).sum()
     }
 
-    /// A location must not be a field of a record that is not allocated.
-    pub(crate) fn live(&self, state: &CertState, loc: Loc) -> Result<(), Fault> {
-        match self.cell_at[loc.index()] {
+    /// Returns a fault if the location is a field of a record that is not allocated.
+    pub(crate) fn check_allocated(&self, state: &CertState, loc: Loc) -> Result<(), Fault> {
+        match self.cell_index[loc.index()] {
             Some(cell) if !state.allocated[cell] => Err(Fault::UseAfterFree),
             Some(_) | None => Ok(()),
         }
     }
 
-    /// Calls `visit` on every way to begin: memory as `init` leaves it, all threads at their beginning.
+    /// Calls `visit` for every initial state: memory after `init`, all threads at their first
+    /// statement.
     pub(crate) fn for_each_initial<E>(
         &self,
-        visit: &mut impl FnMut(After) -> Result<(), E>,
+        visit: &mut impl FnMut(StepResult) -> Result<(), E>,
     ) -> Result<(), E> {
         let begin = |thread: &Thread| CertThread {
             pc: Pc(0),
@@ -112,7 +119,7 @@ impl<'a> Semantics<'a> {
         };
         let mut start = CertState {
             memory: self.program.locations.iter().map(|location| location.init).collect(),
-            allocated: vec![false; self.cells()],
+            allocated: vec![false; self.cell_count()],
             threads: Vec::new(),
         };
         let threads: Vec<CertThread> = self.program.threads.iter().map(begin).collect();
@@ -121,71 +128,88 @@ impl<'a> Semantics<'a> {
             return visit(Ok(start));
         };
         start.threads = vec![begin(init)];
-        for end in self.block(init, start, 0) {
+        for end in self.run_block(init, start, 0) {
             visit(end.map(|state| CertState { threads: threads.clone(), ..state }))?;
         }
         Ok(())
     }
 
-    /// Calls `visit` on every step of a state, until it returns an error.
+    /// Calls `visit` for every step of a state, until it returns an error.
     pub(crate) fn for_each_step<E>(
         &self,
         state: &CertState,
-        visit: &mut impl FnMut(Event, After) -> Result<(), E>,
+        visit: &mut impl FnMut(Event, StepResult) -> Result<(), E>,
     ) -> Result<(), E> {
-        for (me, own) in state.threads.iter().enumerate() {
-            let (thread, pc) = (ThreadId::from_index(me), own.pc);
+        for (thread_index, thread_state) in state.threads.iter().enumerate() {
+            let (thread, pc) = (ThreadId::from_index(thread_index), thread_state.pc);
             let code = self.program.thread(thread);
-            self.for_each_way(self.rules, code, state, me, &mut |picked, after| {
-                visit(Event::Statement { thread, pc, picked }, after)
-            })?;
-            self.rules.for_each_commit(own, &mut |commit| {
-                let event =
-                    Event::Commit { thread, loc: commit.loc, value: commit.value, how: commit.how };
-                if let Err(fault) = self.live(state, commit.loc) {
-                    return visit(event, Err(Failure { pc, wrong: fault.into() }));
+            self.for_each_alternative(
+                self.rules,
+                code,
+                state,
+                thread_index,
+                &mut |chosen, after| visit(Event::Statement { thread, pc, chosen }, after),
+            )?;
+            self.rules.for_each_commit(thread_state, &mut |commit| {
+                let event = Event::Commit {
+                    thread,
+                    loc: commit.loc,
+                    value: commit.value,
+                    kind: commit.kind,
+                };
+                if let Err(fault) = self.check_allocated(state, commit.loc) {
+                    return visit(event, Err(StepFailure { pc, kind: fault.into() }));
                 }
                 let mut after = state.clone();
                 after.memory[commit.loc.index()] = commit.value;
-                after.threads[me] = commit.after;
+                after.threads[thread_index] = commit.after;
                 visit(event, Ok(after))
             })?;
         }
         Ok(())
     }
 
-    /// Calls `visit` on every way a thread's next statement can go; on none when it is not enabled.
-    fn for_each_way<E>(
+    /// Calls `visit` for every alternative of a thread's next statement; not at all if the
+    /// statement is not enabled.
+    fn for_each_alternative<E>(
         &self,
         rules: Rules,
         code: &Thread,
         state: &CertState,
-        me: usize,
-        visit: &mut impl FnMut(Option<Value>, After) -> Result<(), E>,
+        thread_index: usize,
+        visit: &mut impl FnMut(Option<Value>, StepResult) -> Result<(), E>,
     ) -> Result<(), E> {
-        let own = &state.threads[me];
-        let pc = own.pc;
+        let thread_state = &state.threads[thread_index];
+        let pc = thread_state.pc;
         let stmt = code.stmt(pc);
-        let failed = |wrong| Failure { pc, wrong };
-        let mut put = |reg, value| {
+        let failed = |kind| StepFailure { pc, kind };
+        let mut write_and_visit = |reg, value| {
             let mut after = state.clone();
-            after.threads[me].pc = stmt.next;
-            let put = self.put(code, &mut after.threads[me], reg, value);
-            visit(Some(value), put.map(|()| after).map_err(|fault| failed(fault.into())))
+            after.threads[thread_index].pc = stmt.next;
+            let written = self.write_register(code, &mut after.threads[thread_index], reg, value);
+            visit(Some(value), written.map(|()| after).map_err(|fault| failed(fault.into())))
         };
         match &stmt.op {
-            Op::Choose { reg, lo, hi } => (*lo..=*hi).try_for_each(|value| put(*reg, value)),
-            Op::Load { reg, from } => match self.readable(rules, state, me, from) {
-                Ok(values) => values.into_iter().try_for_each(|value| put(*reg, value)),
-                Err(fault) => visit(None, Err(failed(fault.into()))),
-            },
+            Op::Choose { reg, lo, hi } => {
+                (*lo..=*hi).try_for_each(|value| write_and_visit(*reg, value))
+            }
+            Op::Load { reg, from } => {
+                match self.readable_values(rules, state, thread_index, from) {
+                    Ok(values) => {
+                        values.into_iter().try_for_each(|value| write_and_visit(*reg, value))
+                    }
+                    Err(fault) => visit(None, Err(failed(fault.into()))),
+                }
+            }
             Op::AtomicBegin => {
-                if !own.nothing_pending() {
+                if !thread_state.has_no_pending_store() {
                     return Ok(());
                 }
                 let mut inside = state.clone();
-                inside.threads[me].pc = stmt.next;
-                self.block(code, inside, me).into_iter().try_for_each(|end| visit(None, end))
+                inside.threads[thread_index].pc = stmt.next;
+                self.run_block(code, inside, thread_index)
+                    .into_iter()
+                    .try_for_each(|end| visit(None, end))
             }
             Op::Skip
             | Op::Assign { .. }
@@ -202,47 +226,48 @@ impl<'a> Semantics<'a> {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
-            | Op::Halt => match self.execute(rules, code, state, me) {
+            | Op::Halt => match self.execute(rules, code, state, thread_index) {
                 Ok(Some(after)) => visit(None, Ok(after)),
                 Ok(None) => Ok(()),
-                Err(wrong) => visit(None, Err(failed(wrong))),
+                Err(kind) => visit(None, Err(failed(kind))),
             },
         }
     }
 
-    /// Runs a block from its first statement to its end, directly on memory, in all ways its choices go.
-    /// A way on which an `assume` does not hold is none.
-    fn block(&self, code: &Thread, start: CertState, me: usize) -> Vec<After> {
-        let rules = self.rules.direct();
+    /// Executes a block from its first statement to its end, directly on memory, for all
+    /// combinations of choices. A combination where an `assume` does not hold has no result.
+    fn run_block(&self, code: &Thread, start: CertState, thread_index: usize) -> Vec<StepResult> {
+        let rules = self.rules.without_buffers();
         let mut ends = Vec::new();
-        let mut ways = 1;
-        let mut open = vec![(start, 0)];
-        while let Some((mut state, statements)) = open.pop() {
-            let pc = state.threads[me].pc;
+        let mut alternatives = 1;
+        let mut worklist = vec![(start, 0)];
+        while let Some((mut state, statements)) = worklist.pop() {
+            let pc = state.threads[thread_index].pc;
             let stmt = code.stmt(pc);
-            let endless = Failure { pc, wrong: Fault::Endless.into() };
+            let endless = StepFailure { pc, kind: Fault::BlockTooLong.into() };
             if matches!(stmt.op, Op::AtomicEnd | Op::Halt) {
-                state.threads[me].pc = stmt.next;
+                state.threads[thread_index].pc = stmt.next;
                 ends.push(Ok(state));
                 continue;
             }
             if let Op::Choose { lo, hi, .. } = &stmt.op {
-                ways += u64::from(hi.abs_diff(*lo));
+                alternatives += u64::from(hi.abs_diff(*lo));
             }
-            if ways > MOST_WAYS {
+            if alternatives > MAX_ALTERNATIVES {
                 return vec![Err(endless)];
             }
-            if statements == LONGEST_BLOCK {
+            if statements == MAX_BLOCK_STATEMENTS {
                 ends.push(Err(endless));
                 continue;
             }
-            let Ok(()) = self.for_each_way(rules, code, &state, me, &mut |_, after| {
-                match after {
-                    Ok(after) => open.push((after, statements + 1)),
-                    Err(failure) => ends.push(Err(failure)),
-                }
-                Ok::<(), Infallible>(())
-            });
+            let Ok(()) =
+                self.for_each_alternative(rules, code, &state, thread_index, &mut |_, after| {
+                    match after {
+                        Ok(after) => worklist.push((after, statements + 1)),
+                        Err(failure) => ends.push(Err(failure)),
+                    }
+                    Ok::<(), Infallible>(())
+                });
         }
         ends
     }

@@ -1,42 +1,45 @@
-//! Statements: what each does to a state, and where it faults.
+//! The effect of each statement on a state, and its faults.
 //!
-//! Source: the book's page "What a program means". Faults of an address that depend on nothing but
-//! registers are found before the statement is enabled: they cannot go away while it waits.
+//! Source: the book's page "Semantics". Address faults that depend only on registers are reported
+//! even if the statement is not enabled: they persist until it is enabled.
 
 use fencepost_ir::{Address, Expr, Fault, Loc, Op, Reg, Thread, Update, Value};
 
 use crate::buffer::Rules;
 use crate::format::{CertState, CertThread, Model};
-use crate::semantics::{Semantics, Wrong};
+use crate::semantics::{FailureKind, Semantics};
 
-fn value_of(thread: &CertThread, expr: &Expr<Reg>) -> Result<Value, Fault> {
+fn evaluate(thread: &CertThread, expr: &Expr<Reg>) -> Result<Value, Fault> {
     expr.eval(&|reg: &Reg| thread.registers[reg.index()])
 }
 
 impl Semantics<'_> {
-    /// Executes a statement that can go one way only: the state after it, or none when it is not enabled.
+    /// Executes a statement with a single alternative. Returns the successor state; `None` if the
+    /// statement is not enabled.
     pub(crate) fn execute(
         &self,
         rules: Rules,
         code: &Thread,
         state: &CertState,
-        me: usize,
-    ) -> Result<Option<CertState>, Wrong> {
-        let before = &state.threads[me];
+        thread_index: usize,
+    ) -> Result<Option<CertState>, FailureKind> {
+        let before = &state.threads[thread_index];
         let stmt = code.stmt(before.pc);
-        let value = |expr: &Expr<Reg>| value_of(before, expr);
+        let value = |expr: &Expr<Reg>| evaluate(before, expr);
         if matches!(stmt.op, Op::Halt) {
             return Ok(None);
         }
         let mut after = state.clone();
-        let own = &mut after.threads[me];
-        own.pc = stmt.next;
+        let thread_state = &mut after.threads[thread_index];
+        thread_state.pc = stmt.next;
         match &stmt.op {
-            // A thread is never between the statements of a block; such a state harms nobody.
+            // In a reachable state, no thread is inside a block. Other states are harmless.
             Op::Skip | Op::Leave | Op::Return { .. } | Op::AtomicEnd => {}
-            Op::Assign { reg, expr } => self.put(code, own, *reg, value(expr)?)?,
+            Op::Assign { reg, expr } => {
+                self.write_register(code, thread_state, *reg, value(expr)?)?
+            }
             Op::Branch { cond, then, otherwise } => {
-                own.pc = if value(cond)? != 0 { *then } else { *otherwise };
+                thread_state.pc = if value(cond)? != 0 { *then } else { *otherwise };
             }
             Op::Assume(cond) => {
                 if value(cond)? == 0 {
@@ -45,64 +48,67 @@ impl Semantics<'_> {
             }
             Op::Assert(cond) => {
                 if value(cond)? == 0 {
-                    return Err(Wrong::Assertion);
+                    return Err(FailureKind::Assertion);
                 }
             }
             Op::Store { to, value: expr } => {
-                let loc = self.place(before, to)?;
-                self.live(state, loc)?;
-                let value = self.storable(loc, value(expr)?)?;
+                let loc = self.resolve_address(before, to)?;
+                self.check_allocated(state, loc)?;
+                let value = self.check_range(loc, value(expr)?)?;
                 match rules.model {
                     Model::Sc => after.memory[loc.index()] = value,
-                    Model::Tso | Model::Pso => rules.store(own, loc, value),
+                    Model::Tso | Model::Pso => rules.store(thread_state, loc, value),
                 }
             }
             Op::Update { reg, at, update } => {
-                let loc = self.place(before, at)?;
+                let loc = self.resolve_address(before, at)?;
                 if !rules.may_update(before, loc) {
                     return Ok(None);
                 }
-                self.live(state, loc)?;
+                self.check_allocated(state, loc)?;
                 let old = state.memory[loc.index()];
-                let (written, result) = updated(before, update, old)?;
+                let (written, result) = apply_update(before, update, old)?;
                 if let Some(new) = written {
-                    after.memory[loc.index()] = self.storable(loc, new)?;
+                    after.memory[loc.index()] = self.check_range(loc, new)?;
                 }
                 if let Some(reg) = reg {
-                    self.put(code, &mut after.threads[me], *reg, result)?;
+                    self.write_register(code, &mut after.threads[thread_index], *reg, result)?;
                 }
             }
             Op::Fence(kinds) => {
-                if !rules.fence(own, *kinds) {
+                if !rules.fence(thread_state, *kinds) {
                     return Ok(None);
                 }
             }
             Op::Drain(at) => {
-                let loc = self.place(before, at)?;
-                if !before.nothing_pending_to(loc) {
+                let loc = self.resolve_address(before, at)?;
+                if !before.has_no_pending_store_to(loc) {
                     return Ok(None);
                 }
-                self.live(state, loc)?;
+                self.check_allocated(state, loc)?;
             }
             Op::New { reg, pool } => {
-                let mut cells = self.cells_of(*pool).zip(1..);
+                let mut cells = self.cell_range(*pool).zip(1..);
                 let free = cells.find(|(at, _)| !state.allocated[*at]);
                 let (at, reference) = free.ok_or(Fault::PoolExhausted)?;
                 after.allocated[at] = true;
-                for field in self.fields(*pool, reference) {
+                for field in self.record_fields(*pool, reference) {
                     after.memory[field.index()] = self.program.location(field).init;
                 }
-                self.put(code, &mut after.threads[me], *reg, reference)?;
+                self.write_register(code, &mut after.threads[thread_index], *reg, reference)?;
             }
             Op::Free { pool, cell } => {
                 let reference = value(cell)?;
                 if reference == 0 {
                     return Err(Fault::NullReference.into());
                 }
-                let mut cells = self.cells_of(*pool).zip(1..);
+                let mut cells = self.cell_range(*pool).zip(1..);
                 let cell = cells.find(|(_, number)| *number == reference);
                 let (at, _) = cell.ok_or(Fault::DoubleFree)?;
-                if !self.fields(*pool, reference).all(|loc| before.nothing_pending_to(loc)) {
+                if !self
+                    .record_fields(*pool, reference)
+                    .all(|loc| before.has_no_pending_store_to(loc))
+                {
                     return Ok(None);
                 }
                 if !state.allocated[at] {
@@ -113,20 +119,20 @@ impl Semantics<'_> {
             Op::Invoke { seen } => {
                 for (other, reg) in seen {
                     let pc = state.threads[other.index()].pc;
-                    let returned = self.returned[other.index()][pc.index()];
+                    let returned = self.returned_operations[other.index()][pc.index()];
                     let returned = Value::try_from(returned).map_err(|_| Fault::Overflow)?;
-                    self.put(code, own, *reg, returned)?;
+                    self.write_register(code, thread_state, *reg, returned)?;
                 }
             }
             Op::Choose { .. } | Op::Load { .. } | Op::AtomicBegin | Op::Halt => {
-                unreachable!("these can go several ways, or none")
+                unreachable!("statements with several or no alternatives are handled before")
             }
         }
         Ok(Some(after))
     }
 
-    /// Puts a value into a register.
-    pub(crate) fn put(
+    /// Writes a value to a register. Returns a fault if the value is out of range.
+    pub(crate) fn write_register(
         &self,
         code: &Thread,
         thread: &mut CertThread,
@@ -142,33 +148,34 @@ impl Semantics<'_> {
         }
     }
 
-    /// What a load may read: nothing when it is not enabled.
-    pub(crate) fn readable(
+    /// Returns the values that a load may read; none if the load is not enabled.
+    pub(crate) fn readable_values(
         &self,
         rules: Rules,
         state: &CertState,
-        me: usize,
+        thread_index: usize,
         from: &Address,
     ) -> Result<Vec<Value>, Fault> {
-        let own = &state.threads[me];
-        let loc = self.place(own, from)?;
-        if own.behind_barrier() {
+        let thread_state = &state.threads[thread_index];
+        let loc = self.resolve_address(thread_state, from)?;
+        if thread_state.has_store_before_barrier() {
             return Ok(Vec::new());
         }
-        self.live(state, loc)?;
-        let mut values = rules.forwarded(own, loc);
+        self.check_allocated(state, loc)?;
+        let mut values = rules.forwarded_values(thread_state, loc);
         if values.is_empty() {
             values.push(state.memory[loc.index()]);
         }
         Ok(values)
     }
 
-    /// The location of an address; whether it is allocated is asked by [`Semantics::live`].
-    fn place(&self, thread: &CertThread, address: &Address) -> Result<Loc, Fault> {
+    /// Returns the location of an address. [`Semantics::check_allocated`] checks whether it is
+    /// allocated.
+    fn resolve_address(&self, thread: &CertThread, address: &Address) -> Result<Loc, Fault> {
         let mut place = i64::from(address.base.0);
         if let Some((pool, cell)) = &address.cell {
             let pool = self.program.pool(*pool);
-            let reference = value_of(thread, cell)?;
+            let reference = evaluate(thread, cell)?;
             if reference == 0 {
                 return Err(Fault::NullReference);
             }
@@ -178,25 +185,29 @@ impl Semantics<'_> {
             place += (i64::from(reference) - 1) * i64::from(pool.stride);
         }
         if let Some((length, index)) = &address.index {
-            let index = value_of(thread, index)?;
+            let index = evaluate(thread, index)?;
             if index < 0 || i64::from(index) >= i64::from(*length) {
                 return Err(Fault::OutOfBounds);
             }
             place += i64::from(index);
         }
-        Ok(Loc(u32::try_from(place).expect("a checked address is inside of memory")))
+        Ok(Loc(u32::try_from(place).expect("a checked address must be inside memory")))
     }
 
-    /// A value, if a location's type allows it.
-    fn storable(&self, loc: Loc, value: Value) -> Result<Value, Fault> {
+    /// Returns the value, or a fault if the type of the location does not allow it.
+    fn check_range(&self, loc: Loc, value: Value) -> Result<Value, Fault> {
         match self.program.limits(&self.program.location(loc).ty) {
             Some((lo, hi)) if value < lo || hi < value => Err(Fault::OutOfRange),
             Some(_) | None => Ok(value),
         }
     }
 
-    /// The locations of a record, by its reference (from 1).
-    fn fields(&self, pool: fencepost_ir::PoolId, reference: Value) -> impl Iterator<Item = Loc> {
+    /// Returns the locations of a record. References start at 1.
+    fn record_fields(
+        &self,
+        pool: fencepost_ir::PoolId,
+        reference: Value,
+    ) -> impl Iterator<Item = Loc> {
         let pool = self.program.pool(pool);
         let cell = reference.unsigned_abs() - 1;
         let first = pool.base.0 + cell * pool.stride;
@@ -204,13 +215,13 @@ impl Semantics<'_> {
     }
 }
 
-/// What an update writes, if anything, and what it yields.
-fn updated(
+/// Returns the value that an update writes, if any, and its result.
+fn apply_update(
     thread: &CertThread,
     update: &Update,
     old: Value,
 ) -> Result<(Option<Value>, Value), Fault> {
-    let value = |expr: &Expr<Reg>| value_of(thread, expr);
+    let value = |expr: &Expr<Reg>| evaluate(thread, expr);
     Ok(match update {
         Update::Cas { expected, new } => {
             let (expected, new) = (value(expected)?, value(new)?);

@@ -1,9 +1,9 @@
-//! Tests: what the checker accepts and what it rejects, and whether its steps are those of the book.
+//! Tests of the checker: accepted and rejected certificates, and the transition rules of the book.
 //!
-//! Good certificates come from a naive closure: all states that the checker's own steps reach.
+//! Valid certificates come from a naive closure: all states reachable by the checker's own steps.
 
-mod coverage;
 mod forgeries;
+mod over_approximation;
 mod rules;
 
 use std::collections::BTreeSet;
@@ -14,36 +14,36 @@ use fencepost_testkit::problem;
 
 use crate::buffer::Rules;
 use crate::format::{CertState, Domain, Header, Model, VERSION};
-use crate::rejected::Rejected;
+use crate::rejection::Rejection;
 use crate::semantics::Semantics;
 
-/// Longer than any queue of the programs here: nothing is abstracted.
+/// An exact abstraction: k exceeds the length of all queues in these programs.
 const EXACT: Rules = Rules { model: Model::Pso, domain: Domain::Fd, k: 99 };
 
 fn rules(model: Model, domain: Domain, k: u32) -> Rules {
     Rules { model, domain, k }
 }
 
-/// All states that steps reach, and whether no step failed.
+/// Returns all reachable states, and whether no step failed.
 fn closure(problem: &Problem, rules: Rules) -> (BTreeSet<CertState>, bool) {
     let semantics = Semantics::new(&problem.program, rules);
-    let mut open = Vec::new();
+    let mut worklist = Vec::new();
     let mut found = BTreeSet::new();
     let mut sound = true;
     let Ok(()) = semantics.for_each_initial(&mut |begin| {
         match begin {
-            Ok(state) => open.push(state),
+            Ok(state) => worklist.push(state),
             Err(_) => sound = false,
         }
         Ok::<(), Infallible>(())
     });
-    while let Some(state) = open.pop() {
+    while let Some(state) = worklist.pop() {
         if found.contains(&state) {
             continue;
         }
         let Ok(()) = semantics.for_each_step(&state, &mut |_, after| {
             match after {
-                Ok(after) => open.push(after),
+                Ok(after) => worklist.push(after),
                 Err(_) => sound = false,
             }
             Ok::<(), Infallible>(())
@@ -53,8 +53,8 @@ fn closure(problem: &Problem, rules: Rules) -> (BTreeSet<CertState>, bool) {
     (found, sound)
 }
 
-/// A certificate with these states.
-fn written<'a>(
+/// Returns a certificate with the given states.
+fn write_certificate<'a>(
     problem: &Problem,
     rules: Rules,
     states: impl IntoIterator<Item = &'a CertState>,
@@ -71,20 +71,20 @@ fn written<'a>(
     std::iter::once(header.to_line()).chain(lines).map(|line| line + "\n").collect()
 }
 
-/// The certificate that the closure makes.
-fn certificate(problem: &Problem, rules: Rules) -> String {
-    written(problem, rules, &closure(problem, rules).0)
+/// Returns the certificate of all reachable states.
+fn closure_certificate(problem: &Problem, rules: Rules) -> String {
+    write_certificate(problem, rules, &closure(problem, rules).0)
 }
 
-/// Why it is rejected.
-fn rejected(problem: &Problem, text: impl AsRef<[u8]>) -> Rejected {
+/// Checks a certificate that must be rejected. Returns the rejection.
+fn check_rejected(problem: &Problem, text: impl AsRef<[u8]>) -> Rejection {
     match crate::check(problem, &mut text.as_ref()) {
         Ok(certified) => panic!("accepted: {certified:?}"),
         Err(rejected) => rejected,
     }
 }
 
-/// All domains with all lengths of heads that are asked about here.
+/// Returns all tested domains and head lengths.
 fn abstractions(model: Model) -> Vec<Rules> {
     let heads = [0, 1, 2];
     let with_heads = |domain| heads.map(|k| rules(model, domain, k));

@@ -1,10 +1,10 @@
-//! How fast the explicit engine is: states per second on one and two threads, bytes per state, and
-//! how time grows from N to 10 N states. A benchmark, not a test: it prints and judges nothing.
+//! Benchmark of the explicit engine: states per second with one and two threads, bytes per state,
+//! and the growth of time from N to 10 N states. It prints numbers and makes no checks.
 //!
-//! Every time is the best of three. The first line says what two threads gain here on pure arithmetic:
-//! no search can gain more on a machine that is busy or shares its cores.
+//! Every time is the best of three. The first line of output is the speedup of two threads on pure
+//! arithmetic. It is an upper bound for the speedup of a search on this machine.
 //!
-//! `cargo xtask bench [PROGRAM]`
+//! Usage: `cargo xtask bench [PROGRAM]`
 
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
 use fencepost_ir::{Diagnostics, Problem};
@@ -14,8 +14,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
 
-/// The programs, with their number of threads if it is not the file's, and the bound on pending stores
-/// that gives them enough states.
+/// The programs, with the number of threads if it differs from the file, and a bound on pending
+/// stores that gives enough states.
 const PROGRAMS: [(&str, Option<u32>, u32); 7] = [
     ("peterson-filter3", None, 4),
     ("peterson-filter3", Some(4), 4),
@@ -41,10 +41,10 @@ fn main() {
         "B/state",
         "10N/N"
     );
-    // Cargo passes `--bench`; anything else names programs.
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    // Cargo passes `--bench`. Other arguments are names of programs.
+    let selected: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     for (name, threads, bound) in PROGRAMS {
-        if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
+        if !selected.is_empty() && !selected.iter().any(|selected| selected == name) {
             continue;
         }
         let file =
@@ -55,8 +55,9 @@ fn main() {
             source = source.replace("const N = 3;", &format!("const N = {threads};"));
             name = format!("{name}, N={threads}");
         }
-        let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
-        let problems = frontend.lower(&source, &mut Diagnostics::new()).expect("it compiles");
+        let frontend = fencepost_frontends::by_extension("fp").expect("a front end exists for .fp");
+        let problems =
+            frontend.lower(&source, &mut Diagnostics::new()).expect("the program compiles");
         for model in ["tso", "pso"] {
             for partial_order in [true, false] {
                 row(&name, &problems[0], model, bound, partial_order);
@@ -65,7 +66,7 @@ fn main() {
     }
 }
 
-/// How much faster two threads do fixed work than one.
+/// Returns the speedup of two threads over one on fixed work.
 fn arithmetic() -> f64 {
     let work = |rounds: u64| {
         let scramble = |x: u64, i: u64| x.wrapping_mul(6_364_136_223_846_793_005) ^ (x >> 13) ^ i;
@@ -82,7 +83,7 @@ fn arithmetic() -> f64 {
     one / two.1
 }
 
-/// The result and the shortest time of three runs, in seconds.
+/// Returns the result and the shortest time of three runs, in seconds.
 fn best<T>(mut run: impl FnMut() -> T) -> (T, f64) {
     let mut timed = || {
         let start = Instant::now();
@@ -105,12 +106,12 @@ fn row(name: &str, problem: &Problem, model: &str, bound: u32, partial_order: bo
         };
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let budget = Budget { cancel: &cancel, progress: &progress };
-        // `outcomes` does not stop at a violation: the whole space is searched.
+        // `outcomes` does not stop at a violation, so the whole state space is searched.
         best(|| Explicit.outcomes(Task { problem, model: &spec }, settings, budget))
     };
-    const MOST: u64 = 3_000_000;
-    let (one, seconds_one) = run(1, MOST);
-    let (_, seconds_two) = run(2, MOST);
+    const MAX_STATES: u64 = 3_000_000;
+    let (one, seconds_one) = run(1, MAX_STATES);
+    let (_, seconds_two) = run(2, MAX_STATES);
     let states = one.statistics.states;
     let (tenth, seconds_tenth) = run(1, states / 10);
     let growth = (seconds_one / states as f64) / (seconds_tenth / tenth.statistics.states as f64);

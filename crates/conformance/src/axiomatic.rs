@@ -1,26 +1,28 @@
-//! The axiomatic judge: which outcomes a litmus test has, without a state and without a step.
+//! The axiomatic judge: computes the outcomes of a litmus test without states and steps.
 //!
-//! Source: the book's page "What a program means" (`book/src/semantics.md`), read in the style of herd: guess
-//! a *candidate* (which way each thread goes, which write each read reads from, in which order the writes to a location
-//! come), keep it if two relations have no cycle, and collect what the kept ones show.
-//! Engines and reference interpreter run programs with buffers and windows; this one shares nothing with them but the
-//! program representation and the evaluation of expressions.
+//! Source: the book's page on semantics (`book/src/semantics.md`), in the style of herd. The judge
+//! enumerates *candidates*: a run of each thread, a write for each read (reads-from), and an order
+//! of the writes to each location (coherence). A candidate is consistent if two relations are
+//! acyclic. The result is the outcomes of the consistent candidates. The engines and the reference
+//! interpreter execute programs with buffers and windows. The judge shares only the program
+//! representation and the evaluation of expressions with them.
 //!
-//! Direction: exact for the programs it takes. It refuses those with loops, records, operations of clients or `init`,
-//! and those in which a thread could fault if each of its reads saw any value ever written to its location.
-//! Nothing is cut short in silence: too large is a reason to refuse, too.
+//! Direction: exact for supported programs. Unsupported are loops, records, client operations and
+//! `init`. Also unsupported are programs in which a thread could fault if each of its reads could
+//! return any value ever written to its location. There are no silent bounds: a program that is too
+//! large is refused.
 //!
-//! The rooms:
-//! - [`run`]: what one thread does, for every value that its reads might get.
-//! - [`order`]: which accesses of a run keep their order, by the table and the fences between them.
-//! - [`candidate`]: runs of all threads put together, and the axioms.
+//! Modules:
+//! - [`run`]: the runs of one thread, for every value that its reads may return.
+//! - [`order`]: preserved program order, from the bypass table and fences.
+//! - [`candidate`]: the combination of the runs of all threads, and the axioms.
 //!
 //! ```
 //! # use fencepost_conformance::axiomatic::{Unsupported, outcomes};
 //! # use fencepost_conformance::reference::Table;
 //! # let problem = fencepost_ir::Problem::default();
 //! let found = outcomes(&problem, Table::TSO)?;
-//! assert_eq!(found.len(), 1, "no threads, one end");
+//! assert_eq!(found.len(), 1, "a program without threads has one outcome");
 //! # Ok::<(), Unsupported>(())
 //! ```
 
@@ -35,20 +37,20 @@ use fencepost_ir::{Fault, Loc, Op, Pc, Problem, Program, Thread, Value, flow};
 
 use crate::reference::Table;
 
-/// Why a program is not one to judge.
+/// The reason why a program is not supported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unsupported {
-    /// It has an `init` block.
+    /// The program has an `init` block.
     Init,
-    /// A thread may come to a statement twice.
+    /// A thread has a loop.
     Loop,
-    /// It has records.
+    /// The program has records.
     Records,
-    /// It is a client of a library's operations.
+    /// The program has client operations.
     Operations,
-    /// It may fault.
+    /// The program may fault.
     Fault(Fault),
-    /// There are too many accesses or runs to write them all down.
+    /// The program has too many accesses or runs to enumerate them.
     TooLarge,
 }
 
@@ -58,7 +60,7 @@ impl fmt::Display for Unsupported {
             Unsupported::Init => f.write_str("an `init` block"),
             Unsupported::Loop => f.write_str("a loop"),
             Unsupported::Records => f.write_str("records"),
-            Unsupported::Operations => f.write_str("operations of a client"),
+            Unsupported::Operations => f.write_str("client operations"),
             Unsupported::Fault(fault) => write!(f, "a possible fault: {}", fault.describe()),
             Unsupported::TooLarge => f.write_str("too many accesses or runs"),
         }
@@ -71,31 +73,32 @@ impl From<Fault> for Unsupported {
     }
 }
 
-/// For each location, by its position: every value that may ever be in it.
-type Values = Vec<BTreeSet<Value>>;
+/// By location: every value that the location may ever hold.
+type PossibleValues = Vec<BTreeSet<Value>>;
 
-/// What is in locations: those that were read or written.
-type Cells = BTreeMap<Loc, Value>;
+/// The values of the locations that were read or written.
+type LocationValues = BTreeMap<Loc, Value>;
 
-/// The outcomes of all final states: runs in which an `assume` blocks or an `assert` fails have none.
+/// Returns the outcomes of all final states. Runs in which an `assume` blocks or an `assert` fails
+/// have no outcome.
 pub fn outcomes(problem: &Problem, table: Table) -> Result<BTreeSet<Vec<Value>>, Unsupported> {
     let program = &problem.program;
-    check(program)?;
-    let values = values(program)?;
+    check_supported(program)?;
+    let possible_values = possible_values(program)?;
     let mut runs = Vec::new();
     for thread in &program.threads {
-        let mut all = run::runs(program, thread, &values)?;
+        let mut all = run::runs(program, thread, &possible_values)?;
         all.retain(|run| run.halts);
         for run in &mut all {
-            run.before = order::kept(run, table);
+            run.before = order::preserved_order(run, table);
         }
         runs.push(all);
     }
     candidate::outcomes(problem, &runs)
 }
 
-/// Refuses what has a meaning that is not in this reading.
-fn check(program: &Program) -> Result<(), Unsupported> {
+/// Returns an error for programs that this judge does not support.
+fn check_supported(program: &Program) -> Result<(), Unsupported> {
     if program.init.is_some() {
         return Err(Unsupported::Init);
     }
@@ -131,44 +134,49 @@ fn check(program: &Program) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Whether control can come to a statement twice: after taking away, again and again, what has no way in that is
-/// left, something is left.
+/// Returns whether the control-flow graph has a cycle: after repeated removal of statements without
+/// remaining predecessors, some statements remain.
 fn has_loop(thread: &Thread) -> bool {
-    let ways_in = flow::ways_in(thread);
-    let mut left: BTreeSet<usize> = (0..thread.code.len()).collect();
+    let predecessors = flow::predecessors(thread);
+    let mut remaining: BTreeSet<usize> = (0..thread.code.len()).collect();
     loop {
-        let waits = |at: &usize| ways_in[*at].iter().any(|from: &Pc| left.contains(&from.index()));
-        let next: BTreeSet<usize> = left.iter().copied().filter(|at| waits(at)).collect();
-        if next.len() == left.len() {
-            return !left.is_empty();
+        let has_predecessor = |at: &usize| {
+            predecessors[*at].iter().any(|from: &Pc| remaining.contains(&from.index()))
+        };
+        let next: BTreeSet<usize> =
+            remaining.iter().copied().filter(|at| has_predecessor(at)).collect();
+        if next.len() == remaining.len() {
+            return !remaining.is_empty();
         }
-        left = next;
+        remaining = next;
     }
 }
 
-/// Every value that may be in a location, and perhaps more.
+/// Returns every value that each location may hold. An over-approximation.
 ///
-/// A value that is written comes from values read, which were written before: nothing is out of thin air, since what a
-/// write depends on is always performed first. So there is no longer chain than there are writes, and as many rounds suffice.
-/// Runs that get stuck count: perhaps only since a value is not known yet.
-fn values(program: &Program) -> Result<Values, Unsupported> {
-    let mut values: Values =
+/// A written value depends on values that were read, and these were written before. There are no
+/// out-of-thin-air values, because a write is performed after the reads it depends on. So a chain
+/// of dependencies has at most as many elements as there are writes, and that many iterations
+/// suffice. Runs that get stuck are included, because they may be stuck only because a value is not
+/// found yet.
+fn possible_values(program: &Program) -> Result<PossibleValues, Unsupported> {
+    let mut possible_values: PossibleValues =
         program.locations.iter().map(|location| BTreeSet::from([location.init])).collect();
     let statements = program.threads.iter().flat_map(|thread| &thread.code);
     let writes = statements.filter(|stmt| stmt.op.access().is_some_and(|a| a.stores)).count();
     for _ in 0..writes {
-        let mut found = values.clone();
+        let mut found = possible_values.clone();
         for thread in &program.threads {
-            for run in run::runs(program, thread, &values)? {
+            for run in run::runs(program, thread, &possible_values)? {
                 for (loc, value) in run.nodes().flat_map(|node| &node.writes) {
                     found[loc.index()].insert(*value);
                 }
             }
         }
-        if found == values {
+        if found == possible_values {
             break;
         }
-        values = found;
+        possible_values = found;
     }
-    Ok(values)
+    Ok(possible_values)
 }

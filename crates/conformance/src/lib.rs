@@ -1,14 +1,15 @@
-//! Fencepost compared with a reference.
+//! Conformance tests: Fencepost compared with independent oracles.
 //!
-//! Three things that know nothing of the engines, so that a test can hold one against the other:
-//! - [`mod@reference`]: the book's page "What a program means", read a second time and implemented
-//!   as plainly as possible. Slow, and easy to compare with that page line by line.
-//! - [`axiomatic`]: the same page in the other style, for litmus tests: candidate executions and two
-//!   axioms, no states.
-//! - [`traces`]: the traces of a program's runs, all of them: robust by definition.
+//! The oracles share no code with the engines:
+//! - [`mod@reference`]: the reference interpreter. A second implementation of the semantics
+//!   (`book/src/semantics.md`), as plain as possible. It is slow, and easy to compare with that
+//!   page.
+//! - [`axiomatic`]: the axiomatic judge, for litmus tests. The same semantics as candidate
+//!   executions and two axioms, without states.
+//! - [`traces`]: the traces of all runs of a program. Decides robustness by its definition.
 //!
-//! The tests of this crate check the reference by itself (litmus tests, models within models) and
-//! everything else against it.
+//! The tests of this crate check the oracles themselves (litmus tests, inclusions between models)
+//! and compare every engine, model and corpus program with them.
 
 pub mod axiomatic;
 pub mod reference;

@@ -1,23 +1,23 @@
-//! The reference interpreter: what a program means, by brute force.
+//! The reference interpreter: explores all states of a program by brute force.
 //!
-//! Source: the book's page "What a program means" (`book/src/semantics.md`); where a comment
-//! quotes, it quotes that page. Direction: exact up to the bound; a search cut short says so in
-//! [`Report::complete`], a bound that mattered in [`Report::bound_hit`].
+//! Source: the book's page on semantics (`book/src/semantics.md`). Direction: exact up to the
+//! bound. [`Report::complete`] says whether the search was cut short. [`Report::bound_hit`] says
+//! whether the bound had an effect.
 //!
-//! It is the second reading of that page and therefore shares nothing with the engines but the
-//! program representation and the evaluation of expressions. States are owned and cloned, every
-//! statement is a step of its own, every state is kept. Nothing is reduced, fused or packed, with
-//! one exception that termination needs: positions and epochs are renumbered when entries leave
-//! ([`table`], [`pso`]).
+//! The interpreter is a second implementation of that page. It shares only the program
+//! representation and the evaluation of expressions with the engines. States are owned and cloned,
+//! every statement is one step, and every state is stored. There are no reductions, no fused steps
+//! and no packed states. One exception is needed for termination: positions and epochs are
+//! renumbered when entries leave ([`table`], [`pso`]).
 //!
-//! The rooms:
-//! - [`memory`]: memory, allocated cells, addresses, what an update does.
-//! - [`block`]: `init` and `atomic`, which run in one step.
-//! - [`in_order`]: threads that perform their statements in order, with what each model leaves
-//!   pending: [`sc`], [`tso`], [`pso`].
-//! - [`table`]: threads with a window, the table-driven models.
-//! - [`operations`]: what a client's operations may return.
-//! - [`contexts`]: all of this but for tables, with a count of context switches.
+//! Modules:
+//! - [`memory`]: memory, allocated cells, addresses, the effect of an update.
+//! - [`block`]: `init` and `atomic` blocks, which run in one step.
+//! - [`in_order`]: threads that perform their statements in order. The pending stores of each model
+//!   are in [`sc`], [`tso`] and [`pso`].
+//! - [`table`]: threads with a window, for the table-driven models.
+//! - [`operations`]: the results that a client's operations may return.
+//! - [`contexts`]: SC, TSO and PSO with a bound on context switches.
 
 mod block;
 pub mod contexts;
@@ -54,8 +54,7 @@ pub enum Model {
     Table(Table),
 }
 
-/// A bypass table: whether a later access of the second kind may overtake an earlier one of the
-/// first kind.
+/// A bypass table: which later accesses may overtake which earlier accesses of the same thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Table {
     /// W->R: loads overtake stores.
@@ -66,59 +65,59 @@ pub struct Table {
     pub r_r: bool,
     /// R->W: stores overtake loads.
     pub r_w: bool,
-    /// Whether a load may take the value of its own thread's pending store.
+    /// Whether a load may read a pending store of its own thread (forwarding).
     pub read_own_early: bool,
 }
 
 impl Table {
-    /// SC: nothing overtakes.
+    /// SC: no access overtakes another.
     pub const SC: Table =
         Table { w_r: false, w_w: false, r_r: false, r_w: false, read_own_early: false };
     /// TSO.
     pub const TSO: Table = Table { w_r: true, read_own_early: true, ..Self::SC };
-    /// IBM 370: TSO without reading own writes early.
+    /// IBM 370: TSO without forwarding.
     pub const IBM370: Table = Table { w_r: true, ..Self::SC };
     /// PSO.
     pub const PSO: Table = Table { w_w: true, ..Self::TSO };
-    /// RMO: everything overtakes.
+    /// RMO: every kind of access overtakes every kind.
     pub const RMO: Table = Table { r_r: true, r_w: true, ..Self::PSO };
 }
 
-/// What the exploration found.
+/// The result of an exploration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
-    /// The values of what the problem observes, in each final state.
+    /// The outcomes: the values of the problem's observables in each final state.
     pub outcomes: BTreeSet<Vec<Value>>,
-    /// Faults that happen.
+    /// The faults that occur.
     pub faults: BTreeSet<Fault>,
     /// The labels of assertions that fail.
     pub assertion_failures: BTreeSet<Label>,
-    /// Whether two threads are inside critical sections in some state, declared as a property or
-    /// not.
+    /// Whether two threads are inside critical sections in some state. Recorded even if the problem
+    /// does not declare the property.
     pub mutual_exclusion_violated: bool,
     /// Whether some state has no step although not every thread has halted. A state in which the
     /// bound disables a step does not count.
     pub deadlock: bool,
     /// The invariants that some state violates, as indices into the problem's properties.
     pub invariant_violations: BTreeSet<usize>,
-    /// The properties of operations that some final state violates, as such indices.
+    /// The properties of operations that some final state violates, as indices into the problem's
+    /// properties.
     pub operation_violations: BTreeSet<usize>,
-    /// Whether the bound ever disabled a statement: if not, the report is that of the unbounded
+    /// Whether the bound ever disabled a statement. If not, the report holds for the unbounded
     /// model.
     pub bound_hit: bool,
-    /// How many states were visited.
+    /// The number of visited states.
     pub states: usize,
-    /// Whether every reachable state was visited. When not, everything above is still true, but
-    /// there may be more.
+    /// Whether every reachable state was visited. If not, the report is an under-approximation.
     pub complete: bool,
 }
 
-/// Visits every state the problem can reach, at most `max_states` of them. `bound` limits what is
-/// pending: the queue of a thread (TSO), of a thread and location (PSO), the window (table).
+/// Explores all reachable states, at most `max_states` of them. `bound` limits the length of the
+/// queue of a thread (TSO), of the queue of a thread and location (PSO), or of the window (table).
 pub fn explore(problem: &Problem, model: Model, bound: usize, max_states: usize) -> Report {
     let mut rules = Rules { program: &problem.program, bound, table: Table::default() };
     match model {
-        Model::Sc => search::<InOrder<sc::Nothing>>(problem, &rules, max_states),
+        Model::Sc => search::<InOrder<sc::NoPending>>(problem, &rules, max_states),
         Model::Tso => search::<InOrder<tso::Queue>>(problem, &rules, max_states),
         Model::Pso => search::<InOrder<pso::Queues>>(problem, &rules, max_states),
         Model::Table(table) => {
@@ -128,30 +127,31 @@ pub fn explore(problem: &Problem, model: Model, bound: usize, max_states: usize)
     }
 }
 
-/// What every step depends on beside the state.
+/// The parameters of the step relation.
 struct Rules<'a> {
     program: &'a Program,
     bound: usize,
-    /// Only the table-driven models look at it.
+    /// Used by table-driven models only.
     table: Table,
 }
 
-/// What ends a run early.
+/// A fault or a failed assertion. It ends the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Error {
+enum StepFailure {
     Fault(Fault),
     Assertion(Label),
 }
 
-impl From<Fault> for Error {
+impl From<Fault> for StepFailure {
     fn from(fault: Fault) -> Self {
-        Error::Fault(fault)
+        StepFailure::Fault(fault)
     }
 }
 
-/// The steps a thread can take in a state: where each leads, for the thread and for memory.
+/// The enabled steps of a thread in a state.
 struct Steps<T> {
-    next: Vec<Result<(T, Memory), Error>>,
+    /// The thread and memory after each step.
+    next: Vec<Result<(T, Memory), StepFailure>>,
     /// Whether the bound disables a step.
     bound_hit: bool,
 }
@@ -170,26 +170,26 @@ impl<T> Steps<T> {
     }
 }
 
-/// A thread's part of a state. What differs between models is what it has pending.
+/// A thread's part of a state. The models differ in what is pending.
 trait ThreadState: Clone + Eq + Hash {
-    /// At the first statement, all registers 0, nothing pending.
+    /// Returns the initial state: at the first statement, all registers 0, nothing pending.
     fn start(thread: &Thread) -> Self;
 
-    /// Every step of the thread that is enabled: statements and internal steps.
+    /// Returns every enabled step of the thread: statements and internal steps.
     fn steps(&self, rules: &Rules, thread: &Thread, memory: &Memory) -> Steps<Self>;
 
     fn pc(&self) -> Pc;
 
-    fn nothing_pending(&self) -> bool;
+    fn has_nothing_pending(&self) -> bool;
 
-    /// How many operations have returned: "control has passed its end, its result is known, and the
-    /// operations before it have returned".
-    fn returned(&self) -> usize;
+    /// Returns the number of operations that have returned. An operation has returned when control
+    /// has passed its end, its result is known, and all earlier operations have returned.
+    fn returned_operations(&self) -> usize;
 
-    /// The thread after `invoke`: at `pc`, with what it saw in its registers.
+    /// Returns the thread after `invoke`: at `pc`, with the observed counts in its registers.
     fn invoke(&self, pc: Pc, seen: &[(Reg, Value)]) -> Self;
 
-    /// The value of a register in a final state.
+    /// Returns the value of a register in a final state.
     fn register(&self, reg: Reg) -> Value;
 }
 
@@ -204,15 +204,15 @@ fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -
     let mut report = Report { complete: true, ..Report::default() };
     let mut seen: HashSet<State<T>> = HashSet::new();
     let mut todo: Vec<State<T>> = Vec::new();
-    let mut found: Vec<Result<State<T>, Error>> = initial(program);
+    let mut found: Vec<Result<State<T>, StepFailure>> = initial(program);
     let orders = orders(problem, &found);
     loop {
         for step in found.drain(..) {
             match step {
-                Err(Error::Fault(fault)) => {
+                Err(StepFailure::Fault(fault)) => {
                     report.faults.insert(fault);
                 }
-                Err(Error::Assertion(label)) => {
+                Err(StepFailure::Assertion(label)) => {
                     report.assertion_failures.insert(label);
                 }
                 Ok(state) if seen.contains(&state) => {}
@@ -224,7 +224,7 @@ fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -
             }
         }
         let Some(state) = todo.pop() else { break };
-        judge(problem, &orders, &state, &mut report);
+        record_state(problem, &orders, &state, &mut report);
         let mut bound_hit = false;
         for (at, thread) in state.threads.iter().enumerate() {
             found.extend(invoke(program, &state, at).map(Ok));
@@ -245,13 +245,13 @@ fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -
     report
 }
 
-/// The step of a thread that is about to begin an operation: it sees how many the others have returned
-/// from.
+/// Returns the step of a thread whose next statement is `invoke`. The step reads how many
+/// operations of each other thread have returned.
 fn invoke<T: ThreadState>(program: &Program, state: &State<T>, at: usize) -> Option<State<T>> {
     let stmt = program.threads[at].stmt(state.threads[at].pc());
     let Op::Invoke { seen } = &stmt.op else { return None };
     let seen = seen.iter().map(|(other, reg)| {
-        let returned = state.threads[other.index()].returned();
+        let returned = state.threads[other.index()].returned_operations();
         (*reg, returned as Value)
     });
     let mut after = state.clone();
@@ -259,10 +259,11 @@ fn invoke<T: ThreadState>(program: &Program, state: &State<T>, at: usize) -> Opt
     Some(after)
 }
 
-/// "The `init` block runs first, alone, directly on memory. Then all threads start."
-fn initial<T: ThreadState>(program: &Program) -> Vec<Result<State<T>, Error>> {
+/// Returns the initial states. The `init` block runs first, alone, directly on memory. Then all
+/// threads start.
+fn initial<T: ThreadState>(program: &Program) -> Vec<Result<State<T>, StepFailure>> {
     let memory = Memory::initial(program);
-    let memories: Vec<Result<Memory, Error>> = match &program.init {
+    let memories: Vec<Result<Memory, StepFailure>> = match &program.init {
         None => vec![Ok(memory)],
         Some(init) => {
             let registers = vec![0; init.registers.len()];
@@ -277,10 +278,10 @@ fn initial<T: ThreadState>(program: &Program) -> Vec<Result<State<T>, Error>> {
         .collect()
 }
 
-/// For each property of operations: its position, and every order.
+/// Returns, for each property of operations, its index and every order of the operations.
 fn orders<T: ThreadState>(
     problem: &Problem,
-    initial: &[Result<State<T>, Error>],
+    initial: &[Result<State<T>, StepFailure>],
 ) -> Vec<(usize, Orders)> {
     let memories: Vec<Memory> = initial.iter().flatten().map(|s| s.memory.clone()).collect();
     let mut found = Vec::new();
@@ -292,15 +293,15 @@ fn orders<T: ThreadState>(
     found
 }
 
-/// "A run ends in a final state when all threads have halted and nothing is pending."
+/// Returns whether a state is final: all threads have halted and nothing is pending.
 fn is_final<T: ThreadState>(program: &Program, state: &State<T>) -> bool {
     state.threads.iter().zip(&program.threads).all(|(thread, code)| {
-        matches!(code.stmt(thread.pc()).op, Op::Halt) && thread.nothing_pending()
+        matches!(code.stmt(thread.pc()).op, Op::Halt) && thread.has_nothing_pending()
     })
 }
 
-/// Notes what a state shows.
-fn judge<T: ThreadState>(
+/// Adds the outcome and the violations of a state to the report.
+fn record_state<T: ThreadState>(
     problem: &Problem,
     orders: &[(usize, Orders)],
     state: &State<T>,
@@ -315,7 +316,7 @@ fn judge<T: ThreadState>(
         report.outcomes.insert(problem.observed.iter().map(value).collect());
         for (at, orders) in orders {
             if let Property::Operations(operations) = &problem.properties[*at]
-                && !orders.explain(operations, &value)
+                && !orders.can_explain(operations, &value)
             {
                 report.operation_violations.insert(*at);
             }

@@ -1,25 +1,25 @@
-//! Can the automata engine be trusted? It is to be exact: no outcome and no error missing, none added, for
+//! Exactness of the automata engine: no outcome and no violation is missing, and none is added, for
 //! buffers of any length (\[LW10\], and our extension to PSO).
 //!
-//! - [`ask`]: engines asked within limits, and answers held against each other.
-//! - [`outcomes`]: where everything can be counted, the same outcomes and verdicts, with sleep sets and without: on
-//!   the corpus and on random programs.
-//! - [`loops`]: random programs whose buffers grow without end, between what a bounded search finds and what an
-//!   abstract one allows.
-//! - [`agreement`]: verdicts about mutual exclusion against the truth and against the abstraction.
-//! - [`certificates`]: what is verified, proved a second time.
-//! - [`fences`]: the cheapest fences with this verifier and with the usual one.
-//! - [`mutations`]: would any of this notice an error in a rule?
+//! - [`queries`]: queries to engines within limits, and comparisons of answers.
+//! - [`outcomes`]: where exhaustive search is possible, the engine has the same outcomes and
+//!   verdicts, with and without sleep sets: on the corpus and on random programs.
+//! - [`unbounded_buffers`]: on random programs with unbounded buffers, the results are between
+//!   those of a bounded search and of an abstraction.
+//! - [`agreement`]: verdicts on mutual exclusion agree with the corpus and with the abstraction.
+//! - [`certificates`]: verified programs get an accepted certificate.
+//! - [`fences`]: this engine and the usual one infer fences of the same cost.
+//! - [`mutations`]: mutations of the rules are detected.
 //!
-//! Direction: both. A search that is cut short says nothing about what is missing, so every test counts how
-//! often it could compare, and fails when that is too seldom.
+//! Direction: both. A search that is cut short may miss outcomes. So every test counts its
+//! comparisons and fails if there are too few.
 //!
-//! `FENCEPOST_SEEDS=from..to` draws other random programs than the usual ones.
+//! `FENCEPOST_SEEDS=from..to` selects other random programs.
 
 mod agreement;
-mod ask;
 mod certificates;
 mod fences;
-mod loops;
 mod mutations;
 mod outcomes;
+mod queries;
+mod unbounded_buffers;

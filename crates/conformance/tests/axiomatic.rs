@@ -1,12 +1,13 @@
-//! The axiomatic judge compared with the explicit engine, by sets of outcomes: on the litmus tests of the corpus and
-//! on random ones, under every model that both have.
+//! The axiomatic judge and the explicit engine have the same outcomes: on the litmus tests of the
+//! corpus and on random programs, under every model that both support.
 //!
-//! The two have nothing in common but the program: one runs it with queues and windows, the other enumerates candidate
-//! executions and looks for cycles. Where they differ, one of them does not do what the book says.
+//! The two share only the program representation. The engine runs the program with queues and
+//! windows. The judge enumerates candidate executions and looks for cycles. If they differ, one of
+//! them does not implement the semantics of the book.
 //!
-//! `FENCEPOST_SEEDS=from..to` draws other random programs than the usual ones.
+//! `FENCEPOST_SEEDS=from..to` selects other random programs.
 
-use crate::common::{compared, lower, model, outcomes, seeds, settings};
+use crate::common::{lower, model, outcomes, report_comparisons, seeds, settings};
 use fencepost_conformance::axiomatic::{self, Unsupported};
 use fencepost_conformance::reference::Table;
 use fencepost_ir::{Fault, Problem, Value};
@@ -15,7 +16,7 @@ use fencepost_testkit::problem;
 use fencepost_testkit::programs::{RandomProgram, bounded, litmus, shrink};
 use std::collections::BTreeSet;
 
-/// The models under test: those of the engine by name, and as a table.
+/// The models under test: by name for the engine, and as a table for the judge.
 const MODELS: [(&str, Table); 7] = [
     ("sc", Table::SC),
     ("ibm370", Table::IBM370),
@@ -26,18 +27,18 @@ const MODELS: [(&str, Table); 7] = [
     ("rmo", Table::RMO),
 ];
 
-/// How many random programs of each kind there are unless told otherwise.
+/// The usual number of random programs of each kind.
 const PROGRAMS: u64 = 60;
 
-/// Compares the outcomes of one problem under all models.
+/// Compares the outcomes of one problem under all models. The outer error is a difference.
 fn compare(problem: &Problem) -> Result<Result<(), Unsupported>, String> {
     for (name, table) in MODELS {
         let judged = match axiomatic::outcomes(problem, table) {
             Ok(judged) => judged,
-            Err(why) => return Ok(Err(why)),
+            Err(reason) => return Ok(Err(reason)),
         };
         let answer = outcomes(problem, &model(name), settings(1));
-        assert!(answer.outcomes_complete, "a program without loops is searched to its end");
+        assert!(answer.outcomes_complete, "the search of a loop-free program is complete");
         if judged != answer.outcomes {
             let missing: Vec<_> = answer.outcomes.difference(&judged).collect();
             let extra: Vec<_> = judged.difference(&answer.outcomes).collect();
@@ -49,26 +50,26 @@ fn compare(problem: &Problem) -> Result<Result<(), Unsupported>, String> {
     Ok(Ok(()))
 }
 
-/// What a source text shows under a table.
+/// Returns the outcomes of a source text under a table.
 fn judge(source: &str, table: Table) -> Result<BTreeSet<Vec<Value>>, Unsupported> {
     axiomatic::outcomes(&problem(source), table)
 }
 
 #[test]
-fn litmus_tests_of_the_corpus() {
+fn corpus_litmus_tests_have_the_outcomes_of_the_engine() {
     let (mut compared, mut refused) = (0, Vec::new());
     for (file, source) in corpus::sources("litmus") {
         for problem in lower(&source).expect("a well-formed program") {
             match compare(&problem) {
                 Ok(Ok(())) => compared += 1,
-                Ok(Err(why)) => refused.push(format!("{file}: {why}")),
+                Ok(Err(reason)) => refused.push(format!("{file}: {reason}")),
                 Err(difference) => panic!("{file}: {difference}"),
             }
         }
     }
     println!("{compared} compared, refused: {refused:#?}");
     assert!(compared >= 100, "most litmus tests are compared");
-    assert!(refused.len() * 5 <= compared, "few are refused: {refused:#?}");
+    assert!(refused.len() * 5 <= compared, "too many programs are refused: {refused:#?}");
 }
 
 fn compare_random(draw: fn(u64) -> RandomProgram) {
@@ -77,8 +78,8 @@ fn compare_random(draw: fn(u64) -> RandomProgram) {
         let drawn = draw(seed);
         match compare(&problem(&drawn.to_string())) {
             Ok(Ok(())) => same += 1,
-            Ok(Err(why)) => {
-                assert_eq!(why, Unsupported::TooLarge, "{drawn}");
+            Ok(Err(reason)) => {
+                assert_eq!(reason, Unsupported::TooLarge, "{drawn}");
                 refused += 1;
             }
             Err(_) => {
@@ -86,28 +87,30 @@ fn compare_random(draw: fn(u64) -> RandomProgram) {
                     lower(source).is_ok_and(|problems| compare(&problems[0]).is_err())
                 });
                 let difference = compare(&problem(&small.to_string()));
-                panic!("seed {seed}: {}\n{small}", difference.expect_err("it still fails"));
+                panic!(
+                    "seed {seed}: {}\n{small}",
+                    difference.expect_err("the shrunk program still fails")
+                );
             }
         }
     }
-    compared("programs: explicit and axioms", same);
-    assert!(refused * 20 <= same, "few are refused");
+    report_comparisons("programs: explicit and axioms", same);
+    assert!(refused * 20 <= same, "too many programs are refused");
 }
 
 #[test]
-fn random_litmus_tests() {
+fn random_litmus_tests_have_the_outcomes_of_the_engine() {
     compare_random(litmus);
 }
 
-/// Others than those that were made for this judge.
+/// Uses a generator that was not written for this judge.
 #[test]
-fn random_bounded_programs() {
+fn random_bounded_programs_have_the_outcomes_of_the_engine() {
     compare_random(bounded);
 }
 
-/// The classic tests, by hand: under which tables each weak outcome is there.
 #[test]
-fn weak_outcomes() {
+fn classic_weak_outcomes_exist_under_the_expected_tables() {
     let shared = "shared int x, y;";
     let sb = "thread p { x = 1; r1 = y; } thread q { y = 1; r1 = x; } observe p.r1, q.r1;";
     let mp = "thread p { x = 1; y = 1; } thread q { r1 = y; r2 = x; } observe q.r1, q.r2;";
@@ -129,8 +132,8 @@ fn weak_outcomes() {
 }
 
 #[test]
-fn what_is_not_judged_is_refused() {
-    for (source, why) in [
+fn unsupported_programs_are_refused() {
+    for (source, reason) in [
         ("shared int x; thread p { while (x == 0) { } } observe x;", Unsupported::Loop),
         ("shared int x; init { x = 1; } thread p { r1 = x; } observe x;", Unsupported::Init),
         (
@@ -142,6 +145,6 @@ fn what_is_not_judged_is_refused() {
             Unsupported::Records,
         ),
     ] {
-        assert_eq!(judge(source, Table::SC), Err(why), "{source}");
+        assert_eq!(judge(source, Table::SC), Err(reason), "{source}");
     }
 }

@@ -1,4 +1,5 @@
-//! What the conformance tests share: reading programs, asking the explicit engine, naming models.
+//! Shared helpers of the conformance tests: lists of models and reductions, queries to engines,
+//! replay of traces.
 
 use fencepost_conformance::reference::{Model, Table};
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
@@ -9,9 +10,9 @@ use fencepost_search::{Cancel, Progress};
 use std::num::NonZeroUsize;
 
 pub(crate) use fencepost_testkit::corpus::folder as corpus;
-pub(crate) use fencepost_testkit::{caught, compared, lower, seeds};
+pub(crate) use fencepost_testkit::{catch_panic, lower, report_comparisons, seeds};
 
-/// Every model under test: ours by name, and the same one in the reference.
+/// Every model under test: its name, and the same model in the reference interpreter.
 pub(crate) const MODELS: [(&str, Model); 7] = [
     ("sc", Model::Sc),
     ("ibm370", Model::Table(Table::IBM370)),
@@ -22,7 +23,7 @@ pub(crate) const MODELS: [(&str, Model); 7] = [
     ("rmo", Model::Table(Table::RMO)),
 ];
 
-/// The reductions under test: all, none, and each one left out.
+/// The reductions under test: all, none, and all except one.
 pub(crate) const REDUCTIONS: [Reductions; 5] = [
     Reductions::ALL,
     Reductions::NONE,
@@ -31,22 +32,22 @@ pub(crate) const REDUCTIONS: [Reductions; 5] = [
     Reductions { partial_order: false, ..Reductions::ALL },
 ];
 
-/// A model of ours by name.
+/// Returns a built-in model by name.
 pub(crate) fn model(name: &str) -> ModelSpec {
     ModelSpec::by_name(name).expect("a built-in model")
 }
 
-/// Settings for so many search threads.
+/// Returns the default settings with this number of search threads.
 pub(crate) fn settings(threads: usize) -> Settings {
     Settings { threads: NonZeroUsize::new(threads).expect("at least one"), ..Settings::default() }
 }
 
-/// Asks the explicit engine for a verdict.
+/// Returns the answer of the explicit engine.
 pub(crate) fn check(problem: &Problem, model: &ModelSpec, settings: Settings) -> Answer {
     check_with(&Explicit, problem, model, settings)
 }
 
-/// Asks an engine for a verdict.
+/// Returns the answer of an engine.
 pub(crate) fn check_with(
     engine: &dyn Engine,
     problem: &Problem,
@@ -58,14 +59,14 @@ pub(crate) fn check_with(
     engine.run(Task { problem, model }, settings, budget)
 }
 
-/// Asks it for every outcome.
+/// Returns the answer of the explicit engine with all outcomes.
 pub(crate) fn outcomes(problem: &Problem, model: &ModelSpec, settings: Settings) -> Answer {
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
     Explicit.outcomes(Task { problem, model }, settings, budget)
 }
 
-/// Replays a trace under an exact model; tells whether something is wrong at its end.
+/// Replays a trace under an exact model. Returns whether it ends with a violation.
 pub(crate) struct Replay<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) trace: &'a Trace,

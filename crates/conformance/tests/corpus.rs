@@ -1,8 +1,9 @@
-//! The corpus: every program, every model, against the expectations written beside them.
+//! Every program of the corpus has the expected verdict under every model.
 //!
-//! A verdict in `expected.toml` is the truth about the program. The explicit engine must find it, except
-//! for models listed under `bounded`, where buffers grow without end: there it must be inconclusive with
-//! a bound, never wrong. Under TSO and PSO, `auto` must find the truth there, too.
+//! The verdict in `expected.toml` is the true verdict. The explicit engine must return it, except
+//! for models listed under `bounded`, where buffers grow without bound. There the explicit engine
+//! must be inconclusive because of the bound. Under TSO and PSO, `auto` must return the true
+//! verdict for these programs too.
 
 use crate::common::{check, check_with, corpus, lower, model, outcomes, settings};
 use fencepost_engines::verdict::InconclusiveReason;
@@ -25,10 +26,11 @@ struct Expected {
     outcomes: BTreeMap<String, Vec<String>>,
 }
 
-/// Programs with more states than this are left to the explicit engine: they are finite.
-const LARGE: u64 = 100_000;
+/// Programs with at least this many states are checked by the explicit engine only. They are
+/// finite.
+const MAX_STATES_FOR_AUTO: u64 = 100_000;
 
-/// An outcome as the expectations write it: `p.r1=0 x=2`.
+/// Formats an outcome as in `expected.toml`: `p.r1=0 x=2`.
 fn show(problem: &Problem, outcome: &[Value]) -> String {
     let program = &problem.program;
     let parts: Vec<String> = problem
@@ -43,22 +45,24 @@ fn show(problem: &Problem, outcome: &[Value]) -> String {
     parts.join(" ")
 }
 
-/// The expectations of a file: of its only program, or of each of its clients.
+/// The expectations of a file: for its only program, or for each of its clients.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum OfFile {
+enum FileExpectations {
     Program(Expected),
     Clients(BTreeMap<String, Expected>),
 }
 
-/// Checks one folder; returns all disagreements.
-fn folder(name: &str) -> Vec<String> {
+/// Checks one folder. Returns all differences.
+fn check_folder(name: &str) -> Vec<String> {
     let folder = corpus().join(name);
-    let text = fs::read_to_string(folder.join("expected.toml")).expect("expectations are there");
-    let expected: BTreeMap<String, OfFile> = toml::from_str(&text).expect("they are well-formed");
+    let text =
+        fs::read_to_string(folder.join("expected.toml")).expect("the folder has expectations");
+    let expected: BTreeMap<String, FileExpectations> =
+        toml::from_str(&text).expect("the expectations are well-formed");
     let mut wrong = Vec::new();
     let files: BTreeSet<String> = fs::read_dir(&folder)
-        .expect("the corpus is there")
+        .expect("the corpus has this folder")
         .filter_map(|e| Some(e.ok()?.file_name().to_str()?.strip_suffix(".fp")?.to_owned()))
         .collect();
     for stem in files.iter().filter(|stem| !expected.contains_key(*stem)) {
@@ -67,7 +71,7 @@ fn folder(name: &str) -> Vec<String> {
     for (stem, expected) in &expected {
         let file = format!("{name}/{stem}.fp");
         let Ok(source) = fs::read_to_string(folder.join(format!("{stem}.fp"))) else {
-            wrong.push(format!("{file} is not there"));
+            wrong.push(format!("{file} does not exist"));
             continue;
         };
         let problems = match lower(&source) {
@@ -78,20 +82,22 @@ fn folder(name: &str) -> Vec<String> {
             }
         };
         match expected {
-            OfFile::Program(expected) => program(&file, &problems[0], expected, &mut wrong),
-            OfFile::Clients(clients) => {
+            FileExpectations::Program(expected) => {
+                check_program(&file, &problems[0], expected, &mut wrong);
+            }
+            FileExpectations::Clients(clients) => {
                 for problem in &problems {
                     match clients.get(&problem.name) {
                         Some(expected) => {
                             let file = format!("{file} {}", problem.name);
-                            program(&file, problem, expected, &mut wrong);
+                            check_program(&file, problem, expected, &mut wrong);
                         }
                         None => wrong.push(format!("{file} {}: no expectation", problem.name)),
                     }
                 }
-                let known = |name: &&String| problems.iter().any(|p| p.name == **name);
-                let strange = clients.keys().filter(|name| !known(name));
-                wrong.extend(strange.map(|name| format!("{file} has no client {name}")));
+                let exists = |name: &&String| problems.iter().any(|p| p.name == **name);
+                let unknown = clients.keys().filter(|name| !exists(name));
+                wrong.extend(unknown.map(|name| format!("{file} has no client {name}")));
             }
         }
     }
@@ -99,7 +105,7 @@ fn folder(name: &str) -> Vec<String> {
 }
 
 /// Checks one program under all models.
-fn program(file: &str, problem: &Problem, expected: &Expected, wrong: &mut Vec<String>) {
+fn check_program(file: &str, problem: &Problem, expected: &Expected, wrong: &mut Vec<String>) {
     let verdicts = [
         ("sc", &expected.sc),
         ("tso", &expected.tso),
@@ -122,12 +128,14 @@ fn program(file: &str, problem: &Problem, expected: &Expected, wrong: &mut Vec<S
             let found = &answer.verdict;
             wrong.push(format!("{file} {model_name}: expected {verdict}, found {found:?}"));
         }
-        // What is unbounded is proved: by abstraction, under the models that have one.
-        let proves = matches!(model_name, "tso" | "pso") && answer.statistics.states < LARGE;
-        if proves {
+        // `auto` proves unbounded programs by abstraction, under the models that have one.
+        let check_auto =
+            matches!(model_name, "tso" | "pso") && answer.statistics.states < MAX_STATES_FOR_AUTO;
+        if check_auto {
             let found = check_with(&Auto, problem, &model(model_name), settings(2)).verdict;
             if found.word() != verdict {
-                wrong.push(format!("{file} {model_name}: expected {verdict}, auto says {found:?}"));
+                wrong
+                    .push(format!("{file} {model_name}: expected {verdict}, auto found {found:?}"));
             }
         }
     }
@@ -141,43 +149,43 @@ fn program(file: &str, problem: &Problem, expected: &Expected, wrong: &mut Vec<S
     }
 }
 
-fn agree(name: &str) {
-    let wrong = folder(name);
-    assert!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));
+fn check_expectations(name: &str) {
+    let wrong = check_folder(name);
+    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
-fn litmus() {
-    agree("litmus");
+fn litmus_programs_have_their_expected_verdicts() {
+    check_expectations("litmus");
 }
 
 #[test]
-fn mutex() {
-    agree("mutex");
+fn mutex_programs_have_their_expected_verdicts() {
+    check_expectations("mutex");
 }
 
 #[test]
-fn papers() {
-    agree("papers");
+fn paper_programs_have_their_expected_verdicts() {
+    check_expectations("papers");
 }
 
 #[test]
-fn structures() {
-    agree("structures");
+fn data_structures_have_their_expected_verdicts() {
+    check_expectations("structures");
 }
 
 #[test]
-fn regress() {
-    agree("regress");
+fn regression_programs_have_their_expected_verdicts() {
+    check_expectations("regress");
 }
 
 #[test]
-fn the_number_of_threads_does_not_show() {
+fn verdicts_and_statistics_do_not_depend_on_the_number_of_threads() {
     let folder = corpus().join("mutex");
     for stem in ["peterson0", "dekker2", "bakery2", "szymanski0"] {
         let source =
             fs::read_to_string(folder.join(format!("{stem}.fp"))).expect("a corpus program");
-        let problem = &lower(&source).expect("it compiles")[0];
+        let problem = &lower(&source).expect("the program compiles")[0];
         for name in ["sc", "tso", "pso"] {
             let one = check(problem, &model(name), settings(1));
             let two = check(problem, &model(name), settings(2));
@@ -189,10 +197,10 @@ fn the_number_of_threads_does_not_show() {
     for stem in unbounded {
         let path = corpus().join(format!("{stem}.fp"));
         let source = fs::read_to_string(path).expect("a corpus program");
-        let problem = &lower(&source).expect("it compiles")[0];
+        let problem = &lower(&source).expect("the program compiles")[0];
         let one = check_with(&Auto, problem, &model("tso"), settings(1));
         let two = check_with(&Auto, problem, &model("tso"), settings(2));
-        assert_eq!((one.statistics, one.by), (two.statistics, two.by), "{stem}");
+        assert_eq!((one.statistics, one.decider), (two.statistics, two.decider), "{stem}");
         assert_eq!(one.verdict, two.verdict, "{stem}");
     }
 }

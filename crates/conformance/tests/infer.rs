@@ -1,18 +1,19 @@
-//! Fence inference against brute force: every subset of the candidates is tried.
+//! Fence inference compared with brute force, which tries every subset of the candidates.
 //!
-//! The programs are random; what they must keep is that their outcomes are those under SC, so that
-//! whatever a weaker model adds is a violation that fences can prevent.
+//! The programs are random. The property of each program is that its outcomes are SC outcomes. So
+//! every additional outcome of a weaker model is a violation that fences can prevent.
 
-use crate::common::{caught, check, compared, model, outcomes, seeds, settings};
+use crate::common::{catch_panic, check, model, outcomes, report_comparisons, seeds, settings};
 use fencepost_engines::{Auto, Budget, Engine, Explicit, Settings, Verdict};
 use fencepost_infer::candidates::{Candidates, Restrictions};
-use fencepost_infer::lazy::{Question, infer};
-use fencepost_infer::menu::{Dish, Menu};
-use fencepost_infer::papers;
+use fencepost_infer::fence_costs::{FenceCosts, FenceKind};
+use fencepost_infer::fixpoint_inference;
+use fencepost_infer::lazy::{Query, infer};
 use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
 use fencepost_infer::set::Set;
 use fencepost_ir::{
-    BinOp, Condition, Expr, FenceKinds, Placement, Problem, Property, Span, Written, placement,
+    BinOp, Condition, Expr, FenceKinds, Placement, Problem, Property, Span, WrittenFences,
+    placement,
 };
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
@@ -21,13 +22,13 @@ use fencepost_search::{Cancel, Limits, Progress};
 use fencepost_testkit::lower_with_places;
 use fencepost_testkit::programs::{Profile, program};
 
-/// More candidates than this, and some lines are left out.
-const CANDIDATES: usize = 9;
+/// The maximum number of candidates. If there are more, fences are forbidden in some lines.
+const MAX_CANDIDATES: usize = 9;
 
-/// Programs of each profile.
+/// The number of programs of each profile.
 const PROGRAMS: u64 = 4;
 
-/// What the papers' method is tried under, besides the exact models.
+/// The abstractions for the papers' method. It also runs under the exact models.
 const ABSTRACTIONS: [(Domain, u32); 5] = [
     (Domain::Full, 0),
     (Domain::Full, 1),
@@ -36,18 +37,18 @@ const ABSTRACTIONS: [(Domain, u32); 5] = [
     (Domain::Set, 0),
 ];
 
-fn small() -> Settings {
+fn small_limits() -> Settings {
     let limits = Limits { states: 20_000, ..Limits::default() };
     Settings { limits, max_buffer: Some(8), ..settings(1) }
 }
 
-/// The program with its places, and its SC outcomes as what it must keep.
+/// Returns the program with places for fences. Its property is that the outcomes are SC outcomes.
 fn problem(source: &str) -> Option<Problem> {
     let problem = lower_with_places(source).ok()?.pop()?;
     let mut plain = problem.clone();
     plain.properties.clear();
     plain.sometimes.clear();
-    let sc = outcomes(&plain, &model("sc"), small());
+    let sc = outcomes(&plain, &model("sc"), small_limits());
     if !sc.outcomes_complete || sc.outcomes.is_empty() || sc.outcomes.len() > 40 {
         return None;
     }
@@ -70,40 +71,40 @@ fn problem(source: &str) -> Option<Problem> {
         problem.properties.push(Property::Assertions);
     }
     problem.properties.push(Property::FinalForall(condition));
-    let right = matches!(check(&problem, &model("sc"), small()).verdict, Verdict::Verified(_));
-    right.then_some(problem)
+    let verdict = check(&problem, &model("sc"), small_limits()).verdict;
+    matches!(verdict, Verdict::Verified(_)).then_some(problem)
 }
 
-fn ask(
+fn run_query(
     problem: &Problem,
     model: &ModelSpec,
     candidates: &Candidates,
     abstraction: Option<(Domain, u32)>,
-    method: fn(Question<'_>, Budget<'_>) -> Inference,
+    method: fn(Query<'_>, Budget<'_>) -> Inference,
 ) -> Inference {
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
     let problems = std::slice::from_ref(problem);
-    let settings = small();
+    let settings = small_limits();
     let engine: &(dyn Engine + Sync) = if abstraction.is_some() { &Auto } else { &Explicit };
     let all = true;
-    let question = Question { problems, model, candidates, engine, settings, all, abstraction };
-    method(question, budget)
+    let query = Query { problems, model, candidates, engine, settings, all, abstraction };
+    method(query, budget)
 }
 
-/// Whether a placement is enough; none when that was not decided.
-fn is_enough(problem: &Problem, model: &ModelSpec, placement: &Placement) -> Option<bool> {
-    let program = placement::fenced(&problem.program, placement, Written::Kept);
+/// Returns whether a placement is sufficient, or `None` if the engine is inconclusive.
+fn is_sufficient(problem: &Problem, model: &ModelSpec, placement: &Placement) -> Option<bool> {
+    let program = placement::fenced(&problem.program, placement, WrittenFences::Kept);
     let fenced = Problem { program, ..problem.clone() };
-    match check(&fenced, model, small()).verdict {
+    match check(&fenced, model, small_limits()).verdict {
         Verdict::Verified(_) => Some(true),
         Verdict::Violated(_) => Some(false),
         Verdict::Inconclusive(_) => None,
     }
 }
 
-/// The cheapest placements by trying all; none when something was not decided.
-fn by_force(
+/// Returns the cheapest placements by brute force, or `None` if the engine is inconclusive on one.
+fn cheapest_by_brute_force(
     problem: &Problem,
     model: &ModelSpec,
     candidates: &Candidates,
@@ -113,12 +114,12 @@ fn by_force(
     for bits in 0..1_usize << n {
         let placement =
             candidates.placement(&Set::of(n, (0..n).filter(|member| bits >> member & 1 == 1)));
-        let price = candidates.price(&placement);
-        if price > best.0 || !is_enough(problem, model, &placement)? {
+        let cost = candidates.cost(&placement);
+        if cost > best.0 || !is_sufficient(problem, model, &placement)? {
             continue;
         }
-        if price < best.0 {
-            best = (price, Vec::new());
+        if cost < best.0 {
+            best = (cost, Vec::new());
         }
         best.1.push(placement);
     }
@@ -126,14 +127,18 @@ fn by_force(
     Some(best)
 }
 
-/// Candidates, few enough to try all subsets.
-fn few(problem: &Problem, menu: &Menu, seed: u64) -> Candidates {
+/// Returns candidates that are few enough to try all subsets.
+fn restricted_candidates(problem: &Problem, fence_costs: &FenceCosts, seed: u64) -> Candidates {
     let mut restrictions = Restrictions::default();
     let mut line = seed as u32;
     loop {
-        let candidates =
-            Candidates::new(std::slice::from_ref(problem), menu, &restrictions, Written::Kept);
-        if candidates.len() <= CANDIDATES {
+        let candidates = Candidates::new(
+            std::slice::from_ref(problem),
+            fence_costs,
+            &restrictions,
+            WrittenFences::Kept,
+        );
+        if candidates.len() <= MAX_CANDIDATES {
             return candidates;
         }
         line += 7;
@@ -146,129 +151,143 @@ fn few(problem: &Problem, menu: &Menu, seed: u64) -> Candidates {
     }
 }
 
-/// What a comparison was about.
+/// The result of a comparison.
 #[derive(Default)]
 struct Compared {
-    /// Fences were needed.
+    /// Whether fences are needed.
     needed: bool,
-    /// So many abstractions found some.
+    /// The number of abstractions under which fences were found.
     abstracted: usize,
 }
 
-fn compare(source: &str, name: &str, menu: &Menu, seed: u64) -> Option<Compared> {
-    compare_with(Mutated::NONE, source, name, menu, seed)
+fn compare(source: &str, name: &str, fence_costs: &FenceCosts, seed: u64) -> Option<Compared> {
+    compare_with(Mutated::NONE, source, name, fence_costs, seed)
 }
 
 fn compare_with(
     mutated: Mutated,
     source: &str,
     name: &str,
-    menu: &Menu,
+    fence_costs: &FenceCosts,
     seed: u64,
 ) -> Option<Compared> {
     let problem = problem(source)?;
     let model = model(name);
-    let mut candidates = few(&problem, menu, seed);
+    let mut candidates = restricted_candidates(&problem, fence_costs, seed);
     candidates.mutated = mutated;
-    if candidates.len() > CANDIDATES {
+    if candidates.len() > MAX_CANDIDATES {
         return None;
     }
-    let (price, placements) = by_force(&problem, &model, &candidates)?;
-    let said = ask(&problem, &model, &candidates, None, infer);
-    let about = || format!("{name}, {menu:?}, seed {seed}\n{source}\n{said:?}");
-    match &said {
+    let (cost, placements) = cheapest_by_brute_force(&problem, &model, &candidates)?;
+    let inference = run_query(&problem, &model, &candidates, None, infer);
+    let case = || format!("{name}, {fence_costs:?}, seed {seed}\n{source}\n{inference:?}");
+    match &inference {
         Inference::Repaired(repair) => {
-            assert_eq!(repair.sufficiency, Sufficiency::Verified, "{}", about());
-            assert_eq!(repair.price, price, "{}", about());
+            assert_eq!(repair.sufficiency, Sufficiency::Verified, "{}", case());
+            assert_eq!(repair.cost, cost, "{}", case());
             let mut all = repair.placements.clone();
             all.sort();
-            assert_eq!(all, placements, "{}", about());
+            assert_eq!(all, placements, "{}", case());
             for need in &repair.needed_for {
-                assert!(need.violation.is_some(), "{need:?} {}", about());
+                assert!(need.violation.is_some(), "{need:?} {}", case());
             }
-            // What enforces orderings on all paths is enough, too, and never cheaper.
-            let papers = ask(&problem, &model, &candidates, None, papers::infer);
+            // The papers' method enforces orderings on all paths. That is sufficient, and never
+            // cheaper.
+            let papers = run_query(&problem, &model, &candidates, None, fixpoint_inference::infer);
             if let Inference::Repaired(papers) = &papers {
-                assert!(papers.price >= price, "{papers:?} {}", about());
+                assert!(papers.cost >= cost, "{papers:?} {}", case());
             }
             let mut abstracted = 0;
             for abstraction in ABSTRACTIONS.iter().filter(|_| name != "rmo") {
-                let papers = ask(&problem, &model, &candidates, Some(*abstraction), papers::infer);
+                let papers = run_query(
+                    &problem,
+                    &model,
+                    &candidates,
+                    Some(*abstraction),
+                    fixpoint_inference::infer,
+                );
                 match &papers {
                     Inference::Repaired(papers) => {
                         let verified = papers.sufficiency == Sufficiency::Verified;
-                        assert!(verified && papers.price >= price, "{papers:?} {}", about());
-                        abstracted += usize::from(price > 0);
+                        assert!(verified && papers.cost >= cost, "{papers:?} {}", case());
+                        abstracted += usize::from(cost > 0);
                     }
-                    // It asks for what may not be placed; or it is false, but not where a store
-                    // that is committed at once is as under SC.
+                    // The formula requires fences that may not be placed; or it is false, but only
+                    // under abstractions in which a store that commits at once does not behave as
+                    // under SC.
                     Inference::GaveUp(gave_up) => {
-                        let why = gave_up.because.as_deref().unwrap_or_default();
-                        let is_false = why.starts_with("the formula is false");
+                        let reason = gave_up.reason.as_deref().unwrap_or_default();
+                        let is_false = reason.starts_with("the formula is false");
                         let known = (is_false && abstraction.1 == 0)
-                            || why.starts_with("no fences that may be placed");
-                        assert!(known, "{papers:?} {}", about());
+                            || reason.starts_with("the allowed fences cannot enforce");
+                        assert!(known, "{papers:?} {}", case());
                     }
-                    Inference::Unrepairable(_) => panic!("{papers:?} {}", about()),
+                    Inference::Unrepairable(_) => panic!("{papers:?} {}", case()),
                 }
             }
-            Some(Compared { needed: price > 0, abstracted })
+            Some(Compared { needed: cost > 0, abstracted })
         }
-        Inference::Unrepairable(Unrepairable::OutOfReach { .. }) => {
-            assert!(placements.is_empty(), "{placements:?} {}", about());
+        Inference::Unrepairable(Unrepairable::NotPreventable { .. }) => {
+            assert!(placements.is_empty(), "{placements:?} {}", case());
             Some(Compared { needed: true, abstracted: 0 })
         }
-        Inference::Unrepairable(_) | Inference::GaveUp(_) => panic!("{}", about()),
+        Inference::Unrepairable(_) | Inference::GaveUp(_) => panic!("{}", case()),
     }
 }
 
-fn run(name: &str, menus: &[Menu], first: u64) {
-    let (mut total, mut interesting, mut abstracted) = (0, 0, 0);
+fn compare_random(name: &str, fence_cost_sets: &[FenceCosts], first: u64) {
+    let (mut total, mut needed, mut abstracted) = (0, 0, 0);
     for seed in seeds(PROGRAMS) {
         let seed = first + seed;
         for profile in Profile::ALL {
             let source = program(profile, seed).to_string();
-            for menu in menus {
-                let Some(compared) = compare(&source, name, menu, seed) else { continue };
+            for fence_costs in fence_cost_sets {
+                let Some(compared) = compare(&source, name, fence_costs, seed) else { continue };
                 total += 1;
-                interesting += usize::from(compared.needed);
+                needed += usize::from(compared.needed);
                 abstracted += compared.abstracted;
             }
         }
     }
-    compared(&format!("placements under {name}: brute force"), total);
-    assert!(interesting > 0, "no program needed fences");
-    let some = abstracted > 0 || name == "rmo";
-    assert!(some, "none were found under abstractions");
+    report_comparisons(&format!("placements under {name}: brute force"), total);
+    assert!(needed > 0, "some programs need fences");
+    assert!(abstracted > 0 || name == "rmo", "some fences are found under abstractions");
 }
 
-fn singles(model: &str) -> Menu {
-    let all = Menu::of(&crate::common::model(model)).dishes;
-    let single = |d: &Dish| *d != Dish::Fence(FenceKinds::FULL);
-    Menu::only(&all.into_iter().map(|(d, _)| d).filter(single).collect::<Vec<_>>())
+fn without_full_fence(model: &str) -> FenceCosts {
+    let all = FenceCosts::for_model(&crate::common::model(model)).entries;
+    let single = |d: &FenceKind| *d != FenceKind::Fence(FenceKinds::FULL);
+    FenceCosts::with_default_costs(
+        &all.into_iter().map(|(d, _)| d).filter(single).collect::<Vec<_>>(),
+    )
 }
 
-fn menus(model: &str) -> [Menu; 3] {
-    let full = Dish::Fence(FenceKinds::FULL);
-    [Menu::only(&[full]), singles(model), Menu::only(&[full, Dish::Drain])]
+fn fence_cost_sets(model: &str) -> [FenceCosts; 3] {
+    let full = FenceKind::Fence(FenceKinds::FULL);
+    [
+        FenceCosts::with_default_costs(&[full]),
+        without_full_fence(model),
+        FenceCosts::with_default_costs(&[full, FenceKind::Drain]),
+    ]
 }
 
-/// How many full fences a program of the corpus needs.
+/// Returns the number of full fences that a program of the corpus needs.
 fn full_fences(file: &str, name: &str) -> usize {
     let source =
         std::fs::read_to_string(crate::common::corpus().join(file)).expect("a corpus program");
-    let problems = lower_with_places(&source).expect("it compiles");
-    let menu = Menu::only(&[Dish::Fence(FenceKinds::FULL)]);
-    let candidates = Candidates::new(&problems, &menu, &Restrictions::default(), Written::Kept);
+    let problems = lower_with_places(&source).expect("the program compiles");
+    let fence_costs = FenceCosts::with_default_costs(&[FenceKind::Fence(FenceKinds::FULL)]);
+    let candidates =
+        Candidates::new(&problems, &fence_costs, &Restrictions::default(), WrittenFences::Kept);
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
     let model = &model(name);
     let (engine, settings) = (&Explicit, Settings { max_buffer: Some(8), ..settings(2) });
     let (problems, candidates, all, abstraction) = (&problems, &candidates, false, None);
-    let question = Question { problems, model, candidates, engine, settings, all, abstraction };
-    match infer(question, budget) {
+    let query = Query { problems, model, candidates, engine, settings, all, abstraction };
+    match infer(query, budget) {
         Inference::Repaired(repair) => {
-            // Where a thread stores and spins before its fence, explicit search proves nothing.
+            // If a thread stores in a spin loop before its fence, explicit search proves nothing.
             let bounded = file.contains("burns") || file.contains("dijkstra");
             assert_eq!(repair.sufficiency != Sufficiency::Verified, bounded, "{file} {name}");
             assert!(repair.needed_for.iter().all(|need| need.violation.is_some()), "{file} {name}");
@@ -279,7 +298,7 @@ fn full_fences(file: &str, name: &str) -> usize {
 }
 
 #[test]
-fn mutual_exclusion_needs_as_many_full_fences_as_is_known() {
+fn mutual_exclusion_algorithms_need_the_known_numbers_of_full_fences() {
     let known = [
         ("dekker0", 1, 1),
         ("dekker-data0", 1, 2),
@@ -299,9 +318,9 @@ fn mutual_exclusion_needs_as_many_full_fences_as_is_known() {
 }
 
 #[test]
-fn libraries_are_repaired_for_both_properties() {
-    // A flag and data: what is put may be taken only when it is there. The put returns before its
-    // stores are visible, which only real time notices.
+fn libraries_are_repaired_for_sequential_consistency_and_linearizability() {
+    // A flag and data. `put` returns before its stores are visible, which violates linearizability
+    // only.
     let library = |property: &str| {
         format!(
             "const NONE = -1;
@@ -319,20 +338,21 @@ fn libraries_are_repaired_for_both_properties() {
              client p|tt;"
         )
     };
-    for (property, name, price) in [
+    for (property, name, cost) in [
         ("sequentially_consistent", "tso", 0),
         ("sequentially_consistent", "pso", 2),
         ("sequentially_consistent", "rmo", 2),
         ("linearizable", "tso", 5),
         ("linearizable", "pso", 7),
     ] {
-        let problems = lower_with_places(&library(property)).expect("it compiles");
+        let problems = lower_with_places(&library(property)).expect("the program compiles");
         let model = model(name);
-        let menu = Menu::of(&model);
-        let candidates = Candidates::new(&problems, &menu, &Restrictions::default(), Written::Kept);
+        let fence_costs = FenceCosts::for_model(&model);
+        let candidates =
+            Candidates::new(&problems, &fence_costs, &Restrictions::default(), WrittenFences::Kept);
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let budget = Budget { cancel: &cancel, progress: &progress };
-        let question = Question {
+        let query = Query {
             problems: &problems,
             model: &model,
             candidates: &candidates,
@@ -341,23 +361,25 @@ fn libraries_are_repaired_for_both_properties() {
             all: false,
             abstraction: None,
         };
-        let said = infer(question, budget);
-        let Inference::Repaired(repair) = &said else { panic!("{property} {name}: {said:?}") };
-        assert_eq!(repair.price, price, "{property} {name}: {:?}", repair.placements);
+        let inference = infer(query, budget);
+        let Inference::Repaired(repair) = &inference else {
+            panic!("{property} {name}: {inference:?}")
+        };
+        assert_eq!(repair.cost, cost, "{property} {name}: {:?}", repair.placements);
         assert_eq!(repair.sufficiency, Sufficiency::Verified);
         let mut costs: Vec<u32> = Vec::new();
         let n = candidates.len().min(14);
         for bits in 0..1_usize << n {
             let chosen = Set::of(candidates.len(), (0..n).filter(|m| bits >> m & 1 == 1));
             let placement = candidates.placement(&chosen);
-            let price = candidates.price(&placement);
-            if price <= repair.price
-                && problems.iter().all(|p| is_enough(p, &model, &placement) == Some(true))
+            let cost = candidates.cost(&placement);
+            if cost <= repair.cost
+                && problems.iter().all(|p| is_sufficient(p, &model, &placement) == Some(true))
             {
-                costs.push(price);
+                costs.push(cost);
             }
         }
-        assert!(costs.iter().all(|cost| *cost >= repair.price), "{property} {name}: {costs:?}");
+        assert!(costs.iter().all(|cost| *cost >= repair.cost), "{property} {name}: {costs:?}");
     }
 }
 
@@ -377,40 +399,45 @@ fn the_papers_method_is_never_cheaper_on_the_corpus() {
         "structures/msn-queue.fp",
     ] {
         let source =
-            std::fs::read_to_string(crate::common::corpus().join(file)).expect("of the corpus");
+            std::fs::read_to_string(crate::common::corpus().join(file)).expect("a corpus program");
         for name in ["tso", "pso"] {
-            let menu = Menu::of(&model(name));
-            let price = |method| match answer_by(&source, name, &menu, method).0 {
-                Inference::Repaired(repair) => Some(repair.price),
+            let fence_costs = FenceCosts::for_model(&model(name));
+            let cost = |method| match infer_fences_by(&source, name, &fence_costs, method).0 {
+                Inference::Repaired(repair) => Some(repair.cost),
                 Inference::Unrepairable(_) | Inference::GaveUp(_) => None,
             };
-            if let (Some(lazy), Some(papers)) = (price(infer), price(papers::infer)) {
+            if let (Some(lazy), Some(papers)) = (cost(infer), cost(fixpoint_inference::infer)) {
                 assert!(lazy <= papers, "{file} {name}: {lazy} {papers}");
                 compared += 1;
             }
         }
     }
-    assert!(compared >= 12, "only {compared} programs were repaired both ways");
+    assert!(compared >= 12, "only {compared} programs were repaired by both methods");
 }
 
-/// Infers fences for a text.
-fn answer(source: &str, name: &str, menu: &Menu) -> (Inference, Vec<Problem>, Candidates) {
-    answer_by(source, name, menu, infer)
-}
-
-/// The same, by some method.
-fn answer_by(
+/// Infers fences for a source text with the lazy method.
+fn infer_fences(
     source: &str,
     name: &str,
-    menu: &Menu,
-    method: fn(Question<'_>, Budget<'_>) -> Inference,
+    fence_costs: &FenceCosts,
 ) -> (Inference, Vec<Problem>, Candidates) {
-    let problems = lower_with_places(source).expect("it compiles");
+    infer_fences_by(source, name, fence_costs, infer)
+}
+
+/// Infers fences for a source text with this method.
+fn infer_fences_by(
+    source: &str,
+    name: &str,
+    fence_costs: &FenceCosts,
+    method: fn(Query<'_>, Budget<'_>) -> Inference,
+) -> (Inference, Vec<Problem>, Candidates) {
+    let problems = lower_with_places(source).expect("the program compiles");
     let model = model(name);
-    let candidates = Candidates::new(&problems, menu, &Restrictions::default(), Written::Kept);
+    let candidates =
+        Candidates::new(&problems, fence_costs, &Restrictions::default(), WrittenFences::Kept);
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
-    let question = Question {
+    let query = Query {
         problems: &problems,
         model: &model,
         candidates: &candidates,
@@ -422,7 +449,7 @@ fn answer_by(
         all: false,
         abstraction: None,
     };
-    (method(question, budget), problems, candidates)
+    (method(query, budget), problems, candidates)
 }
 
 const FREED: &str = "record Node { int v; } pool Node[2]; shared int x; shared Node first;
@@ -430,26 +457,28 @@ const FREED: &str = "record Node { int v; } pool Node[2]; shared int x; shared N
     thread q { f = first; m = new Node; if (m == f) { r = x; assert(r == 1); } }";
 
 #[test]
-fn a_drain_adds_no_fault() {
-    // Between the commit that a drain waits for and the drain, the record may be gone.
+fn a_drain_that_adds_a_fault_is_not_used() {
+    // After the commit and before the drain, another thread may free the record.
     let source = "record Node { int v; } pool Node[1]; shared Node first; shared int x;
         init { a = new Node; first = a; }
         thread p { n = first; n.v = 1; r = x; }
         thread q { x = 1; fence; f = first; s = f.v; if (s == 1) { free(f); } }
         final forall !(p.r == 0 && q.s == 0);";
-    let full = Dish::Fence(FenceKinds::FULL);
-    let (said, ..) = answer(source, "tso", &Menu::only(&[full, Dish::Drain]));
-    let Inference::Repaired(repair) = &said else { panic!("{said:?}") };
-    assert_eq!((repair.price, repair.sufficiency.clone()), (5, Sufficiency::Verified));
+    let full = FenceKind::Fence(FenceKinds::FULL);
+    let (inference, ..) =
+        infer_fences(source, "tso", &FenceCosts::with_default_costs(&[full, FenceKind::Drain]));
+    let Inference::Repaired(repair) = &inference else { panic!("{inference:?}") };
+    assert_eq!((repair.cost, repair.sufficiency.clone()), (5, Sufficiency::Verified));
 }
 
 #[test]
-fn a_drain_stands_where_its_address_has_a_name() {
+fn a_drain_is_placed_in_the_function_of_its_store() {
     let source = "shared int a[2], flag;
         proc void put(int v) { a[v] = 1; }
         thread p { put(1); flag = 1; }
         thread q { f = flag; d = a[1]; assert(f == 0 || d == 1); }";
-    let (_, problems, candidates) = answer(source, "pso", &Menu::only(&[Dish::Drain]));
+    let (_, problems, candidates) =
+        infer_fences(source, "pso", &FenceCosts::with_default_costs(&[FenceKind::Drain]));
     let program = &problems[0].program;
     let function = |label| program.label(label).function.as_str();
     let places: Vec<&str> =
@@ -462,23 +491,23 @@ fn a_drain_stands_where_its_address_has_a_name() {
 }
 
 #[test]
-fn four_kinds_at_one_place_are_a_full_fence() {
-    // Only a full fence makes `free` wait.
-    let singles = FenceKinds::SINGLE.map(|(kind, _)| Dish::Fence(kind));
+fn four_fence_kinds_at_one_place_are_a_full_fence() {
+    // Only a full fence delays `free`.
+    let singles = FenceKinds::SINGLE.map(|(kind, _)| FenceKind::Fence(kind));
     let source = format!("{FREED} thread p {{ n = first; x = 1; free(n); }}");
-    let (said, ..) = answer(&source, "tso", &Menu::only(&singles));
-    let Inference::Repaired(repair) = &said else { panic!("{said:?}") };
-    assert_eq!((repair.price, repair.sufficiency.clone()), (10, Sufficiency::Verified));
-    let some = "fence store_store, load_load, load_store;";
-    let source = format!("{FREED} thread p {{ n = first; x = 1; {some} free(n); }}");
-    let (said, ..) = answer(&source, "tso", &Menu::of(&model("tso")));
-    let Inference::Repaired(repair) = &said else { panic!("{said:?}") };
-    assert_eq!((repair.price, repair.sufficiency.clone()), (4, Sufficiency::Verified));
+    let (inference, ..) = infer_fences(&source, "tso", &FenceCosts::with_default_costs(&singles));
+    let Inference::Repaired(repair) = &inference else { panic!("{inference:?}") };
+    assert_eq!((repair.cost, repair.sufficiency.clone()), (10, Sufficiency::Verified));
+    let three = "fence store_store, load_load, load_store;";
+    let source = format!("{FREED} thread p {{ n = first; x = 1; {three} free(n); }}");
+    let (inference, ..) = infer_fences(&source, "tso", &FenceCosts::for_model(&model("tso")));
+    let Inference::Repaired(repair) = &inference else { panic!("{inference:?}") };
+    assert_eq!((repair.cost, repair.sufficiency.clone()), (4, Sufficiency::Verified));
 }
 
 #[test]
-fn a_run_is_replayed_with_the_room_it_was_found_with() {
-    // With more room, a step fetches further and meets another assertion first.
+fn a_trace_is_replayed_with_the_window_bound_of_its_search() {
+    // With a larger window, a step fetches more statements and reaches another assertion first.
     let loads: String = (0..12).map(|at| format!("a{at} = z; ")).collect();
     let source = format!(
         "shared int x, y, z;
@@ -490,27 +519,27 @@ fn a_run_is_replayed_with_the_room_it_was_found_with() {
          }}
          thread w {{ u = y; v = x; if (u == 1 && v == 0) {{ assert(false); }} }}"
     );
-    let (said, ..) = answer(&source, "rmo", &Menu::of(&model("rmo")));
-    let Inference::Repaired(repair) = &said else { panic!("{said:?}") };
-    assert_eq!((repair.price, repair.sufficiency.clone()), (6, Sufficiency::Verified));
+    let (inference, ..) = infer_fences(&source, "rmo", &FenceCosts::for_model(&model("rmo")));
+    let Inference::Repaired(repair) = &inference else { panic!("{inference:?}") };
+    assert_eq!((repair.cost, repair.sufficiency.clone()), (6, Sufficiency::Verified));
 }
 
 #[test]
-fn fences_may_take_away_what_a_final_exists_asks_for() {
+fn fences_that_remove_the_witness_of_a_final_exists_are_no_repair() {
     let source = "shared int x, y;
         thread p { x = 1; r = y; } thread q { y = 1; s = x; }
         final exists p.r == 0 && q.s == 0;
         final forall p.r == 1 || q.s == 1 || x + y == 3;";
-    let (said, ..) = answer(source, "tso", &Menu::of(&model("tso")));
+    let (inference, ..) = infer_fences(source, "tso", &FenceCosts::for_model(&model("tso")));
     assert!(
-        matches!(said, Inference::Unrepairable(Unrepairable::NoWitness { problem: 0 })),
-        "{said:?}"
+        matches!(inference, Inference::Unrepairable(Unrepairable::NoWitness { problem: 0 })),
+        "{inference:?}"
     );
 }
 
 #[test]
-fn many_equal_choices_are_no_burden() {
-    let mut clauses = fencepost_infer::hitting::Clauses::over(80);
+fn hitting_sets_with_many_equal_choices_are_found_fast() {
+    let mut clauses = fencepost_infer::hitting_set::Clauses::new(80);
     for at in 0..16 {
         clauses.add(Set::of(80, at * 5..at * 5 + 5));
     }
@@ -521,36 +550,37 @@ fn many_equal_choices_are_no_burden() {
 
 #[test]
 fn random_programs_get_the_cheapest_fences_under_tso() {
-    run("tso", &menus("tso"), 0);
+    compare_random("tso", &fence_cost_sets("tso"), 0);
 }
 
 #[test]
 fn random_programs_get_the_cheapest_fences_under_pso() {
-    run("pso", &menus("pso"), 100);
+    compare_random("pso", &fence_cost_sets("pso"), 100);
 }
 
 #[test]
 fn random_programs_get_the_cheapest_fences_under_rmo() {
-    run("rmo", &menus("rmo"), 200);
+    compare_random("rmo", &fence_cost_sets("rmo"), 200);
 }
 
-/// An error in how clauses are made shows as a price or a placement that is not that of brute force, or as an
-/// inference that does not go on.
+/// A mutation of the clauses gives a cost or placement that differs from brute force, or an
+/// inference that gives up.
 #[test]
-fn every_mutation_of_clauses_is_noticed() {
-    let full = Dish::Fence(FenceKinds::FULL);
-    for (mutation, menu) in [
-        (Mutation::OnlyStoreLoad, Menu::only(&[full])),
-        (Mutation::DrainsIgnored, Menu::only(&[full, Dish::Drain])),
-        (Mutation::FencesBlockAll, Menu::only(&[full])),
+fn every_mutation_of_clauses_is_detected() {
+    let full = FenceKind::Fence(FenceKinds::FULL);
+    for (mutation, fence_costs) in [
+        (Mutation::FullFenceOnlyStoreLoad, FenceCosts::with_default_costs(&[full])),
+        (Mutation::DrainsIgnored, FenceCosts::with_default_costs(&[full, FenceKind::Drain])),
+        (Mutation::FullFenceBlocksAll, FenceCosts::with_default_costs(&[full])),
     ] {
-        let noticed = (0..40).any(|seed| {
+        let is_detected = (0..40).any(|seed| {
             Profile::ALL.iter().any(|profile| {
                 let source = program(*profile, seed).to_string();
-                let compare = || compare_with(Mutated::by(mutation), &source, "pso", &menu, seed);
-                caught(|| Ok(compare())).is_err()
+                let compare =
+                    || compare_with(Mutated::with(mutation), &source, "pso", &fence_costs, seed);
+                catch_panic(|| Ok(compare())).is_err()
             })
         });
-        assert!(noticed, "{mutation:?} goes unnoticed");
+        assert!(is_detected, "{mutation:?} is not detected");
     }
 }

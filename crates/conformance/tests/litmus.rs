@@ -1,16 +1,16 @@
-//! Litmus tests: do they show what they must?
+//! Litmus tests in litmus format have the expected outcomes.
 //!
-//! - [`ask`]: reading a test and running it.
-//! - [`corpus`]: the tests of `corpus/x86` against what was worked out by hand, the reference interpreter and the
-//!   axiomatic judge.
-//! - [`suite`]: the generated tests of all short critical cycles against theory.
-//! - [`back`]: tests written in our language and read again.
-//! - [`recorded`]: tests with recorded outcomes, from a folder outside of the project.
+//! - [`queries`]: reads and runs a test.
+//! - [`corpus`]: the tests of `corpus/x86`, compared with expectations derived by hand, the
+//!   reference interpreter and the axiomatic judge.
+//! - [`suite`]: the generated tests of all short critical cycles, compared with theory.
+//! - [`round_trip`]: tests exported and read again.
+//! - [`recorded`]: tests with recorded outcomes, from a folder outside the project.
 //!
-//! Direction: both. Sets of outcomes are compared whole, and every test counts what it compared.
+//! Direction: both. Complete sets of outcomes are compared, and every test counts its comparisons.
 
-mod ask;
-mod back;
 mod corpus;
+mod queries;
 mod recorded;
+mod round_trip;
 mod suite;

@@ -1,4 +1,4 @@
-//! All conformance tests, as one binary. Each module says in its header what it compares with what.
+//! All conformance tests, in one binary. The header of each module states what it compares.
 
 mod abstraction;
 mod automata;
@@ -8,10 +8,10 @@ mod corpus;
 mod differential;
 mod fixpoint;
 mod infer;
-mod judges;
 mod litmus;
 mod mutations;
 mod operations;
+mod oracles;
 mod reference;
 mod robust;
 mod stateless;

@@ -1,4 +1,5 @@
-//! Properties of operations: the explicit engine against the reference, on small libraries.
+//! Properties of operations: the explicit engine and the reference interpreter agree on small
+//! libraries.
 
 use crate::common::{MODELS, REDUCTIONS, check, lower, model, settings};
 use fencepost_conformance::reference::explore;
@@ -12,29 +13,30 @@ fn problem(library: &str, client: &str, consistency: Consistency) -> Problem {
     let word = consistency.word();
     let source = format!("{library}\nproperty {word} operations;\nclient {client};");
     let problems = lower(&source).unwrap_or_else(|error| panic!("{error}\n{source}"));
-    problems.into_iter().next().expect("one client, one problem")
+    problems.into_iter().next().expect("one client gives one problem")
 }
 
-/// Under exactly which models a client's operations are not sequentially consistent, and under which
-/// they are not linearizable.
+/// Checks that the operations of a client are not sequentially consistent, and not linearizable,
+/// under exactly these models.
 #[track_caller]
 fn compare(library: &str, client: &str, [sequential, linearizable]: [&str; 2]) {
     assert_eq!(
-        wrong(library, client, Consistency::Sequential),
+        violating_models(library, client, Consistency::Sequential),
         sequential,
         "{client} of {library}"
     );
-    let wrong = wrong(library, client, Consistency::Linearizable);
-    assert_eq!(wrong, linearizable, "{client} of {library}, linearizable");
+    let violating = violating_models(library, client, Consistency::Linearizable);
+    assert_eq!(violating, linearizable, "{client} of {library}, linearizable");
 }
 
-/// The models under which the property is violated, says the reference; the engine must say the same
-/// with every reduction.
+/// Returns the models under which the reference interpreter finds a violation. Checks that the
+/// engine agrees with every set of reductions.
 #[track_caller]
-fn wrong(library: &str, client: &str, consistency: Consistency) -> String {
+fn violating_models(library: &str, client: &str, consistency: Consistency) -> String {
     let problem = problem(library, client, consistency);
-    let about = |property: &Property| matches!(property, Property::Operations(_));
-    let at = problem.properties.iter().position(about).expect("it has the property");
+    let is_about_operations = |property: &Property| matches!(property, Property::Operations(_));
+    let at = problem.properties.iter().position(is_about_operations);
+    let at = at.expect("the problem has a property of operations");
     let mut found = Vec::new();
     for (name, reference) in MODELS {
         let report = explore(&problem, reference, 8, MAX_STATES);
@@ -47,12 +49,14 @@ fn wrong(library: &str, client: &str, consistency: Consistency) -> String {
                 Verdict::Violated(found) => {
                     let violation = found.evidence().violation();
                     assert_eq!(violation, Violation::Operations(at), "{name}: {client}");
-                    assert!(violated, "{name}, {reductions:?}: {client} is right");
+                    assert!(violated, "{name}, {reductions:?}: {client} satisfies the property");
                 }
                 Verdict::Verified(_) => {
-                    assert!(!violated, "{name}, {reductions:?}: {client} is wrong");
+                    assert!(!violated, "{name}, {reductions:?}: {client} violates the property");
                 }
-                Verdict::Inconclusive(_) => panic!("{name}, {reductions:?}: {client} is small"),
+                Verdict::Inconclusive(_) => {
+                    panic!("{name}, {reductions:?}: inconclusive on the small client {client}")
+                }
             }
         }
         if violated {
@@ -67,7 +71,7 @@ const NOT_SC: &str = "ibm370 tso table-tso pso table-pso rmo";
 const NOT_TSO: &str = "pso table-pso rmo";
 
 #[test]
-fn a_counter() {
+fn a_counter_needs_an_atomic_increment() {
     let racy = "shared int x;
         operation int next() as n { int r = x; x = r + 1; return r; }";
     compare(racy, "nn", ["", ""]);
@@ -80,7 +84,7 @@ fn a_counter() {
 }
 
 #[test]
-fn a_register_needs_no_fence_until_its_owner_reads_another() {
+fn registers_need_fences_if_a_writer_reads_another_register() {
     let registers = "shared int x, y;
         operation void put() as a { x = 1; }
         operation void set() as b { y = 1; }
@@ -88,13 +92,13 @@ fn a_register_needs_no_fence_until_its_owner_reads_another() {
         operation int take() as d { int r = x; return r; }";
     compare(registers, "ab|d", ["", NOT_SC]);
     compare(registers, "ac|bd", [NOT_SC, NOT_SC]);
-    // The orders of two readers.
+    // Two readers may observe different orders.
     compare(registers, "ab|cd", [NOT_TSO, NOT_SC]);
-    assert_eq!(wrong(registers, "a|b|cd|dc", Consistency::Sequential), "rmo");
+    assert_eq!(violating_models(registers, "a|b|cd|dc", Consistency::Sequential), "rmo");
 }
 
 #[test]
-fn a_buffer_with_one_place() {
+fn a_one_element_buffer_needs_fences_and_one_client_of_each_kind() {
     let buffer = |fences: [&str; 2]| {
         let [put, get] = fences;
         format!(
@@ -115,12 +119,12 @@ fn a_buffer_with_one_place() {
     compare(&buffer(["", ""]), "p(p|gg)", [NOT_TSO, NOT_SC]);
     let fenced = buffer(["fence store_store;", "fence load_load, load_store;"]);
     compare(&fenced, "pp|gg", ["", NOT_SC]);
-    // Two of a kind are in each other's way.
+    // Two concurrent `get` operations interfere.
     compare(&fenced, "p(g|g)", [ALL, ALL]);
 }
 
 #[test]
-fn a_stack_with_two_elements() {
+fn a_stack_needs_atomic_operations() {
     let stack = |begin: &str, end: &str| {
         format!(
             "shared int top, cell[2];
@@ -147,7 +151,7 @@ fn a_stack_with_two_elements() {
 }
 
 #[test]
-fn an_operation_may_give_up_or_repeat() {
+fn an_operation_may_abort_or_repeat() {
     let taker = |marks: &str| {
         format!(
             "shared int x = 5;
@@ -169,8 +173,8 @@ fn an_operation_may_give_up_or_repeat() {
 }
 
 #[test]
-fn an_order_in_which_an_operation_cannot_run_does_not_count() {
-    // Alone, `wait` runs only after `go`.
+fn an_order_in_which_an_operation_blocks_or_fails_explains_nothing() {
+    // Run alone, `wait` terminates only after `go`.
     let handshake = "shared int x;
         operation int go() as g { int r = x; x = 1; return r; }
         operation int wait() as w { while (x == 0) skip; int r = x; return r; }
@@ -182,7 +186,7 @@ fn an_order_in_which_an_operation_cannot_run_does_not_count() {
 }
 
 #[test]
-fn choices_of_init_and_of_operations() {
+fn choices_of_init_and_operations_are_explored() {
     let library = "shared int x;
         init { x = choose(1..=2); }
         operation int get() as g { int r = x; return r; }
@@ -193,7 +197,7 @@ fn choices_of_init_and_of_operations() {
 }
 
 #[test]
-fn a_store_that_is_pending_when_its_operation_returns() {
+fn a_store_that_is_pending_at_the_return_breaks_linearizability() {
     let register = |fence: &str| {
         format!(
             "shared int x;
@@ -209,8 +213,8 @@ fn a_store_that_is_pending_when_its_operation_returns() {
 }
 
 #[test]
-fn a_snapshot_taken_one_by_one() {
-    // It may miss the first of two stores of different threads and see the second.
+fn a_non_atomic_snapshot_is_not_linearizable() {
+    // The snapshot may miss the first of two stores of different threads and observe the second.
     let snapshot = |begin: &str, end: &str| {
         format!(
             "shared int x, y;

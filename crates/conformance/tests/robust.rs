@@ -1,20 +1,22 @@
-//! Can verdicts about robustness be trusted? A program is robust when its traces are those of SC
-//! (\[BM08\]); here both sets are written down and compared, and every engine has to say the same.
+//! Verdicts on robustness. A program is robust if its traces are those of SC (\[BM08\]). These
+//! tests enumerate both trace sets and compare them. Every engine must agree with the comparison.
 //!
-//! - [`ask`]: trace sets, engines asked, random programs.
-//! - [`verdicts`]: robust if and only if the sets are equal, on random programs and on litmus tests.
-//! - [`evidence`]: a run that is shown is one of the weaker machine, and its trace is not one of SC.
-//! - [`counts`]: one run for each trace, and all interleavings, counted.
-//! - [`waits`]: loops that only re-read; [`cases`]: other programs decided by hand.
+//! - [`queries`]: trace sets, queries to engines, random programs.
+//! - [`verdicts`]: robust if and only if the trace sets are equal, on random programs and on litmus
+//!   tests.
+//! - [`evidence`]: the evidence is a run of the weaker machine, and its trace is not an SC trace.
+//! - [`counts`]: one execution for each trace, and the number of all interleavings.
+//! - [`spin_loops`]: spin loops, decided by hand.
+//! - [`cases`]: other programs decided by hand.
 //!
-//! Direction: both. Programs whose traces cannot be written down are passed over, so every test counts
-//! how often it could compare, and fails when that is too seldom.
+//! Direction: both. Programs whose traces cannot be enumerated are skipped. So every test counts
+//! its comparisons and fails if there are too few.
 //!
-//! `FENCEPOST_SEEDS=from..to` draws other random programs than the usual ones.
+//! `FENCEPOST_SEEDS=from..to` selects other random programs.
 
-mod ask;
 mod cases;
 mod counts;
 mod evidence;
+mod queries;
+mod spin_loops;
 mod verdicts;
-mod waits;

@@ -1,19 +1,21 @@
-//! Can the stateless engine be trusted? Held against the explicit one: verdicts, runs that show violations,
-//! outcomes; and against itself: with other numbers of search threads, stopped and resumed, with bounds on preemptions.
+//! The stateless engine agrees with the explicit engine (verdicts, evidence, outcomes) and with
+//! itself (other numbers of search threads, interrupted and resumed, with bounds on preemptions).
 //!
-//! - [`ask`]: engines asked, answers compared.
-//! - [`agreement`]: random programs; [`corpus`]: the corpus, and which of its programs are robust.
-//! - [`edges`]: programs decided by hand.
-//! - [`repeated`]: the same answer every time; [`preempted`]: bounds on preemptions.
+//! - [`queries`]: queries to engines, comparisons of answers, random programs.
+//! - [`agreement`]: random programs.
+//! - [`corpus`]: the corpus, and which of its programs are robust.
+//! - [`corner_cases`]: programs decided by hand.
+//! - [`reproducibility`]: the same answer for every number of threads and after a resumption.
+//! - [`preemption_bounds`]: bounds on preemptions.
 //!
-//! Direction: both under SC; under TSO and PSO the engine may not know. Programs that are too large are passed over, so
-//! every test counts how often it could compare, and fails when that is too seldom.
+//! Direction: both under SC. Under TSO and PSO the engine may be inconclusive. Programs that are
+//! too large are skipped. So every test counts its comparisons and fails if there are too few.
 //!
-//! `FENCEPOST_SEEDS=from..to` draws other random programs than the usual ones.
+//! `FENCEPOST_SEEDS=from..to` selects other random programs.
 
 mod agreement;
-mod ask;
+mod corner_cases;
 mod corpus;
-mod edges;
-mod preempted;
-mod repeated;
+mod preemption_bounds;
+mod queries;
+mod reproducibility;

@@ -1,18 +1,18 @@
-//! Can the translation by contexts be trusted? What it reaches under SC is to be what the original reaches
-//! under the model within the bound: no state of shared memory missing, none added \[Zac\].
+//! The translation by contexts is exact: it reaches the same shared memories under SC as the
+//! original reaches under the model within the bound \[Zac\].
 //!
-//! - [`explore`]: everything that a translation reaches under SC.
-//! - [`compare`](mod@compare): one program, both models, both bounds, k from 0 on, against the instrumented reference
-//!   interpreter.
+//! - [`explore`]: explores a translation under SC.
+//! - [`compare`](mod@compare): compares one program with the instrumented reference interpreter,
+//!   for both models, both bounds, and k from 0 on.
 //! - [`corpus`]: programs of the corpus.
 //! - [`random`]: random programs.
 //! - [`engine`]: the engine that searches translations.
-//! - [`mutations`]: would any of this notice an error in a rule?
+//! - [`mutations`]: mutations of the rules are detected.
 //!
-//! Direction: both. A search that is cut short compares nothing, so every test counts how often it could
-//! compare, and fails when that is too seldom.
+//! Direction: both. A search that is cut short is not compared. So every test counts its
+//! comparisons and fails if there are too few.
 //!
-//! `FENCEPOST_SEEDS=from..to` draws other random programs than the usual ones.
+//! `FENCEPOST_SEEDS=from..to` selects other random programs.
 
 mod compare;
 mod corpus;

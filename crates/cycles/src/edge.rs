@@ -1,19 +1,20 @@
-//! Edges: the steps of a cycle, with the names that diy gives them.
+//! Edges of cycles, with the names of diy.
 //!
-//! An edge goes from one access to the next. It is a *communication* (read-from, from-read, coherence; external when
-//! it leaves the thread), or *program order* (plain or with a fence between the accesses, to the same location or to
-//! another one), or the inside of an exchange. Each knows what it leaves and what it reaches: `PodWR` starts at a
-//! store and ends at a load of a different location.
+//! An edge leads from one access to the next. It is a *communication* (read-from, from-read or
+//! coherence; external if it leads to another thread), or *program order* (plain or with a fence
+//! between the accesses, to the same or to a different location), or leads from the load to the
+//! store of an exchange. An edge determines the kinds of its accesses: `PodWR` leads from a store
+//! to a load of a different location.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
-    /// It stores: `W`.
+    /// A store: `W`.
     Store,
-    /// It loads: `R`.
+    /// A load: `R`.
     Load,
 }
 
@@ -26,41 +27,41 @@ impl fmt::Display for Access {
     }
 }
 
-/// Whether a communication stays in its thread.
+/// Whether a communication leads to another thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reach {
-    /// It stays: `i`.
+    /// Within one thread: `i`.
     Internal,
-    /// It goes to another thread: `e`.
+    /// To another thread: `e`.
     External,
 }
 
-/// Where program order leads.
+/// Whether an edge of program order changes the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum LocationChange {
     /// To the same location: `s`.
     Same,
     /// To a different location: `d`.
     Different,
 }
 
-/// The fence instructions of x86.
+/// A fence instruction of x86.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fence {
     /// `MFENCE`, a full fence.
     Full,
-    /// `SFENCE`, between stores.
+    /// `SFENCE`, a store-store fence.
     Stores,
-    /// `LFENCE`, after loads.
+    /// `LFENCE`, a fence after loads.
     Loads,
 }
 
 impl Fence {
-    /// All of them.
+    /// All fence instructions.
     pub const ALL: [Fence; 3] = [Fence::Full, Fence::Stores, Fence::Loads];
 
-    /// The name in an edge.
-    fn word(self) -> &'static str {
+    /// Returns the prefix of an edge with this fence.
+    fn edge_prefix(self) -> &'static str {
         match self {
             Fence::Full => "MFence",
             Fence::Stores => "SFence",
@@ -68,7 +69,7 @@ impl Fence {
         }
     }
 
-    /// The name of the instruction, in lower case.
+    /// Returns the name of the instruction, in lower case.
     pub fn instruction(self) -> &'static str {
         match self {
             Fence::Full => "mfence",
@@ -78,64 +79,64 @@ impl Fence {
     }
 }
 
-/// One step of a cycle. The order of the variants is the order in which diy sorts the rotations of a cycle.
+/// An edge of a cycle. diy sorts the rotations of a cycle by the order of these variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Edge {
-    /// Read-from, `Rfe` and `Rfi`: the load gets its value from the store.
+    /// Read-from, `Rfe` and `Rfi`: the load reads the value of the store.
     ReadFrom(Reach),
-    /// From-read, `Fre` and `Fri`: the load gets its value from before the store.
+    /// From-read, `Fre` and `Fri`: the load reads a value that the store overwrites.
     FromRead(Reach),
     /// Coherence, `Coe` and `Coi`: the first store reaches memory before the second.
     Coherence(Reach),
     /// Program order, `PodWR`, `PosRR`, ...
-    Order(Place, Access, Access),
+    ProgramOrder(LocationChange, Access, Access),
     /// Program order with a fence in between, `MFencedWR`, `SFencesWW`, ...
-    Fenced(Fence, Place, Access, Access),
+    Fenced(Fence, LocationChange, Access, Access),
     /// From the load to the store of one `XCHG`: `Exch`.
     Exchange,
 }
 
 impl Edge {
-    /// What the edge leaves.
+    /// Returns the kind of the access at the start of the edge.
     pub fn source(self) -> Access {
         match self {
             Edge::ReadFrom(_) | Edge::Coherence(_) => Access::Store,
             Edge::FromRead(_) | Edge::Exchange => Access::Load,
-            Edge::Order(_, source, _) | Edge::Fenced(_, _, source, _) => source,
+            Edge::ProgramOrder(_, source, _) | Edge::Fenced(_, _, source, _) => source,
         }
     }
 
-    /// What the edge reaches.
+    /// Returns the kind of the access at the end of the edge.
     pub fn target(self) -> Access {
         match self {
             Edge::ReadFrom(_) => Access::Load,
             Edge::FromRead(_) | Edge::Coherence(_) | Edge::Exchange => Access::Store,
-            Edge::Order(_, _, target) | Edge::Fenced(_, _, _, target) => target,
+            Edge::ProgramOrder(_, _, target) | Edge::Fenced(_, _, _, target) => target,
         }
     }
 
-    /// Whether the edge leaves its thread.
+    /// Returns whether the edge leads to another thread.
     pub fn is_external(self) -> bool {
         self.reach() == Some(Reach::External)
     }
 
-    /// Whether the edge leaves its location.
+    /// Returns whether the edge leads to a different location.
     pub fn changes_location(self) -> bool {
-        self.place() == Some(Place::Different)
+        self.location_change() == Some(LocationChange::Different)
     }
 
-    /// How far a communication reaches; `None` for the other edges.
+    /// Returns the reach of a communication, or `None` for other edges.
     pub fn reach(self) -> Option<Reach> {
         match self {
             Edge::ReadFrom(reach) | Edge::FromRead(reach) | Edge::Coherence(reach) => Some(reach),
-            Edge::Order(..) | Edge::Fenced(..) | Edge::Exchange => None,
+            Edge::ProgramOrder(..) | Edge::Fenced(..) | Edge::Exchange => None,
         }
     }
 
     /// Where program order leads, with or without a fence; `None` for the other edges.
-    pub fn place(self) -> Option<Place> {
+    pub fn location_change(self) -> Option<LocationChange> {
         match self {
-            Edge::Order(place, _, _) | Edge::Fenced(_, place, _, _) => Some(place),
+            Edge::ProgramOrder(change, _, _) | Edge::Fenced(_, change, _, _) => Some(change),
             Edge::ReadFrom(_) | Edge::FromRead(_) | Edge::Coherence(_) | Edge::Exchange => None,
         }
     }
@@ -148,35 +149,38 @@ impl Edge {
         }
         let ends = [Access::Store, Access::Load];
         let ends = ends.iter().flat_map(|a| ends.map(|b| (*a, b)));
-        let places = [Place::Same, Place::Different];
-        let orders = || places.iter().flat_map(|p| ends.clone().map(|(a, b)| (*p, a, b)));
-        all.extend(orders().map(|(place, a, b)| Edge::Order(place, a, b)));
+        let changes = [LocationChange::Same, LocationChange::Different];
+        let orders = || changes.iter().flat_map(|p| ends.clone().map(|(a, b)| (*p, a, b)));
+        all.extend(orders().map(|(change, a, b)| Edge::ProgramOrder(change, a, b)));
         for fence in Fence::ALL {
-            all.extend(orders().map(|(place, a, b)| Edge::Fenced(fence, place, a, b)));
+            all.extend(orders().map(|(change, a, b)| Edge::Fenced(fence, change, a, b)));
         }
         all.push(Edge::Exchange);
         all
     }
 
-    /// The edges that a pattern stands for: an edge's name, where `*` stands for any one letter. `Pod**` is the four
-    /// edges `PodWW PodWR PodRW PodRR`.
+    /// Returns the edges that match a pattern: the name of an edge, in which `*` matches any
+    /// letter. `Pod**` matches the four edges `PodWW PodWR PodRW PodRR`.
     ///
     /// # Errors
-    /// When the pattern stands for no edge.
+    /// If the pattern matches no edge.
     pub fn matching(pattern: &str) -> Result<Vec<Edge>, UnknownEdge> {
-        let modern = modern(pattern);
-        let fits = |edge: &Edge| {
+        let pattern_now = current_name(pattern);
+        let matches = |edge: &Edge| {
             let name = edge.to_string();
-            name.len() == modern.len()
-                && name.bytes().zip(modern.bytes()).all(|(is, want)| want == b'*' || is == want)
+            name.len() == pattern_now.len()
+                && name
+                    .bytes()
+                    .zip(pattern_now.bytes())
+                    .all(|(is, want)| want == b'*' || is == want)
         };
-        let edges: Vec<Edge> = Edge::all().into_iter().filter(fits).collect();
+        let edges: Vec<Edge> = Edge::all().into_iter().filter(matches).collect();
         if edges.is_empty() { Err(UnknownEdge(pattern.to_string())) } else { Ok(edges) }
     }
 }
 
-/// diy's older names for coherence (`Ws` for write serialisation), in today's words.
-fn modern(name: &str) -> &str {
+/// Translates diy's old names for coherence (`Ws`, write serialisation) to the current names.
+fn current_name(name: &str) -> &str {
     match name {
         "Wse" | "Ws" => "Coe",
         "Wsi" => "Coi",
@@ -190,9 +194,9 @@ impl fmt::Display for Edge {
             Edge::ReadFrom(reach) => ("Rf", reach),
             Edge::FromRead(reach) => ("Fr", reach),
             Edge::Coherence(reach) => ("Co", reach),
-            Edge::Order(place, a, b) => return write!(f, "Po{}{a}{b}", place.letter()),
-            Edge::Fenced(fence, place, a, b) => {
-                return write!(f, "{}{}{a}{b}", fence.word(), place.letter());
+            Edge::ProgramOrder(change, a, b) => return write!(f, "Po{}{a}{b}", change.letter()),
+            Edge::Fenced(fence, change, a, b) => {
+                return write!(f, "{}{}{a}{b}", fence.edge_prefix(), change.letter());
             }
             Edge::Exchange => return f.write_str("Exch"),
         };
@@ -204,22 +208,22 @@ impl fmt::Display for Edge {
     }
 }
 
-impl Place {
+impl LocationChange {
     fn letter(self) -> char {
         match self {
-            Place::Same => 's',
-            Place::Different => 'd',
+            LocationChange::Same => 's',
+            LocationChange::Different => 'd',
         }
     }
 }
 
-/// A word that names no edge.
+/// A word that is not the name of an edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownEdge(pub String);
 
 impl fmt::Display for UnknownEdge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` names no edge of a cycle", self.0)
+        write!(f, "unknown edge `{}`; examples of edges: PodWR, MFencedWR, Rfe, Fre, Coe", self.0)
     }
 }
 
@@ -229,9 +233,9 @@ impl FromStr for Edge {
     type Err = UnknownEdge;
 
     fn from_str(name: &str) -> Result<Edge, UnknownEdge> {
-        let modern = modern(name);
+        let current = current_name(name);
         let mut all = Edge::all().into_iter();
-        all.find(|edge| edge.to_string() == modern).ok_or_else(|| UnknownEdge(name.to_string()))
+        all.find(|edge| edge.to_string() == current).ok_or_else(|| UnknownEdge(name.to_string()))
     }
 }
 
@@ -240,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_read_back() {
+    fn every_edge_is_parsed_from_its_name() {
         let all = Edge::all();
         assert_eq!(all.len(), 6 + 8 + 24 + 1);
         assert!(all.is_sorted());
@@ -250,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn old_names_are_known() {
+    fn old_names_are_parsed() {
         assert_eq!("Wse".parse(), Ok(Edge::Coherence(Reach::External)));
         assert_eq!("Ws".parse(), Ok(Edge::Coherence(Reach::External)));
         assert_eq!("Wsi".parse(), Ok(Edge::Coherence(Reach::Internal)));
@@ -258,9 +262,9 @@ mod tests {
     }
 
     #[test]
-    fn a_star_is_any_letter() {
+    fn a_star_matches_any_letter() {
         let names = |pattern| {
-            let edges = Edge::matching(pattern).expect("the pattern fits");
+            let edges = Edge::matching(pattern).expect("the pattern matches an edge");
             edges.iter().map(Edge::to_string).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names("Pod**"), "PodWW PodWR PodRW PodRR");

@@ -1,44 +1,49 @@
-//! All critical cycles up to a length.
+//! Generates all critical cycles up to a length.
 //!
-//! A cycle is *critical* when no part of it can be left out. Source: \[SS88\]; here for cycles of named edges:
-//! - No two edges of program order follow each other, with or without fences: the first and the last access would do.
-//! - No two communications follow each other, both internal or both external, that are one communication together:
-//!   read-from and from-read, from-read and coherence, coherence and coherence. What remains of neighbours is
-//!   coherence or from-read and then read-from: a store that is read by a third thread, as in `IRIW` and `WRW+WR`.
+//! A cycle is *critical* if it cannot be shortened. Source: \[SS88\]. For cycles of named edges
+//! this means:
+//! - An edge of program order, with or without a fence, does not follow another one: an edge from
+//!   the first to the last access could replace both.
+//! - Of two consecutive communications that are both internal or both external, the composition
+//!   is not a communication. This excludes read-from then from-read, from-read then coherence,
+//!   and coherence then coherence. It allows coherence or from-read, then read-from: a third
+//!   thread reads the store, as in `IRIW` and `WRW+WR`.
 //!
-//! With plain and fenced program order to different locations and external communications, this gives the classic
-//! cycles: a thread has one access or two, to different locations, and a location has two or three, of different
-//! threads. Internal communications, program order to the same location and exchanges make threads longer, as in
-//! `po-rfi-po`: an external communication beside an internal one could be shortened, and stays, because what the
-//! thread does is another program.
+//! With external communications and program order to different locations, plain or fenced, this
+//! gives the classic critical cycles. A thread has one access, or two accesses to different
+//! locations. A location has two or three accesses of different threads. Internal communications,
+//! program order to the same location and exchanges make threads longer, as in `po-rfi-po`. An
+//! external communication next to an internal one could be shortened, but is kept, because it
+//! gives a different program.
 //!
-//! diy has looser settings, in which program order follows program order (`poW-po`). [`Cycle::new`] takes such cycles;
-//! they are not generated.
+//! diy has less strict settings, in which program order follows program order (`poW-po`).
+//! [`Cycle::new`] accepts such cycles, but they are not generated.
 
 use std::collections::BTreeSet;
 
 use crate::cycle::Cycle;
-use crate::edge::{Edge, Fence, Place, Reach};
+use crate::edge::{Edge, Fence, LocationChange, Reach};
 
-/// The edges of the default suite: external communications, and program order to different locations, plain and with
-/// each fence.
+/// Returns the edges of the default suite: external communications, and program order to different
+/// locations, plain and with each fence.
 pub fn default_edges() -> Vec<Edge> {
-    let wanted = |edge: &Edge| match edge {
+    let is_default = |edge: &Edge| match edge {
         Edge::ReadFrom(reach) | Edge::FromRead(reach) | Edge::Coherence(reach) => {
             *reach == Reach::External
         }
-        Edge::Order(place, _, _)
-        | Edge::Fenced(Fence::Full | Fence::Stores | Fence::Loads, place, _, _) => {
-            *place == Place::Different
+        Edge::ProgramOrder(change, _, _)
+        | Edge::Fenced(Fence::Full | Fence::Stores | Fence::Loads, change, _, _) => {
+            *change == LocationChange::Different
         }
         Edge::Exchange => false,
     };
-    Edge::all().into_iter().filter(wanted).collect()
+    Edge::all().into_iter().filter(is_default).collect()
 }
 
-/// All critical cycles of at most `length` of these edges, each once, by length and then by name.
+/// Returns all critical cycles of at most `length` of these edges, without duplicates, sorted by
+/// length and then by name.
 ///
-/// Their number grows with the number of edges to the power of half the length.
+/// The number of cycles grows with the number of edges to the power of half the length.
 ///
 /// ```
 /// use fencepost_cycles::{Edge, generate};
@@ -55,11 +60,12 @@ pub fn generate(length: usize, edges: &[Edge]) -> Vec<Cycle> {
     all
 }
 
-/// Adds the cycles that begin with `path`. Paths begin where a thread does, so they are whole after an external edge.
+/// Adds the cycles that extend `path`. A path starts at the start of a thread, so it can only be
+/// closed after an external edge.
 fn extend(path: &mut Vec<Edge>, length: usize, edges: &[Edge], found: &mut BTreeSet<Cycle>) {
     if let [first, .., last] = path.as_slice()
         && last.is_external()
-        && follows(*last, *first)
+        && may_follow(*last, *first)
     {
         found.extend(Cycle::new(path));
     }
@@ -67,7 +73,7 @@ fn extend(path: &mut Vec<Edge>, length: usize, edges: &[Edge], found: &mut BTree
         return;
     }
     for edge in edges {
-        if path.last().is_none_or(|last| follows(*last, *edge)) {
+        if path.last().is_none_or(|last| may_follow(*last, *edge)) {
             path.push(*edge);
             extend(path, length, edges, found);
             path.pop();
@@ -75,25 +81,26 @@ fn extend(path: &mut Vec<Edge>, length: usize, edges: &[Edge], found: &mut BTree
     }
 }
 
-/// Whether one edge may follow another in a critical cycle.
-fn follows(a: Edge, b: Edge) -> bool {
-    let both_order = a.place().is_some() && b.place().is_some();
-    let alike = a.reach().is_some() && a.reach() == b.reach();
-    a.target() == b.source() && !both_order && !(alike && composes(a, b))
+/// Returns whether edge `b` may follow edge `a` in a critical cycle.
+fn may_follow(a: Edge, b: Edge) -> bool {
+    let both_program_order = a.location_change().is_some() && b.location_change().is_some();
+    let same_reach = a.reach().is_some() && a.reach() == b.reach();
+    a.target() == b.source() && !both_program_order && !(same_reach && compose(a, b))
 }
 
-/// Whether two communications in a row are one. (Their accesses fit: before coherence there is from-read or coherence.)
-fn composes(a: Edge, b: Edge) -> bool {
-    let read = matches!(a, Edge::ReadFrom(_));
+/// Returns whether two consecutive communications compose to one. The caller checks that their
+/// accesses match, so only from-read or coherence can precede coherence.
+fn compose(a: Edge, b: Edge) -> bool {
+    let a_is_read_from = matches!(a, Edge::ReadFrom(_));
     match b {
-        Edge::FromRead(_) => read,
+        Edge::FromRead(_) => a_is_read_from,
         Edge::Coherence(_) => true,
-        Edge::ReadFrom(_) | Edge::Order(..) | Edge::Fenced(..) | Edge::Exchange => false,
+        Edge::ReadFrom(_) | Edge::ProgramOrder(..) | Edge::Fenced(..) | Edge::Exchange => false,
     }
 }
 
-/// Whether a cycle is critical: see the header of this file.
+/// Returns whether a cycle is critical, as defined in the module header.
 pub fn is_critical(cycle: &Cycle) -> bool {
     let next = cycle.edges().iter().cycle().skip(1);
-    cycle.edges().iter().zip(next).all(|(a, b)| follows(*a, *b))
+    cycle.edges().iter().zip(next).all(|(a, b)| may_follow(*a, *b))
 }

@@ -1,19 +1,20 @@
-//! Litmus tests from critical cycles, with the names that the community gives them.
+//! Generates litmus tests from critical cycles, with their conventional names.
 //!
-//! A behaviour that is not sequentially consistent has a cycle: accesses in program order and communications between
-//! threads that lead back to where they began. Turned round, each cycle makes a test: the smallest program with these
-//! accesses, and a condition on final values that holds when the cycle has happened. Whether the condition can hold is
-//! then a question about the memory model, and the tests of all short cycles ask about all its corners. This is how
-//! diy makes tests; names, layout and the choice of the first thread are those of diy for x86.
+//! A behaviour that is not sequentially consistent has a cycle of program order and
+//! communications between threads. Conversely, each cycle defines a litmus test: the smallest
+//! program with these accesses, and a condition on the final values that holds exactly if the
+//! cycle occurs. The memory model determines whether the condition can hold. The tests of all
+//! short cycles together exercise all relaxations of a model. The tool diy generates tests in
+//! this way. Names, layout and the choice of the first thread are those of diy for x86.
 //!
-//! The rooms:
-//! - [`edge`](Edge): the steps of cycles and their names.
-//! - [`cycle`](Cycle): which edges make a cycle, and which rotation stands for it.
+//! Modules:
+//! - [`edge`](Edge): the edges of cycles and their names.
+//! - [`cycle`](Cycle): the rules for cycles, and their canonical rotation.
 //! - [`name`](Cycle::name): `SB`, `MP+po+mfence`, `IRIW+mfences`.
-//! - [`litmus`](Cycle::test): the test as text; [`x86`]: its instructions.
+//! - [`litmus`](Cycle::litmus_text): the test as text; [`x86`]: its instructions.
 //! - [`generate`](generate()): all critical cycles up to a length.
 //!
-//! Direction: nothing is said here about what a model allows.
+//! Direction: none. This crate does not decide what a memory model allows.
 
 mod cycle;
 mod edge;
@@ -22,6 +23,6 @@ mod litmus;
 mod name;
 pub mod x86;
 
-pub use cycle::{Cycle, Fault};
-pub use edge::{Access, Edge, Fence, Place, Reach, UnknownEdge};
+pub use cycle::{Cycle, CycleError};
+pub use edge::{Access, Edge, Fence, LocationChange, Reach, UnknownEdge};
 pub use generate::{default_edges, generate, is_critical};

@@ -1,20 +1,22 @@
-//! Names of cycles, as the community gives them: `SB`, `MP+mfence+po`, `IRIW+mfences`.
+//! The conventional names of cycles: `SB`, `MP+mfence+po`, `IRIW+mfences`.
 //!
-//! A name has two parts. The *family* says how the threads begin and end: for each thread its first and last access,
-//! `WW+RR` for two threads of which one stores twice and the other loads twice. Many families have names of their own
-//! (`WW+RR` is `MP`, message passing); the others are called by the accesses. Cycles about one location are `CoRR`,
+//! A name has two parts. The *family* is the first and last access of each thread: `WW+RR` for one
+//! thread that stores twice and one that loads twice. Many families have a name (`WW+RR` is `MP`,
+//! message passing). The accesses are the name of the others. Cycles with one location are `CoRR`,
 //! `CoWW` and so on.
-//! The rest says what lies inside the threads: for each thread that has more than one access its edges, joined by
-//! `-`. One word stands for all threads when they are alike (`mfences`), none when all is plain program order.
 //!
-//! Program order is written without its accesses, as they follow from the family and from the neighbours. Only
-//! between two edges of program order they do not, and the access in the middle is named: `poW-mfence`.
-//! The name and the first rotation of a cycle determine each other.
+//! The suffix describes the edges inside the threads: for each thread with more than one access,
+//! its edges, joined by `-`. If all threads have the same edges, they are written once, with an
+//! `s` (`mfences`). The suffix is empty if all edges are plain program order.
+//!
+//! The accesses of program order are omitted, because the family and the neighbouring edges
+//! determine them. The exception is the access between two edges of program order: `poW-mfence`.
+//! The name and the canonical rotation of a cycle determine each other.
 
 use crate::cycle::{Cycle, ends};
-use crate::edge::{Edge, Fence, Place, Reach};
+use crate::edge::{Edge, Fence, LocationChange, Reach};
 
-/// The families with a name of their own. Source: the names of diy, after the papers on Power and ARM.
+/// The families with a name. Source: the names of diy, after the papers on Power and ARM.
 const FAMILIES: &[(&str, &str)] = &[
     ("WR+WR", "SB"),
     ("WR+WR+WR", "3.SB"),
@@ -47,8 +49,8 @@ const FAMILIES: &[(&str, &str)] = &[
     ("W+RW+W+RW", "IRWIW"),
 ];
 
-/// The families of cycles about one location.
-const COHERENCE: &[(&str, &str)] = &[
+/// The families of cycles with one location.
+const COHERENCE_FAMILIES: &[(&str, &str)] = &[
     ("WW", "CoWW"),
     ("RW", "CoRW1"),
     ("W+RW", "CoRW2"),
@@ -58,27 +60,28 @@ const COHERENCE: &[(&str, &str)] = &[
 ];
 
 impl Cycle {
-    /// The name of the test: see the header of this file.
+    /// Returns the name of the test, as defined in the module header.
     ///
     /// ```
     /// let cycle: fencepost_cycles::Cycle = "PodWW Rfe MFencedRR Fre".parse()?;
     /// assert_eq!(cycle.name(), "MP+po+mfence");
-    /// # Ok::<(), fencepost_cycles::Fault>(())
+    /// # Ok::<(), fencepost_cycles::CycleError>(())
     /// ```
     pub fn name(&self) -> String {
         let family = self.family();
-        let inside: Vec<String> = self.threads().filter(|t| t.len() > 1).map(inside).collect();
-        let alike = inside.windows(2).all(|pair| pair[0] == pair[1]);
-        match inside.as_slice() {
+        let suffixes: Vec<String> =
+            self.threads().filter(|t| t.len() > 1).map(thread_suffix).collect();
+        let all_equal = suffixes.windows(2).all(|pair| pair[0] == pair[1]);
+        match suffixes.as_slice() {
             [] => family,
-            [one, ..] if alike && one == "po" => family,
+            [one, ..] if all_equal && one == "po" => family,
             [one] if one == "pos" => family,
-            [one, _, ..] if alike => format!("{family}+{one}s"),
-            [_, ..] => format!("{family}+{}", inside.join("+")),
+            [one, _, ..] if all_equal => format!("{family}+{one}s"),
+            [_, ..] => format!("{family}+{}", suffixes.join("+")),
         }
     }
 
-    /// The first part of the name.
+    /// Returns the family: the first part of the name.
     pub fn family(&self) -> String {
         let threads: Vec<String> = self
             .threads()
@@ -92,26 +95,27 @@ impl Cycle {
             let entry = table.iter().find(|(ends, _)| *ends == key);
             entry.map(|(_, name)| name.to_string())
         };
-        let special = if self.one_location() { known(COHERENCE) } else { None };
+        let special = if self.has_one_location() { known(COHERENCE_FAMILIES) } else { None };
         special.or_else(|| known(FAMILIES)).unwrap_or(key)
     }
 }
 
-/// What a thread does between its first and last access.
-fn inside(thread: &[Edge]) -> String {
-    let (_, edges) = thread.split_last().expect("a thread has an edge that leaves it");
+/// Returns the suffix of a thread: its edges from the first to the last access.
+fn thread_suffix(thread: &[Edge]) -> String {
+    let (_, edges) = thread.split_last().expect("a thread has an external edge");
     let mut words = Vec::new();
     for (at, edge) in edges.iter().enumerate() {
         let next = edges.get(at + 1);
-        let both = edge.place().is_some() && next.is_some_and(|next| next.place().is_some());
-        let middle = if both { edge.target().to_string() } else { String::new() };
-        words.push(format!("{}{middle}", word(*edge)));
+        let both_program_order = edge.location_change().is_some()
+            && next.is_some_and(|next| next.location_change().is_some());
+        let middle = if both_program_order { edge.target().to_string() } else { String::new() };
+        words.push(format!("{}{middle}", edge_word(*edge)));
     }
     words.join("-")
 }
 
-/// An edge's word in a name.
-fn word(edge: Edge) -> &'static str {
+/// Returns the word for an edge in a name.
+fn edge_word(edge: Edge) -> &'static str {
     match edge {
         Edge::ReadFrom(Reach::Internal) => "rfi",
         Edge::ReadFrom(Reach::External) => "rfe",
@@ -119,14 +123,14 @@ fn word(edge: Edge) -> &'static str {
         Edge::FromRead(Reach::External) => "fre",
         Edge::Coherence(Reach::Internal) => "coi",
         Edge::Coherence(Reach::External) => "coe",
-        Edge::Order(Place::Same, _, _) => "pos",
-        Edge::Order(Place::Different, _, _) => "po",
-        Edge::Fenced(Fence::Full, Place::Same, _, _) => "mfences",
-        Edge::Fenced(Fence::Full, Place::Different, _, _) => "mfence",
-        Edge::Fenced(Fence::Stores, Place::Same, _, _) => "sfences",
-        Edge::Fenced(Fence::Stores, Place::Different, _, _) => "sfence",
-        Edge::Fenced(Fence::Loads, Place::Same, _, _) => "lfences",
-        Edge::Fenced(Fence::Loads, Place::Different, _, _) => "lfence",
+        Edge::ProgramOrder(LocationChange::Same, _, _) => "pos",
+        Edge::ProgramOrder(LocationChange::Different, _, _) => "po",
+        Edge::Fenced(Fence::Full, LocationChange::Same, _, _) => "mfences",
+        Edge::Fenced(Fence::Full, LocationChange::Different, _, _) => "mfence",
+        Edge::Fenced(Fence::Stores, LocationChange::Same, _, _) => "sfences",
+        Edge::Fenced(Fence::Stores, LocationChange::Different, _, _) => "sfence",
+        Edge::Fenced(Fence::Loads, LocationChange::Same, _, _) => "lfences",
+        Edge::Fenced(Fence::Loads, LocationChange::Different, _, _) => "lfence",
         Edge::Exchange => "rmw",
     }
 }

@@ -1,17 +1,18 @@
-//! x86 instructions as the text of a litmus test. Everything that writes such a test uses this printer: the
-//! tests of cycles, the export of programs, and the text that herd hashes.
+//! Prints x86 instructions for litmus tests. All writers of x86 tests use this printer: the tests
+//! of cycles, the export of programs, and the text that herd hashes.
 //!
-//! The printer is in this crate because the crate depends on none of ours, so that front ends and exports may both
-//! use it. An instruction is a name with operands here; which instructions mean what is not known.
+//! The printer is in this crate because the crate has no dependencies in this workspace, so both
+//! front ends and exports can use it. An instruction is a name with operands; the printer does
+//! not interpret it.
 //!
 //! ```
-//! use fencepost_cycles::x86::{Instruction, Layout, Operand, Syntax};
+//! use fencepost_cycles::x86::{Instruction, Operand, Spacing, Syntax};
 //! let operands = vec![Operand::Memory("x".into()), Operand::Number(1)];
 //! let store = Instruction { lock: false, name: "mov", width: None, operands };
-//! assert_eq!(store.text(Syntax::Intel, Layout::Diy), "MOV [x],$1");
+//! assert_eq!(store.text(Syntax::Intel, Spacing::Diy), "MOV [x],$1");
 //! ```
 
-/// The registers that tests use, by their 64-bit and 32-bit names. Those that hold the stack are left out.
+/// The 64-bit and 32-bit names of the registers that tests use. The stack registers are excluded.
 pub const REGISTERS: [(&str, &str); 14] = [
     ("rax", "eax"),
     ("rbx", "ebx"),
@@ -29,28 +30,28 @@ pub const REGISTERS: [(&str, &str); 14] = [
     ("r15", "r15d"),
 ];
 
-/// How many of them the architecture `X86` has.
-pub const OLD_REGISTERS: usize = 6;
+/// The number of [`REGISTERS`] in the architecture `X86`. They come first.
+pub const X86_REGISTER_COUNT: usize = 6;
 
-/// How an architecture of herd writes instructions.
+/// The instruction syntax of an architecture of herd.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Syntax {
     /// `X86`: `MOV EAX,[x]`.
     Intel,
-    /// `X86_64`: `movl (x),%eax`. `cmpxchg` has its destination first all the same.
+    /// `X86_64`: `movl (x),%eax`. The destination is last, except in `cmpxchg`.
     Att,
 }
 
-/// Who writes the text.
+/// The tool whose spacing is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Layout {
-    /// The generator diy, and people: `LOCK INC [x]`.
+pub enum Spacing {
+    /// The generator diy, also used by people: `LOCK INC [x]`.
     Diy,
-    /// herd, when it writes back what it has read: `LOCK; INC  [x]`.
+    /// herd, when it prints a test that it has parsed: `LOCK; INC  [x]`.
     Herd,
 }
 
-/// An operand.
+/// An operand of an instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Operand {
     /// A number.
@@ -66,18 +67,18 @@ pub enum Operand {
 /// An instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction<'a> {
-    /// Whether it has the prefix `LOCK`.
+    /// Whether the instruction has the prefix `LOCK`.
     pub lock: bool,
-    /// Its name in lower case, without its width.
+    /// The name in lower case, without the width suffix.
     pub name: &'a str,
-    /// The width that a suffix says, in bits.
+    /// The width of the suffix, in bits.
     pub width: Option<u8>,
-    /// Its operands, the destination first.
+    /// The operands, the destination first.
     pub operands: Vec<Operand>,
 }
 
 impl Syntax {
-    /// A register, by its name in lower case.
+    /// Formats the name of a register, given in lower case.
     pub fn register(self, name: &str) -> String {
         match self {
             Syntax::Intel => name.to_ascii_uppercase(),
@@ -85,7 +86,7 @@ impl Syntax {
         }
     }
 
-    /// A name of an instruction.
+    /// Formats the name of an instruction, given in lower case.
     pub fn name(self, name: &str) -> String {
         match self {
             Syntax::Intel => name.to_ascii_uppercase(),
@@ -108,13 +109,13 @@ impl Syntax {
 }
 
 impl Instruction<'_> {
-    /// An instruction without operands and prefix.
+    /// Returns an instruction without operands and prefix.
     pub fn plain(name: &str) -> Instruction<'_> {
         Instruction { lock: false, name, width: None, operands: Vec::new() }
     }
 
-    /// The text of the instruction.
-    pub fn text(&self, syntax: Syntax, layout: Layout) -> String {
+    /// Returns the text of the instruction.
+    pub fn text(&self, syntax: Syntax, spacing: Spacing) -> String {
         let suffix = match self.width {
             Some(8) => "b",
             Some(16) => "w",
@@ -128,21 +129,22 @@ impl Instruction<'_> {
             operands.reverse();
         }
         let name = syntax.name(&format!("{}{suffix}", self.name));
-        let lock = match (self.lock, layout) {
+        let lock = match (self.lock, spacing) {
             (false, _) => String::new(),
-            (true, Layout::Diy) => syntax.name("lock "),
-            (true, Layout::Herd) => syntax.name("lock; "),
+            (true, Spacing::Diy) => syntax.name("lock "),
+            (true, Spacing::Herd) => syntax.name("lock; "),
         };
-        let space = match (operands.len(), syntax, layout) {
+        let space = match (operands.len(), syntax, spacing) {
             (0, ..) => "",
-            (1, Syntax::Intel, Layout::Herd) => "  ",
-            (_, Syntax::Intel | Syntax::Att, Layout::Diy | Layout::Herd) => " ",
+            (1, Syntax::Intel, Spacing::Herd) => "  ",
+            (_, Syntax::Intel | Syntax::Att, Spacing::Diy | Spacing::Herd) => " ",
         };
         format!("{lock}{name}{space}{}", operands.join(","))
     }
 }
 
-/// The program of a test: threads side by side, each column as wide as its widest cell. Rows end with a new line.
+/// Formats the program of a test: one column for each thread, padded to its widest cell. Each row
+/// ends with a newline.
 pub fn table(columns: &[Vec<String>]) -> String {
     let width = |cells: &[String]| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
     let height = columns.iter().map(Vec::len).max().unwrap_or(0);
@@ -158,16 +160,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_syntax_has_its_order_and_each_layout_its_spaces() {
+    fn operand_order_depends_on_syntax_and_spaces_on_spacing() {
         let memory = || Operand::Memory("x".into());
         let register = || Operand::Register("eax".into());
         let all = |lock, name, width, operands: Vec<Operand>| {
             let instruction = Instruction { lock, name, width, operands };
             [
-                instruction.text(Syntax::Intel, Layout::Diy),
-                instruction.text(Syntax::Att, Layout::Diy),
-                instruction.text(Syntax::Intel, Layout::Herd),
-                instruction.text(Syntax::Att, Layout::Herd),
+                instruction.text(Syntax::Intel, Spacing::Diy),
+                instruction.text(Syntax::Att, Spacing::Diy),
+                instruction.text(Syntax::Intel, Spacing::Herd),
+                instruction.text(Syntax::Att, Spacing::Herd),
             ]
         };
         let load = all(false, "mov", Some(32), vec![register(), memory()]);

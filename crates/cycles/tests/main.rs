@@ -1,4 +1,4 @@
-//! All tests of the generator of litmus tests, as one binary.
+//! All tests of the litmus test generator, in one binary.
 
 mod generation;
 mod texts;

@@ -1,14 +1,15 @@
-//! Whole tests, written by hand from the definition of their cycles, and what is refused.
+//! Complete litmus tests, written by hand from the definitions of their cycles, and rejected
+//! cycles.
 
-use fencepost_cycles::{Cycle, Edge, Fault};
+use fencepost_cycles::{Cycle, CycleError, Edge};
 
 fn cycle(edges: &str) -> Cycle {
-    edges.parse().unwrap_or_else(|fault| panic!("{edges}: {fault}"))
+    edges.parse().unwrap_or_else(|error| panic!("{edges}: {error}"))
 }
 
-/// The header is short; `wanted` begins with the name.
-fn check(edges: &str, wanted: &str) {
-    assert_eq!(cycle(edges).test(), format!("X86 {wanted}"));
+/// Checks the text of the test. `expected` starts with the name of the test.
+fn check(edges: &str, expected: &str) {
+    assert_eq!(cycle(edges).litmus_text(), format!("X86 {expected}"));
 }
 
 #[test]
@@ -113,10 +114,10 @@ exists (0:EAX=0 /\ 1:EAX=1 /\ 1:EBX=0)
     );
 }
 
-/// The exchange of the first thread is reached by program order, so what it reads is left open; that of the second
-/// one reads from it.
+/// The exchange of the first thread follows program order, so the condition does not constrain the
+/// value that it reads. The exchange of the second thread reads from the first.
 #[test]
-fn exchanges() {
+fn exchanges_become_xchg_instructions() {
     check(
         "PodWR Exch Rfe Exch PodWW Coe",
         r#"S+po-rmw+rmw-po
@@ -137,7 +138,7 @@ exists ([x]=2 /\ [y]=2 /\ 1:EAX=1)
 }
 
 #[test]
-fn one_location() {
+fn a_cycle_with_one_location_constrains_the_final_value() {
     check(
         "Coe PosWW",
         r#"CoWW
@@ -158,13 +159,13 @@ exists ([x]=2)
 
 #[test]
 fn locations_are_listed_by_name() {
-    let text = cycle("PodWW Coe SFencedWW Coe PodWW Coe PodWW Coe").test();
+    let text = cycle("PodWW Coe SFencedWW Coe PodWW Coe PodWW Coe").litmus_text();
     assert!(text.contains("locations [a; x; y; z;]\n"), "{text}");
     assert!(text.contains(r"exists ([a]=2 /\ [x]=2 /\ [y]=2 /\ [z]=2)"), "{text}");
 }
 
 #[test]
-fn names() {
+fn cycles_have_their_conventional_names() {
     for (edges, name) in [
         ("PodWW Rfe PodRW Coe", "S"),
         ("PodWW Coe PodWR Fre", "R"),
@@ -187,25 +188,25 @@ fn names() {
 }
 
 #[test]
-fn faults() {
-    for (edges, wanted) in [
-        ("", Fault::NoExternal),
-        ("PosWR PosRW", Fault::NoExternal),
-        ("PodWW Rfe", Fault::Mismatch("Rfe".parse().unwrap(), "PodWW".parse().unwrap())),
-        ("PodWW Coe", Fault::NoWayBack),
-        ("Rfe Fre", Fault::NoOrder),
-        ("PodWW Coi Coe PodWW Coe", Fault::ManyStores),
-        ("PodWR PosRR PosRR PosRR PosRR PosRR PosRR Fre PodWR Fre", Fault::ManyLoads),
+fn invalid_cycles_are_rejected() {
+    for (edges, expected) in [
+        ("", CycleError::NoExternalEdge),
+        ("PosWR PosRW", CycleError::NoExternalEdge),
+        ("PodWW Rfe", CycleError::Mismatch("Rfe".parse().unwrap(), "PodWW".parse().unwrap())),
+        ("PodWW Coe", CycleError::SingleLocationChange),
+        ("Rfe Fre", CycleError::NoProgramOrder),
+        ("PodWW Coi Coe PodWW Coe", CycleError::TooManyStores),
+        ("PodWR PosRR PosRR PosRR PosRR PosRR PosRR Fre PodWR Fre", CycleError::TooManyLoads),
     ] {
-        assert_eq!(edges.parse::<Cycle>(), Err(wanted), "{edges}");
+        assert_eq!(edges.parse::<Cycle>(), Err(expected), "{edges}");
     }
-    assert!(matches!("Pod Fre".parse::<Cycle>(), Err(Fault::Unknown(_))));
+    assert!(matches!("Pod Fre".parse::<Cycle>(), Err(CycleError::UnknownEdge(_))));
 }
 
-/// Six loads are not too many, and seven are only too many in one thread.
+/// A thread may have six loads. The limit counts each thread separately.
 #[test]
 fn registers_suffice_for_six_loads() {
-    let text = cycle("PodWR PosRR PosRR PosRR PosRR PosRR Fre PodWR PosRR Fre").test();
+    let text = cycle("PodWR PosRR PosRR PosRR PosRR PosRR Fre PodWR PosRR Fre").litmus_text();
     assert!(text.contains("MOV EDI,[x]"), "{text}");
 }
 
@@ -213,7 +214,7 @@ fn registers_suffice_for_six_loads() {
 fn rotations_are_equal() {
     let edges: Vec<Edge> = cycle("Rfi PodRW Coe PodWR Exch PodWW Rfe PodRR Fre").edges().to_vec();
     for at in 0..edges.len() {
-        let turned = [&edges[at..], &edges[..at]].concat();
-        assert_eq!(Cycle::new(&turned).expect("a rotation is a cycle").edges(), edges);
+        let rotated = [&edges[at..], &edges[..at]].concat();
+        assert_eq!(Cycle::new(&rotated).expect("a rotation is a cycle").edges(), edges);
     }
 }

@@ -1,34 +1,35 @@
 //! The abstraction engine: one search of an abstract model, for store buffers of any length.
 //!
-//! Source: \[KVY11\] section 4. Direction: over. What it verifies is so. A violation it meets is tried on
-//! the exact model, step by step ([`crate::concretise`]); only if it happens there it is reported as one.
+//! Source: \[KVY11\] section 4. Direction: over-approximation. A verified program is correct. A
+//! violation is followed step by step in the exact model ([`crate::concretise`]) and is reported
+//! only if it happens there.
 
-use crate::concretise::{Suspect, concretise};
+use crate::concretise::{SpuriousRun, concretise};
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
-use crate::growing::growing;
+use crate::growing_variable::growing_variable;
 use crate::path::{options, outcomes, path};
-use crate::verdict::{Bound, Explored, Findings, Met, Unsupported, judge};
+use crate::verdict::{Bound, Explored, Findings, ReplayResult, Unsupported, judge};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::{Coherence, Domain};
-use fencepost_models::machine::system::{VIOLATION, WITNESS};
+use fencepost_models::machine::system::{FIRST_WITNESS, VIOLATION};
 use fencepost_models::replay::Trace;
 use fencepost_models::{Fidelity, Machine};
 use fencepost_search::{
     Antichain, Coverage, Exploration, Ordered, Relation, Target, explore_ordered,
 };
 
-/// The abstraction engine. Models that are not made of store buffers are left to the explicit one.
+/// The abstraction engine. It delegates models without store buffers to the explicit engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Abstraction {
     /// What is kept of a buffer behind its head.
     pub domain: Domain,
-    /// How many entries its head has.
+    /// The number of entries of the head.
     pub k: u32,
 }
 
-/// A machine of an abstract model.
+/// The machine of an abstract model.
 type Abstract<'p> = Machine<'p, Buffered<Coherence>>;
 
 impl Engine for Abstraction {
@@ -40,7 +41,7 @@ impl Engine for Abstraction {
         self.search(task, settings, budget, Some(VIOLATION))
     }
 
-    /// All outcomes of the abstract model: at least those of the exact one.
+    /// Computes the outcomes of the abstract model, a superset of those of the exact model.
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         self.search(task, settings, budget, None)
     }
@@ -62,77 +63,77 @@ impl Abstraction {
         };
         let machine = Machine::new(task.problem, model, settings.reductions);
         let found = explore_ordered(&machine, options(settings, budget, settings.limits, stop_at));
-        let statistics = Statistics::of(&found);
-        let mut real = Vec::new();
-        let mut suspect = None;
+        let statistics = Statistics::from_search(&found);
+        let mut confirmed = Vec::new();
+        let mut spurious_run = None;
         for target in found.targets.iter().filter(|t| t.class == VIOLATION) {
-            match tried(task, settings, &machine, &found, *target, None) {
-                Ok(trace) => real.push(Evidence::replay(task, settings.reductions, &trace)),
-                Err(doubt) => {
-                    suspect.get_or_insert(doubt);
+            match concretise_target(task, settings, &machine, &found, *target, None) {
+                Ok(trace) => confirmed.push(Evidence::replay(task, settings.reductions, &trace)),
+                Err(spurious) => {
+                    spurious_run.get_or_insert(spurious);
                 }
             }
-            let enough = real.len() >= settings.traces.max(1);
-            if enough || budget.cancel.raised().is_some() {
+            let enough = confirmed.len() >= settings.traces.max(1);
+            if enough || budget.cancel.reason().is_some() {
                 break;
             }
         }
-        let mut real = real.into_iter();
-        let violation = match real.next() {
-            Some(evidence) => Some(Met::Replayed(evidence)),
-            None => found.target(VIOLATION).map(|_| Met::Spurious),
+        let mut confirmed = confirmed.into_iter();
+        let violation = match confirmed.next() {
+            Some(evidence) => Some(ReplayResult::Confirmed(evidence)),
+            None => found.target(VIOLATION).map(|_| ReplayResult::Spurious),
         };
-        // The only bound of an abstract model is one on values.
+        // The only bound of an abstract model is a bound on values.
         let explored = if found.coverage == Coverage::Bounded {
             Explored::Unsupported(Unsupported::Values)
         } else {
             Explored::of(found.coverage, Bound::Buffers)
         };
-        // A condition without a witness in the abstract model has none; one with a witness needs a run of
-        // the exact model.
+        // A condition without a witness in the abstract model has none in the exact model. A
+        // witness of the abstract model must be replayed on the exact model.
         let witnesses = match (&violation, &explored) {
             (None, Explored::Everything) => witnesses(task, settings, &machine, &found),
             _ => Vec::new(),
         };
         let fidelity = Fidelity::Over;
         let verdict = judge(Findings { fidelity, explored, violation, witnesses });
-        let suspect = suspect.filter(|_| verdict.inconclusive().is_some());
+        let spurious_run = spurious_run.filter(|_| verdict.inconclusive().is_some());
         Answer {
             verdict,
-            others: real.collect(),
+            others: confirmed.collect(),
             statistics,
             outcomes: outcomes(&found),
             outcomes_complete: false,
-            by: Decider::Abstraction(self.domain, self.k),
-            suspect,
-            growing: growing(&machine, &found),
+            decider: Decider::Abstraction(self.domain, self.k),
+            spurious_run,
+            growing: growing_variable(&machine, &found),
         }
     }
 }
 
-/// Tries a target of an abstract search on the exact model: a violation, or a witness of the condition at
-/// this position of `sometimes`.
-fn tried(
+/// Follows the path to a target of an abstract search in the exact model. The target is a
+/// violation, or a witness of the condition at this position of `sometimes`.
+fn concretise_target(
     task: Task<'_>,
     settings: Settings,
     machine: &Abstract<'_>,
     found: &Exploration<Antichain>,
     target: Target,
     witness: Option<usize>,
-) -> Result<Trace, Box<Suspect>> {
+) -> Result<Trace, Box<SpuriousRun>> {
     let (mut work, mut joined) = (machine.work(), Vec::new());
-    let leads = |after: &[u8], next: &[u8]| {
+    let leads_to = |after: &[u8], next: &[u8]| {
         joined.clear();
         after == next
-            || (keys_agree(machine, after, next)
+            || (are_comparable(machine, after, next)
                 && machine.relate(next, after, &mut work, &mut joined) == Relation::Covered)
     };
-    let path = path(machine, found, target, leads);
+    let path = path(machine, found, target, leads_to);
     concretise(task, settings.reductions, machine, path, witness)
 }
 
-/// Whether two states may be compared at all.
-fn keys_agree(machine: &Abstract<'_>, one: &[u8], other: &[u8]) -> bool {
+/// Returns whether two states are comparable: they differ in the buffers only.
+fn are_comparable(machine: &Abstract<'_>, one: &[u8], other: &[u8]) -> bool {
     let key = |state: &[u8]| {
         let mut key = Vec::new();
         machine.key(state, &mut machine.work(), &mut key);
@@ -141,19 +142,21 @@ fn keys_agree(machine: &Abstract<'_>, one: &[u8], other: &[u8]) -> bool {
     key(one) == key(other)
 }
 
-/// By position among the conditions that some run must meet: what is known of a witness.
+/// Returns the witnesses that the search found, by position in `Problem::sometimes`.
 fn witnesses(
     task: Task<'_>,
     settings: Settings,
     machine: &Abstract<'_>,
     found: &Exploration<Antichain>,
-) -> Vec<Option<Met<Witness>>> {
-    let classes = (WITNESS..).zip(0..task.problem.sometimes.len());
+) -> Vec<Option<ReplayResult<Witness>>> {
+    let classes = (FIRST_WITNESS..).zip(0..task.problem.sometimes.len());
     let witness = |(class, at)| {
         let target = found.target(class)?;
-        Some(match tried(task, settings, machine, found, target, Some(at)) {
-            Ok(trace) => Met::Replayed(Witness::replay(task, settings.reductions, at, &trace)),
-            Err(_) => Met::Spurious,
+        Some(match concretise_target(task, settings, machine, found, target, Some(at)) {
+            Ok(trace) => {
+                ReplayResult::Confirmed(Witness::replay(task, settings.reductions, at, &trace))
+            }
+            Err(_) => ReplayResult::Spurious,
         })
     };
     classes.map(witness).collect()

@@ -1,186 +1,209 @@
-//! Robustness against TSO without bounds: a search for an *attack* among sequentially consistent states.
+//! Robustness against TSO without bounds: a search for an *attack* among SC states.
 //!
-//! Source: Bouajjani, Derevenetc, Meyer, "Checking and enforcing robustness against TSO" \[BDM13\]. A program that is not
-//! robust has a run on TSO in which only one thread, the attacker, ever delays a store, and which goes like this:
-//! 1. All is *calm*: threads run as under SC. Then the attacker issues a store that stays in its buffer.
-//! 2. The attacker is *delaying*: its further stores stay in the buffer, too; its loads see the buffer, then memory.
-//!    At last it makes *the* access: a load from memory, or a `new`, which overtakes the delayed stores.
-//! 3. It is *frozen*. The others go on under SC, and what they do happens after the access, until one of them
-//!    touches a location that is in the buffer. When the buffer is committed then, the
-//!    first delayed store to that location happens after the access, which it comes before in program order.
+//! Source: Bouajjani, Derevenetc, Meyer, "Checking and enforcing robustness against TSO" \[BDM13\].
+//! A program that is not robust has a TSO run in which only one thread, the attacker, delays
+//! stores. The run has three phases:
+//! 1. *No attack*: threads run as under SC. Then the attacker issues a store that stays in its
+//!    buffer.
+//! 2. *Delaying*: further stores of the attacker stay in the buffer, too. Its loads read the
+//!    buffer, then memory. The phase ends with *the* access: a load from memory, or a `new`, that
+//!    overtakes the delayed stores.
+//! 3. *Frozen*: the attacker stops. The other threads (the helpers) continue under SC with steps
+//!    that happen after the access, until one of them touches a location that is in the buffer.
+//!    When the buffer is then committed, the first delayed store to that location happens after the
+//!    access, although the store comes first in program order.
 //!
-//! Why one attacker is enough: take a run with a happens-before cycle and the first moment at which for some thread step 3 is
-//! over. No other thread needs its delays up to there: what happens after their early accesses has touched none
-//! of their delayed stores yet, and what does not happen after them can be moved to before the stores were
-//! issued. For the same reason others need not do anything while a thread is delaying or frozen unless
-//! it happens after the thread's accesses. That keeps the search near the sequentially consistent states.
+//! One attacker is enough. Take a run with a happens-before cycle, and the first point at which
+//! phase 3 ends for some thread. Up to this point, no other thread needs its delays: the events
+//! that happen after its early accesses have not touched its delayed stores yet, and all other
+//! events can be moved before the point where these stores were issued. For the same reason, while
+//! a thread is delaying or frozen, other threads need to take only steps that happen after the
+//! accesses of that thread. This keeps the search close to the SC states.
 //!
-//! Attacker, store and access are chosen on the way, so that one search tries them all. The buffer keeps the
-//! youngest value for each location, which is all that the attacker can see of it: it needs no bound.
+//! Attacker, store and access are chosen during the search, so one search covers them all. The
+//! buffer keeps only the youngest value for each location, because the attacker can read nothing
+//! else of it. It needs no bound.
 //!
-//! Direction: exact, for programs that do not `free`. A round of a wait is not taken when it leads back; the loads of one that has
-//! only begun count. DIVERGENCE from the paper, which has loads, stores, fences and updates: `new` overtakes like a
-//! load and counts as a write of the pool's allocator; atomic blocks wait like updates; `drain` and fences that are
-//! not full are as in the book. The paper transforms the program for every pair of store and load; here the
-//! machine stays the same and a few bytes of state are added.
+//! Direction: exact, for programs that do not `free`. Failed spin iterations are not taken, but the
+//! loads of an unfinished iteration count.
 //!
-//! - [`part`]: those bytes: the phase, the buffer, what happens after the access.
-//! - [`hope`]: from where a delaying thread can still come to an access.
+//! DIVERGENCE: the paper has loads, stores, fences and updates. Here `new` overtakes like a load
+//! and counts as a write of the allocator of its pool. Atomic blocks wait like updates. `drain` and
+//! fences that are not full are as in the book. The paper transforms the program for every pair of
+//! store and load. Here the machine is unchanged, and each state has a few bytes more.
+//!
+//! - [`attack_state`]: these bytes: the phase, the buffer, what happens after the access.
+//! - [`useful_delay`]: from where a delaying thread can still reach an access.
 //! - [`system`]: the steps.
 
-mod hope;
-mod part;
+mod attack_state;
 mod system;
 #[cfg(test)]
 mod tests;
+mod useful_delay;
 
 use crate::engine::{Budget, Settings, Statistics};
 use crate::path::options;
 use crate::sc::sc_machine;
 use fencepost_ir::Problem;
-use fencepost_ir::waits::Waiting;
+use fencepost_ir::spin_loops::SpinAssumed;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::system::INITIAL;
+use fencepost_models::machine::system::INIT_DETAIL;
 use fencepost_models::mutation::Mutated;
 use fencepost_models::replay::Trace;
 use fencepost_models::tso::Tso;
-use fencepost_models::{Action, Machine, Step, Taken};
+use fencepost_models::{Action, Machine, Step, StepResult};
 use fencepost_search::{Coverage, Exploration, Target, TransitionSystem, explore};
-use system::{Attacks, Made, Outcome, Start, TARGET};
+use system::{Attacks, Outcome, SearchStep, Start, TARGET};
 
-/// More stores than this are never pending in a run that is shown.
-const ROOM: u32 = 1 << 20;
+/// A bound on pending stores that no attack reaches.
+const MAX_PENDING: u32 = 1 << 20;
 
-/// What a search for attacks has found out.
+/// The result of a search for attacks.
 #[derive(Clone, Debug)]
-pub(crate) struct Attacked {
-    /// How much was seen. If everything and nothing was found, the program is robust.
+pub(crate) struct AttackSearchResult {
+    /// The coverage. If it is exhaustive and nothing was found, the program is robust.
     pub(crate) coverage: Coverage,
-    /// Figures.
+    /// Statistics of the search.
     pub(crate) statistics: Statistics,
-    /// What was found.
-    pub(crate) found: Option<Raid>,
+    /// The violation or attack that was found.
+    pub(crate) found: Option<AttackResult>,
 }
 
-/// What a search for attacks can find.
+/// A finding of a search for attacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Raid {
-    /// A run under SC that breaks a property.
-    Trouble(Trace),
-    /// A run on TSO that is not sequentially consistent.
+pub(crate) enum AttackResult {
+    /// An SC run that violates a property.
+    Violation(Trace),
+    /// A TSO run that is not sequentially consistent.
     Attack {
         /// The choices of `init`.
         init: Vec<u32>,
-        /// Statements in the order of time; whether the store, if it is one, stays in the buffer.
+        /// The statements in order of time. The flag marks a store that stays in the buffer.
         steps: Vec<(Step, bool)>,
     },
 }
 
-/// Searches for an attack; with `judge`, also for runs under SC that break a property. Such a run ends the
-/// search, as an attack does. Without `judge` a step that goes wrong is not taken.
+/// Searches for an attack. With `check_properties`, also searches for SC runs that violate a
+/// property; such a run ends the search, as an attack does. Without `check_properties`, failing
+/// steps are not taken.
 pub(crate) fn attack(
-    waiting: &Waiting,
-    judge: bool,
+    spin_assumed: &SpinAssumed,
+    check_properties: bool,
     settings: Settings,
     budget: Budget<'_>,
-) -> Attacked {
-    let machine = sc_machine(&waiting.problem, settings.reductions);
-    let attacks = Attacks::new(&machine, waiting, judge);
+) -> AttackSearchResult {
+    let machine = sc_machine(&spin_assumed.problem, settings.reductions);
+    let attacks = Attacks::new(&machine, spin_assumed, check_properties);
     let found = explore(&attacks, options(settings, budget, settings.limits, Some(TARGET)));
-    let raid = found.target(TARGET).map(|target| raid(&attacks, &found, target));
-    Attacked { coverage: found.coverage, statistics: Statistics::of(&found), found: raid }
+    let attack_result =
+        found.target(TARGET).map(|target| build_attack_result(&attacks, &found, target));
+    AttackSearchResult {
+        coverage: found.coverage,
+        statistics: Statistics::from_search(&found),
+        found: attack_result,
+    }
 }
 
-/// The run to a target, found by taking all steps of the states on the way again.
-fn raid(attacks: &Attacks<'_, '_>, found: &Exploration, target: Target) -> Raid {
-    let path = if target.detail == INITIAL { Vec::new() } else { found.path(target.state) };
+/// Reconstructs the run to a target by taking all steps of the states on the path again.
+fn build_attack_result(
+    attacks: &Attacks<'_, '_>,
+    found: &Exploration,
+    target: Target,
+) -> AttackResult {
+    let path = if target.detail == INIT_DETAIL { Vec::new() } else { found.path(target.state) };
     let mut scratch = attacks.scratch();
     let mut choices = Choices::default();
     let mut steps = Vec::new();
     loop {
-        let right = match (attacks.start(&mut choices, &mut scratch, &mut steps), path.first()) {
-            (Start::Trouble, None) => true,
+        let matching = match (attacks.start(&mut choices, &mut scratch, &mut steps), path.first()) {
+            (Start::Violation, None) => true,
             (Start::At(state), Some(first)) => state == *first,
-            (Start::Trouble | Start::Nowhere, _) | (Start::At(_), None) => false,
+            (Start::Violation | Start::Infeasible, _) | (Start::At(_), None) => false,
         };
-        if right {
+        if matching {
             break;
         }
-        assert!(choices.advance(), "a path begins at an initial state");
+        assert!(choices.advance(), "a path must start at an initial state");
     }
     let init = choices.script().to_vec();
     let mut steps: Vec<(Step, bool)> = steps.into_iter().map(|step| (step, false)).collect();
     for pair in path.windows(2) {
-        let mut right = None;
-        attacks.each(pair[0], &mut scratch, |_, made, outcome| {
-            if right.is_none() && outcome == Outcome::Next(pair[1]) {
-                right = Some(taken(made));
+        let mut matching = None;
+        attacks.for_each_step(pair[0], &mut scratch, |_, search_step, outcome| {
+            if matching.is_none() && outcome == Outcome::Next(pair[1]) {
+                matching = Some(machine_steps(search_step));
             }
         });
-        steps.extend(right.expect("neighbours on a path are a step apart"));
+        steps.extend(matching.expect("neighbours on a path must be one step apart"));
     }
-    let mut attacked = false;
+    let mut has_succeeded = false;
     if let Some(last) = path.last() {
-        attacks.each(last, &mut scratch, |number, made, outcome| {
+        attacks.for_each_step(last, &mut scratch, |number, search_step, outcome| {
             if number == target.detail {
-                attacked = outcome == Outcome::Success;
-                steps.extend(taken(made));
+                has_succeeded = outcome == Outcome::Success;
+                steps.extend(machine_steps(search_step));
             }
         });
     }
-    if attacked {
-        Raid::Attack { init, steps }
+    if has_succeeded {
+        AttackResult::Attack { init, steps }
     } else {
         let steps = steps.into_iter().map(|(step, _)| step).collect();
-        Raid::Trouble(Trace { init, steps, bound: None })
+        AttackResult::Violation(Trace { init, steps, bound: None })
     }
 }
 
-/// The steps of the machine that a step of the search stands for.
-fn taken(made: Made<'_>) -> Vec<(Step, bool)> {
+/// Returns the machine steps of a step of the search.
+fn machine_steps(search_step: SearchStep<'_>) -> Vec<(Step, bool)> {
     let step = |number| {
-        let script = if number == 0 { made.script.to_vec() } else { Vec::new() };
-        (Step { thread: made.thread, action: Action::Run(script) }, made.delayed && number == 0)
+        let script = if number == 0 { search_step.script.to_vec() } else { Vec::new() };
+        (
+            Step { thread: search_step.thread, action: Action::Run(script) },
+            search_step.delayed && number == 0,
+        )
     };
-    (0..made.steps).map(step).collect()
+    (0..search_step.steps).map(step).collect()
 }
 
-/// An attack as a trace of the TSO machine: stores that are not delayed are committed at once, the others in the
-/// end, unless the run ends in an error before.
+/// Converts an attack into a trace of the TSO machine. Stores that are not delayed are committed
+/// immediately. Delayed stores are committed at the end, unless the run fails before.
 pub(crate) fn attack_trace(
     problem: &Problem,
     settings: Settings,
     init: &[u32],
     steps: &[(Step, bool)],
 ) -> Trace {
-    let tso = Buffered(Tso { bound: ROOM, mutated: Mutated::default() });
+    let tso = Buffered(Tso { bound: MAX_PENDING, mutated: Mutated::default() });
     let machine = Machine::new(problem, tso, settings.reductions);
     let mut state = machine.blank();
     let started = machine.start(&mut state, &mut Choices::scripted(init), &mut ());
-    assert_eq!(started, Ok(true), "an attack begins at an initial state");
+    assert_eq!(started, Ok(true), "an attack must start at an initial state");
     let mut trace = Trace { init: init.to_vec(), ..Trace::default() };
-    let mut holds = vec![false; machine.shape.threads.len()];
+    let mut has_delayed = vec![false; machine.shape.threads.len()];
     for (at, (step, delayed)) in steps.iter().enumerate() {
         trace.steps.push(step.clone());
-        match machine.take(&mut state, step, &mut ()) {
-            Ok(Taken::Yes) => {}
-            Ok(Taken::Blocked | Taken::Bounded) => unreachable!("TSO can follow an attack"),
+        match machine.take_step(&mut state, step, &mut ()) {
+            Ok(StepResult::Taken) => {}
+            Ok(StepResult::Blocked | StepResult::BoundReached) => {
+                unreachable!("TSO must allow every step of an attack")
+            }
             Err(_) if at + 1 == steps.len() => return trace,
-            Err(_) => unreachable!("only the last step of an attack may go wrong"),
+            Err(_) => unreachable!("only the last step of an attack may fail"),
         }
         let t = step.thread;
-        holds[t.index()] |= delayed;
-        let internal = || machine.internals(&state, t);
-        let commits = if holds[t.index()] { Vec::new() } else { internal() };
-        assert!(commits.len() <= 1, "there is the store that was just issued, or nothing");
+        has_delayed[t.index()] |= delayed;
+        let internal = || machine.attempt_internal_steps(&state, t);
+        let commits = if has_delayed[t.index()] { Vec::new() } else { internal() };
+        assert!(commits.len() <= 1, "at most the store just issued may be pending");
         for commit in commits {
             trace.steps.push(commit.step);
             state = commit.after;
         }
     }
     for t in problem.program.thread_ids() {
-        while let Some(commit) = machine.internals(&state, t).pop() {
+        while let Some(commit) = machine.attempt_internal_steps(&state, t).pop() {
             trace.steps.push(commit.step);
             state = commit.after;
         }

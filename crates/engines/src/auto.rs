@@ -1,19 +1,20 @@
-//! The hunt for a violation and the proof, side by side.
+//! A portfolio: a search for a violation and a search for a proof.
 //!
-//! One arm searches the exact model with growing buffers: it finds violations, and decides what is finite. The
-//! other searches abstract models, coarse ones first: it proves what is not. Where a domain leads to a run that
-//! the exact model does not follow, the next one is finer: `fd` with k = 0, 1, 2, ..., and `pd`
-//! where `fd` is too big. Where no abstraction concludes, this arm goes on with exact languages for
-//! buffers ([`crate::automata`]), which prove what depends on the order of many pending stores.
+//! The *exact arm* searches the exact model with growing buffers. It finds violations and decides
+//! finite state spaces. The *proof arm* searches abstract models, coarse ones first. It proves
+//! programs with infinite state spaces. If an abstract model has a spurious run, the arm tries a
+//! finer one: `fd` with k = 0, 1, 2, ..., and `pd` where `fd` is too large. If no abstraction
+//! concludes, the proof arm uses exact regular languages for store buffers ([`crate::automata`]).
+//! They prove properties that depend on the order of many pending stores.
 //!
-//! The arms take turns in *rounds*, each with an allowance of states that grows from round to round, so that
-//! the answer depends on the program alone and never on which arm was faster. In a round (but the first, which
-//! is short) both run at once; when both conclude, the exact one is believed first, and they must not
-//! contradict each other.
+//! The arms take turns in *rounds*. The limit on states grows from round to round, so the answer
+//! depends on the program alone and not on which arm is faster. In every round except the short
+//! first one, both arms run in parallel. If both conclude, their verdicts must agree, and the exact
+//! answer is returned.
 
 use crate::abstraction::Abstraction;
 use crate::automata::Automata;
-use crate::concretise::Suspect;
+use crate::concretise::SpuriousRun;
 use crate::engine::{Answer, Budget, Engine, Settings, Task};
 use crate::evidence::Evidence;
 use crate::explicit::{self, Explicit, LARGEST_BOUND};
@@ -22,24 +23,25 @@ use fencepost_models::coherence::Domain;
 use fencepost_search::{Cancel, Limits, Progress, Stop};
 use std::num::NonZeroUsize;
 
-/// States each arm may store in the first round.
-const FIRST: u64 = 20_000;
-/// How many times more in each round after.
-const MORE: u64 = 8;
-/// How many times fewer states an abstract search may store than the exact one beside it.
-const SLOWER: u64 = 4;
-/// How many times fewer states a search with languages for buffers may store than an abstract one.
-const HEAVIER: u64 = 10;
-/// Where nothing else is left to try, languages for buffers are not tried with more states than this.
-const ENOUGH: u64 = 4_000;
-/// The bound on pending accesses in the first round; it doubles.
+/// States that each arm may store in the first round.
+const FIRST_STATES: u64 = 20_000;
+/// The factor by which the limit on states grows from round to round.
+const STATES_FACTOR: u64 = 8;
+/// How many times fewer states an abstract search may store than the exact search of the same
+/// round.
+const ABSTRACT_STATES_DIVISOR: u64 = 4;
+/// How many times fewer states the automata engine may store than an abstract search.
+const AUTOMATA_STATES_DIVISOR: u64 = 10;
+/// When nothing else is left to try, the automata engine is not tried with more states than this.
+const AUTOMATA_ENOUGH_STATES: u64 = 4_000;
+/// The bound on pending accesses in the first round. It doubles from round to round.
 const FIRST_BOUND: u32 = 8;
-/// The longest heads tried. Beyond this the abstraction is nearly the exact model.
-const LARGEST_K: u32 = 8;
-/// How many longer heads are tried with `pd` than `fd` has shown to be too few.
-const PARTIAL: u32 = 2;
+/// The largest k tried. Beyond this, the abstraction is nearly the exact model.
+const MAX_K: u32 = 8;
+/// `pd` is tried with k up to this much larger than the current k of `fd`.
+const EXTRA_PARTIAL_K: u32 = 2;
 
-/// Both engines side by side.
+/// The portfolio engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Auto;
 
@@ -49,7 +51,7 @@ impl Engine for Auto {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        // A bound that the user fixed is a question about that bound.
+        // A bound fixed by the user restricts the query to that bound.
         let abstractable = task.model.abstracted(Domain::Full, 0, false).is_some();
         if !abstractable || settings.fixed_buffer.is_some() {
             return Explicit.run(task, settings, budget);
@@ -68,149 +70,155 @@ struct Portfolio<'a> {
     budget: Budget<'a>,
 }
 
-/// How far the abstract arm has come.
+/// The progress of the proof arm.
 #[derive(Clone, Debug, Default)]
-struct Refining {
-    /// The shortest head that `fd` was not yet shown to be too coarse with.
+struct Refinement {
+    /// The smallest k for which `fd` is not known to be too coarse.
     k: u32,
-    /// The same for `pd`.
+    /// The smallest k for which `pd` is not known to be too coarse.
     partial_k: u32,
-    /// The finest run that was not followed.
-    suspect: Option<Box<Suspect>>,
-    /// Whether `fd` needs more memory than there is.
-    full_is_out: bool,
-    /// Whether there is nothing finer to try.
+    /// The spurious run of the finest abstraction so far.
+    spurious_run: Option<Box<SpuriousRun>>,
+    /// Whether `fd` ran out of memory.
+    full_out_of_memory: bool,
+    /// Whether no finer abstraction is left to try.
     exhausted: bool,
-    /// Whether languages for buffers need more memory than there is.
-    languages_are_out: bool,
-    /// With how many states languages for buffers were tried.
-    languages_had: u64,
+    /// Whether the automata engine ran out of memory.
+    automata_out_of_memory: bool,
+    /// The limit on states of the last attempt with the automata engine.
+    automata_states: u64,
 }
 
-impl Refining {
-    /// Whether another round is not worth it for this arm.
-    fn is_over(&self) -> bool {
-        self.exhausted && (self.languages_are_out || self.languages_had >= ENOUGH)
+impl Refinement {
+    /// Returns whether another round cannot help this arm.
+    fn is_finished(&self) -> bool {
+        self.exhausted
+            && (self.automata_out_of_memory || self.automata_states >= AUTOMATA_ENOUGH_STATES)
     }
 }
 
 impl Portfolio<'_> {
     fn run(&self) -> Answer {
-        let most = self.settings.max_buffer.unwrap_or(self.task.model.last_bound());
-        let most = most.clamp(1, LARGEST_BOUND);
-        let mut refining = Refining::default();
-        let mut allowance = FIRST;
+        let max_bound = self.settings.max_buffer.unwrap_or(self.task.model.default_max_bound());
+        let max_bound = max_bound.clamp(1, LARGEST_BOUND);
+        let mut refinement = Refinement::default();
+        let mut allowance = FIRST_STATES;
         let mut bound = FIRST_BOUND;
-        let mut concrete: Option<Answer> = None;
+        let mut exact_answer: Option<Answer> = None;
         let mut clean_up_to = None;
-        let mut had_all = false;
+        let mut had_all_memory = false;
         loop {
             let states = allowance.min(self.settings.limits.states);
             let last = states == self.settings.limits.states;
-            // With half of the memory the exact search may have met its end; with all of it, not yet.
-            let known = concrete.as_ref().is_some_and(|answer| {
+            // The exact search may have run out of half of the memory. It gets all of it, once,
+            // when the proof arm is finished.
+            let exact_is_done = exact_answer.as_ref().is_some_and(|answer| {
                 let out = is_out_of_memory(answer);
-                is_exhausted(answer, most) || out && (!refining.is_over() || had_all)
+                is_exhausted(answer, max_bound)
+                    || out && (!refinement.is_finished() || had_all_memory)
             });
-            had_all = refining.is_over();
-            let within = if last { most } else { bound.min(most) };
-            let (exact, proof) = self.round(states, within, known, &mut refining);
+            had_all_memory = refinement.is_finished();
+            let within = if last { max_bound } else { bound.min(max_bound) };
+            let (exact, proof) = self.round(states, within, exact_is_done, &mut refinement);
             if let Some(exact) = exact {
                 if let Some(proof) = proof.as_ref().filter(|_| is_conclusive(&exact)) {
                     let agree = exact.verdict.word() == proof.verdict.word();
-                    assert!(agree, "the exact and the abstract search agree");
+                    assert!(agree, "the exact search and the proof must reach the same verdict");
                 }
                 let clean = exact.verdict.inconclusive().and_then(Inconclusive::clean_up_to);
                 clean_up_to = clean_up_to.max(clean);
-                concrete = Some(exact);
+                exact_answer = Some(exact);
             }
-            let exact = concrete.as_ref().expect("the first round searches the exact model");
+            let exact = exact_answer.as_ref().expect("the first round searches the exact model");
             if is_conclusive(exact) {
                 break;
             }
             if let Some(proof) = proof {
-                return self.concluded(proof);
+                return self.shorten_violation(proof);
             }
-            let stopped = self.budget.cancel.raised().is_some();
-            let done = is_exhausted(exact, most) || had_all && is_out_of_memory(exact);
-            let nothing_left = refining.is_over() && done;
+            let stopped = self.budget.cancel.reason().is_some();
+            let done = is_exhausted(exact, max_bound) || had_all_memory && is_out_of_memory(exact);
+            let nothing_left = refinement.is_finished() && done;
             if stopped || last || nothing_left {
                 break;
             }
-            allowance = allowance.saturating_mul(MORE);
+            allowance = allowance.saturating_mul(STATES_FACTOR);
             bound = bound.saturating_mul(2);
         }
-        let mut answer = concrete.expect("at least one round was run");
+        let mut answer = exact_answer.expect("at least one round was run");
         if answer.verdict.inconclusive().is_some() {
-            // What ended the whole is not what ended the last exact search.
-            if let Some(stop) = self.budget.cancel.raised() {
+            // The reason that ended the portfolio replaces the reason of the last exact search.
+            if let Some(stop) = self.budget.cancel.reason() {
                 answer.verdict = answer.verdict.weakened(InconclusiveReason::Limit(stop));
             }
             answer.verdict = answer.verdict.clean_up_to(clean_up_to);
-            answer.suspect = refining.suspect;
+            answer.spurious_run = refinement.spurious_run;
         }
         answer
     }
 
-    /// An answer of the abstract arm. If it is a violation, a shorter run may show it.
-    fn concluded(&self, mut proof: Answer) -> Answer {
+    /// Returns an answer of the proof arm. Replaces the run of a violation by a shorter one if
+    /// possible.
+    fn shorten_violation(&self, mut proof: Answer) -> Answer {
         if let Some(trace) = proof.verdict.evidence().and_then(Evidence::trace)
             && self.settings.shortest
         {
             let states = proof.statistics.states;
-            let shorter = explicit::shorter(self.task, self.settings, self.budget, trace, states);
+            let shorter =
+                explicit::find_shorter(self.task, self.settings, self.budget, trace, states);
             proof.verdict = proof.verdict.with_shorter(shorter);
         }
         proof
     }
 
-    /// Both arms, each with so many states. The abstract one returns an answer only when it concludes.
+    /// Runs both arms with this limit on states. The proof arm returns an answer only if it
+    /// concludes.
     fn round(
         &self,
         states: u64,
         bound: u32,
         exact_is_done: bool,
-        refining: &mut Refining,
+        refinement: &mut Refinement,
     ) -> (Option<Answer>, Option<Answer>) {
-        let arms = u64::from(!exact_is_done) + u64::from(!refining.is_over());
+        let arms = u64::from(!exact_is_done) + u64::from(!refinement.is_finished());
         let bytes = self.settings.limits.bytes / arms.max(1);
         let limits = Limits { states, bytes, ..self.settings.limits };
         let settings = Settings { limits, max_buffer: Some(bound), ..self.settings };
-        // An abstract state takes several times as long as an exact one; there is no next round to wait
-        // for when the user's limit is met.
+        // An abstract state takes several times as long as an exact one. In the last round there is
+        // no reason to save time: the limit is the user's.
         let last = states == self.settings.limits.states;
-        let fewer = (states / SLOWER).max(FIRST).min(states);
+        let fewer = (states / ABSTRACT_STATES_DIVISOR).max(FIRST_STATES).min(states);
         let abstract_states = if last { states } else { fewer };
         let limits = Limits { states: abstract_states, ..limits };
         let abstract_settings = Settings { limits, ..settings };
-        let give_up = self.budget.cancel.below();
-        let hunt = || {
+        let arm_cancel = self.budget.cancel.child();
+        let search_exact = || {
             let answer = Explicit.run(self.task, settings, self.budget);
             if is_conclusive(&answer) {
-                give_up.interrupt();
+                arm_cancel.interrupt();
             }
             answer
         };
         if exact_is_done {
-            return (None, self.prove(settings, refining, &give_up));
+            return (None, self.prove(settings, refinement, &arm_cancel));
         }
-        // Most questions are easy for one of the arms: not worth a thread.
-        if self.settings.threads.get() == 1 || states <= FIRST {
-            let exact = hunt();
-            // A first round that ends in growing values is no good sign for a proof; later ones try.
-            let hopeless = states <= FIRST && exact.growing.is_some();
-            let proof = if is_conclusive(&exact) || hopeless {
+        // Most queries are easy for one of the arms: a second thread does not pay off.
+        if self.settings.threads.get() == 1 || states <= FIRST_STATES {
+            let exact = search_exact();
+            // Growing values in the first round make a proof unlikely. Later rounds try anyway.
+            let proof_is_unlikely = states <= FIRST_STATES && exact.growing.is_some();
+            let proof = if is_conclusive(&exact) || proof_is_unlikely {
                 None
             } else {
-                self.prove(abstract_settings, refining, &give_up)
+                self.prove(abstract_settings, refinement, &arm_cancel)
             };
             return (Some(exact), proof);
         }
         std::thread::scope(|scope| {
-            let exact = scope.spawn(hunt);
-            // Where a processor more would help is not known; the exact search is the faster one.
-            let alone = Settings { threads: NonZeroUsize::MIN, ..abstract_settings };
-            let proof = self.prove(alone, refining, &give_up);
+            let exact = scope.spawn(search_exact);
+            // The exact search gets the other threads: it is the faster one.
+            let single_threaded = Settings { threads: NonZeroUsize::MIN, ..abstract_settings };
+            let proof = self.prove(single_threaded, refinement, &arm_cancel);
             match exact.join() {
                 Ok(exact) => (Some(exact), proof),
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -218,92 +226,92 @@ impl Portfolio<'_> {
         })
     }
 
-    /// The arm that proves: abstractions, then languages.
+    /// The proof arm: abstractions, then regular languages for store buffers.
     fn prove(
         &self,
         settings: Settings,
-        refining: &mut Refining,
-        give_up: &Cancel,
+        refinement: &mut Refinement,
+        arm_cancel: &Cancel,
     ) -> Option<Answer> {
-        let proof = self.refine(settings, refining, give_up);
-        if proof.is_some() || refining.languages_are_out || give_up.raised().is_some() {
+        let proof = self.refine(settings, refinement, arm_cancel);
+        if proof.is_some() || refinement.automata_out_of_memory || arm_cancel.reason().is_some() {
             return proof;
         }
         let last = settings.limits.states == self.settings.limits.states;
-        let fewer = (settings.limits.states / HEAVIER).max(1);
+        let fewer = (settings.limits.states / AUTOMATA_STATES_DIVISOR).max(1);
         let states = if last { settings.limits.states } else { fewer };
         let limits = Limits { states, ..settings.limits };
-        let quiet = Progress::default();
-        let budget = Budget { cancel: give_up, progress: &quiet };
+        let unread_progress = Progress::default();
+        let budget = Budget { cancel: arm_cancel, progress: &unread_progress };
         let settings = Settings { limits, shortest: false, ..settings };
-        let answer = Automata::USUAL.run(self.task, settings, budget);
-        refining.languages_are_out = is_out_of_memory(&answer);
-        refining.languages_had = states;
+        let answer = Automata::DEFAULT.run(self.task, settings, budget);
+        refinement.automata_out_of_memory = is_out_of_memory(&answer);
+        refinement.automata_states = states;
         is_conclusive(&answer).then_some(answer)
     }
 
-    /// Abstractions: finer and finer until something is concluded or the allowance is used up.
+    /// Tries finer and finer abstractions until one concludes or a limit is reached.
     fn refine(
         &self,
         settings: Settings,
-        refining: &mut Refining,
-        give_up: &Cancel,
+        refinement: &mut Refinement,
+        arm_cancel: &Cancel,
     ) -> Option<Answer> {
         loop {
-            if refining.exhausted {
+            if refinement.exhausted {
                 return None;
             }
-            let full = Abstraction { domain: Domain::Full, k: refining.k };
-            let attempt = match refining.full_is_out {
+            let full = Abstraction { domain: Domain::Full, k: refinement.k };
+            let attempt = match refinement.full_out_of_memory {
                 true => Attempt::OutOfMemory,
-                false => self.attempt(full, settings, give_up),
+                false => self.attempt(full, settings, arm_cancel),
             };
             match attempt {
                 Attempt::Concluded(answer) => return Some(*answer),
-                Attempt::TooCoarse(suspect) => {
-                    refining.suspect = suspect.or(refining.suspect.take());
-                    refining.k += 1;
-                    refining.exhausted = refining.k > LARGEST_K;
+                Attempt::TooCoarse(spurious_run) => {
+                    refinement.spurious_run = spurious_run.or(refinement.spurious_run.take());
+                    refinement.k += 1;
+                    refinement.exhausted = refinement.k > MAX_K;
                     continue;
                 }
                 Attempt::TooBig => {}
-                Attempt::OutOfMemory => refining.full_is_out = true,
-                Attempt::Hopeless => {
-                    refining.exhausted = true;
+                Attempt::OutOfMemory => refinement.full_out_of_memory = true,
+                Attempt::TooManyValues => {
+                    refinement.exhausted = true;
                     continue;
                 }
-                Attempt::Stopped => return None,
+                Attempt::Cancelled => return None,
             }
-            refining.partial_k = refining.partial_k.max(refining.k);
-            while refining.partial_k <= refining.k + PARTIAL {
-                let partial = Abstraction { domain: Domain::Partial, k: refining.partial_k };
-                match self.attempt(partial, settings, give_up) {
+            refinement.partial_k = refinement.partial_k.max(refinement.k);
+            while refinement.partial_k <= refinement.k + EXTRA_PARTIAL_K {
+                let partial = Abstraction { domain: Domain::Partial, k: refinement.partial_k };
+                match self.attempt(partial, settings, arm_cancel) {
                     Attempt::Concluded(answer) => return Some(*answer),
-                    Attempt::TooCoarse(_) => refining.partial_k += 1,
-                    Attempt::OutOfMemory | Attempt::Hopeless => {
-                        refining.exhausted = refining.full_is_out;
+                    Attempt::TooCoarse(_) => refinement.partial_k += 1,
+                    Attempt::OutOfMemory | Attempt::TooManyValues => {
+                        refinement.exhausted = refinement.full_out_of_memory;
                         return None;
                     }
-                    Attempt::TooBig | Attempt::Stopped => return None,
+                    Attempt::TooBig | Attempt::Cancelled => return None,
                 }
             }
-            refining.exhausted = refining.full_is_out;
+            refinement.exhausted = refinement.full_out_of_memory;
             return None;
         }
     }
 
-    fn attempt(&self, engine: Abstraction, settings: Settings, give_up: &Cancel) -> Attempt {
-        let quiet = Progress::default();
-        let budget = Budget { cancel: give_up, progress: &quiet };
+    fn attempt(&self, engine: Abstraction, settings: Settings, arm_cancel: &Cancel) -> Attempt {
+        let unread_progress = Progress::default();
+        let budget = Budget { cancel: arm_cancel, progress: &unread_progress };
         let answer = engine.run(self.task, settings, budget);
         match &answer.verdict {
             Verdict::Verified(_) | Verdict::Violated(_) => Attempt::Concluded(Box::new(answer)),
             Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
-                InconclusiveReason::Spurious => Attempt::TooCoarse(answer.suspect),
+                InconclusiveReason::Spurious => Attempt::TooCoarse(answer.spurious_run),
                 InconclusiveReason::Limit(Stop::States) => Attempt::TooBig,
                 InconclusiveReason::Limit(Stop::Memory | Stop::Depth) => Attempt::OutOfMemory,
-                InconclusiveReason::Limit(Stop::Time | Stop::Interrupted) => Attempt::Stopped,
-                InconclusiveReason::Unsupported { .. } => Attempt::Hopeless,
+                InconclusiveReason::Limit(Stop::Time | Stop::Interrupted) => Attempt::Cancelled,
+                InconclusiveReason::Unsupported { .. } => Attempt::TooManyValues,
                 InconclusiveReason::Bound { .. } => {
                     unreachable!("an abstract model has no bound on runs")
                 }
@@ -312,20 +320,20 @@ impl Portfolio<'_> {
     }
 }
 
-/// What came of one abstract search.
+/// The result of one abstract search.
 enum Attempt {
-    /// A verdict.
+    /// The search reached a verdict.
     Concluded(Box<Answer>),
-    /// A run that the exact model does not follow.
-    TooCoarse(Option<Box<Suspect>>),
-    /// More states than allowed in this round.
+    /// The search found a spurious run.
+    TooCoarse(Option<Box<SpuriousRun>>),
+    /// The search needs more states than this round allows.
     TooBig,
-    /// More memory than there is: more states would not help.
+    /// The search needs more memory than available. A higher limit on states does not help.
     OutOfMemory,
-    /// More values than any abstraction of buffers copes with.
-    Hopeless,
-    /// It was told to stop.
-    Stopped,
+    /// A store buffer holds more values than any abstraction supports.
+    TooManyValues,
+    /// The search was cancelled.
+    Cancelled,
 }
 
 fn is_conclusive(answer: &Answer) -> bool {
@@ -344,12 +352,12 @@ fn is_out_of_memory(answer: &Answer) -> bool {
     }
 }
 
-/// Whether the exact search has done all it can: everything up to the largest bound was seen.
-fn is_exhausted(answer: &Answer, most: u32) -> bool {
+/// Returns whether the exact search is complete up to the largest bound.
+fn is_exhausted(answer: &Answer, max_bound: u32) -> bool {
     match &answer.verdict {
         Verdict::Verified(_) | Verdict::Violated(_) => true,
         Verdict::Inconclusive(inconclusive) => match inconclusive.reason() {
-            InconclusiveReason::Bound { .. } => answer.statistics.bound >= Some(most),
+            InconclusiveReason::Bound { .. } => answer.statistics.bound >= Some(max_bound),
             InconclusiveReason::Limit(_)
             | InconclusiveReason::Spurious
             | InconclusiveReason::Unsupported { .. } => false,

@@ -1,22 +1,22 @@
 //! The automata engine: exact search with regular languages for store buffers.
 //!
-//! Source: \[LW10\]; corrections and extensions are named where they are. Direction: exact. A violation is always
-//! real, and what is verified is so for buffers of any length. It need not end: then the verdict is
-//! inconclusive.
+//! Source: \[LW10\]. Corrections and extensions are marked DIVERGENCE in the submodules. Direction:
+//! exact. A violation is always real, and a verified program is correct for buffers of any length.
+//! The search may not terminate; then the verdict is inconclusive.
 //!
-//! One thread does all the work: a depth-first search with acceleration depends on what is on its stack.
+//! The search uses one thread: acceleration in a depth-first search depends on its stack.
 //!
-//! - [`search`]: the search.
-//! - [`transition`]: what can be done next, and what is independent of what (sleep sets).
-//! - [`visited`]: the states entered, and inclusion.
+//! - [`search`]: the depth-first search.
+//! - [`transition`]: transitions and their independence, for sleep sets.
+//! - [`visited`]: the visited set, with inclusion.
 //! - [`acceleration`]: which cycles are tried.
-//! - [`cycle`]: what can be done again and again, and what it makes of a buffer.
-//! - [`contents`]: from a symbolic run to an exact one.
-//! - [`reached`]: what buffers can hold where control is.
+//! - [`cycle`]: cycles that a thread can iterate, and their effect on its buffer.
+//! - [`exact_run`]: from a symbolic run to an exact run.
+//! - [`reached`]: the buffer contents reached at each program counter.
 
 mod acceleration;
-mod contents;
 mod cycle;
+mod exact_run;
 pub mod reached;
 mod search;
 mod transition;
@@ -25,7 +25,7 @@ mod visited;
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::{Evidence, Witness};
 use crate::explicit::{self, Explicit};
-use crate::verdict::{Bound, Explored, Findings, Met, judge};
+use crate::verdict::{Bound, Explored, Findings, ReplayResult, judge};
 use fencepost_automata::Language;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::mutation::Mutated;
@@ -34,71 +34,73 @@ use fencepost_models::state::State;
 use fencepost_models::{Fidelity, Machine, symbolic};
 use fencepost_search::{Coverage, Limits, Stop};
 use reached::{Contents, ControlPoint};
-use search::{Aim, Found, Search};
+use search::{Search, SearchOptions, SearchResult};
 
-/// The automata engine. Models that are not made of store buffers are left to the explicit one.
+/// The automata engine. It delegates models without store buffers to the explicit engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Automata {
-    /// Whether sleep sets are used. Without them the answers are the same.
+    /// Whether sleep sets are used. They do not change the answers.
     pub sleep: bool,
-    /// What is explored first; none: several orders take turns.
+    /// The exploration order. None: several orders take turns.
     pub order: Option<Order>,
-    /// Deliberate errors.
+    /// Deliberate errors, for mutation tests.
     pub mutated: Mutated,
 }
 
 impl Default for Automata {
     fn default() -> Self {
-        Automata::USUAL
+        Automata::DEFAULT
     }
 }
 
-/// What is explored first from a state. A search that ends has the same answer in any order; one that does not
-/// in one order may do so in another.
+/// The order in which the transitions of a state are explored. A search that terminates gives the
+/// same answer in any order. A search that does not terminate in one order may terminate in
+/// another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// Statements, then commits: cycles are met before their stores are committed. As in the paper.
+    /// Statements, then commits: cycles close before their stores are committed. As in the paper.
     Statements,
-    /// Statements that store nothing, then stores, then commits.
+    /// Statements other than stores, then stores, then commits.
     Stores,
-    /// Statements that store nothing, then commits, then stores: buffers stay short as long as possible.
+    /// Statements other than stores, then commits, then stores: buffers stay short.
     Commits,
 }
 
 /// The orders that take turns.
 const ORDERS: [Order; 3] = [Order::Statements, Order::Stores, Order::Commits];
 /// States that a search may store in the first round.
-const FIRST: u64 = 500;
-/// How many times more in each round after.
-const MORE: u64 = 4;
-/// A depth-first search may find runs of thousands of steps. One that is longer than this is made shorter even
-/// where nobody asks for a shortest one.
-const LONG: usize = 100;
-/// States that the automaton of a buffer may have in the first round; twice as many in each round after. What
-/// grows beyond it is hardly ever going to be closed.
-const NARROW: usize = 16;
-/// From so many states on, only the first order is tried: what is that large is large in every order.
-const LARGE: u64 = 100_000;
+const FIRST_STATES: u64 = 500;
+/// The factor by which the limit on states grows from round to round.
+const STATES_FACTOR: u64 = 4;
+/// A depth-first search may find runs of thousands of steps. A longer run than this is shortened
+/// even if the settings do not ask for a shortest one.
+const LONG_RUN: usize = 100;
+/// States that the automaton of a buffer may have in the first round. The limit doubles from round
+/// to round. A search that exceeds it is unlikely to reach a fixpoint.
+const FIRST_WIDTH: usize = 16;
+/// With at least this limit on states, only the first order is tried: a state space of this size is
+/// large in every order.
+const SINGLE_ORDER_STATES: u64 = 100_000;
 
-/// A machine with languages for buffers.
+/// The machine with regular languages for buffers.
 type Symbolic<'p> = Machine<'p, Buffered<symbolic::Symbolic>>;
 
-/// One of its states.
+/// A state of the symbolic machine.
 type SymbolicState = State<Vec<Language>>;
 
-/// An answer with what only this engine can tell.
+/// An answer with the details that only this engine computes.
 #[derive(Clone, Debug)]
-pub struct Looked {
+pub struct AutomataAnswer {
     /// The answer.
     pub answer: Answer,
-    /// States met, those covered by others included.
+    /// States found, including those covered by other states.
     pub visited: u64,
-    /// States kept in which something is wrong, and steps that go wrong.
+    /// Stored states that violate a property, plus failing steps.
     pub errors: u64,
-    /// What buffers can hold where control is, as far as the search came.
+    /// The buffer contents at each program counter that the search reached.
     pub reached: Vec<ControlPoint>,
-    /// By thread: the contents of its buffer in one state, in which they are infinite for as many threads as in
-    /// any other. Empty when they are finite everywhere, or were not noted.
+    /// By thread: the buffer contents in one state that has the largest number of threads with
+    /// infinite contents. Empty if all contents are finite or were not recorded.
     pub widest: Vec<Contents>,
 }
 
@@ -108,88 +110,96 @@ impl Engine for Automata {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        match self.look(task, settings, budget, Until::Violation) {
-            Some(looked) => looked.answer,
+        match self.search(task, settings, budget, SearchExtent::FirstViolation) {
+            Some(result) => result.answer,
             None => Explicit.run(task, settings, budget),
         }
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        match self.look(task, settings, budget, Until::End) {
-            Some(looked) => looked.answer,
+        match self.search(task, settings, budget, SearchExtent::All) {
+            Some(result) => result.answer,
             None => Explicit.outcomes(task, settings, budget),
         }
     }
 }
 
-/// How far a search goes.
+/// How much a search explores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Until {
-    /// To the first violation.
-    Violation,
-    /// To the end.
-    End,
-    /// To the end, but not on from where something is wrong.
-    Errors,
-    /// To the end, noting what buffers can hold where control is.
-    Noted,
+pub enum SearchExtent {
+    /// Stops at the first violation.
+    FirstViolation,
+    /// Explores all states.
+    All,
+    /// Explores all states, but no successors of states that violate a property.
+    AllPrunedAtErrors,
+    /// Explores all states and records the buffer contents at each program counter.
+    AllWithContents,
 }
 
 impl Automata {
-    /// With sleep sets, in several orders, without errors.
-    pub const USUAL: Automata = Automata { sleep: true, order: None, mutated: Mutated::NONE };
+    /// Sleep sets on, several orders, no mutation.
+    pub const DEFAULT: Automata = Automata { sleep: true, order: None, mutated: Mutated::NONE };
 
-    /// Searches until one ends. None for models that are not made of store buffers.
-    pub fn look(
+    /// Searches in rounds with growing limits until a search terminates. Returns None for models
+    /// without store buffers.
+    pub fn search(
         &self,
         task: Task<'_>,
         settings: Settings,
         budget: Budget<'_>,
-        until: Until,
-    ) -> Option<Looked> {
+        extent: SearchExtent,
+    ) -> Option<AutomataAnswer> {
         let orders = self.order.as_ref().map_or(&ORDERS[..], std::slice::from_ref);
-        let alone = orders.len() == 1;
-        let mut allowance = if alone { settings.limits.states } else { FIRST };
-        let mut width = if alone { usize::MAX } else { NARROW };
+        let single_order = orders.len() == 1;
+        let mut allowance = if single_order { settings.limits.states } else { FIRST_STATES };
+        let mut max_automaton_states = if single_order { usize::MAX } else { FIRST_WIDTH };
         loop {
             let states = allowance.min(settings.limits.states);
             let limits = Limits { states, ..settings.limits };
             let round = Settings { limits, ..settings };
-            let orders = if states < LARGE { orders } else { &orders[..1] };
+            let orders = if states < SINGLE_ORDER_STATES { orders } else { &orders[..1] };
             for (at, order) in orders.iter().enumerate() {
-                let (looked, coverage) =
-                    self.search(task, round, budget, until, (*order, width))?;
+                let (result, coverage) =
+                    self.search_once(task, round, budget, extent, (*order, max_automaton_states))?;
                 let last = states == settings.limits.states && at + 1 == orders.len();
                 if last || coverage != Coverage::Cut(Stop::States) {
-                    return Some(looked);
+                    return Some(result);
                 }
             }
-            allowance = allowance.saturating_mul(MORE);
-            width = width.saturating_mul(2);
+            allowance = allowance.saturating_mul(STATES_FACTOR);
+            max_automaton_states = max_automaton_states.saturating_mul(2);
         }
     }
 
-    /// One search.
-    fn search(
+    /// Runs one search.
+    fn search_once(
         &self,
         task: Task<'_>,
         settings: Settings,
         budget: Budget<'_>,
-        until: Until,
-        (order, width): (Order, usize),
-    ) -> Option<(Looked, Coverage)> {
+        extent: SearchExtent,
+        (order, max_automaton_states): (Order, usize),
+    ) -> Option<(AutomataAnswer, Coverage)> {
         let machine =
             Machine::new(task.problem, task.model.symbolic(self.mutated)?, settings.reductions);
-        let stop = until == Until::Violation;
-        let behind = until != Until::Errors;
-        let note = until == Until::Noted;
-        let aim = Aim { stop, behind, sleep: self.sleep, order, width, note };
-        let found = Search::new(&machine, task, settings, budget, aim).run();
+        let stop_at_violation = extent == SearchExtent::FirstViolation;
+        let continue_after_errors = extent != SearchExtent::AllPrunedAtErrors;
+        let record_contents = extent == SearchExtent::AllWithContents;
+        let options = SearchOptions {
+            stop_at_violation,
+            continue_after_errors,
+            sleep: self.sleep,
+            order,
+            max_automaton_states,
+            record_contents,
+        };
+        let found = Search::new(&machine, task, settings, budget, options).run();
         let (visited, errors, coverage) = (found.visited, found.errors, found.coverage);
         let reached = found.reached.control_points(&machine);
         let widest = found.reached.widest(&machine);
-        let answer = answer(task, settings, budget, found, stop);
-        Some((Looked { answer, visited, errors, reached, widest }, coverage))
+        let answer = answer(task, settings, budget, found, stop_at_violation);
+        Some((AutomataAnswer { answer, visited, errors, reached, widest }, coverage))
     }
 }
 
@@ -197,8 +207,8 @@ fn answer(
     task: Task<'_>,
     settings: Settings,
     budget: Budget<'_>,
-    found: Found,
-    stop: bool,
+    found: SearchResult,
+    stop_at_violation: bool,
 ) -> Answer {
     let statistics = Statistics {
         states: found.stored,
@@ -208,20 +218,20 @@ fn answer(
         bound: None,
     };
     let violation = found.violation.map(|trace| {
-        let shorter = (stop && (settings.shortest || trace.steps.len() > LONG))
-            .then(|| explicit::shorter(task, settings, budget, &trace, found.stored))
+        let shorter = (stop_at_violation && (settings.shortest || trace.steps.len() > LONG_RUN))
+            .then(|| explicit::find_shorter(task, settings, budget, &trace, found.stored))
             .flatten();
         shorter.unwrap_or_else(|| Evidence::replay(task, settings.reductions, &trace))
     });
     let witness = |(at, trace): (usize, Option<Trace>)| {
         let trace = trace?;
-        Some(Met::Replayed(Witness::replay(task, settings.reductions, at, &trace)))
+        Some(ReplayResult::Confirmed(Witness::replay(task, settings.reductions, at, &trace)))
     };
     let witnesses = found.witnesses.into_iter().enumerate().map(witness).collect();
     let verdict = judge(Findings {
         fidelity: Fidelity::Exact,
         explored: Explored::of(found.coverage, Bound::Buffers),
-        violation: violation.map(Met::Replayed),
+        violation: violation.map(ReplayResult::Confirmed),
         witnesses,
     });
     Answer {
@@ -230,8 +240,8 @@ fn answer(
         statistics,
         outcomes: found.outcomes,
         outcomes_complete: found.coverage == Coverage::Exhaustive,
-        by: Decider::Automata,
-        suspect: None,
+        decider: Decider::Automata,
+        spurious_run: None,
         growing: None,
     }
 }

@@ -1,22 +1,23 @@
-//! A proof written down: the states that a search has left, for the checker in `fencepost-certify`.
+//! Certificates: the states of a proof, for the independent checker in `fencepost-certify`.
 //!
-//! The checker takes every statement as a step of its own and forgets no register, so the search is made
-//! again without reductions. Its members cover the initial states and all their successors, and none is wrong:
-//! that is all there is to check.
+//! The checker takes every statement as one step and forgets no register. Therefore the search is
+//! repeated without reductions. The checker verifies that the members of the certificate cover the
+//! initial states and all their successors, and that no member violates a property.
 //!
-//! What an exact search has verified with buffers up to a bound is written in the domain `fd` with that many
-//! entries in order: its sets stay empty then, and it is the exact model, as long as no thread has passed more
-//! than three store-store fences with stores pending before each.
+//! If an exact search verified the program with buffers up to a bound, the certificate uses the
+//! domain `fd` with that many entries in order. The sets of `fd` then stay empty, so `fd` is the
+//! exact model, as long as no thread passes more than three store-store fences with stores pending
+//! before each.
 
 use crate::engine::{Answer, Budget, Decider, Settings, Task};
 use crate::path::options;
 use crate::verdict::Verdict;
 use fencepost_certify::{
-    CertState, CertThread, Domain as Written, Element, Entry, Header, Model, NotCovered,
-    can_certify,
+    CertState, CertThread, Domain as Written, Element, Entry, Header, Model, UncertifiableProperty,
+    check_certifiable,
 };
 use fencepost_ir::ThreadId;
-use fencepost_models::catalog::Kind;
+use fencepost_models::catalog::ModelKind;
 use fencepost_models::coherence::Domain;
 use fencepost_models::coherence::buffer::Buffer;
 use fencepost_models::machine::system::VIOLATION;
@@ -29,19 +30,19 @@ use std::io::{self, Write};
 /// Why there is no certificate.
 #[derive(Debug)]
 pub enum NoCertificate {
-    /// Nothing was verified.
+    /// The verdict is not `verified`.
     NotVerified,
-    /// Certificates are not about the model.
+    /// Certificates do not support the model.
     Model,
-    /// Certificates say nothing about a property.
-    NotCovered(NotCovered),
+    /// Certificates do not cover a property of the problem.
+    UncertifiableProperty(UncertifiableProperty),
     /// The search without reductions was cut short.
     Stopped(Stop),
-    /// The abstraction meets a violation that it cannot exclude.
+    /// The abstraction has a violation without reductions.
     Spurious,
-    /// A store buffer of the abstraction can hold too many values.
+    /// A store buffer of the abstraction can hold too many different values.
     Values,
-    /// It cannot be written.
+    /// Writing failed.
     Unwritable(io::Error),
 }
 
@@ -49,8 +50,8 @@ impl fmt::Display for NoCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NoCertificate::NotVerified => f.write_str("only a verified program has a certificate"),
-            NoCertificate::Model => f.write_str("certificates are about SC, TSO and PSO only"),
-            NoCertificate::NotCovered(property) => property.fmt(f),
+            NoCertificate::Model => f.write_str("certificates support SC, TSO and PSO only"),
+            NoCertificate::UncertifiableProperty(property) => property.fmt(f),
             NoCertificate::Stopped(stop) => {
                 let limit = match stop {
                     Stop::States => "the limit on states",
@@ -59,12 +60,12 @@ impl fmt::Display for NoCertificate {
                     Stop::Interrupted => "an interruption",
                     Stop::Depth => "the limit on the length of runs",
                 };
-                write!(f, "the search without reductions that it needs was ended by {limit}")
+                write!(f, "the search without reductions that a certificate needs was ended by {limit}")
             }
             NoCertificate::Spurious => f.write_str(
-                "the abstraction that it is written in is too coarse for this program; a larger --k may help",
+                "the abstraction of the certificate is too coarse for this program; try a larger --k",
             ),
-            NoCertificate::Values => f.write_str("store buffers can hold too many different values"),
+            NoCertificate::Values => f.write_str("a store buffer can hold too many different values"),
             NoCertificate::Unwritable(error) => write!(f, "{error}"),
         }
     }
@@ -76,7 +77,7 @@ impl From<io::Error> for NoCertificate {
     }
 }
 
-/// Writes the certificate of a verified program. Returns how many states it has.
+/// Writes the certificate of a verified program. Returns the number of states in the certificate.
 pub fn write_certificate(
     task: Task<'_>,
     answer: &Answer,
@@ -85,17 +86,17 @@ pub fn write_certificate(
     out: &mut dyn Write,
 ) -> Result<u64, NoCertificate> {
     let Verdict::Verified(_) = answer.verdict else { return Err(NoCertificate::NotVerified) };
-    can_certify(task.problem).map_err(NoCertificate::NotCovered)?;
+    check_certifiable(task.problem).map_err(NoCertificate::UncertifiableProperty)?;
     let model = match task.model.kind {
-        Kind::Sc => Model::Sc,
-        Kind::Tso => Model::Tso,
-        Kind::Pso => Model::Pso,
-        Kind::Table(_) => return Err(NoCertificate::Model),
+        ModelKind::Sc => Model::Sc,
+        ModelKind::Tso => Model::Tso,
+        ModelKind::Pso => Model::Pso,
+        ModelKind::Table(_) => return Err(NoCertificate::Model),
     };
-    let (domain, k) = match answer.by {
+    let (domain, k) = match answer.decider {
         Decider::Abstraction(domain, k) => (domain, k),
         Decider::Explicit => (Domain::Full, answer.statistics.bound.unwrap_or(0)),
-        // A certificate is written in an abstraction; which one is enough is found by trying.
+        // A certificate uses an abstraction. The loop below finds one that is fine enough.
         Decider::Automata
         | Decider::Stateless
         | Decider::Attack
@@ -124,7 +125,7 @@ pub fn write_certificate(
         let options = options(settings, budget, settings.limits, Some(VIOLATION));
         let found = explore_ordered(&machine, options);
         match complete(found.coverage) {
-            // The reductions have left out what the abstraction is too coarse for.
+            // Without reductions, the abstraction has violations that the reductions left out.
             Err(NoCertificate::Spurious) if domain != Domain::Set && finer < k + FINER => {
                 finer += 1;
             }
@@ -138,10 +139,10 @@ pub fn write_certificate(
     }
 }
 
-/// How many more entries in order than the proof had are tried.
+/// How many values of k larger than the k of the proof are tried.
 const FINER: u32 = 3;
 
-/// A search that met nothing wrong and saw everything, or why there is no certificate.
+/// Returns whether a search is exhaustive without a violation, or why there is no certificate.
 fn complete(coverage: Coverage) -> Result<(), NoCertificate> {
     match coverage {
         Coverage::Exhaustive => Ok(()),
@@ -151,7 +152,7 @@ fn complete(coverage: Coverage) -> Result<(), NoCertificate> {
     }
 }
 
-/// The certificate of a model that has nothing pending.
+/// Writes the certificate of a model without pending accesses.
 struct Direct<'a> {
     task: Task<'a>,
     settings: Settings,
@@ -173,7 +174,7 @@ impl Visitor for Direct<'_> {
     }
 }
 
-/// Writes the header and the states. `buffer` gives what a thread has pending.
+/// Writes the header and the states. `buffer` returns the pending stores of a thread.
 fn put<'s, M: MemoryModel>(
     machine: &Machine<'_, M>,
     header: Header,
@@ -192,7 +193,7 @@ fn put<'s, M: MemoryModel>(
     Ok(states)
 }
 
-/// A state as plain data.
+/// Converts a state into plain data.
 fn plain<M: MemoryModel>(
     machine: &Machine<'_, M>,
     state: &State<M::Pending>,
@@ -212,7 +213,7 @@ fn plain<M: MemoryModel>(
                     loc: loc(e.slot),
                     value: e.value,
                     epoch: e.epoch,
-                    before: e.before,
+                    before_barrier: e.before_barrier,
                 })
                 .collect(),
             set: (set.iter())
@@ -220,7 +221,7 @@ fn plain<M: MemoryModel>(
                     loc: loc(e.slot),
                     value: e.value,
                     epoch: e.epoch,
-                    before: e.before,
+                    before_barrier: e.before_barrier,
                     last: e.last,
                 })
                 .collect(),

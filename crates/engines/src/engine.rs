@@ -1,8 +1,8 @@
-//! What an engine is: a task in, an answer out.
+//! The interface of an engine: task, settings, budget, answer.
 
-use crate::concretise::Suspect;
+use crate::concretise::SpuriousRun;
 use crate::evidence::Evidence;
-use crate::growing::Growing;
+use crate::growing_variable::GrowingVariable;
 use crate::verdict::Verdict;
 use fencepost_ir::{Problem, Value};
 use fencepost_models::coherence::Domain;
@@ -12,31 +12,31 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-/// A question: does this program keep its properties under this model?
+/// A query: does this program keep its properties under this memory model?
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// The program and its properties.
     pub problem: &'a Problem,
-    /// The model.
+    /// The memory model.
     pub model: &'a ModelSpec,
 }
 
-/// How to go about it.
+/// How an engine works on a task.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// What a search may use.
+    /// Limits on states, memory and depth of a search.
     pub limits: Limits,
-    /// Search threads.
+    /// Number of search threads.
     pub threads: NonZeroUsize,
-    /// Sound reductions in use.
+    /// The sound reductions in use.
     pub reductions: Reductions,
-    /// The largest number of pending accesses to try; none leaves it to the model.
+    /// The largest bound on pending accesses to try. None: the default of the model.
     pub max_buffer: Option<u32>,
     /// Use exactly this bound on pending accesses instead of growing it.
     pub fixed_buffer: Option<u32>,
-    /// Look for a shortest trace, at the cost of a second search.
+    /// Whether to find a shortest trace, at the cost of a second search.
     pub shortest: bool,
-    /// How many violations to return, if the search meets several at the same depth.
+    /// How many violations to return if the search finds several at the same depth.
     pub traces: usize,
 }
 
@@ -54,33 +54,33 @@ impl Default for Settings {
     }
 }
 
-/// How others stop and watch an engine.
+/// Cancellation and progress of an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget<'a> {
-    /// Raised to stop it.
+    /// The token that stops the engine.
     pub cancel: &'a Cancel,
-    /// Where it tells how far it is.
+    /// Where the engine reports progress.
     pub progress: &'a Progress,
 }
 
-/// Figures about a run.
+/// Statistics of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// States stored by the deciding search.
+    /// States stored by the search that reached the verdict.
     pub states: u64,
-    /// Steps it computed.
+    /// Steps computed by that search.
     pub transitions: u64,
-    /// The length of its longest shortest path.
+    /// The largest distance of a state from an initial state.
     pub depth: u32,
-    /// Bytes it held.
+    /// Bytes held by that search.
     pub bytes: u64,
-    /// The bound on pending accesses it used; none when the model has nothing pending.
+    /// The bound on pending accesses. None if the model has no pending accesses.
     pub bound: Option<u32>,
 }
 
 impl Statistics {
-    /// Those of a search.
-    pub(crate) fn of<V>(found: &Exploration<V>) -> Self {
+    /// Returns the statistics of a search.
+    pub(crate) fn from_search<V>(found: &Exploration<V>) -> Self {
         Statistics {
             states: found.states,
             transitions: found.transitions,
@@ -91,22 +91,22 @@ impl Statistics {
     }
 }
 
-/// Which way of looking made the verdict.
+/// The method that reached a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decider {
     /// A search of the exact model.
     Explicit,
-    /// A search of an abstract model.
+    /// A search of an abstract model, with its domain and k.
     Abstraction(Domain, u32),
-    /// A search of the exact model with languages for buffers.
+    /// A search of the exact model with regular languages for store buffers.
     Automata,
-    /// Sequentially consistent runs, one after the other.
+    /// An enumeration of sequentially consistent executions.
     Stateless,
-    /// A search for a thread that delays a store past one of its loads.
+    /// A search for an attack: a thread that delays a store past one of its loads.
     Attack,
     /// A search of a program under SC that simulates the model.
     Translation,
-    /// SPIN, on a translation.
+    /// SPIN on a translation.
     Spin,
 }
 
@@ -125,36 +125,36 @@ impl fmt::Display for Decider {
     }
 }
 
-/// What an engine found out.
+/// The answer of an engine.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The verdict.
     pub verdict: Verdict,
-    /// Further violations, if more than one was asked for.
+    /// Further violations, if the settings ask for more than one.
     pub others: Vec<Evidence>,
-    /// Figures.
+    /// Statistics of the search.
     pub statistics: Statistics,
-    /// The observed values of every final state reached. Those of an abstract model may be more than
-    /// there are.
+    /// The observed values of every final state reached. An abstract model may add outcomes that
+    /// the exact model does not have.
     pub outcomes: BTreeSet<Vec<Value>>,
-    /// Whether these are all, and no more, that there are.
+    /// Whether `outcomes` is exactly the set of outcomes of the model.
     pub outcomes_complete: bool,
-    /// Who made the verdict.
-    pub by: Decider,
-    /// A run of an abstract model to a violation that no run of the exact one was found for.
-    pub suspect: Option<Box<Suspect>>,
+    /// The method that reached the verdict.
+    pub decider: Decider,
+    /// A counterexample of an abstract model that the exact model does not have.
+    pub spurious_run: Option<Box<SpuriousRun>>,
     /// A variable that took more and more values until the search was cut short.
-    pub growing: Option<Growing>,
+    pub growing: Option<GrowingVariable>,
 }
 
-/// A way to answer.
+/// An engine.
 pub trait Engine {
-    /// Its name on the command line.
+    /// The name of the engine on the command line.
     fn name(&self) -> &'static str;
 
-    /// Answers.
+    /// Checks the properties of a task.
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer;
 
-    /// Goes on after violations, to reach every outcome.
+    /// Computes the outcomes of a task. Does not stop at violations.
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer;
 }

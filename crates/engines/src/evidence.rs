@@ -1,19 +1,19 @@
-//! Runs that show something: a violation, or that a condition can be met.
+//! Replayed runs that show a violation, or that a condition can be satisfied.
 //!
-//! Fields are private: evidence is made only from a run that was replayed on the exact model, and it carries
-//! that run, so that nobody has to replay the trace again.
+//! The fields are private. Evidence is created only from a run that was replayed on the exact
+//! model. It carries that run, so no caller has to replay the trace again.
 
 use crate::engine::Task;
 use fencepost_ir::{Problem, Violation};
 use fencepost_models::Reductions;
-use fencepost_models::replay::{Run, Trace};
+use fencepost_models::replay::{ReplayedRun, Trace};
 
 /// What a run shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
-    /// Something is wrong at its end.
+    /// The run ends in a violation.
     Violation(Violation),
-    /// Its final state satisfies the condition at this position of
+    /// The final state satisfies the condition at this position of
     /// [`Problem::sometimes`](fencepost_ir::Problem::sometimes).
     Witness(usize),
 }
@@ -24,14 +24,14 @@ impl From<Violation> for Claim {
     }
 }
 
-/// A claim with the run that shows it: what a report shows of a verdict.
+/// A claim with the run that shows it, for a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shown<'a> {
-    /// What is shown.
+pub struct ClaimWithRun<'a> {
+    /// The claim.
     pub claim: Claim,
     /// The run; none only for [`Violation::NoWitness`].
-    pub run: Option<&'a Run>,
-    /// Whether no run with fewer steps shows it.
+    pub run: Option<&'a ReplayedRun>,
+    /// Whether no run with fewer steps shows the claim.
     pub shortest: bool,
 }
 
@@ -39,81 +39,81 @@ pub struct Shown<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Evidence {
     violation: Violation,
-    run: Option<Box<Run>>,
+    run: Option<Box<ReplayedRun>>,
     shortest: bool,
 }
 
 impl Evidence {
-    /// No final state satisfies the condition at this position of
-    /// [`Problem::sometimes`]. No single run shows it.
+    /// Evidence that no final state satisfies the condition at this position of
+    /// [`Problem::sometimes`]. No single run shows this.
     pub(crate) fn no_witness(at: usize) -> Self {
         Evidence { violation: Violation::NoWitness(at), run: None, shortest: true }
     }
 
-    /// What is wrong at the end of a replayed run; none when nothing is.
-    pub(crate) fn of(run: Run) -> Option<Self> {
+    /// Evidence from a replayed run. None if the run does not end in a violation.
+    pub(crate) fn from_run(run: ReplayedRun) -> Option<Self> {
         Some(Evidence { violation: run.violation?, run: Some(Box::new(run)), shortest: false })
     }
 
-    /// A replayed run that is not sequentially consistent.
-    pub(crate) fn not_robust(run: Run) -> Self {
+    /// Evidence from a replayed run that is not sequentially consistent.
+    pub(crate) fn not_robust(run: ReplayedRun) -> Self {
         Evidence { violation: Violation::NotRobust, run: Some(Box::new(run)), shortest: false }
     }
 
     /// Replays a trace to a violation.
     ///
     /// # Panics
-    /// When the trace does not replay to a violation: the engine and the machine disagree, and no verdict
-    /// could be trusted.
+    /// Panics if the trace does not replay to a violation. Then the engine and the machine
+    /// disagree, and no verdict can be trusted.
     pub(crate) fn replay(task: Task<'_>, reductions: Reductions, trace: &Trace) -> Self {
         let run = task.model.replay(task.problem, reductions, trace);
-        let run = run.expect("what an engine finds replays");
-        Evidence::of(run).expect("a violation replays as one")
+        let run = run.expect("the machine must replay a trace that an engine found");
+        Evidence::from_run(run).expect("a violation must replay as one")
     }
 
-    /// The evidence with the claim that no run with fewer steps shows a violation, or without it.
+    /// Sets whether no run with fewer steps shows a violation.
     pub(crate) fn shortest(self, shortest: bool) -> Self {
         Evidence { shortest, ..self }
     }
 
-    /// What is violated.
+    /// Returns the violation.
     pub fn violation(&self) -> Violation {
         self.violation
     }
 
-    /// The run that shows it. None only for [`Violation::NoWitness`].
-    pub fn run(&self) -> Option<&Run> {
+    /// Returns the run that shows the violation. None only for [`Violation::NoWitness`].
+    pub fn run(&self) -> Option<&ReplayedRun> {
         self.run.as_deref()
     }
 
-    /// The steps of that run.
+    /// Returns the steps of the run.
     pub fn trace(&self) -> Option<&Trace> {
         self.run().map(|run| &run.trace)
     }
 
-    /// Whether no run with fewer steps shows a violation.
+    /// Returns whether no run with fewer steps shows a violation.
     pub fn is_shortest(&self) -> bool {
         self.shortest
     }
 
-    /// For a report.
-    pub fn shown(&self) -> Shown<'_> {
-        Shown { claim: self.violation.into(), run: self.run(), shortest: self.shortest }
+    /// Returns the violation with its run, for a report.
+    pub fn claim_with_run(&self) -> ClaimWithRun<'_> {
+        ClaimWithRun { claim: self.violation.into(), run: self.run(), shortest: self.shortest }
     }
 }
 
-/// A run whose final state satisfies a condition that some run must meet.
+/// A run whose final state satisfies a `sometimes` condition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
     condition: usize,
-    run: Box<Run>,
+    run: Box<ReplayedRun>,
     shortest: bool,
 }
 
 impl Witness {
-    /// A replayed run as a witness of the condition at this position of [`Problem::sometimes`]; none when it
-    /// is not one.
-    pub(crate) fn of(problem: &Problem, condition: usize, run: Run) -> Option<Self> {
+    /// A replayed run as a witness of the condition at this position of [`Problem::sometimes`].
+    /// None if the run does not satisfy the condition.
+    pub(crate) fn from_run(problem: &Problem, condition: usize, run: ReplayedRun) -> Option<Self> {
         run.satisfies(problem.sometimes.get(condition)?).then(|| Witness {
             condition,
             run: Box::new(run),
@@ -124,7 +124,7 @@ impl Witness {
     /// Replays a trace to a witness.
     ///
     /// # Panics
-    /// When the trace does not replay to one.
+    /// Panics if the trace does not replay to a witness.
     pub(crate) fn replay(
         task: Task<'_>,
         reductions: Reductions,
@@ -132,33 +132,33 @@ impl Witness {
         trace: &Trace,
     ) -> Self {
         let run = task.model.replay(task.problem, reductions, trace);
-        let run = run.expect("what an engine finds replays");
-        Witness::of(task.problem, condition, run).expect("a witness replays as one")
+        let run = run.expect("the machine must replay a trace that an engine found");
+        Witness::from_run(task.problem, condition, run).expect("a witness must replay as one")
     }
 
-    /// The witness with the claim that no run with fewer steps is one, or without it.
+    /// Sets whether no run with fewer steps is a witness.
     pub(crate) fn shortest(self, shortest: bool) -> Self {
         Witness { shortest, ..self }
     }
 
-    /// The position of its condition in [`Problem::sometimes`].
+    /// Returns the position of the condition in [`Problem::sometimes`].
     pub fn condition(&self) -> usize {
         self.condition
     }
 
-    /// The run.
-    pub fn run(&self) -> &Run {
+    /// Returns the run.
+    pub fn run(&self) -> &ReplayedRun {
         &self.run
     }
 
-    /// Whether no run with fewer steps is a witness.
+    /// Returns whether no run with fewer steps is a witness.
     pub fn is_shortest(&self) -> bool {
         self.shortest
     }
 
-    /// For a report.
-    pub fn shown(&self) -> Shown<'_> {
+    /// Returns the witness with its run, for a report.
+    pub fn claim_with_run(&self) -> ClaimWithRun<'_> {
         let claim = Claim::Witness(self.condition);
-        Shown { claim, run: Some(&self.run), shortest: self.shortest }
+        ClaimWithRun { claim, run: Some(&self.run), shortest: self.shortest }
     }
 }

@@ -1,28 +1,28 @@
 //! The explicit engine: exhaustive breadth-first search over packed states.
 //!
-//! Direction: exact. A program whose buffers stay finite is decided completely, loops and all. Where they
-//! can grow for ever, the bound on pending accesses doubles until a limit is met, and the verdict says up
-//! to which bound there is no violation.
+//! Direction: exact. A program whose buffers stay finite is decided completely, with all its loops.
+//! If buffers can grow without bound, the bound on pending accesses doubles until a limit is
+//! reached. The verdict then names the bound up to which there is no violation.
 //!
-//! Traces are shortest: when a search with partial-order reduction finds a violation, a second one
-//! without it, no deeper than the first, looks for a shorter run.
+//! Traces are shortest. If a search with partial-order reduction finds a violation, a second search
+//! without the reduction, no deeper than the first, looks for a shorter run.
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::Evidence;
-use crate::growing::growing;
+use crate::growing_variable::growing_variable;
 use crate::path::{evidence, options, outcomes, trace, witnesses};
-use crate::verdict::{Bound, Explored, Findings, InconclusiveReason, Met, judge};
+use crate::verdict::{Bound, Explored, Findings, InconclusiveReason, ReplayResult, judge};
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::replay::{Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
 use fencepost_search::{Coverage, Limits, explore};
 use std::collections::BTreeSet;
 
-/// Above this no bound is tried, whatever the settings say.
+/// The largest bound on pending accesses, whatever the settings say.
 pub const LARGEST_BOUND: u32 = 1 << 12;
 
-/// How many times the states of the first search a search for a shorter run may take.
-const PATIENCE: u64 = 20;
+/// How many times the states of the first search a search for a shorter run may store.
+const SHORTEN_STATES_FACTOR: u64 = 20;
 
 /// The explicit engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,16 +42,19 @@ impl Engine for Explicit {
     }
 }
 
-/// Searches with larger and larger bounds until there is an answer.
+/// Searches with growing bounds until the result does not depend on the bound, or the largest bound
+/// is reached.
 fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<u32>) -> Answer {
-    let most = settings.max_buffer.unwrap_or(task.model.last_bound()).clamp(1, LARGEST_BOUND);
-    let mut bound = settings.fixed_buffer.unwrap_or(task.model.first_bound().min(most));
+    let max_bound =
+        settings.max_buffer.unwrap_or(task.model.default_max_bound()).clamp(1, LARGEST_BOUND);
+    let mut bound = settings.fixed_buffer.unwrap_or(task.model.initial_bound().min(max_bound));
     let mut clean_up_to = None;
     let mut outcomes = BTreeSet::new();
     loop {
         let search = Search { task, settings, budget, stop_at };
         let mut answer = task.model.visit(bound, search);
-        // What a smaller bound allows, a larger one does; a search that is cut short may not show it.
+        // A larger bound allows all outcomes of a smaller one, but a search cut short may miss
+        // some.
         outcomes.append(&mut answer.outcomes);
         if let Some(InconclusiveReason::Bound { witness_missing, .. }) =
             answer.verdict.inconclusive_reason()
@@ -59,8 +62,8 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<
             if !witness_missing {
                 clean_up_to = Some(bound);
             }
-            if bound < most && settings.fixed_buffer.is_none() {
-                bound = (bound * 2).min(most);
+            if bound < max_bound && settings.fixed_buffer.is_none() {
+                bound = (bound * 2).min(max_bound);
                 continue;
             }
         }
@@ -88,7 +91,7 @@ impl Visitor for Search<'_> {
         let Search { task, settings, budget, stop_at } = self;
         let machine = Machine::new(task.problem, model, settings.reductions);
         let found = explore(&machine, options(settings, budget, settings.limits, stop_at));
-        let statistics = Statistics::of(&found);
+        let statistics = Statistics::from_search(&found);
         let violation = found.target(VIOLATION);
         let others = found.targets.iter().filter(|t| t.class == VIOLATION).skip(1);
         let others = others.take(settings.traces.saturating_sub(1));
@@ -97,11 +100,12 @@ impl Visitor for Search<'_> {
             let trace = trace(&machine, &found, target);
             let shortest = !settings.reductions.partial_order;
             let shorter = (!shortest && settings.shortest && stop_at.is_some())
-                .then(|| shorter(task, settings, budget, &trace, found.states))
+                .then(|| find_shorter(task, settings, budget, &trace, found.states))
                 .flatten();
             shorter.unwrap_or_else(|| {
-                let run = replay(&machine, &trace).expect("what the search found replays");
-                Evidence::of(run).expect("a violation replays as one").shortest(shortest)
+                let run =
+                    replay(&machine, &trace).expect("the machine must replay a path of the search");
+                Evidence::from_run(run).expect("a violation must replay as one").shortest(shortest)
             })
         });
         let witnesses = match violation {
@@ -111,7 +115,7 @@ impl Visitor for Search<'_> {
         let verdict = judge(Findings {
             fidelity: M::FIDELITY,
             explored: Explored::of(found.coverage, Bound::Buffers),
-            violation: violation.map(Met::Replayed),
+            violation: violation.map(ReplayResult::Confirmed),
             witnesses,
         });
         Answer {
@@ -120,38 +124,39 @@ impl Visitor for Search<'_> {
             statistics,
             outcomes: outcomes(&found),
             outcomes_complete: found.coverage == Coverage::Exhaustive,
-            by: Decider::Explicit,
-            suspect: None,
-            growing: growing(&machine, &found),
+            decider: Decider::Explicit,
+            spurious_run: None,
+            growing: growing_variable(&machine, &found),
         }
     }
 }
 
-/// A shortest run to a violation, replayed, if one is found that is not longer than a given one. The search for it
-/// may take some times the states that the violation took.
-pub(crate) fn shorter(
+/// Searches for a shortest run to a violation, no longer than the given trace. Returns the replayed
+/// run if one is found. The search may store a multiple of `states`, the states of the first
+/// search.
+pub(crate) fn find_shorter(
     task: Task<'_>,
     settings: Settings,
     budget: Budget<'_>,
     trace: &Trace,
     states: u64,
 ) -> Option<Evidence> {
-    let longest = trace.steps.len();
-    let patience = states.saturating_mul(PATIENCE).saturating_add(100_000);
-    // A bound that does not get in the way of runs of at most this many steps, unless the user fixed one.
-    let roomy = (longest as u32 + 1).max(trace.bound.unwrap_or(0)).min(LARGEST_BOUND);
-    let bound = settings.fixed_buffer.unwrap_or(roomy);
-    task.model.visit(bound, Shorten { task, settings, budget, longest, patience })
+    let max_steps = trace.steps.len();
+    let max_states = states.saturating_mul(SHORTEN_STATES_FACTOR).saturating_add(100_000);
+    // A bound that does not restrict runs of at most this many steps, unless the user fixed one.
+    let sufficient_bound = (max_steps as u32 + 1).max(trace.bound.unwrap_or(0)).min(LARGEST_BOUND);
+    let bound = settings.fixed_buffer.unwrap_or(sufficient_bound);
+    task.model.visit(bound, Shorten { task, settings, budget, max_steps, max_states })
 }
 
-/// A second search, without partial-order reduction and no deeper than the first.
+/// A second search without partial-order reduction, no deeper than the first.
 struct Shorten<'a> {
     task: Task<'a>,
     settings: Settings,
     budget: Budget<'a>,
-    longest: usize,
-    /// How many states it is worth.
-    patience: u64,
+    max_steps: usize,
+    /// The limit on states.
+    max_states: u64,
 }
 
 impl Visitor for Shorten<'_> {
@@ -161,8 +166,8 @@ impl Visitor for Shorten<'_> {
         let reductions = Reductions { partial_order: false, ..self.settings.reductions };
         let machine = Machine::new(self.task.problem, model, reductions);
         let limits = Limits {
-            depth: self.longest as u32 + 1,
-            states: self.settings.limits.states.min(self.patience),
+            depth: self.max_steps as u32 + 1,
+            states: self.settings.limits.states.min(self.max_states),
             ..self.settings.limits
         };
         let found = explore(&machine, options(self.settings, self.budget, limits, Some(VIOLATION)));

@@ -1,21 +1,24 @@
-//! Ways to answer whether a program keeps its properties under a memory model.
+//! Engines that check the properties of a program under a memory model.
 //!
-//! - [`engine`]: what an engine is: a task in, an answer out.
-//! - [`verdict`]: what an answer says, and the one function that decides it.
+//! - [`engine`]: the interface of an engine: task, settings, budget, answer.
+//! - [`verdict`]: the verdict of an answer, and `judge`, the only function that reaches one.
 //! - [`explicit`]: exhaustive search over packed states.
 //! - [`abstraction`]: proofs for store buffers of any length.
 //! - [`automata`]: exact search for store buffers of any length.
-//! - [`stateless`]: sequentially consistent runs, one after the other.
-//! - [`robust`]: whether a program has only sequentially consistent behaviours; [`happens`]: whether a run is one.
-//! - `attack`: robustness against TSO for programs with loops, by a search of sequentially consistent states.
-//! - [`translate`]: a search of a program under SC that simulates the store buffers.
-//! - [`auto`]: the others side by side.
-//! - [`evidence`]: runs that show something; [`path`]: from what a search found to the steps that lead there.
-//! - [`concretise`]: from a run of an abstract model to one of the exact model.
-//! - [`certificate`]: a proof written down, for someone else to check.
-//! - [`growing`]: which variable takes more and more values.
+//! - [`stateless`]: enumeration of sequentially consistent executions.
+//! - [`robust`]: robustness: does a program have only sequentially consistent behaviours?
+//! - [`happens_before`]: is one run sequentially consistent?
+//! - `attack`: robustness against TSO for programs with loops, by a search of SC states.
+//! - [`translate`]: search of a program under SC that simulates the store buffers.
+//! - [`auto`]: a portfolio of the other engines.
+//! - [`evidence`]: replayed runs that show a violation or a witness.
+//! - [`path`]: from a target of a search to the steps that lead there.
+//! - [`concretise`]: from a run of an abstract model to a run of the exact model.
+//! - [`certificate`]: proofs for an independent checker.
+//! - [`growing_variable`]: variables that take more and more values.
 
-// A new operation, event or property must be decided on everywhere: no catch-all arms on our own enums.
+// A new operation, event or property must be handled everywhere: no catch-all arms on our own
+// enums.
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod abstraction;
@@ -27,8 +30,8 @@ pub mod concretise;
 pub mod engine;
 pub mod evidence;
 pub mod explicit;
-pub mod growing;
-pub mod happens;
+pub mod growing_variable;
+pub mod happens_before;
 pub mod path;
 pub mod robust;
 pub(crate) mod sc;
@@ -40,9 +43,9 @@ pub use abstraction::Abstraction;
 pub use auto::Auto;
 pub use automata::Automata;
 pub use engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
-pub use evidence::{Claim, Evidence, Shown, Witness};
+pub use evidence::{Claim, ClaimWithRun, Evidence, Witness};
 pub use explicit::Explicit;
-pub use robust::{Resumed, Robust, RobustBy};
+pub use robust::{ResumableRobust, Robust, RobustMethod};
 pub use stateless::Stateless;
 pub use translate::Translate;
 pub use verdict::{Bound, Inconclusive, InconclusiveReason, Unsupported, Verdict};

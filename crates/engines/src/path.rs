@@ -1,23 +1,23 @@
-//! From what a search found to the steps that lead there.
+//! From a target of a search to the steps that lead there.
 //!
-//! A search stores states, not steps; the steps between the states of a path are found by taking every step
-//! of each. In a system whose states are ordered, a neighbour on a path covers the state that the step
-//! leads to, and the run goes on from the neighbour.
+//! A search stores states, not steps. The steps between neighbouring states of a path are found by
+//! taking every step of each state. If the states are ordered, the next state of a path covers the
+//! state that the step leads to, and the run continues from the next state.
 
 use crate::engine::{Budget, Settings};
 use crate::evidence::{Evidence, Witness};
-use crate::verdict::Met;
+use crate::verdict::ReplayResult;
 use fencepost_ir::Value;
 use fencepost_models::bits::Writer;
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::system::{INITIAL, ITSELF, WITNESS};
-use fencepost_models::replay::{Run, Trace, replay};
-use fencepost_models::{Machine, MemoryModel, Taken};
+use fencepost_models::machine::system::{FIRST_WITNESS, INIT_DETAIL, STATE_DETAIL};
+use fencepost_models::replay::{ReplayedRun, Trace, replay};
+use fencepost_models::{Machine, MemoryModel, StepResult};
 use fencepost_search::visited::Arena;
 use fencepost_search::{Exploration, Limits, Options, Target};
 use std::collections::BTreeSet;
 
-/// The options of a search.
+/// Returns the options of a search.
 pub(crate) fn options(
     settings: Settings,
     budget: Budget<'_>,
@@ -28,51 +28,56 @@ pub(crate) fn options(
     Options { limits, cancel, progress, threads: settings.threads, stop_at }
 }
 
-/// The outcomes that a search has met.
+/// Returns the outcomes that a search has found.
 pub(crate) fn outcomes<V>(found: &Exploration<V>) -> BTreeSet<Vec<Value>> {
     found.facts.iter().map(|fact| values(fact)).collect()
 }
 
-/// An outcome as the machine packs it into a fact.
+/// Decodes an outcome that the machine packed into a fact.
 fn values(fact: &[u8]) -> Vec<Value> {
     let (chunks, _) = fact.as_chunks::<4>();
     chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
 }
 
-/// By position among the conditions that some run must meet: the witness that a search of the exact model has
-/// found.
+/// Returns the witnesses that a search of the exact model found, by position in
+/// `Problem::sometimes`.
 pub(crate) fn witnesses<M: MemoryModel>(
     machine: &Machine<'_, M>,
     found: &Exploration,
-) -> Vec<Option<Met<Witness>>> {
+) -> Vec<Option<ReplayResult<Witness>>> {
     let problem = machine.shape.problem;
-    let classes = (WITNESS..).zip(0..problem.sometimes.len());
+    let classes = (FIRST_WITNESS..).zip(0..problem.sometimes.len());
     let witness = |(class, at)| {
         let run = replayed(machine, found, found.target(class)?);
-        let witness = Witness::of(problem, at, run).expect("a witness replays as one");
-        Some(Met::Replayed(witness.shortest(!machine.reductions.partial_order)))
+        let witness = Witness::from_run(problem, at, run).expect("a witness must replay as one");
+        Some(ReplayResult::Confirmed(witness.shortest(!machine.reductions.partial_order)))
     };
     classes.map(witness).collect()
 }
 
-/// Replays the path to a violation that a search of the exact model has found.
+/// Replays the path to a violation found by a search of the exact model.
 ///
 /// # Panics
-/// When the trace does not replay to a violation: the search and the machine disagree, and no verdict
-/// could be trusted.
+/// Panics if the trace does not replay to a violation. Then the search and the machine disagree,
+/// and no verdict can be trusted.
 pub(crate) fn evidence<M: MemoryModel>(
     machine: &Machine<'_, M>,
     found: &Exploration,
     target: Target,
 ) -> Evidence {
-    Evidence::of(replayed(machine, found, target)).expect("a violation replays as one")
+    Evidence::from_run(replayed(machine, found, target)).expect("a violation must replay as one")
 }
 
-fn replayed<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration, target: Target) -> Run {
-    replay(machine, &trace(machine, found, target)).expect("what the search found replays")
+fn replayed<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    found: &Exploration,
+    target: Target,
+) -> ReplayedRun {
+    replay(machine, &trace(machine, found, target))
+        .expect("the machine must replay a path of the search")
 }
 
-/// The steps to a target of a search of the exact model.
+/// Returns the steps to a target of a search of the exact model.
 pub(crate) fn trace<M: MemoryModel>(
     machine: &Machine<'_, M>,
     found: &Exploration,
@@ -81,52 +86,58 @@ pub(crate) fn trace<M: MemoryModel>(
     path(machine, found, target, |after, next| after == next).trace
 }
 
-/// A path of a search as a run.
+/// A path of a search, as a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Path {
-    /// Its steps.
+    /// The steps of the run.
     pub trace: Trace,
-    /// The packed state before each step, and after the last unless it goes wrong.
+    /// The packed state before each step, and after the last step unless that step fails.
     pub states: Vec<Vec<u8>>,
 }
 
-/// The steps between the states of a path to a target. `leads` says whether a state on the path is, or
-/// stands for, one that a step leads to.
+/// Reconstructs the steps between the states of a path to a target. `leads_to` returns whether its
+/// second argument, a state of the path, equals or covers its first argument, the state after a
+/// step.
 pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
     machine: &Machine<'_, M>,
     found: &Exploration<V>,
     target: Target,
-    mut leads: impl FnMut(&[u8], &[u8]) -> bool,
+    mut leads_to: impl FnMut(&[u8], &[u8]) -> bool,
 ) -> Path {
-    let path = if target.detail == INITIAL { Vec::new() } else { found.path(target.state) };
+    let path = if target.detail == INIT_DETAIL { Vec::new() } else { found.path(target.state) };
     let mut writer = Writer::default();
     let mut trace = Trace { bound: machine.model.bound(), ..Trace::default() };
     let mut state = machine.blank();
     let mut choices = Choices::default();
     loop {
         let started = machine.start(&mut state, &mut choices, &mut ());
-        let right = match path.first() {
-            None => started.is_err() || (started == Ok(true) && machine.wrong(&state).is_some()),
-            Some(first) => started == Ok(true) && leads(machine.encode(&state, &mut writer), first),
+        let matching = match path.first() {
+            None => {
+                started.is_err()
+                    || (started == Ok(true) && machine.state_violation(&state).is_some())
+            }
+            Some(first) => {
+                started == Ok(true) && leads_to(machine.encode(&state, &mut writer), first)
+            }
         };
-        if right {
+        if matching {
             trace.init = choices.script().to_vec();
             break;
         }
-        assert!(choices.advance(), "a path begins at an initial state");
+        assert!(choices.advance(), "a path must start at an initial state");
     }
     for pair in path.windows(2) {
         machine.unpack(pair[0], &mut state);
-        let right = machine.steps(&state).into_iter().find(|attempt| {
-            attempt.taken == Ok(Taken::Yes)
-                && leads(machine.encode(&attempt.after, &mut writer), pair[1])
+        let matching = machine.attempt_steps(&state).into_iter().find(|attempt| {
+            attempt.taken == Ok(StepResult::Taken)
+                && leads_to(machine.encode(&attempt.after, &mut writer), pair[1])
         });
-        trace.steps.push(right.expect("neighbours on a path are a step apart").step);
+        trace.steps.push(matching.expect("neighbours on a path must be one step apart").step);
     }
-    if target.detail != INITIAL && target.detail != ITSELF {
-        let last = path.last().expect("a step comes from a state");
+    if target.detail != INIT_DETAIL && target.detail != STATE_DETAIL {
+        let last = path.last().expect("a step must start from a state");
         machine.unpack(last, &mut state);
-        trace.steps.push(machine.steps(&state).swap_remove(target.detail as usize).step);
+        trace.steps.push(machine.attempt_steps(&state).swap_remove(target.detail as usize).step);
     }
     Path { trace, states: path.into_iter().map(<[u8]>::to_vec).collect() }
 }

@@ -1,72 +1,76 @@
-//! Whether a program is robust: on TSO, or PSO, it behaves as if sequentially consistent.
+//! Robustness: under TSO or PSO, the program has only sequentially consistent behaviours.
 //!
-//! Source: \[BM08\], which watches sequentially consistent runs and asks of each whether it is *borderline*: one more
-//! access could leave sequential consistency. Direction: exact. *Robust* means that every run of the model has the same
-//! happens-before relation as some sequentially consistent run, but for rounds of waits that come to
-//! nothing; then the program keeps its properties under the model if it keeps them under SC, but for two: which
-//! operations of a client had returned when another one began, and, under PSO, invariants.
+//! Source: \[BM08\], which monitors SC executions and reports those that are *borderline*: one more
+//! access could leave sequential consistency. Direction: exact. *Robust* means that every run of
+//! the model has the same happens-before relation as some SC run, except for failed spin
+//! iterations. A robust program keeps under the model all properties that it keeps under SC, with
+//! two exceptions: the set of client operations that have returned when another one starts, and,
+//! under PSO, invariants.
 //!
-//! Ways to find out:
-//! - [`Stateless`](crate::stateless): explores SC runs. Complete for programs whose runs end; with a bound on preemptions
-//!   nothing is proved.
-//! - `attack`: searches SC states for a thread that delays a store past one of its loads; loops need no bound. TSO only.
-//! - `Auto`: under TSO the attack, which is quick where there are few states; then a few thousand SC runs, which find most
-//!   violations; then all that is left of both; then more and more preemptions until a limit is met.
+//! Methods:
+//! - [`Stateless`](crate::stateless): enumerates SC executions. Complete for programs whose
+//!   executions terminate. With a bound on preemptions, it proves nothing.
+//! - `attack`: searches SC states for a thread that delays a store past one of its loads. Needs no
+//!   bound on loops. TSO only.
+//! - `Auto`: under TSO first the attack, which is fast for small state spaces. Then a few thousand
+//!   SC executions, which find most violations. Then the attack with more states (TSO) or all
+//!   executions (PSO). Then a growing number of preemptions until a limit is reached.
 //!
-//! - `escape`: from a borderline run to one that leaves sequential consistency.
+//! Submodule `non_sc_run`: from a borderline execution to a run that is not sequentially
+//! consistent.
 
-pub(crate) mod escape;
+pub(crate) mod non_sc_run;
 
-use crate::attack::{Raid, attack, attack_trace};
+use crate::attack::{AttackResult, attack, attack_trace};
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
-use crate::stateless::saved::Saved;
-use crate::stateless::system::{Found, Plan, Tally, Until};
-use crate::stateless::{Schedules, coverage, explore, explore_from, longest};
+use crate::stateless::saved::SavedExploration;
+use crate::stateless::system::{ExplorationOptions, ExplorationResult, Finding, StopAt};
+use crate::stateless::{Schedules, coverage, explore, explore_from, max_events};
 use crate::verdict::{
-    Bound, Explored, Findings, InconclusiveReason, Met, Unsupported, Verdict, judge,
+    Bound, Explored, Findings, InconclusiveReason, ReplayResult, Unsupported, Verdict, judge,
 };
-use escape::{escape, lifted, non_sc_run};
-use fencepost_ir::waits::{Waiting, without_waits};
+use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
 use fencepost_ir::{Op, Problem, text};
 use fencepost_models::Fidelity;
-use fencepost_models::catalog::Kind;
+use fencepost_models::catalog::ModelKind;
 use fencepost_models::replay::Trace;
 use fencepost_monitor::Model;
 use fencepost_search::{Coverage, Limits, Stop};
+use non_sc_run::{build_non_sc_run, lift_sc_trace, replay_if_not_sc};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// States of attacks that `Auto` searches first.
-const FIRST_STATES: u64 = 200_000;
-/// SC runs that `Auto` takes before it goes on to something else.
-const FIRST_RUNS: u64 = 5_000;
-/// How many of them may become too long before it does.
-const FIRST_CUTS: u64 = 100;
-/// States of attacks that `Auto` searches before it goes on to something else.
-const ATTACK_STATES: u64 = 20_000_000;
+/// The limit on states of the first attack search of `Auto`.
+const FIRST_ATTACK_STATES: u64 = 200_000;
+/// The limit on SC executions of `Auto` before it tries something else.
+const FIRST_EXECUTIONS: u64 = 5_000;
+/// How many of these executions may exceed the limit on events.
+const FIRST_MAX_CUT: u64 = 100;
+/// The limit on states of the second attack search of `Auto`.
+const SECOND_ATTACK_STATES: u64 = 20_000_000;
 
-/// A way to find out.
+/// A method to decide robustness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum RobustBy {
-    /// One after the other, as told above.
+pub enum RobustMethod {
+    /// The other methods in turn, as described above.
     #[default]
     Auto,
-    /// SC runs, one for each trace.
+    /// SC executions, one for each trace.
     Stateless,
-    /// SC runs with at most so many preemptions, the fewest first.
+    /// SC executions with at most this many preemptions, fewest first.
     Preemptions(u32),
     /// The search for an attack.
     Attack,
 }
 
-/// The engine: `verified` means robust and right under SC.
+/// The robustness engine. `verified` means robust and correct under SC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Robust {
-    /// How.
-    pub by: RobustBy,
+    /// The method to use.
+    pub method: RobustMethod,
 }
 
 impl Engine for Robust {
@@ -75,7 +79,7 @@ impl Engine for Robust {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
-        if task.model.kind == Kind::Sc {
+        if task.model.kind == ModelKind::Sc {
             return Explicit.run(
                 Task { problem: &task.problem.safety(), ..task },
                 settings,
@@ -83,22 +87,24 @@ impl Engine for Robust {
             );
         }
         let model = match task.model.kind {
-            Kind::Tso => Some(Model::Tso),
-            Kind::Pso => Some(Model::Pso),
-            Kind::Sc | Kind::Table(_) => return undecided(Unsupported::Model, Decider::Stateless),
+            ModelKind::Tso => Some(Model::Tso),
+            ModelKind::Pso => Some(Model::Pso),
+            ModelKind::Sc | ModelKind::Table(_) => {
+                return undecided(Unsupported::Model, Decider::Stateless);
+            }
         };
         if frees(task.problem) {
             return undecided(Unsupported::Frees, Decider::Stateless);
         }
         let problem = task.problem.safety();
-        let waiting = without_waits(&problem, false);
+        let spin_assumed = spin_assume(&problem, false);
         let task = Task { problem: &problem, ..task };
-        let asking = Asking { task, waiting: &waiting, model, settings, budget };
-        match self.by {
-            RobustBy::Auto => asking.auto(),
-            RobustBy::Stateless => asking.traces(u64::MAX),
-            RobustBy::Preemptions(most) => asking.preemptions(Some(most)),
-            RobustBy::Attack => asking.attack(u64::MAX),
+        let query = Query { task, spin_assumed: &spin_assumed, model, settings, budget };
+        match self.method {
+            RobustMethod::Auto => query.auto(),
+            RobustMethod::Stateless => query.traces(u64::MAX),
+            RobustMethod::Preemptions(max_preemptions) => query.preemptions(Some(max_preemptions)),
+            RobustMethod::Attack => query.attack(u64::MAX),
         }
     }
 
@@ -107,70 +113,81 @@ impl Engine for Robust {
     }
 }
 
-/// Whether some thread frees records.
+/// Returns whether some thread frees records.
 fn frees(problem: &Problem) -> bool {
     let mut code = problem.program.threads.iter().flat_map(|thread| &thread.code);
     code.any(|stmt| matches!(stmt.op, Op::Free { .. }))
 }
 
-pub(crate) fn undecided(reason: Unsupported, by: Decider) -> Answer {
-    answer(judge(Findings::unsupported(reason)), Statistics::default(), by)
+pub(crate) fn undecided(reason: Unsupported, decider: Decider) -> Answer {
+    answer(judge(Findings::unsupported(reason)), Statistics::default(), decider)
 }
 
-fn answer(verdict: Verdict, statistics: Statistics, by: Decider) -> Answer {
+fn answer(verdict: Verdict, statistics: Statistics, decider: Decider) -> Answer {
     Answer {
         verdict,
         others: Vec::new(),
         statistics,
         outcomes: BTreeSet::new(),
         outcomes_complete: false,
-        by,
-        suspect: None,
+        decider,
+        spurious_run: None,
         growing: None,
     }
 }
 
-/// The same by SC runs, one for each trace, as an exploration to go on with another time.
+/// The robustness engine with the stateless method, as a resumable exploration.
 #[derive(Debug, Default)]
-pub struct Resumed {
-    /// Where to begin, if not at the beginning; what does not belong to the program is not used. Afterwards what is left, if there is something left.
-    pub saved: Mutex<Option<Saved>>,
-    /// Whether there was something to go on with that is of another program or model.
-    pub foreign: AtomicBool,
+pub struct ResumableRobust {
+    /// In: the exploration to resume, if there is one. It is ignored if it belongs to another
+    /// program or model. Out: the rest of the exploration, if there is one.
+    pub saved: Mutex<Option<SavedExploration>>,
+    /// Whether the saved exploration was ignored because it belongs to another program or model.
+    pub rejected: AtomicBool,
 }
 
-impl Engine for Resumed {
+impl Engine for ResumableRobust {
     fn name(&self) -> &'static str {
         "robust"
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         let model = match task.model.kind {
-            Kind::Tso => Model::Tso,
-            Kind::Pso => Model::Pso,
-            Kind::Sc | Kind::Table(_) => return undecided(Unsupported::Model, Decider::Stateless),
+            ModelKind::Tso => Model::Tso,
+            ModelKind::Pso => Model::Pso,
+            ModelKind::Sc | ModelKind::Table(_) => {
+                return undecided(Unsupported::Model, Decider::Stateless);
+            }
         };
         if frees(task.problem) {
             return undecided(Unsupported::Frees, Decider::Stateless);
         }
         let problem = task.problem.safety();
-        let waiting = without_waits(&problem, false);
+        let spin_assumed = spin_assume(&problem, false);
         let task = Task { problem: &problem, ..task };
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
         let threads = problem.program.threads.len();
-        let of = (text::print(&problem), task.model.name.to_string());
-        let given = saved.is_some();
-        let from = saved.take().filter(|saved| saved.is_of(&of, threads));
-        self.foreign.store(given && from.is_none(), Ordering::Relaxed);
-        let longest = longest(&waiting, settings);
-        let cuts = u64::MAX;
-        let plan = Plan { watch: Some(model), until: Until::Found, longest, judge: true, cuts };
+        let identity = (text::print(&problem), task.model.name.to_string());
+        let was_given = saved.is_some();
+        let from = saved.take().filter(|saved| saved.is_of(&identity, threads));
+        self.rejected.store(was_given && from.is_none(), Ordering::Relaxed);
+        let max_events = max_events(&spin_assumed, settings);
+        let max_cut = u64::MAX;
+        let options = ExplorationOptions {
+            monitored: Some(model),
+            stop_at: StopAt::FirstFinding,
+            max_events,
+            check_properties: true,
+            max_cut,
+        };
         let schedules = Schedules::Traces;
-        let (tally, parts) = explore_from(&waiting, schedules, plan, settings, budget, from);
-        *saved = (!parts.is_empty() && tally.found.is_none())
-            .then(|| Saved::new(of, &tally.counts, &parts));
-        let asking = Asking { task, waiting: &waiting, model: Some(model), settings, budget };
-        asking.told(tally)
+        let (result, parts) =
+            explore_from(&spin_assumed, schedules, options, settings, budget, from);
+        *saved = (!parts.is_empty() && result.found.is_none())
+            .then(|| SavedExploration::new(identity, &result.counts, &parts));
+        let query =
+            Query { task, spin_assumed: &spin_assumed, model: Some(model), settings, budget };
+        query.answer_from(result)
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
@@ -178,28 +195,28 @@ impl Engine for Resumed {
     }
 }
 
-/// One question.
-pub(crate) struct Asking<'a> {
+/// A robustness query.
+pub(crate) struct Query<'a> {
     pub(crate) task: Task<'a>,
-    pub(crate) waiting: &'a Waiting,
-    /// The model to be robust against; none for SC.
+    pub(crate) spin_assumed: &'a SpinAssumed,
+    /// The model to check robustness against. None for SC.
     pub(crate) model: Option<Model>,
     pub(crate) settings: Settings,
     pub(crate) budget: Budget<'a>,
 }
 
-impl Asking<'_> {
+impl Query<'_> {
     fn auto(&self) -> Answer {
         if self.model == Some(Model::Tso) {
-            let small = self.attack(FIRST_STATES);
+            let small = self.attack(FIRST_ATTACK_STATES);
             if limit(&small) != Some(Stop::States) {
                 return small;
             }
         }
-        let first = self.traces(FIRST_RUNS);
+        let first = self.traces(FIRST_EXECUTIONS);
         let Some(stop @ (Stop::States | Stop::Depth)) = limit(&first) else { return first };
         if self.model == Some(Model::Tso) {
-            let second = self.attack(ATTACK_STATES);
+            let second = self.attack(SECOND_ATTACK_STATES);
             if limit(&second) != Some(Stop::States) {
                 return second;
             }
@@ -212,45 +229,51 @@ impl Asking<'_> {
         self.preemptions(None)
     }
 
-    /// Explores one run for each trace, at most about so many.
-    pub(crate) fn traces(&self, runs: u64) -> Answer {
-        let states = self.settings.limits.states.min(runs);
+    /// Explores one execution for each trace, about `executions` at most.
+    pub(crate) fn traces(&self, executions: u64) -> Answer {
+        let states = self.settings.limits.states.min(executions);
         let limits = Limits { states, ..self.settings.limits };
         let settings = Settings { limits, ..self.settings };
-        let cuts = if runs == u64::MAX { u64::MAX } else { FIRST_CUTS };
-        let tally = self.explore(Schedules::Traces, settings, cuts);
-        self.told(tally)
+        let max_cut = if executions == u64::MAX { u64::MAX } else { FIRST_MAX_CUT };
+        let result = self.explore(Schedules::Traces, settings, max_cut);
+        self.answer_from(result)
     }
 
-    fn explore(&self, schedules: Schedules, settings: Settings, cuts: u64) -> Tally {
-        let longest = longest(self.waiting, settings);
-        let plan = Plan { watch: self.model, until: Until::Found, longest, judge: true, cuts };
-        explore(self.waiting, schedules, plan, settings, self.budget)
+    fn explore(&self, schedules: Schedules, settings: Settings, max_cut: u64) -> ExplorationResult {
+        let max_events = max_events(self.spin_assumed, settings);
+        let options = ExplorationOptions {
+            monitored: self.model,
+            stop_at: StopAt::FirstFinding,
+            max_events,
+            check_properties: true,
+            max_cut,
+        };
+        explore(self.spin_assumed, schedules, options, settings, self.budget)
     }
 
     /// Explores all interleavings with 0, 1, 2, ... preemptions.
-    pub(crate) fn preemptions(&self, most: Option<u32>) -> Answer {
+    pub(crate) fn preemptions(&self, max_preemptions: Option<u32>) -> Answer {
         let mut clean = None;
         let mut bound = 0;
         loop {
-            let tally = self.explore(Schedules::Preemptions(bound), self.settings, u64::MAX);
-            let exhausted = !tally.counts.bounded;
-            let runs_out = coverage(&tally) != Coverage::Bounded;
-            if runs_out && (exhausted || tally.found.is_some() || tally.stopped.is_some()) {
-                let mut answer = self.told(tally);
+            let result = self.explore(Schedules::Preemptions(bound), self.settings, u64::MAX);
+            let exhausted = !result.counts.bounded;
+            let runs_out = coverage(&result) != Coverage::Bounded;
+            if runs_out && (exhausted || result.found.is_some() || result.stopped.is_some()) {
+                let mut answer = self.answer_from(result);
                 if let (Some(_), Some(clean)) = (answer.verdict.inconclusive(), clean) {
-                    answer.verdict = answer.verdict.weakened(preemptions(clean));
+                    answer.verdict = answer.verdict.weakened(preemption_bound(clean));
                 }
                 return answer;
             }
-            // Runs that are too long are too long with any bound.
-            if tally.counts.cut == 0 {
+            // Executions that exceed the limit on events do so with any bound on preemptions.
+            if result.counts.cut == 0 {
                 clean = Some(bound);
             }
-            if most.is_some_and(|most| bound >= most) {
-                let mut answer = self.told(tally);
+            if max_preemptions.is_some_and(|max_preemptions| bound >= max_preemptions) {
+                let mut answer = self.answer_from(result);
                 if let Some(clean) = clean {
-                    answer.verdict = answer.verdict.weakened(preemptions(clean));
+                    answer.verdict = answer.verdict.weakened(preemption_bound(clean));
                 }
                 return answer;
             }
@@ -258,67 +281,76 @@ impl Asking<'_> {
         }
     }
 
-    /// What an exploration says.
-    pub(crate) fn told(&self, tally: Tally) -> Answer {
+    /// Converts the result of an exploration into an answer.
+    pub(crate) fn answer_from(&self, result: ExplorationResult) -> Answer {
         let reductions = self.settings.reductions;
         let problem = self.task.problem;
-        let coverage = coverage(&tally);
-        let found = tally.found.clone().map(|found| match found {
-            Found::Trouble(trace) => self.trouble(&trace),
-            Found::Borderline(init, moves, variant) => {
-                let model = self.model.expect("the monitor watches for a model");
-                let trace =
-                    escape(self.waiting, model, reductions, &init, &moves, variant.as_ref());
-                let trace = trace.expect("what the monitor says can happen can");
+        let coverage = coverage(&result);
+        let found = result.found.clone().map(|found| match found {
+            Finding::Violation(trace) => self.violation_evidence(&trace),
+            Finding::Borderline(init, moves, variant) => {
+                let model = self.model.expect("the monitor runs only with a model");
+                let trace = build_non_sc_run(
+                    self.spin_assumed,
+                    model,
+                    reductions,
+                    &init,
+                    &moves,
+                    variant.as_ref(),
+                );
+                let trace = trace.expect("a confirmed borderline execution must have a non-SC run");
                 self.not_robust(trace)
             }
         });
         let statistics = Statistics {
-            states: tally.counts.executions().max(1),
-            transitions: tally.counts.events,
-            depth: tally.counts.longest as u32,
+            states: result.counts.executions().max(1),
+            transitions: result.counts.events,
+            depth: result.counts.longest as u32,
             ..Statistics::default()
         };
-        // The bound is one on preemptions; the caller knows which.
-        let explored = if coverage == Coverage::Exhaustive && tally.doubtful {
+        // The bound is on preemptions. The caller replaces the number.
+        let explored = if coverage == Coverage::Exhaustive && result.variants_incomplete {
             Explored::Unsupported(Unsupported::Model)
         } else {
             Explored::of(coverage, Bound::Preemptions(0))
         };
         let witness = |at| {
-            let trace = lifted(problem, self.task.model, reductions, tally.witnesses.get(&at)?);
-            Some(Met::Replayed(Witness::replay(self.task, reductions, at, &trace)))
+            let trace =
+                lift_sc_trace(problem, self.task.model, reductions, result.witnesses.get(&at)?);
+            Some(ReplayResult::Confirmed(Witness::replay(self.task, reductions, at, &trace)))
         };
         let witnesses = match found {
             None => (0..problem.sometimes.len()).map(witness).collect(),
             Some(_) => Vec::new(),
         };
-        let violation = found.map(Met::Replayed);
+        let violation = found.map(ReplayResult::Confirmed);
         let verdict = judge(Findings { fidelity: Fidelity::Exact, explored, violation, witnesses });
-        // What comes after something wrong is not looked at.
-        let outcomes_complete = tally.is_whole() && tally.found.is_none();
+        // Executions are not continued after a violation.
+        let outcomes_complete = result.is_complete() && result.found.is_none();
         Answer {
-            outcomes: tally.outcomes,
+            outcomes: result.outcomes,
             outcomes_complete,
             ..answer(verdict, statistics, Decider::Stateless)
         }
     }
 
-    /// Evidence for a run under SC that breaks a property.
-    pub(crate) fn trouble(&self, trace: &Trace) -> Evidence {
+    /// Converts an SC run that violates a property into evidence.
+    pub(crate) fn violation_evidence(&self, trace: &Trace) -> Evidence {
         let reductions = self.settings.reductions;
         let Task { problem, model } = self.task;
-        let trace = lifted(problem, model, reductions, trace);
+        let trace = lift_sc_trace(problem, model, reductions, trace);
         Evidence::replay(self.task, reductions, &trace)
     }
 
     fn not_robust(&self, trace: Trace) -> Evidence {
         let Task { problem, model } = self.task;
-        let run = non_sc_run(problem, model, self.settings.reductions, &trace);
-        Evidence::not_robust(run.expect("a run that leaves sequential consistency replays as one"))
+        let run = replay_if_not_sc(problem, model, self.settings.reductions, &trace);
+        Evidence::not_robust(
+            run.expect("a run that is not sequentially consistent must replay as one"),
+        )
     }
 
-    /// Searches for an attack in at most so many states.
+    /// Searches for an attack in at most this many states.
     fn attack(&self, states: u64) -> Answer {
         if self.model != Some(Model::Tso) {
             return undecided(Unsupported::Model, Decider::Attack);
@@ -326,24 +358,24 @@ impl Asking<'_> {
         let states = self.settings.limits.states.min(states);
         let limits = Limits { states, ..self.settings.limits };
         let settings = Settings { limits, ..self.settings };
-        let attacked = attack(self.waiting, true, settings, self.budget);
-        let found = attacked.found.map(|raid| match raid {
-            Raid::Trouble(trace) => self.trouble(&trace),
-            Raid::Attack { init, steps } => {
+        let attacked = attack(self.spin_assumed, true, settings, self.budget);
+        let found = attacked.found.map(|attack_result| match attack_result {
+            AttackResult::Violation(trace) => self.violation_evidence(&trace),
+            AttackResult::Attack { init, steps } => {
                 self.not_robust(attack_trace(self.task.problem, settings, &init, &steps))
             }
         });
         let verdict = judge(Findings {
             fidelity: Fidelity::Exact,
             explored: Explored::of(attacked.coverage, Bound::Buffers),
-            violation: found.map(Met::Replayed),
+            violation: found.map(ReplayResult::Confirmed),
             witnesses: Vec::new(),
         });
         answer(verdict, attacked.statistics, Decider::Attack)
     }
 }
 
-/// The limit that ended a search without a conclusion.
+/// Returns the limit that made a search inconclusive.
 fn limit(answer: &Answer) -> Option<Stop> {
     match answer.verdict.inconclusive_reason()? {
         InconclusiveReason::Limit(stop) => Some(*stop),
@@ -353,7 +385,7 @@ fn limit(answer: &Answer) -> Option<Stop> {
     }
 }
 
-/// Only runs with so many preemptions were explored.
-fn preemptions(most: u32) -> InconclusiveReason {
-    InconclusiveReason::Bound { bound: Bound::Preemptions(most), witness_missing: false }
+/// The reason for an exploration with at most this many preemptions.
+fn preemption_bound(max_preemptions: u32) -> InconclusiveReason {
+    InconclusiveReason::Bound { bound: Bound::Preemptions(max_preemptions), witness_missing: false }
 }

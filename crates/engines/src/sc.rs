@@ -1,4 +1,4 @@
-//! The machine of sequential consistency, for the engines that run on no other: `stateless`, `robust`, `attack` and
+//! The SC machine, for the engines that explore only SC: `stateless`, `robust`, `attack`,
 //! `translate`.
 
 use fencepost_ir::Problem;
@@ -7,13 +7,13 @@ use fencepost_models::sc::Sc;
 use fencepost_models::state::State;
 use fencepost_models::{Machine, MemoryModel, Reductions};
 
-/// A program under sequential consistency.
+/// The machine of a program under sequential consistency.
 pub(crate) type ScMachine<'p> = Machine<'p, Buffered<Sc>>;
 
-/// A state of it: nothing is ever pending.
+/// A state of the SC machine. It has no pending stores.
 pub(crate) type ScState = State<<Buffered<Sc> as MemoryModel>::Pending>;
 
-/// The machine that runs a problem under sequential consistency.
+/// Creates the SC machine of a problem.
 pub(crate) fn sc_machine(problem: &Problem, reductions: Reductions) -> ScMachine<'_> {
     Machine::new(problem, Buffered(Sc), reductions)
 }

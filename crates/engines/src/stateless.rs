@@ -1,51 +1,55 @@
-//! Stateless exploration of sequentially consistent runs: no state is stored, runs are taken one after the
-//! other.
+//! Stateless exploration: enumerates sequentially consistent executions without storing states.
 //!
-//! Under TSO and PSO a program that is right under SC, and [robust](crate::robust), is right; of one that is
-//! not robust nothing is known here.
+//! A program that is correct under SC and [robust](crate::robust) against TSO or PSO is correct
+//! under that model. If the program is not robust, this engine cannot decide it.
 //!
-//! Which runs are taken is up to [`fencepost_explore`]: one for each trace, or all interleavings with few preemptions. Here
-//! is the system that it explores, which feeds the monitor of robustness and judges properties on the way. Loops that only
-//! re-read are waits. Direction: exact; with a bound on preemptions or on the length of runs, what is not found may exist.
+//! [`fencepost_explore`] chooses the executions: one for each trace, or all interleavings with few
+//! preemptions. This module is the system that it explores. The system feeds the robustness monitor
+//! and checks properties. Spin loops are replaced by assumptions. Direction: exact. With a bound on
+//! preemptions or on the length of executions, it is an under-approximation.
 //!
-//! - [`system`]: the machine as a system to explore; [`path`]: one run that grows and shrinks.
-//! - [`footprint`]: what its steps touch; [`variants`]: what they could; [`watch`]: the monitor.
-//! - [`saved`]: an exploration that can be resumed, as plain data.
+//! - [`system`]: the machine as a system to explore.
+//! - [`path`]: one execution, as a path that grows and shrinks.
+//! - [`footprint`]: the cells and monitor actions of a step.
+//! - [`variants`]: what a step could do at another position.
+//! - [`lazy_monitor`]: the robustness monitor on a path.
+//! - [`saved`]: a resumable exploration, as plain data.
 
 pub(crate) mod footprint;
+mod lazy_monitor;
 pub(crate) mod path;
 pub mod saved;
 pub(crate) mod system;
 pub(crate) mod variants;
-mod watch;
 
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
-use crate::robust::{Asking, Robust, RobustBy, undecided};
+use crate::robust::{Query, Robust, RobustMethod, undecided};
 use crate::sc::{ScMachine, sc_machine};
 use crate::verdict::{InconclusiveReason, Unsupported, Verdict};
-use fencepost_explore::{Exploration, Findings, Part, Stopped, fits};
-use fencepost_ir::waits::{Waiting, without_waits};
+use fencepost_explore::{Exploration, Findings, Part, StopReason, are_valid_parts};
+use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
 use fencepost_ir::{Op, Problem, Property};
-use fencepost_models::catalog::Kind;
+use fencepost_models::catalog::ModelKind;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
 use fencepost_monitor::Model;
 use fencepost_search::{Coverage, Stop};
 use footprint::Cells;
 use path::Path;
-use saved::Saved;
+use saved::SavedExploration;
 use std::sync::atomic::Ordering;
-use system::{Found, MachineSystem, Plan, Tally, Until};
+use system::{ExplorationOptions, ExplorationResult, Finding, MachineSystem, StopAt};
 
-/// Events in a run, at most, unless the settings say less.
-const LONGEST: usize = 2_000;
-/// The same where a thread can go round for ever.
-const LONGEST_ROUND: usize = 120;
+/// The largest number of events of an execution, unless the settings have a smaller limit.
+const MAX_EVENTS: usize = 2_000;
+/// The largest number of events if a thread has a loop other than a spin loop.
+const MAX_EVENTS_WITH_LOOPS: usize = 120;
 
-/// The engine.
+/// The stateless engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stateless {
-    /// Take all interleavings with at most so many preemptions, instead of one run for each trace.
+    /// Explore all interleavings with at most this many preemptions, instead of one execution for
+    /// each trace.
     pub preemptions: Option<u32>,
 }
 
@@ -58,25 +62,25 @@ impl Engine for Stateless {
         let Some(model) = watched(task) else {
             return undecided(Unsupported::Model, Decider::Stateless);
         };
-        let waiting = without_waits(task.problem, false);
+        let spin_assumed = spin_assume(task.problem, false);
         let ask = |model| {
-            let asking = Asking { task, waiting: &waiting, model, settings, budget };
+            let query = Query { task, spin_assumed: &spin_assumed, model, settings, budget };
             match self.preemptions {
-                Some(most) => asking.preemptions(Some(most)),
-                None => asking.traces(u64::MAX),
+                Some(max_preemptions) => query.preemptions(Some(max_preemptions)),
+                None => query.traces(u64::MAX),
             }
         };
         let mut answer = ask(None);
         let carries_over = match &answer.verdict {
             Verdict::Verified(_) => false,
-            // Runs that SC does not have may show it.
+            // A run that SC does not have may be the missing witness.
             Verdict::Violated(violated) => violated.evidence().run().is_some(),
             Verdict::Inconclusive(_) => true,
         };
         if model.is_none() || carries_over {
             return answer;
         }
-        let robust = Robust { by: RobustBy::Stateless }.run(task, settings, budget);
+        let robust = Robust { method: RobustMethod::Stateless }.run(task, settings, budget);
         let reason = match &robust.verdict {
             Verdict::Verified(_) => return answer,
             Verdict::Violated(_) => InconclusiveReason::unsupported(Unsupported::NotRobust),
@@ -91,106 +95,115 @@ impl Engine for Stateless {
         let Some(model) = watched(task) else {
             return undecided(Unsupported::Model, Decider::Stateless);
         };
-        let waiting = without_waits(task.problem, true);
-        let asking = Asking { task, waiting: &waiting, model: None, settings, budget };
-        let plan = Plan {
-            watch: None,
-            until: Until::End,
-            longest: longest(&waiting, settings),
-            judge: true,
-            cuts: u64::MAX,
+        let spin_assumed = spin_assume(task.problem, true);
+        let query = Query { task, spin_assumed: &spin_assumed, model: None, settings, budget };
+        let options = ExplorationOptions {
+            monitored: None,
+            stop_at: StopAt::End,
+            max_events: max_events(&spin_assumed, settings),
+            check_properties: true,
+            max_cut: u64::MAX,
         };
         let schedules = self.preemptions.map_or(Schedules::Traces, Schedules::Preemptions);
-        let mut answer = asking.told(explore(&waiting, schedules, plan, settings, budget));
+        let mut answer =
+            query.answer_from(explore(&spin_assumed, schedules, options, settings, budget));
         if model.is_some() && answer.outcomes_complete {
-            let robust = Robust { by: RobustBy::Stateless }.run(task, settings, budget);
+            let robust = Robust { method: RobustMethod::Stateless }.run(task, settings, budget);
             answer.outcomes_complete = robust.verdict.is_verified();
         }
         answer
     }
 }
 
-/// The model to be robust against, none for SC; none at all if SC runs say nothing about the question.
+/// Returns the model to check robustness against: `Some(None)` for SC. None if SC executions cannot
+/// decide the task.
 fn watched(task: Task<'_>) -> Option<Option<Model>> {
-    // What an operation sees of others when it begins is no access, and not the same under a weaker model.
+    // An `invoke` reads which operations of other threads have returned. That is not an access, and
+    // it may differ under a weaker model.
     let sees = |op: &Op| matches!(op, Op::Invoke { seen } if !seen.is_empty());
     let mut code = task.problem.program.threads.iter().flat_map(|thread| &thread.code);
-    // Under PSO memory may be in a state between two stores that no run under SC passes, and nobody can tell but
-    // an invariant.
+    // Under PSO, memory between two stores may be in a state that no SC run has. Only an invariant
+    // can observe that.
     let invariant = |property: &Property| matches!(property, Property::Invariant(_));
     match task.model.kind {
-        Kind::Sc => Some(None),
-        Kind::Pso if task.problem.properties.iter().any(invariant) => None,
-        Kind::Tso | Kind::Pso if code.any(|stmt| sees(&stmt.op)) => None,
-        Kind::Tso => Some(Some(Model::Tso)),
-        Kind::Pso => Some(Some(Model::Pso)),
-        Kind::Table(_) => None,
+        ModelKind::Sc => Some(None),
+        ModelKind::Pso if task.problem.properties.iter().any(invariant) => None,
+        ModelKind::Tso | ModelKind::Pso if code.any(|stmt| sees(&stmt.op)) => None,
+        ModelKind::Tso => Some(Some(Model::Tso)),
+        ModelKind::Pso => Some(Some(Model::Pso)),
+        ModelKind::Table(_) => None,
     }
 }
 
-/// Which runs are taken.
+/// Which executions are explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Schedules {
-    /// One for each trace.
+    /// One execution for each trace.
     Traces,
-    /// All interleavings with at most so many preemptions.
+    /// All interleavings with at most this many preemptions.
     Preemptions(u32),
 }
 
-/// What an exploration has counted.
+/// The counts of an exploration.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Census {
-    /// Runs in which all threads halted.
+pub struct ExecutionCounts {
+    /// Executions in which all threads halt.
     pub complete: u64,
-    /// Runs in which some thread waits for ever.
+    /// Executions in which some thread is blocked forever.
     pub stuck: u64,
-    /// Runs that were given up because all that was left was explored elsewhere.
+    /// Redundant executions: abandoned because the rest is explored elsewhere.
     pub redundant: u64,
-    /// Runs on which the monitor fired.
+    /// Executions on which the monitor fires.
     pub borderline: u64,
-    /// Steps of all runs, those they have in common counted again.
+    /// Steps of all executions. Common prefixes count once for each execution.
     pub steps: u64,
-    /// How much was seen.
+    /// The coverage of the exploration.
     pub coverage: Coverage,
 }
 
-/// Counts all runs, and those on which the monitor fires.
-pub fn census(
+/// Counts all executions, and those on which the monitor fires.
+pub fn count_executions(
     problem: &Problem,
     schedules: Schedules,
-    watch: Option<Model>,
+    monitored: Option<Model>,
     settings: Settings,
     budget: Budget<'_>,
-) -> Census {
-    let waiting = without_waits(problem, false);
-    let longest = longest(&waiting, settings);
-    let plan = Plan { watch, until: Until::End, longest, judge: false, cuts: u64::MAX };
-    let tally = explore(&waiting, schedules, plan, settings, budget);
-    Census {
-        complete: tally.counts.complete,
-        stuck: tally.counts.stuck,
-        redundant: tally.counts.redundant,
-        borderline: tally.borderline,
-        steps: tally.counts.events,
-        coverage: coverage(&tally),
+) -> ExecutionCounts {
+    let spin_assumed = spin_assume(problem, false);
+    let max_events = max_events(&spin_assumed, settings);
+    let options = ExplorationOptions {
+        monitored,
+        stop_at: StopAt::End,
+        max_events,
+        check_properties: false,
+        max_cut: u64::MAX,
+    };
+    let result = explore(&spin_assumed, schedules, options, settings, budget);
+    ExecutionCounts {
+        complete: result.counts.complete,
+        stuck: result.counts.stuck,
+        redundant: result.counts.redundant,
+        borderline: result.borderline,
+        steps: result.counts.events,
+        coverage: coverage(&result),
     }
 }
 
-/// How long a run may become.
-pub(crate) fn longest(waiting: &Waiting, settings: Settings) -> usize {
-    let longest = if waiting.has_loops() { LONGEST_ROUND } else { LONGEST };
-    longest.min(settings.limits.depth as usize)
+/// Returns the limit on the events of an execution.
+pub(crate) fn max_events(spin_assumed: &SpinAssumed, settings: Settings) -> usize {
+    let max_events = if spin_assumed.has_loops() { MAX_EVENTS_WITH_LOOPS } else { MAX_EVENTS };
+    max_events.min(settings.limits.depth as usize)
 }
 
-/// How much an exploration has seen.
-pub(crate) fn coverage(tally: &Tally) -> Coverage {
-    if let Some(stop) = tally.stopped {
+/// Returns the coverage of an exploration.
+pub(crate) fn coverage(result: &ExplorationResult) -> Coverage {
+    if let Some(stop) = result.stopped {
         Coverage::Cut(stop)
-    } else if tally.found.is_some() {
+    } else if result.found.is_some() {
         Coverage::Found
-    } else if tally.counts.cut > 0 {
+    } else if result.counts.cut > 0 {
         Coverage::Cut(Stop::Depth)
-    } else if tally.counts.bounded {
+    } else if result.counts.bounded {
         Coverage::Bounded
     } else {
         Coverage::Exhaustive
@@ -199,80 +212,87 @@ pub(crate) fn coverage(tally: &Tally) -> Coverage {
 
 /// Explores a problem under SC.
 pub(crate) fn explore(
-    waiting: &Waiting,
+    spin_assumed: &SpinAssumed,
     schedules: Schedules,
-    plan: Plan,
+    options: ExplorationOptions,
     settings: Settings,
     budget: Budget<'_>,
-) -> Tally {
-    explore_from(waiting, schedules, plan, settings, budget, None).0
+) -> ExplorationResult {
+    explore_from(spin_assumed, schedules, options, settings, budget, None).0
 }
 
-/// Explores a problem under SC, from the beginning or from where someone stopped; with what is left then.
+/// Explores a problem under SC, from the start or from a saved exploration. Also returns the parts
+/// that are left.
 pub(crate) fn explore_from(
-    waiting: &Waiting,
+    spin_assumed: &SpinAssumed,
     schedules: Schedules,
-    plan: Plan,
+    options: ExplorationOptions,
     settings: Settings,
     budget: Budget<'_>,
-    from: Option<Saved>,
-) -> (Tally, Vec<Part>) {
-    let machine = sc_machine(&waiting.problem, settings.reductions);
+    from: Option<SavedExploration>,
+) -> (ExplorationResult, Vec<Part>) {
+    let machine = sc_machine(&spin_assumed.problem, settings.reductions);
     let cells = Cells::new(&machine.shape);
-    let start =
-        |init: &[u32]| MachineSystem::new(&machine, waiting, &cells, plan, budget.cancel, init);
-    let saved = from.map(Saved::into_exploration).filter(|saved| fits(start, &saved.parts));
-    let mut tally = Tally::default();
+    let start = |init: &[u32]| {
+        MachineSystem::new(&machine, spin_assumed, &cells, options, budget.cancel, init)
+    };
+    let saved = from
+        .map(SavedExploration::into_exploration)
+        .filter(|saved| are_valid_parts(start, &saved.parts));
+    let mut result = ExplorationResult::default();
     let exploration = saved.unwrap_or_else(|| {
-        let inits = inits(&machine, waiting, &cells, plan, &mut tally);
+        let inits = inits(&machine, spin_assumed, &cells, options, &mut result);
         match schedules {
             Schedules::Traces => Exploration::traces(inits),
-            Schedules::Preemptions(most) => Exploration::interleavings(inits, most),
+            Schedules::Preemptions(max_preemptions) => {
+                Exploration::interleavings(inits, max_preemptions)
+            }
         }
     });
-    if tally.found.is_some() && plan.until == Until::Found {
-        return (tally, exploration.parts);
+    if result.found.is_some() && options.stop_at == StopAt::FirstFinding {
+        return (result, exploration.parts);
     }
     let limits = fencepost_explore::Limits {
         workers: settings.threads,
-        events: plan.longest,
+        events: options.max_events,
         executions: settings.limits.states,
-        cut: plan.cuts,
-        cancelled: &|| budget.cancel.raised().is_some(),
+        cut: options.max_cut,
+        cancelled: &|| budget.cancel.reason().is_some(),
         progress: &|runs| budget.progress.states.store(runs, Ordering::Relaxed),
     };
     let explored = fencepost_explore::explore(start, exploration, &limits);
-    tally.merge(explored.findings);
-    tally.counts = explored.counts;
-    tally.stopped = explored.stopped.map(|stopped| match stopped {
-        Stopped::Cancelled => budget.cancel.raised().unwrap_or(Stop::Interrupted),
-        Stopped::Executions => Stop::States,
-        Stopped::Cut => Stop::Depth,
+    result.merge(explored.findings);
+    result.counts = explored.counts;
+    result.stopped = explored.stopped.map(|stopped| match stopped {
+        StopReason::Cancelled => budget.cancel.reason().unwrap_or(Stop::Interrupted),
+        StopReason::Executions => Stop::States,
+        StopReason::Cut => Stop::Depth,
     });
-    (tally, explored.parts)
+    (result, explored.parts)
 }
 
-/// The choices of `init` after which something can happen. Notes what goes wrong before the first event.
+/// Returns the choices of `init` after which an execution starts. Records a violation before the
+/// first event.
 fn inits(
     machine: &ScMachine<'_>,
-    waiting: &Waiting,
+    spin_assumed: &SpinAssumed,
     cells: &Cells,
-    plan: Plan,
-    tally: &mut Tally,
+    options: ExplorationOptions,
+    result: &mut ExplorationResult,
 ) -> Vec<Vec<u32>> {
     let mut inits = Vec::new();
     let mut choices = Choices::default();
     loop {
-        let mut path = Path::new(machine, waiting, cells, None);
+        let mut path = Path::new(machine, spin_assumed, cells, None);
         choices.rewind();
-        // Which way the choices go is known after a first try.
+        // This run determines the choices.
         let _ = machine.start(&mut machine.blank(), &mut choices, &mut ());
         let init = choices.script().to_vec();
         match path.start(&init) {
             Some(Ok(())) => inits.push(init),
-            Some(Err(())) if plan.judge => {
-                let trace = Trace { init, steps: path.opening.clone(), bound: None };
-                tally.found.get_or_insert(Found::Trouble(trace));
+            Some(Err(())) if options.check_properties => {
+                let trace = Trace { init, steps: path.initial_steps.clone(), bound: None };
+                result.found.get_or_insert(Finding::Violation(trace));
             }
             Some(Err(())) | None => {}
         }

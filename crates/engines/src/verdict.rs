@@ -1,58 +1,59 @@
-//! What an answer says, and the one function that decides it.
+//! Verdicts, and `judge`, the only function that reaches one.
 //!
-//! The payloads of [`Verdict`] have private fields, so only this module can make a verdict: [`judge`] concludes
-//! one from what an engine found, [`Verdict::weakened`] takes a conclusion back, and
-//! [`Verdict::with_shorter`] replaces a run by a shorter one.
+//! The payloads of [`Verdict`] have private fields, so only this module can create a verdict.
+//! [`judge`] reaches a verdict from the findings of an engine. [`Verdict::weakened`] makes a
+//! verdict inconclusive. [`Verdict::with_shorter`] replaces the run of a violation by a shorter
+//! one.
 
-use crate::evidence::{Evidence, Shown, Witness};
+use crate::evidence::{ClaimWithRun, Evidence, Witness};
 use fencepost_models::Fidelity;
 use fencepost_search::{Coverage, Stop};
 use fencepost_translate::contexts;
 use std::borrow::Cow;
 
-/// The answer to a task.
+/// The verdict on a task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Every run has all properties, and every condition that some run must meet has a witness.
+    /// Every run has all properties, and every `sometimes` condition has a witness.
     Verified(Verified),
-    /// A property does not hold.
+    /// A property is violated.
     Violated(Violated),
-    /// Not known.
+    /// The search did not decide the task.
     Inconclusive(Inconclusive),
 }
 
-/// All properties hold.
+/// The payload of `verified`: all properties hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verified {
     witness: Option<Witness>,
 }
 
 impl Verified {
-    /// A run that shows the first condition that some run must meet, if there is one.
+    /// Returns the witness of the first `sometimes` condition, if the problem has one.
     pub fn witness(&self) -> Option<&Witness> {
         self.witness.as_ref()
     }
 }
 
-/// A property does not hold.
+/// The payload of `violated`: a property does not hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violated {
     evidence: Evidence,
 }
 
 impl Violated {
-    /// What is violated, with the run that shows it.
+    /// Returns the violation with the run that shows it.
     pub fn evidence(&self) -> &Evidence {
         &self.evidence
     }
 
-    /// The same by value.
+    /// Converts into the violation with the run that shows it.
     pub fn into_evidence(self) -> Evidence {
         self.evidence
     }
 }
 
-/// Why there is no conclusion.
+/// The payload of `inconclusive`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Inconclusive {
     reason: InconclusiveReason,
@@ -60,105 +61,106 @@ pub struct Inconclusive {
 }
 
 impl Inconclusive {
-    /// What ended the search.
+    /// Returns why the search did not decide the task.
     pub fn reason(&self) -> &InconclusiveReason {
         &self.reason
     }
 
-    /// The largest bound on pending accesses for which everything was explored, without a violation.
+    /// Returns the largest bound on pending accesses that was explored completely without a
+    /// violation.
     pub fn clean_up_to(&self) -> Option<u32> {
         self.clean_up_to
     }
 
-    /// Whether everything within a bound was explored and nothing is wrong there.
+    /// Returns whether everything within a bound was explored without a violation.
     pub fn is_bounded(&self) -> bool {
         matches!(self.reason, InconclusiveReason::Bound { witness_missing: false, .. })
     }
 
-    /// A limit ended something other than an engine.
+    /// The payload for a limit that ended work outside an engine.
     pub fn by_limit(stop: Stop) -> Inconclusive {
         Inconclusive { reason: InconclusiveReason::Limit(stop), clean_up_to: None }
     }
 }
 
-/// What ended a search that did not conclude.
+/// Why a search is inconclusive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum InconclusiveReason {
-    /// A limit on time, memory, states or the length of runs, or an interruption.
+    /// A limit on time, memory, states or depth, or an interruption.
     Limit(Stop),
     /// Only runs within a bound were explored.
     Bound {
         /// The bound.
         bound: Bound,
-        /// No run within it meets a condition that some run must meet.
+        /// Whether some `sometimes` condition has no witness within the bound.
         witness_missing: bool,
     },
-    /// An over-approximation meets a violation that does not replay.
+    /// An over-approximation has a violation that does not replay on the exact model.
     Spurious,
-    /// The engine does not decide this problem.
+    /// The engine cannot decide this problem.
     Unsupported {
-        /// Why not.
+        /// Why the engine cannot decide it.
         reason: Unsupported,
     },
 }
 
 impl InconclusiveReason {
-    /// The engine does not decide the problem.
+    /// The reason for a problem that the engine cannot decide.
     pub fn unsupported(reason: Unsupported) -> Self {
         InconclusiveReason::Unsupported { reason }
     }
 }
 
-/// What bounds the runs that are explored.
+/// The bound that limits the explored runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// The largest number of pending accesses that was tried. More can be pending.
+    /// The largest number of pending accesses that was tried. Some run has more.
     Buffers,
-    /// This many pending accesses. It is not known whether more can be pending.
+    /// This number of pending accesses. Some run may have more.
     BuffersUpTo(u32),
-    /// This many preemptions.
+    /// This number of preemptions.
     Preemptions(u32),
     /// The bound of a translation to SC.
     Contexts(contexts::Bound),
 }
 
-/// Why an engine does not decide a problem.
+/// Why an engine cannot decide a problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Unsupported {
     /// A store buffer of an abstract model can hold too many different values.
     Values,
-    /// The search had fewer behaviours than the model.
+    /// The searched model under-approximates the memory model.
     UnderApproximated,
-    /// The program is right under sequential consistency, but has other runs.
+    /// The program is correct under SC, but has runs that are not sequentially consistent.
     NotRobust,
-    /// The engine does not know this model.
+    /// The engine does not support this memory model.
     Model,
-    /// Robustness is not defined here for programs that free records.
+    /// Robustness is not defined for programs that free records.
     Frees,
-    /// The program cannot be translated, for this reason.
+    /// The program cannot be translated to SC, for this reason.
     Translation(String),
-    /// An outside tool did not answer; the reason was reported where the tool was run.
+    /// An external tool did not answer. The reason is reported where the tool runs.
     Tool,
 }
 
 impl Unsupported {
-    /// The reason, in words.
+    /// Returns the reason as text.
     pub fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Unsupported::Values => "a store buffer can hold more than 64 different values",
-            Unsupported::UnderApproximated => "not all behaviours were looked at",
-            Unsupported::NotRobust => "right under SC, but not robust: SC runs do not tell",
-            Unsupported::Model => "this engine does not decide that under this model",
-            Unsupported::Frees => "robustness is not decided for programs that free records",
+            Unsupported::UnderApproximated => "the search does not cover all behaviours",
+            Unsupported::NotRobust => "correct under SC but not robust: SC runs do not decide this",
+            Unsupported::Model => "this engine cannot decide this problem under this model",
+            Unsupported::Frees => "robustness is not supported for programs that free records",
             Unsupported::Translation(reason) => return Cow::Owned(reason.clone()),
-            Unsupported::Tool => "no answer from the tool",
+            Unsupported::Tool => "the external tool did not answer",
         })
     }
 }
 
 impl Verdict {
-    /// The word for it.
+    /// Returns the verdict as a word.
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Verified(_) => "verified",
@@ -167,12 +169,12 @@ impl Verdict {
         }
     }
 
-    /// Whether it is known that all properties hold.
+    /// Returns whether all properties hold.
     pub fn is_verified(&self) -> bool {
         matches!(self, Verdict::Verified(_))
     }
 
-    /// What is violated, if something is.
+    /// Returns the violation, if there is one.
     pub fn evidence(&self) -> Option<&Evidence> {
         match self {
             Verdict::Violated(violated) => Some(&violated.evidence),
@@ -180,7 +182,7 @@ impl Verdict {
         }
     }
 
-    /// The same by value.
+    /// Converts into the violation, if there is one.
     pub fn into_evidence(self) -> Option<Evidence> {
         match self {
             Verdict::Violated(violated) => Some(violated.evidence),
@@ -188,16 +190,16 @@ impl Verdict {
         }
     }
 
-    /// What it shows: a violation or a witness.
-    pub fn shown(&self) -> Option<Shown<'_>> {
+    /// Returns the violation or the witness of the verdict, with its run.
+    pub fn claim_with_run(&self) -> Option<ClaimWithRun<'_>> {
         match self {
-            Verdict::Violated(violated) => Some(violated.evidence.shown()),
-            Verdict::Verified(verified) => verified.witness.as_ref().map(Witness::shown),
+            Verdict::Violated(violated) => Some(violated.evidence.claim_with_run()),
+            Verdict::Verified(verified) => verified.witness.as_ref().map(Witness::claim_with_run),
             Verdict::Inconclusive(_) => None,
         }
     }
 
-    /// What ended the search, if there is no conclusion.
+    /// Returns the payload of an inconclusive verdict.
     pub fn inconclusive(&self) -> Option<&Inconclusive> {
         match self {
             Verdict::Inconclusive(inconclusive) => Some(inconclusive),
@@ -205,18 +207,19 @@ impl Verdict {
         }
     }
 
-    /// Why there is no conclusion, if there is none.
+    /// Returns why the verdict is inconclusive, if it is.
     pub fn inconclusive_reason(&self) -> Option<&InconclusiveReason> {
         self.inconclusive().map(Inconclusive::reason)
     }
 
-    /// No conclusion, whatever this verdict says: it was reached under conditions that do not hold for the
-    /// question, or a later phase ended early.
+    /// Replaces the verdict by an inconclusive one. Used if the verdict depends on conditions that
+    /// do not hold for the task, or if a later phase ended early.
     pub fn weakened(self, reason: InconclusiveReason) -> Verdict {
         Verdict::Inconclusive(Inconclusive { reason, clean_up_to: None })
     }
 
-    /// The verdict with the bound up to which everything is right, if it is inconclusive.
+    /// Sets the bound that was explored completely without a violation, if the verdict is
+    /// inconclusive.
     pub(crate) fn clean_up_to(mut self, bound: Option<u32>) -> Verdict {
         if let Verdict::Inconclusive(inconclusive) = &mut self {
             inconclusive.clean_up_to = bound;
@@ -224,7 +227,7 @@ impl Verdict {
         self
     }
 
-    /// The verdict with a shorter run for its violation, if it is one.
+    /// Replaces the run of a violation by a shorter one, if given.
     pub(crate) fn with_shorter(self, shorter: Option<Evidence>) -> Verdict {
         match (self, shorter) {
             (Verdict::Violated(_), Some(evidence)) => Verdict::Violated(Violated { evidence }),
@@ -233,45 +236,46 @@ impl Verdict {
     }
 }
 
-/// What an engine has found, before it is judged.
+/// The findings of an engine, the input of [`judge`].
 #[derive(Clone, Debug)]
 pub struct Findings {
-    /// Which way the searched model errs.
+    /// The direction of approximation of the searched model.
     pub fidelity: Fidelity,
-    /// How much of it was explored.
+    /// How much of the model was explored.
     pub explored: Explored,
-    /// The violation that was met.
-    pub violation: Option<Met<Evidence>>,
-    /// By position in [`Problem::sometimes`](fencepost_ir::Problem::sometimes): the witness that was met.
-    pub witnesses: Vec<Option<Met<Witness>>>,
+    /// The violation that the search found.
+    pub violation: Option<ReplayResult<Evidence>>,
+    /// The witnesses that the search found, by position in
+    /// [`Problem::sometimes`](fencepost_ir::Problem::sometimes).
+    pub witnesses: Vec<Option<ReplayResult<Witness>>>,
 }
 
-/// Something that a search has met.
+/// The result of replaying a violation or a witness on the exact model.
 #[derive(Clone, Debug)]
-pub enum Met<T> {
-    /// It was replayed on the exact model.
-    Replayed(T),
-    /// The exact model does not follow.
+pub enum ReplayResult<T> {
+    /// The exact model replays it.
+    Confirmed(T),
+    /// The exact model does not have it.
     Spurious,
 }
 
-/// How much was explored.
+/// How much of a model a search explored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Explored {
-    /// Everything.
+    /// The whole model.
     Everything,
-    /// Everything within a bound.
+    /// All runs within a bound.
     Within(Bound),
     /// A limit ended the search.
     UntilLimit(Stop),
     /// The search ended at a violation.
     UntilViolation,
-    /// Nothing, or nothing that counts.
+    /// Nothing relevant: the engine cannot decide the problem.
     Unsupported(Unsupported),
 }
 
 impl Explored {
-    /// What a search with this bound has explored.
+    /// Converts the coverage of a search with this bound.
     pub fn of(coverage: Coverage, bound: Bound) -> Self {
         match coverage {
             Coverage::Exhaustive => Explored::Everything,
@@ -283,7 +287,7 @@ impl Explored {
 }
 
 impl Findings {
-    /// Nothing was searched, for this reason.
+    /// Findings of an engine that cannot decide the problem.
     pub fn unsupported(reason: Unsupported) -> Self {
         Findings {
             fidelity: Fidelity::Exact,
@@ -293,33 +297,34 @@ impl Findings {
         }
     }
 
-    /// A violation that was replayed.
+    /// Findings of an engine that stopped at a replayed violation.
     pub fn violation(evidence: Evidence) -> Self {
         Findings {
             fidelity: Fidelity::Exact,
             explored: Explored::UntilViolation,
-            violation: Some(Met::Replayed(evidence)),
+            violation: Some(ReplayResult::Confirmed(evidence)),
             witnesses: Vec::new(),
         }
     }
 }
 
-/// What may be concluded from a search: the only place where a conclusion is drawn.
+/// Reaches a verdict from the findings of an engine. This is the only place that does.
 ///
-/// - A violation that replays on the exact model is one. A violation that does not is inconclusive.
-/// - Without a violation, everything must be explored under a model that has all behaviours. Then a
-///   condition that some run must meet and none meets is violated; one that only spurious runs meet is
-///   inconclusive; otherwise the problem is verified.
-/// - Everything else is inconclusive, with the reason.
+/// - A violation that replays on the exact model is `violated`. One that does not is
+///   `inconclusive`.
+/// - Without a violation, the whole of an exact or over-approximated model must be explored. Then a
+///   `sometimes` condition without a witness is `violated`, and one with only spurious witnesses is
+///   `inconclusive`. Otherwise the problem is `verified`.
+/// - All other findings are `inconclusive`, with the reason.
 ///
 /// # Panics
-/// When a search claims to have ended at a violation that it does not have.
+/// Panics if a search ended at a violation but does not report one.
 pub fn judge(findings: Findings) -> Verdict {
     let Findings { fidelity, explored, violation, witnesses } = findings;
     let inconclusive = |reason| Verdict::Inconclusive(Inconclusive { reason, clean_up_to: None });
     match violation {
-        Some(Met::Replayed(evidence)) => return Verdict::Violated(Violated { evidence }),
-        Some(Met::Spurious) => return inconclusive(InconclusiveReason::Spurious),
+        Some(ReplayResult::Confirmed(evidence)) => return Verdict::Violated(Violated { evidence }),
+        Some(ReplayResult::Spurious) => return inconclusive(InconclusiveReason::Spurious),
         None => {}
     }
     let missing = witnesses.iter().position(Option::is_none);
@@ -339,7 +344,7 @@ pub fn judge(findings: Findings) -> Verdict {
         Explored::Unsupported(reason) => {
             return inconclusive(InconclusiveReason::Unsupported { reason });
         }
-        Explored::UntilViolation => panic!("a search that ends at a violation reports it"),
+        Explored::UntilViolation => panic!("a search that ends at a violation must report it"),
     }
     if let Some(at) = missing {
         return Verdict::Violated(Violated { evidence: Evidence::no_witness(at) });
@@ -347,10 +352,10 @@ pub fn judge(findings: Findings) -> Verdict {
     let mut first = None;
     for witness in witnesses.into_iter().flatten() {
         match witness {
-            Met::Replayed(witness) => {
+            ReplayResult::Confirmed(witness) => {
                 first.get_or_insert(witness);
             }
-            Met::Spurious => return inconclusive(InconclusiveReason::Spurious),
+            ReplayResult::Spurious => return inconclusive(InconclusiveReason::Spurious),
         }
     }
     Verdict::Verified(Verified { witness: first })
@@ -386,7 +391,7 @@ mod tests {
 
     #[test]
     fn a_spurious_violation_is_never_reported_as_one() {
-        let violation = Some(Met::Spurious);
+        let violation = Some(ReplayResult::Spurious);
         let found = Findings { violation, ..findings(Fidelity::Over, Explored::UntilViolation) };
         let verdict = judge(found);
         assert_eq!(verdict.inconclusive_reason(), Some(&InconclusiveReason::Spurious));

@@ -1,64 +1,66 @@
-//! Moves of threads and what they touch.
+//! Moves of threads and their footprints.
 //!
-//! The exploration knows nothing else of a system. Two moves of different threads commute unless they touch a common
-//! cell and one of them writes it.
+//! The exploration uses no other information about a system. Two moves of different threads
+//! conflict if they access a common cell and at least one of them writes it. Otherwise they
+//! commute.
 
-/// What a thread does next.
+/// The next step of a thread.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Move {
-    /// The thread, from 0.
+    /// The index of the thread, from 0.
     pub thread: usize,
-    /// Which alternatives the thread takes where it chooses; empty if it does not choose. Two moves of a thread
-    /// at the same point of an execution are alternatives exactly if their choices differ.
+    /// The chosen alternative at each choice point of the move. Empty if the move has no choice
+    /// point. Two moves of a thread at the same point of an execution are alternatives exactly if
+    /// their choices differ.
     pub choices: Vec<u32>,
 }
 
 impl Move {
-    /// The move of a thread that does not choose.
+    /// Returns the move of a thread without choice points.
     pub fn of(thread: usize) -> Self {
         Move { thread, choices: Vec::new() }
     }
 
-    /// Whether the thread has alternatives to this move.
+    /// Returns whether the thread has alternatives to this move.
     pub(crate) fn has_alternatives(&self) -> bool {
         !self.choices.is_empty()
     }
 }
 
-/// One cell that a move reads or writes. A move that does both writes.
+/// An access of a move to one cell. An access that reads and writes counts as a write.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Touch {
-    /// The cell. Small numbers are best: a table has an entry for each number up to the largest.
+pub struct CellAccess {
+    /// The cell. Use small numbers: a table has an entry for each number up to the largest.
     pub cell: u32,
-    /// Whether the cell is written.
+    /// Whether the access writes the cell.
     pub writes: bool,
 }
 
-impl Touch {
-    /// A read.
+impl CellAccess {
+    /// Returns a read.
     pub fn read(cell: u32) -> Self {
-        Touch { cell, writes: false }
+        CellAccess { cell, writes: false }
     }
 
-    /// A write, or a read and a write.
+    /// Returns a write, or a read followed by a write.
     pub fn write(cell: u32) -> Self {
-        Touch { cell, writes: true }
+        CellAccess { cell, writes: true }
     }
 }
 
-/// Whether two moves that touch these cells do not commute.
+/// Returns whether two moves with these footprints conflict.
 #[inline]
-pub(crate) fn conflict(one: &[Touch], other: &[Touch]) -> bool {
+pub(crate) fn conflict(one: &[CellAccess], other: &[CellAccess]) -> bool {
     one.iter().any(|a| other.iter().any(|b| a.cell == b.cell && (a.writes || b.writes)))
 }
 
-/// A move on an execution.
+/// An occurrence of a move in an execution.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// The move.
-    pub made: Move,
+    pub mv: Move,
     /// The number of the event among the events of its thread, from 1.
     pub number: u32,
-    /// Where its footprint begins among those of the execution.
-    pub(crate) from: usize,
+    /// The index of the first access of this event in [`Execution`](crate::Execution)'s footprints.
+    pub(crate) footprint_start: usize,
 }

@@ -1,101 +1,103 @@
-//! One execution that grows and shrinks: its events and their happens-before order.
+//! The current execution: its events and their happens-before order.
 //!
-//! An event happens after all earlier events of its thread, and after all earlier events that it does not commute
-//! with, and after what happens before these. The order is kept in vector clocks: the entry of a thread is the
-//! number of its last event that happens before.
+//! Happens-before is the transitive closure of two relations: the order of the events of one
+//! thread, and the order of conflicting events. It is stored as one vector clock for each event.
+//! The entry of a thread is the number of the thread's last event that happens before.
 
-use crate::event::{Event, Move, Touch};
+use crate::event::{CellAccess, Event, Move};
 
-/// An execution: the events so far, in the order in which they were taken.
+/// A sequence of events with its happens-before order.
 #[derive(Clone, Debug)]
 pub struct Execution {
     events: Vec<Event>,
-    /// The clocks of all events, one after another.
+    /// The vector clocks of all events, concatenated.
     clocks: Vec<u32>,
-    /// The footprints of all events, one after another.
-    touches: Vec<Touch>,
-    /// By cell: which events touched it, and whether they wrote it.
+    /// The footprints of all events, concatenated.
+    footprints: Vec<CellAccess>,
+    /// For each cell: the events that accessed it, and whether they wrote it.
     accesses: Vec<Vec<(u32, bool)>>,
-    /// By thread: its events.
-    own: Vec<Vec<u32>>,
+    /// For each thread: its events.
+    by_thread: Vec<Vec<u32>>,
 }
 
 impl Execution {
-    /// The empty execution of so many threads.
+    /// Returns the empty execution of `threads` threads.
     pub(crate) fn new(threads: usize) -> Self {
         Execution {
             events: Vec::new(),
             clocks: Vec::new(),
-            touches: Vec::new(),
+            footprints: Vec::new(),
             accesses: Vec::new(),
-            own: vec![Vec::new(); threads],
+            by_thread: vec![Vec::new(); threads],
         }
     }
 
-    /// How many events it has.
+    /// Returns the number of events.
     #[inline]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether it has none.
+    /// Returns whether the execution has no events.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// Its events, in the order in which they were taken.
+    /// Returns the events in execution order.
     #[inline]
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// The cells that an event touched.
+    /// Returns the cells that an event accessed.
     #[inline]
-    pub fn footprint(&self, event: usize) -> &[Touch] {
-        let to = self.events.get(event + 1).map_or(self.touches.len(), |next| next.from);
-        &self.touches[self.events[event].from..to]
+    pub fn footprint(&self, event: usize) -> &[CellAccess] {
+        let next = self.events.get(event + 1);
+        let end = next.map_or(self.footprints.len(), |next| next.footprint_start);
+        &self.footprints[self.events[event].footprint_start..end]
     }
 
-    /// By thread: the number of its last event that is this event or happens before it, 0 if there is none.
+    /// Returns the vector clock of an event: for each thread, the number of its last event that is
+    /// this event or happens before it, or 0 if there is none.
     #[inline]
     pub fn clock(&self, event: usize) -> &[u32] {
-        let threads = self.own.len();
+        let threads = self.by_thread.len();
         &self.clocks[event * threads..(event + 1) * threads]
     }
 
-    /// Whether one event is the other or happens before it.
+    /// Returns whether `one` is `other` or happens before it.
     #[inline]
     pub fn happens_before(&self, one: usize, other: usize) -> bool {
-        let Event { made, number, .. } = &self.events[one];
-        self.clock(other)[made.thread] >= *number
+        let Event { mv, number, .. } = &self.events[one];
+        self.clock(other)[mv.thread] >= *number
     }
 
-    /// Which events touched a cell, in their order, and whether they wrote it.
+    /// Returns the events that accessed a cell, in execution order, and whether they wrote it.
     #[inline]
     pub fn accesses(&self, cell: u32) -> &[(u32, bool)] {
         self.accesses.get(cell as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The thread of the last event.
+    /// Returns the thread of the last event.
     #[inline]
     pub(crate) fn last_thread(&self) -> Option<usize> {
-        self.events.last().map(|event| event.made.thread)
+        self.events.last().map(|event| event.mv.thread)
     }
 
-    /// The last event of a thread that is not removed.
+    /// Returns the last event of a thread for which `removed` is false.
     pub(crate) fn last_of(&self, thread: usize, removed: impl Fn(usize) -> bool) -> Option<usize> {
-        let mut own = self.own[thread].iter().rev().map(|event| *event as usize);
-        own.find(|event| !removed(*event))
+        let mut events = self.by_thread[thread].iter().rev().map(|event| *event as usize);
+        events.find(|event| !removed(*event))
     }
 
-    /// Adds an event.
-    pub(crate) fn push(&mut self, made: Move, footprint: &[Touch]) {
+    /// Appends an event.
+    pub(crate) fn push(&mut self, mv: Move, footprint: &[CellAccess]) {
         let depth = self.events.len();
-        let thread = made.thread;
-        let threads = self.own.len();
-        let number = self.own[thread].len() as u32 + 1;
+        let thread = mv.thread;
+        let threads = self.by_thread.len();
+        let number = self.by_thread[thread].len() as u32 + 1;
         let clock = self.clocks.len();
-        match self.own[thread].last() {
+        match self.by_thread[thread].last() {
             Some(last) => {
                 let last = *last as usize * threads;
                 self.clocks.extend_from_within(last..last + threads);
@@ -103,38 +105,39 @@ impl Execution {
             None => self.clocks.resize(clock + threads, 0),
         }
         self.clocks[clock + thread] = number;
-        let from = self.touches.len();
-        for touch in footprint {
-            let cell = touch.cell as usize;
+        let footprint_start = self.footprints.len();
+        for access in footprint {
+            let cell = access.cell as usize;
             if cell >= self.accesses.len() {
                 self.accesses.resize_with(cell + 1, Vec::new);
             }
             let accesses = &mut self.accesses[cell];
             for (earlier, wrote) in accesses.iter().rev() {
-                if (touch.writes || *wrote) && *earlier as usize != depth {
-                    let (before, now) = self.clocks.split_at_mut(clock);
-                    let then = &before[*earlier as usize * threads..][..threads];
-                    now.iter_mut().zip(then).for_each(|(now, then)| *now = (*now).max(*then));
+                if (access.writes || *wrote) && *earlier as usize != depth {
+                    let (before, new) = self.clocks.split_at_mut(clock);
+                    let other = &before[*earlier as usize * threads..][..threads];
+                    new.iter_mut().zip(other).for_each(|(new, other)| *new = (*new).max(*other));
                 }
                 if *wrote {
                     break;
                 }
             }
-            accesses.push((depth as u32, touch.writes));
-            self.touches.push(*touch);
+            accesses.push((depth as u32, access.writes));
+            self.footprints.push(*access);
         }
-        self.own[thread].push(depth as u32);
-        self.events.push(Event { made, number, from });
+        self.by_thread[thread].push(depth as u32);
+        self.events.push(Event { mv, number, footprint_start });
     }
 
-    /// Takes the last event back.
+    /// Removes the last event and returns its move.
     pub(crate) fn pop(&mut self) -> Move {
-        let Event { made, from, .. } = self.events.pop().expect("there is an event to take back");
-        for touch in self.touches.drain(from..) {
-            self.accesses[touch.cell as usize].pop();
+        let last = self.events.pop();
+        let Event { mv, footprint_start, .. } = last.expect("the execution has an event to remove");
+        for access in self.footprints.drain(footprint_start..) {
+            self.accesses[access.cell as usize].pop();
         }
-        self.own[made.thread].pop();
-        self.clocks.truncate(self.events.len() * self.own.len());
-        made
+        self.by_thread[mv.thread].pop();
+        self.clocks.truncate(self.events.len() * self.by_thread.len());
+        mv
     }
 }

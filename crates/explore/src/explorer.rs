@@ -1,34 +1,34 @@
-//! What both ways to explore share: the system with its execution, counts, and limits.
+//! The state that both kinds of exploration share: the system, its execution, counts and limits.
 
-use crate::event::{Move, Touch};
+use crate::event::{CellAccess, Move};
 use crate::execution::Execution;
-use crate::system::{End, Step, System};
+use crate::system::{End, MoveResult, System};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-/// How often the flag that ends an exploration is looked at, in events.
-const PATIENCE: u32 = 1 << 10;
+/// The number of events between two checks for cancellation.
+const CANCELLATION_CHECK_INTERVAL: u32 = 1 << 10;
 
-/// How far an exploration may go, and how others stop and watch it.
+/// The limits of an exploration, with its cancellation and progress callbacks.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    /// Worker threads. The result does not depend on their number.
+    /// The number of worker threads. The result does not depend on it.
     pub workers: NonZeroUsize,
-    /// Events in an execution. Longer ones are cut.
+    /// The maximal number of events in an execution. Longer executions are cut.
     pub events: usize,
-    /// Executions, about.
+    /// The approximate maximal number of executions.
     pub executions: u64,
-    /// Executions of one part that may be cut before the exploration stops.
+    /// The number of executions of one part that may be cut before the exploration stops.
     pub cut: u64,
-    /// Whether someone wants to stop. Once true it stays true.
+    /// Returns whether the exploration is cancelled. Once true, it must stay true.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
-    /// Is told now and then how many executions were explored.
+    /// Receives the number of explored executions from time to time.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl Default for Limits<'_> {
-    /// No limits, one worker.
+    /// Returns limits that limit nothing, with one worker.
     fn default() -> Self {
         Limits {
             workers: NonZeroUsize::MIN,
@@ -51,44 +51,45 @@ impl fmt::Debug for Limits<'_> {
     }
 }
 
-/// Why an exploration ended before everything was explored, although nothing was found.
+/// Why an exploration ended early without a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stopped {
-    /// Someone wanted to stop.
+pub enum StopReason {
+    /// The exploration was cancelled.
     Cancelled,
-    /// As many executions as allowed were explored.
+    /// The limit on executions was reached.
     Executions,
-    /// As many executions as allowed were cut.
+    /// The limit on cut executions was exceeded.
     Cut,
 }
 
-/// What was counted.
+/// Counts of an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Executions in which all threads halted, or that failed.
+    /// Executions in which all threads halted, and executions that failed.
     pub complete: u64,
-    /// Executions after which some threads wait and none can move.
+    /// Executions that ended with threads that have not halted and no enabled move.
     pub stuck: u64,
-    /// Executions that were given up because what follows is explored elsewhere. How many there are depends on how
-    /// the exploration was split.
+    /// Redundant executions: all enabled moves were in the sleep set. The number depends on how the
+    /// exploration was split.
     pub redundant: u64,
-    /// Executions that became too long.
+    /// Executions that were cut at the limit on events.
     pub cut: u64,
-    /// Events of all executions, those that they share counted again.
+    /// The sum of the lengths of all executions except redundant ones, in events. Shared prefixes
+    /// count once for each execution.
     pub events: u64,
-    /// Events of the longest.
+    /// The length of the longest execution, in events.
     pub longest: usize,
-    /// Whether the bound on preemptions kept something from being explored.
+    /// Whether the preemption bound excluded a move.
     pub bounded: bool,
 }
 
 impl Counts {
-    /// All executions but the redundant ones.
+    /// Returns the number of executions without the redundant ones.
     pub fn executions(&self) -> u64 {
         self.complete + self.stuck + self.cut
     }
 
-    /// Adds those of another part.
+    /// Adds the counts of another part.
     pub(crate) fn add(&mut self, other: Counts) {
         let Counts { complete, stuck, redundant, cut, events, longest, bounded } = other;
         self.complete += complete;
@@ -103,40 +104,41 @@ impl Counts {
 
 /// Why the exploration of a part ended early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Halt {
-    /// Something was found, and that is enough.
+pub(crate) enum EarlyExit {
+    /// The system reported a finding that ends the exploration.
     Found,
-    /// The part has more executions than it may.
-    Large,
-    /// It must not go on.
-    Stopped(Stopped),
+    /// The part reached its limit on executions and must be split.
+    PartTooLarge,
+    /// The whole exploration must stop.
+    Interrupted(StopReason),
 }
 
-/// What came of trying to go on.
+/// The result of trying to extend the execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Pushed {
-    /// There is one more event.
-    Yes,
-    /// There is one more event, and the execution has failed.
+pub(crate) enum PushResult {
+    /// The execution has a new event.
+    Taken,
+    /// The execution has a new event and failed.
     Failed,
-    /// The thread waits.
+    /// The thread is blocked.
     Blocked,
-    /// It spins.
+    /// The thread is in a spin loop.
     Spinning,
 }
 
+/// A system with its current execution, during the exploration of one part.
 pub(crate) struct Explorer<'a, S> {
     pub(crate) system: S,
     pub(crate) execution: Execution,
     pub(crate) counts: Counts,
     limits: &'a Limits<'a>,
-    /// Executions that this part may still have.
+    /// The remaining executions before the part is too large.
     pub(crate) executions_left: u64,
-    patience: u32,
+    events_until_cancellation_check: u32,
 }
 
 impl<'a, S: System> Explorer<'a, S> {
-    /// For a system at its start.
+    /// Creates an explorer for a system in its start state.
     pub(crate) fn new(system: S, limits: &'a Limits<'a>) -> Self {
         Explorer {
             execution: Execution::new(system.threads()),
@@ -144,7 +146,7 @@ impl<'a, S: System> Explorer<'a, S> {
             counts: Counts::default(),
             limits,
             executions_left: u64::MAX,
-            patience: PATIENCE,
+            events_until_cancellation_check: CANCELLATION_CHECK_INTERVAL,
         }
     }
 
@@ -152,15 +154,16 @@ impl<'a, S: System> Explorer<'a, S> {
         self.system.threads()
     }
 
-    /// The threads, in the order in which they are tried: the one that moved last comes first.
-    pub(crate) fn order(&self) -> impl Iterator<Item = usize> + use<S> {
+    /// Iterates over the threads in the order of exploration. The thread of the last event is
+    /// first.
+    pub(crate) fn thread_order(&self) -> impl Iterator<Item = usize> + use<S> {
         let threads = self.threads();
         let last = self.execution.last_thread().unwrap_or(0);
         (0..threads).map(move |offset| (last + offset) % threads)
     }
 
-    /// Whether the execution has as many events as allowed.
-    pub(crate) fn is_too_long(&self) -> bool {
+    /// Returns whether the execution has the maximal number of events.
+    pub(crate) fn is_at_event_limit(&self) -> bool {
         self.execution.len() >= self.limits.events
     }
 
@@ -168,54 +171,57 @@ impl<'a, S: System> Explorer<'a, S> {
         (0..self.threads()).all(|thread| self.system.has_halted(thread))
     }
 
-    /// What all alternatives of a thread's next move touch, if it has some.
+    /// Returns the union of the footprints of all alternatives of a thread's next move, or `None`
+    /// if the move has no alternatives.
     ///
-    /// They count as the footprint of each of them. With footprints of their own, an order of one alternative and another
-    /// move could be taken for one that was explored, although the order matters for another alternative.
-    pub(crate) fn alternatives(&mut self, moves: &[Move]) -> Option<Vec<Touch>> {
-        let made = moves.first().filter(|made| made.has_alternatives())?;
-        let attempts = self.system.attempts(self.execution.len(), &[], made.thread);
+    /// Each alternative uses this union as its footprint. With separate footprints, the exploration
+    /// could treat an order of one alternative and another move as explored, although that order
+    /// matters for another alternative.
+    pub(crate) fn combined_footprint(&mut self, moves: &[Move]) -> Option<Vec<CellAccess>> {
+        let mv = moves.first().filter(|mv| mv.has_alternatives())?;
+        let attempts = self.system.attempts(self.execution.len(), &[], mv.thread);
         Some(attempts.into_iter().flat_map(|attempt| attempt.footprint).collect())
     }
 
-    /// Tries to take a move. `footprint` is what it counts as touching, if that is more than it does touch.
-    pub(crate) fn push(&mut self, made: Move, footprint: Option<&[Touch]>) -> Pushed {
-        match self.system.step(&made) {
-            Step::Blocked => return Pushed::Blocked,
-            Step::Spinning => return Pushed::Spinning,
-            Step::Taken => {}
+    /// Tries to take a move. `footprint` replaces the footprint that the system reports; it must
+    /// contain it.
+    pub(crate) fn push(&mut self, mv: Move, footprint: Option<&[CellAccess]>) -> PushResult {
+        match self.system.step(&mv) {
+            MoveResult::Blocked => return PushResult::Blocked,
+            MoveResult::Spinning => return PushResult::Spinning,
+            MoveResult::Taken => {}
         }
-        self.execution.push(made, footprint.unwrap_or_else(|| self.system.footprint()));
-        if self.system.has_failed(&self.execution) { Pushed::Failed } else { Pushed::Yes }
+        self.execution.push(mv, footprint.unwrap_or_else(|| self.system.footprint()));
+        if self.system.has_failed(&self.execution) { PushResult::Failed } else { PushResult::Taken }
     }
 
-    /// Takes the last event back.
+    /// Removes the last event and returns its move.
     pub(crate) fn pop(&mut self) -> Move {
-        let made = self.execution.pop();
+        let mv = self.execution.pop();
         self.system.truncate(self.execution.len());
-        made
+        mv
     }
 
-    /// Looks at the execution after an event.
-    pub(crate) fn observe(&mut self) -> ControlFlow<Halt> {
-        self.patience -= 1;
-        if self.patience == 0 {
-            self.patience = PATIENCE;
+    /// Lets the system observe a new event. Checks for cancellation at regular intervals.
+    pub(crate) fn observe(&mut self) -> ControlFlow<EarlyExit> {
+        self.events_until_cancellation_check -= 1;
+        if self.events_until_cancellation_check == 0 {
+            self.events_until_cancellation_check = CANCELLATION_CHECK_INTERVAL;
             self.check_cancelled()?;
         }
-        self.system.observe(&self.execution).map_break(|()| Halt::Found)
+        self.system.observe(&self.execution).map_break(|()| EarlyExit::Found)
     }
 
-    /// Whether someone wants to stop.
-    pub(crate) fn check_cancelled(&self) -> ControlFlow<Halt> {
+    /// Breaks if the exploration is cancelled.
+    pub(crate) fn check_cancelled(&self) -> ControlFlow<EarlyExit> {
         match (self.limits.cancelled)() {
-            true => ControlFlow::Break(Halt::Stopped(Stopped::Cancelled)),
+            true => ControlFlow::Break(EarlyExit::Interrupted(StopReason::Cancelled)),
             false => ControlFlow::Continue(()),
         }
     }
 
-    /// Counts an execution that has ended, and looks at it.
-    pub(crate) fn end(&mut self, end: End) -> ControlFlow<Halt> {
+    /// Counts an execution that has ended, and lets the system observe it.
+    pub(crate) fn end(&mut self, end: End) -> ControlFlow<EarlyExit> {
         let events = self.execution.len();
         self.counts.longest = self.counts.longest.max(events);
         match end {
@@ -227,13 +233,13 @@ impl<'a, S: System> Explorer<'a, S> {
         if end != End::Redundant {
             self.counts.events += events as u64;
         }
-        self.system.ended(&self.execution, end).map_break(|()| Halt::Found)?;
+        self.system.observe_end(&self.execution, end).map_break(|()| EarlyExit::Found)?;
         if self.counts.cut > self.limits.cut {
-            return ControlFlow::Break(Halt::Stopped(Stopped::Cut));
+            return ControlFlow::Break(EarlyExit::Interrupted(StopReason::Cut));
         }
         self.executions_left = self.executions_left.saturating_sub(1);
         match self.executions_left {
-            0 => ControlFlow::Break(Halt::Large),
+            0 => ControlFlow::Break(EarlyExit::PartTooLarge),
             _ => ControlFlow::Continue(()),
         }
     }

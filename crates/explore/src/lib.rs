@@ -1,41 +1,44 @@
-//! Stateless exploration of threads: no state is stored, executions are explored one after the other.
+//! Stateless exploration of threads: executions are explored one by one, and no states are stored.
 //!
-//! A [`System`] is some threads that take turns. The exploration knows two things of a move: whose it is, and which
-//! cells it reads and writes. It knows nothing of what is executed, and needs neither copies of states nor undo: a system
-//! that can only be run again from its start is explored in the same way.
+//! A [`System`] is a set of threads that take moves. The exploration uses two properties of a move:
+//! its thread and its footprint (the cells that it reads and writes). The exploration needs neither
+//! copies of states nor undo. It also works for a system that can only restart from the beginning.
 //!
-//! Two ways to explore: [one execution for each trace](Exploration::traces), by optimal dynamic partial-order reduction
-//! \[AAJS14\], and [all interleavings with few preemptions](Exploration::interleavings). Direction: exact; with a bound on
-//! preemptions or on the length of executions, what is not found may exist.
+//! There are two kinds of exploration: [one execution for each trace](Exploration::traces), by
+//! optimal dynamic partial-order reduction \[AAJS14\], and
+//! [all interleavings with a bounded number of preemptions](Exploration::interleavings).
+//! Direction: exact. With a bound on preemptions or on the length of executions:
+//! under-approximation.
 //!
 //! - [`system`]: the trait to implement; [`event`]: moves and their footprints.
 //! - [`execution`]: events and their happens-before order.
-//! - [`optimal`], [`race`], [`wakeup`], [`sleep`]: one execution for each trace.
-//! - [`preemption`]: all interleavings within a bound.
-//! - [`parts`]: several cores, and resuming; [`explorer`]: counts and limits.
+//! - [`optimal`], [`race_reversal`], [`wakeup_tree`], [`sleep_set`]: one execution for each trace.
+//! - [`preemption_bound`]: all interleavings within a preemption bound.
+//! - [`parts`]: parallel and resumable exploration; [`explorer`]: counts and limits.
 //!
 //! # Example
 //!
-//! Two threads write a variable and read the other one. There are three traces: the threads one after the other, in both
-//! orders, and both writes before both reads.
+//! Each of two threads writes its own variable and reads the other thread's variable. There are
+//! three traces: the threads run one after the other, in either order, or both writes precede
+//! both reads.
 //!
 //! ```
 //! use fencepost_explore::{
-//!     Attempt, Exploration, Limits, Move, Step, System, Touch, explore,
+//!     Attempt, CellAccess, Exploration, Limits, Move, MoveResult, System, explore,
 //! };
 //!
-//! const CODE: [[Touch; 2]; 2] = [
-//!     [Touch { cell: 0, writes: true }, Touch { cell: 1, writes: false }],
-//!     [Touch { cell: 1, writes: true }, Touch { cell: 0, writes: false }],
+//! const CODE: [[CellAccess; 2]; 2] = [
+//!     [CellAccess { cell: 0, writes: true }, CellAccess { cell: 1, writes: false }],
+//!     [CellAccess { cell: 1, writes: true }, CellAccess { cell: 0, writes: false }],
 //! ];
 //!
-//! /// Which thread moved, for each event.
+//! /// The thread of each event.
 //! struct StoreBuffering {
 //!     taken: Vec<usize>,
 //! }
 //!
 //! impl StoreBuffering {
-//!     fn next(&self, thread: usize) -> &'static [Touch] {
+//!     fn next(&self, thread: usize) -> &'static [CellAccess] {
 //!         let done = self.taken.iter().filter(|taken| **taken == thread).count();
 //!         CODE[thread].get(done..done + 1).unwrap_or(&[])
 //!     }
@@ -50,11 +53,11 @@
 //!     fn has_halted(&mut self, thread: usize) -> bool {
 //!         self.next(thread).is_empty()
 //!     }
-//!     fn step(&mut self, made: &Move) -> Step {
-//!         self.taken.push(made.thread);
-//!         Step::Taken
+//!     fn step(&mut self, mv: &Move) -> MoveResult {
+//!         self.taken.push(mv.thread);
+//!         MoveResult::Taken
 //!     }
-//!     fn footprint(&self) -> &[Touch] {
+//!     fn footprint(&self) -> &[CellAccess] {
 //!         let thread = *self.taken.last().expect("a step was taken");
 //!         let done = self.taken.iter().filter(|taken| **taken == thread).count();
 //!         &CODE[thread][done - 1..done]
@@ -64,9 +67,9 @@
 //!     }
 //!     fn attempts(&mut self, events: usize, moves: &[&Move], thread: usize) -> Vec<Attempt> {
 //!         let mut taken = self.taken[..events].to_vec();
-//!         taken.extend(moves.iter().map(|made| made.thread));
+//!         taken.extend(moves.iter().map(|mv| mv.thread));
 //!         let footprint = StoreBuffering { taken }.next(thread).to_vec();
-//!         vec![Attempt { made: Move::of(thread), possible: true, footprint }]
+//!         vec![Attempt { mv: Move::of(thread), enabled: true, footprint }]
 //!     }
 //!     fn into_findings(self) {}
 //! }
@@ -82,18 +85,18 @@ pub mod execution;
 pub mod explorer;
 mod optimal;
 pub mod parts;
-mod preemption;
-mod race;
-pub mod sleep;
+mod preemption_bound;
+mod race_reversal;
+pub mod sleep_set;
 pub mod system;
-mod wakeup;
+mod wakeup_tree;
 
-pub use event::{Event, Move, Touch};
+pub use event::{CellAccess, Event, Move};
 pub use execution::Execution;
-pub use explorer::{Counts, Limits, Stopped};
-pub use parts::{Exploration, Part, explore, fits};
-pub use sleep::{SleepSet, Sleeper};
-pub use system::{Attempt, End, Findings, Step, System};
+pub use explorer::{Counts, Limits, StopReason};
+pub use parts::{Exploration, Part, are_valid_parts, explore};
+pub use sleep_set::{SleepSet, Sleeper};
+pub use system::{Attempt, End, Findings, MoveResult, System};
 
 #[cfg(test)]
 mod tests;

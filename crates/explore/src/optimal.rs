@@ -1,75 +1,77 @@
-//! One execution for each trace: optimal dynamic partial-order reduction.
+//! Optimal dynamic partial-order reduction: one execution for each trace.
 //!
-//! Source: \[AAJS14\]. A *trace* (Mazurkiewicz) is a set of executions that differ only in the order of moves that
-//! commute. After an execution, each [race](crate::race) in it is reversed, and the reversal goes into the wakeup tree
-//! of the state before the first event of the race, unless it is known to lead to what was, or will be, explored. So
-//! every trace is explored once, and no redundant execution is begun.
+//! Source: \[AAJS14\]. A *trace* (Mazurkiewicz) is a set of executions that differ only in the
+//! order of commuting moves. At the end of an execution, each of its
+//! [races](crate::race_reversal) is reversed. The reversal is inserted into the wake-up tree of
+//! the state before the first event of the race, unless the sleep set or the wake-up tree covers
+//! it. Every trace is explored once, and there are no redundant executions.
 //!
 //! Direction: exact.
 
-use crate::explorer::{Explorer, Halt, Pushed};
-use crate::sleep::{SleepSet, Sleeper};
+use crate::explorer::{EarlyExit, Explorer, PushResult};
+use crate::sleep_set::{SleepSet, Sleeper};
 use crate::system::{End, System};
-use crate::wakeup::{Branch, WakeupTree};
+use crate::wakeup_tree::{Branch, WakeupTree};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// A state on the execution.
+/// A state of the current execution.
 pub(crate) struct Node {
-    /// What need not be explored from it.
+    /// The moves that are not explored from this state.
     pub(crate) sleep: SleepSet,
-    /// What is still to be explored.
+    /// The sequences that remain to be explored.
     pub(crate) tree: WakeupTree,
-    /// Not looked at yet.
-    fresh: bool,
+    is_new: bool,
 }
 
 impl Node {
     fn new(sleep: SleepSet, tree: WakeupTree) -> Self {
-        Node { sleep, tree, fresh: true }
+        Node { sleep, tree, is_new: true }
     }
 }
 
 /// The exploration of one part.
 pub(crate) struct Optimal<'x, 'a, S> {
     pub(crate) explorer: &'x mut Explorer<'a, S>,
-    /// How many events come before what is explored.
+    /// The number of events before the part.
     pub(crate) base: usize,
-    /// The states from there on.
+    /// The states of the current execution, from `base` on.
     pub(crate) nodes: Vec<Node>,
-    /// From this event on races were not looked for yet.
-    pub(crate) new: usize,
-    /// Whether the execution at hand has failed.
+    /// The first event whose races were not searched yet.
+    pub(crate) first_unchecked: usize,
+    /// Whether the current execution failed.
     pub(crate) failed: bool,
-    /// Reversals that were tried after the execution at hand: which events were removed, and whose move was tried.
-    pub(crate) tried: BTreeSet<(Vec<usize>, usize)>,
+    /// The reversals that were tried for the current execution: the removed events, and the thread
+    /// whose move was tried.
+    pub(crate) tried_reversals: BTreeSet<(Vec<usize>, usize)>,
 }
 
-/// Explores all traces that begin with the execution at hand and with no move that is asleep.
+/// Explores all traces that extend the current execution and do not start with a move in the sleep
+/// set.
 pub(crate) fn explore<S: System>(
     explorer: &mut Explorer<'_, S>,
     sleep: SleepSet,
-) -> ControlFlow<Halt> {
+) -> ControlFlow<EarlyExit> {
     let base = explorer.execution.len();
     let nodes = vec![Node::new(sleep, WakeupTree::default())];
-    let tried = BTreeSet::new();
-    Optimal { explorer, base, nodes, new: base, failed: false, tried }.run()
+    let tried_reversals = BTreeSet::new();
+    Optimal { explorer, base, nodes, first_unchecked: base, failed: false, tried_reversals }.run()
 }
 
 impl<S: System> Optimal<'_, '_, S> {
-    fn run(&mut self) -> ControlFlow<Halt> {
+    fn run(&mut self) -> ControlFlow<EarlyExit> {
         while let Some(node) = self.nodes.last_mut() {
-            if node.fresh {
-                node.fresh = false;
+            if node.is_new {
+                node.is_new = false;
                 if node.tree.is_empty() {
-                    self.begin()?;
+                    self.choose_first_move()?;
                 }
             } else if let Some(branch) = node.tree.pop_first() {
-                self.descend(branch)?;
+                self.follow_branch(branch)?;
             } else {
                 self.nodes.pop();
                 if !self.nodes.is_empty() {
-                    self.ascend();
+                    self.backtrack();
                 }
             }
         }
@@ -77,34 +79,36 @@ impl<S: System> Optimal<'_, '_, S> {
     }
 
     fn node(&mut self) -> &mut Node {
-        self.nodes.last_mut().expect("the exploration is at a state")
+        self.nodes.last_mut().expect("there is a current state")
     }
 
-    /// Chooses a move at a state whose wakeup tree is empty.
-    fn begin(&mut self) -> ControlFlow<Halt> {
-        if self.explorer.is_too_long() {
+    /// Takes the first enabled move at a state with an empty wake-up tree. If the move has
+    /// alternatives, adds all enabled ones to the wake-up tree. Ends the execution if no move
+    /// remains.
+    fn choose_first_move(&mut self) -> ControlFlow<EarlyExit> {
+        if self.explorer.is_at_event_limit() {
             return self.end(End::Cut);
         }
-        let (mut sleeping, mut spinning) = (false, false);
-        for thread in self.explorer.order() {
+        let (mut asleep, mut spinning) = (false, false);
+        for thread in self.explorer.thread_order() {
             if self.explorer.system.has_halted(thread) {
                 continue;
             }
             let moves = self.explorer.system.moves(thread);
-            let alternatives = self.explorer.alternatives(&moves);
-            for made in moves {
-                if self.node().sleep.contains(&made) {
-                    sleeping = true;
+            let combined = self.explorer.combined_footprint(&moves);
+            for mv in moves {
+                if self.node().sleep.contains(&mv) {
+                    asleep = true;
                     continue;
                 }
-                match self.explorer.push(made.clone(), alternatives.as_deref()) {
-                    Pushed::Blocked => {}
-                    Pushed::Spinning => spinning = true,
-                    pushed @ (Pushed::Yes | Pushed::Failed) => match &alternatives {
-                        None => return self.arrive(pushed, WakeupTree::default()),
+                match self.explorer.push(mv.clone(), combined.as_deref()) {
+                    PushResult::Blocked => {}
+                    PushResult::Spinning => spinning = true,
+                    pushed @ (PushResult::Taken | PushResult::Failed) => match &combined {
+                        None => return self.enter_state(pushed, WakeupTree::default()),
                         Some(footprint) => {
                             self.explorer.pop();
-                            self.node().tree.push(made, footprint.clone());
+                            self.node().tree.push(mv, footprint.clone());
                         }
                     },
                 }
@@ -114,57 +118,59 @@ impl<S: System> Optimal<'_, '_, S> {
             }
         }
         let halted = self.explorer.have_all_halted();
-        self.end(match (sleeping, halted) {
+        self.end(match (asleep, halted) {
             (true, _) => End::Redundant,
             (false, true) => End::Complete,
             (false, false) => End::Stuck { spinning },
         })
     }
 
-    /// Goes on along a branch.
-    fn descend(&mut self, branch: Branch) -> ControlFlow<Halt> {
-        let Branch { made, footprint, next } = branch;
-        let alternatives = made.has_alternatives().then_some(footprint.as_slice());
-        let pushed = self.explorer.push(made, alternatives);
-        self.arrive(pushed, next)
+    /// Takes the move of a branch of the wake-up tree.
+    fn follow_branch(&mut self, branch: Branch) -> ControlFlow<EarlyExit> {
+        let Branch { mv, footprint, next } = branch;
+        let combined = mv.has_alternatives().then_some(footprint.as_slice());
+        let pushed = self.explorer.push(mv, combined);
+        self.enter_state(pushed, next)
     }
 
-    /// There is one more event.
-    fn arrive(&mut self, pushed: Pushed, tree: WakeupTree) -> ControlFlow<Halt> {
+    /// Handles a new event: enters the state after it, with its wake-up tree.
+    fn enter_state(&mut self, pushed: PushResult, tree: WakeupTree) -> ControlFlow<EarlyExit> {
         assert!(
-            matches!(pushed, Pushed::Yes | Pushed::Failed),
-            "a move that was possible is possible again"
+            matches!(pushed, PushResult::Taken | PushResult::Failed),
+            "a planned move must be enabled when it is taken"
         );
         self.explorer.observe()?;
-        if pushed == Pushed::Failed {
+        if pushed == PushResult::Failed {
             self.end(End::Failed)?;
-            self.ascend();
+            self.backtrack();
             return ControlFlow::Continue(());
         }
         let execution = &self.explorer.execution;
         let last = execution.len() - 1;
-        let thread = execution.events()[last].made.thread;
-        let node = self.nodes.last().expect("the exploration is at a state");
+        let thread = execution.events()[last].mv.thread;
+        let node = self.nodes.last().expect("there is a current state");
         let sleep = node.sleep.after(thread, execution.footprint(last));
         self.nodes.push(Node::new(sleep, tree));
         ControlFlow::Continue(())
     }
 
-    /// Takes an event back: everything that begins with it was explored.
-    fn ascend(&mut self) {
+    /// Removes the last event and adds its move to the sleep set: all its continuations are
+    /// explored.
+    fn backtrack(&mut self) {
         let last = self.explorer.execution.len() - 1;
         let footprint = self.explorer.execution.footprint(last).to_vec();
-        let made = self.explorer.pop();
-        self.new = self.new.min(last);
-        if made.has_alternatives() {
-            // Another choice may come to another place in a race that was looked at already.
-            self.new = self.base;
+        let mv = self.explorer.pop();
+        self.first_unchecked = self.first_unchecked.min(last);
+        if mv.has_alternatives() {
+            // Another choice can put the move into a different position of a race that was already
+            // checked.
+            self.first_unchecked = self.base;
         }
-        self.node().sleep.insert(Sleeper { made, footprint });
+        self.node().sleep.insert(Sleeper { mv, footprint });
     }
 
-    /// The execution has ended: counts it and reverses its races.
-    fn end(&mut self, end: End) -> ControlFlow<Halt> {
+    /// Counts an execution that has ended, and reverses its races.
+    fn end(&mut self, end: End) -> ControlFlow<EarlyExit> {
         self.explorer.end(end)?;
         self.failed = end == End::Failed;
         self.reverse_races()

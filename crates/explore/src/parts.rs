@@ -1,60 +1,63 @@
-//! An exploration in parts: for several cores, with the same result for any number of them, and resumable.
+//! Exploration in parts: parallel, deterministic for any number of workers, and resumable.
 //!
-//! A part is everything that begins with some moves, except for what is asleep. A part that turns out to have many
-//! executions is split into smaller ones, which begin with one or more moves in addition, and is begun again. The parts
-//! of a round are explored in parallel; what is found is that of the first part, in their order, that has found
-//! something. So nothing depends on time.
+//! A part is the set of all executions with a given prefix of moves, without those that the sleep
+//! set excludes. A part with too many executions is split into parts with longer prefixes; its
+//! partial result is discarded. The parts of a round are explored in parallel. The finding of a
+//! round is the finding of its first part, in the order of the parts, that has one. The result
+//! therefore does not depend on timing.
 
 use crate::event::Move;
-use crate::explorer::{Counts, Explorer, Halt, Limits, Pushed, Stopped};
-use crate::sleep::{SleepSet, Sleeper};
+use crate::explorer::{Counts, EarlyExit, Explorer, Limits, PushResult, StopReason};
+use crate::sleep_set::{SleepSet, Sleeper};
 use crate::system::{Findings, System};
-use crate::{optimal, preemption};
+use crate::{optimal, preemption_bound};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Executions after which a part is split.
-const MANY: u64 = 5_000;
-/// Parts that one is split into, at least, unless it has no more.
-const PIECES: usize = 16;
+/// The number of executions after which a part is split.
+const SPLIT_THRESHOLD: u64 = 5_000;
+/// The minimal number of parts that a split produces, if the part has so many.
+const MIN_SPLIT_PARTS: usize = 16;
 
-/// Something to explore. Plain data: it can be written down and read again.
+/// A part of an exploration. Plain data, so that it can be saved and loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Part {
-    /// Where it starts; what that means is known to whoever makes the systems.
+    /// The start state, in the encoding of the function that creates the systems.
     pub start: Vec<u32>,
-    /// The moves that it begins with.
+    /// The moves of the common prefix.
     pub moves: Vec<Move>,
-    /// For one execution for each trace: what need not be explored after them.
+    /// The sleep set after the prefix. Empty if the part explores interleavings.
     pub sleep: SleepSet,
-    /// For all interleavings: how many preemptions are left. None for one execution for each trace.
+    /// The remaining preemptions, for a part that explores interleavings. `None` for a part that
+    /// explores traces.
     pub preemptions: Option<u32>,
 }
 
-/// An exploration: what is left to explore, and what was counted and found so far. Give it to [`explore`] to begin,
-/// or once more to resume it.
+/// The state of an exploration: the remaining parts, and the counts and findings so far. Pass it to
+/// [`explore`] to start or resume the exploration.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration<F> {
-    /// What was counted.
+    /// The counts so far.
     pub counts: Counts,
-    /// What was found out.
+    /// The findings so far.
     pub findings: F,
-    /// What is left. If something was found this is not everything.
+    /// The remaining parts. Incomplete if `found` is true.
     pub parts: Vec<Part>,
-    /// Whether the exploration has ended because of something that was found.
+    /// Whether a finding ended the exploration.
     pub found: bool,
-    /// Why it ended early, if it did.
-    pub stopped: Option<Stopped>,
+    /// Why the exploration ended early without a finding, if it did.
+    pub stopped: Option<StopReason>,
 }
 
 impl<F: Findings> Exploration<F> {
-    /// One execution for each trace, from all of these starts.
+    /// Creates an exploration of one execution for each trace, from all of these start states.
     pub fn traces(starts: impl IntoIterator<Item = Vec<u32>>) -> Self {
         Exploration::from_starts(starts, None)
     }
 
-    /// All interleavings with at most so many preemptions, from all of these starts.
+    /// Creates an exploration of all interleavings with at most `preemptions` preemptions, from
+    /// all of these start states.
     pub fn interleavings(starts: impl IntoIterator<Item = Vec<u32>>, preemptions: u32) -> Self {
         Exploration::from_starts(starts, Some(preemptions))
     }
@@ -65,56 +68,59 @@ impl<F: Findings> Exploration<F> {
     }
 }
 
-/// What came of a part.
-enum Done<F> {
-    /// It was explored, or something was found that is enough.
+/// The result of exploring a part.
+enum PartResult<F> {
+    /// The part was explored, or a finding ended its exploration.
     Explored { counts: Counts, findings: F, found: bool },
-    /// It has many executions; these are its pieces. Whether there would be more with more preemptions.
+    /// The part has too many executions: the parts of its split, and whether the preemption bound
+    /// excluded a move.
     Split(Vec<Part>, bool),
-    /// It must not go on.
-    Stopped(Stopped),
+    /// The whole exploration must stop.
+    Interrupted(StopReason),
 }
 
-/// Explores until nothing is left, something is found, or a limit is met. `start` makes a system at one of the
-/// starts, `None` if there is no such start.
+/// Explores until no part remains, the system reports a finding, or a limit is reached. `start`
+/// creates a system in a start state, or returns `None` if there is no such start state.
 ///
 /// # Panics
 ///
-/// If a part does not [fit](fits) the system.
+/// Panics if the parts are not [valid](are_valid_parts) for the system.
 pub fn explore<S: System>(
     start: impl Fn(&[u32]) -> Option<S> + Sync,
     mut exploration: Exploration<S::Findings>,
     limits: &Limits<'_>,
 ) -> Exploration<S::Findings> {
-    let exploring = Exploring { start, limits };
+    let explorer = PartExplorer { start, limits };
     exploration.stopped = None;
-    let mut wasted = 0;
+    // Executions of parts that were split: their results are discarded.
+    let mut discarded = 0;
     while !exploration.parts.is_empty() && !exploration.found && exploration.stopped.is_none() {
-        // How many are explored, and how far, must not depend on time.
-        let executions = exploration.counts.executions() + wasted;
-        let room = limits.executions.saturating_sub(executions).max(1);
-        let some = usize::try_from(room / MANY + 1).unwrap_or(usize::MAX);
+        // The number of parts and their limits must not depend on timing.
+        let executions = exploration.counts.executions() + discarded;
+        let executions_left = limits.executions.saturating_sub(executions).max(1);
+        let round_size =
+            usize::try_from(executions_left / SPLIT_THRESHOLD + 1).unwrap_or(usize::MAX);
         let mut parts = std::mem::take(&mut exploration.parts);
-        let rest = parts.split_off(some.min(parts.len()));
-        let results = exploring.round(&parts, room);
-        for (part, done) in parts.into_iter().zip(results) {
-            match done {
-                Some(Done::Explored { counts, findings, found }) => {
+        let rest = parts.split_off(round_size.min(parts.len()));
+        let results = explorer.explore_round(&parts, executions_left);
+        for (part, result) in parts.into_iter().zip(results) {
+            match result {
+                Some(PartResult::Explored { counts, findings, found }) => {
                     exploration.counts.add(counts);
                     exploration.findings.merge(findings);
                     exploration.found = found;
                     if found {
-                        // What comes later was perhaps not explored, depending on time.
+                        // Whether the later parts were explored depends on timing.
                         break;
                     }
                 }
-                Some(Done::Split(pieces, bounded)) => {
+                Some(PartResult::Split(split, bounded)) => {
                     exploration.counts.bounded |= bounded;
-                    wasted += MANY.min(room);
-                    exploration.parts.extend(pieces);
+                    discarded += SPLIT_THRESHOLD.min(executions_left);
+                    exploration.parts.extend(split);
                 }
-                Some(Done::Stopped(why)) => {
-                    exploration.stopped = exploration.stopped.or(Some(why));
+                Some(PartResult::Interrupted(reason)) => {
+                    exploration.stopped = exploration.stopped.or(Some(reason));
                     exploration.parts.push(part);
                 }
                 None => exploration.parts.push(part),
@@ -127,44 +133,54 @@ pub fn explore<S: System>(
         let executions = exploration.counts.executions();
         (limits.progress)(executions);
         if (limits.cancelled)() {
-            exploration.stopped = Some(Stopped::Cancelled);
-        } else if executions + wasted >= limits.executions && !exploration.parts.is_empty() {
-            exploration.stopped = Some(Stopped::Executions);
+            exploration.stopped = Some(StopReason::Cancelled);
+        } else if executions + discarded >= limits.executions && !exploration.parts.is_empty() {
+            exploration.stopped = Some(StopReason::Executions);
         }
     }
     exploration
 }
 
-/// Whether parts are ones of this system: their starts exist, and all begin with moves that are possible.
-pub fn fits<S: System>(start: impl Fn(&[u32]) -> Option<S> + Sync, parts: &[Part]) -> bool {
+/// Returns whether parts are valid for a system: their start states exist, and the moves of their
+/// prefixes are enabled and do not fail.
+pub fn are_valid_parts<S: System>(
+    start: impl Fn(&[u32]) -> Option<S> + Sync,
+    parts: &[Part],
+) -> bool {
     let limits = Limits::default();
-    let exploring = Exploring { start, limits: &limits };
-    parts.iter().all(|part| exploring.explorer(part).is_some())
+    let explorer = PartExplorer { start, limits: &limits };
+    parts.iter().all(|part| explorer.try_replay_prefix(part).is_some())
 }
 
-struct Exploring<'a, M> {
+/// Explores and splits parts.
+struct PartExplorer<'a, M> {
     start: M,
     limits: &'a Limits<'a>,
 }
 
-impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> Exploring<'_, M> {
-    /// Explores parts in parallel. None for those that are not needed any more.
-    fn round(&self, parts: &[Part], room: u64) -> Vec<Option<Done<S::Findings>>> {
+impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> PartExplorer<'_, M> {
+    /// Explores parts in parallel. The result is `None` for parts that were skipped because of a
+    /// finding in an earlier part or a cancellation.
+    fn explore_round(
+        &self,
+        parts: &[Part],
+        executions_left: u64,
+    ) -> Vec<Option<PartResult<S::Findings>>> {
         let results: Vec<Mutex<Option<_>>> = parts.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
-        let first = AtomicUsize::new(usize::MAX);
+        let first_finding = AtomicUsize::new(usize::MAX);
         let work = || {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(part) = parts.get(at) else { return };
-                if at > first.load(Ordering::Relaxed) || (self.limits.cancelled)() {
+                if at > first_finding.load(Ordering::Relaxed) || (self.limits.cancelled)() {
                     return;
                 }
-                let done = self.part(part, room);
-                if matches!(done, Done::Explored { found: true, .. }) {
-                    first.fetch_min(at, Ordering::Relaxed);
+                let result = self.explore_or_split(part, executions_left);
+                if matches!(result, PartResult::Explored { found: true, .. }) {
+                    first_finding.fetch_min(at, Ordering::Relaxed);
                 }
-                *results[at].lock().unwrap_or_else(|e| e.into_inner()) = Some(done);
+                *results[at].lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
             }
         };
         std::thread::scope(|scope| {
@@ -176,114 +192,116 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> Exploring<'_, M> {
         results.into_iter().map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner())).collect()
     }
 
-    /// An explorer at the beginning of a part. None if the part is not one of this system.
-    fn explorer(&self, part: &Part) -> Option<Explorer<'_, S>> {
+    /// Returns an explorer after the prefix of a part, or `None` if the part is not valid.
+    fn try_replay_prefix(&self, part: &Part) -> Option<Explorer<'_, S>> {
         let mut explorer = Explorer::new((self.start)(&part.start)?, self.limits);
         let threads = explorer.threads();
-        for made in &part.moves {
-            if made.thread >= threads {
+        for mv in &part.moves {
+            if mv.thread >= threads {
                 return None;
             }
-            let alternatives = match part.preemptions {
-                None => explorer.alternatives(std::slice::from_ref(made)),
+            let combined = match part.preemptions {
+                None => explorer.combined_footprint(std::slice::from_ref(mv)),
                 Some(_) => None,
             };
-            if explorer.push(made.clone(), alternatives.as_deref()) != Pushed::Yes {
+            if explorer.push(mv.clone(), combined.as_deref()) != PushResult::Taken {
                 return None;
             }
         }
         Some(explorer)
     }
 
-    /// An explorer at the beginning of a part of this system.
-    fn begin(&self, part: &Part) -> Explorer<'_, S> {
-        self.explorer(part).expect("a part begins with moves that are possible")
+    /// Returns an explorer after the prefix of a valid part.
+    fn replay_prefix(&self, part: &Part) -> Explorer<'_, S> {
+        self.try_replay_prefix(part).expect("the moves of a part's prefix are enabled")
     }
 
-    /// Explores a part, in at most so many executions.
-    fn part(&self, part: &Part, executions: u64) -> Done<S::Findings> {
-        self.explored(part, MANY.min(executions)).unwrap_or_else(|| {
-            let (pieces, bounded) = self.pieces(part);
-            if pieces == [part.clone()] {
-                // It cannot be split.
-                let done = self.explored(part, u64::MAX);
-                return done.expect("it may have as many executions as it has");
+    /// Explores a part. Splits it instead if it has too many executions.
+    fn explore_or_split(&self, part: &Part, executions: u64) -> PartResult<S::Findings> {
+        self.explore_within(part, SPLIT_THRESHOLD.min(executions)).unwrap_or_else(|| {
+            let (split, bounded) = self.split(part);
+            if split == [part.clone()] {
+                // The part cannot be split.
+                let result = self.explore_within(part, u64::MAX);
+                return result.expect("the number of executions is not limited");
             }
-            Done::Split(pieces, bounded)
+            PartResult::Split(split, bounded)
         })
     }
 
-    /// Explores a part, if it has at most so many executions.
-    fn explored(&self, part: &Part, executions: u64) -> Option<Done<S::Findings>> {
-        let mut explorer = self.begin(part);
+    /// Explores a part. Returns `None` if the part reaches the limit on executions.
+    fn explore_within(&self, part: &Part, executions: u64) -> Option<PartResult<S::Findings>> {
+        let mut explorer = self.replay_prefix(part);
         explorer.executions_left = executions;
-        let halt = match part.preemptions {
+        let end = match part.preemptions {
             None => optimal::explore(&mut explorer, part.sleep.clone()),
-            Some(left) => preemption::explore(&mut explorer, left),
+            Some(left) => preemption_bound::explore(&mut explorer, left),
         };
-        let found = halt == ControlFlow::Break(Halt::Found);
-        match halt {
-            ControlFlow::Break(Halt::Stopped(why)) => return Some(Done::Stopped(why)),
-            // A system that was asked to stop may have given up on something.
-            _ if !found && (self.limits.cancelled)() => {
-                return Some(Done::Stopped(Stopped::Cancelled));
+        let found = end == ControlFlow::Break(EarlyExit::Found);
+        match end {
+            ControlFlow::Break(EarlyExit::Interrupted(reason)) => {
+                return Some(PartResult::Interrupted(reason));
             }
-            ControlFlow::Break(Halt::Large) => return None,
-            ControlFlow::Break(Halt::Found) | ControlFlow::Continue(()) => {}
+            // A cancelled system may have skipped some of its work.
+            _ if !found && (self.limits.cancelled)() => {
+                return Some(PartResult::Interrupted(StopReason::Cancelled));
+            }
+            ControlFlow::Break(EarlyExit::PartTooLarge) => return None,
+            ControlFlow::Break(EarlyExit::Found) | ControlFlow::Continue(()) => {}
         }
         let counts = explorer.counts;
-        Some(Done::Explored { counts, findings: explorer.system.into_findings(), found })
+        Some(PartResult::Explored { counts, findings: explorer.system.into_findings(), found })
     }
 
-    /// Splits a part. Whether there would be more with more preemptions.
-    fn pieces(&self, part: &Part) -> (Vec<Part>, bool) {
-        let mut pieces = vec![part.clone()];
+    /// Splits a part. Also returns whether the preemption bound excluded a move.
+    fn split(&self, part: &Part) -> (Vec<Part>, bool) {
+        let mut parts = vec![part.clone()];
         let mut bounded = false;
         loop {
             let longer: Vec<Part> =
-                pieces.iter().flat_map(|part| self.longer(part, &mut bounded)).collect();
-            let grown = longer.iter().zip(&pieces).any(|(a, b)| a.moves.len() > b.moves.len());
-            pieces = longer;
-            if pieces.len() >= PIECES || !grown {
-                return (pieces, bounded);
+                parts.iter().flat_map(|part| self.extend_prefix(part, &mut bounded)).collect();
+            let grown = longer.iter().zip(&parts).any(|(a, b)| a.moves.len() > b.moves.len());
+            parts = longer;
+            if parts.len() >= MIN_SPLIT_PARTS || !grown {
+                return (parts, bounded);
             }
         }
     }
 
-    /// The parts that begin with one move more; the part itself if it has no such parts.
-    fn longer(&self, part: &Part, bounded: &mut bool) -> Vec<Part> {
-        let mut explorer = self.begin(part);
+    /// Returns the parts whose prefix has one more move, or the part itself if there are none.
+    fn extend_prefix(&self, part: &Part, bounded: &mut bool) -> Vec<Part> {
+        let mut explorer = self.replay_prefix(part);
         let last = explorer.execution.last_thread();
-        let mut found: Vec<Part> = Vec::new();
+        let mut parts: Vec<Part> = Vec::new();
         let mut sleep = part.sleep.clone();
-        let mut last_goes_on = false;
-        for thread in explorer.order() {
+        let mut last_is_enabled = false;
+        for thread in explorer.thread_order() {
             if explorer.system.has_halted(thread) {
                 continue;
             }
-            let mut possible = Vec::new();
+            let mut enabled = Vec::new();
             let moves = explorer.system.moves(thread);
-            let alternatives = match part.preemptions {
-                None => explorer.alternatives(&moves),
+            let combined = match part.preemptions {
+                None => explorer.combined_footprint(&moves),
                 Some(_) => None,
             };
-            for made in moves {
-                if sleep.contains(&made) {
+            for mv in moves {
+                if sleep.contains(&mv) {
                     continue;
                 }
-                match explorer.push(made.clone(), alternatives.as_deref()) {
-                    Pushed::Blocked | Pushed::Spinning => continue,
-                    // Whoever explores it sees that it fails.
-                    Pushed::Failed => return vec![part.clone()],
-                    Pushed::Yes => {}
+                match explorer.push(mv.clone(), combined.as_deref()) {
+                    PushResult::Blocked | PushResult::Spinning => continue,
+                    // The part is not split, so that its exploration reports the failure.
+                    PushResult::Failed => return vec![part.clone()],
+                    PushResult::Taken => {}
                 }
                 let footprint = explorer.execution.footprint(part.moves.len()).to_vec();
                 explorer.pop();
-                possible.push((made, footprint));
+                enabled.push((mv, footprint));
             }
-            for (made, footprint) in possible {
-                last_goes_on |= last == Some(thread);
-                let preempts = last_goes_on && last != Some(thread);
+            for (mv, footprint) in enabled {
+                last_is_enabled |= last == Some(thread);
+                let preempts = last_is_enabled && last != Some(thread);
                 let preemptions = match part.preemptions {
                     Some(0) if preempts => {
                         *bounded = true;
@@ -291,17 +309,17 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> Exploring<'_, M> {
                     }
                     left => left.map(|left| left - u32::from(preempts)),
                 };
-                found.push(Part {
+                parts.push(Part {
                     start: part.start.clone(),
-                    moves: part.moves.iter().chain([&made]).cloned().collect(),
+                    moves: part.moves.iter().chain([&mv]).cloned().collect(),
                     sleep: sleep.after(thread, &footprint),
                     preemptions,
                 });
                 if part.preemptions.is_none() {
-                    sleep.insert(Sleeper { made, footprint });
+                    sleep.insert(Sleeper { mv, footprint });
                 }
             }
         }
-        if found.is_empty() { vec![part.clone()] } else { found }
+        if parts.is_empty() { vec![part.clone()] } else { parts }
     }
 }

@@ -1,96 +1,99 @@
-//! What is explored: the trait that a system of threads implements.
+//! The interface of an explored system: threads that take moves.
 
-use crate::event::{Move, Touch};
+use crate::event::{CellAccess, Move};
 use crate::execution::Execution;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// A system of threads with one execution at hand, which the exploration extends and shortens.
+/// A system of threads with a current execution. The exploration extends and truncates it.
 ///
-/// *Determinism.* The same moves from the same start have the same effect. A move depends on the cells that it
-/// touches and on the earlier moves of its thread, and on nothing else: moves that touch no common cell, or only
-/// read it, commute.
+/// *Determinism.* The same moves from the same start have the same effect. The effect of a move
+/// depends only on the cells in its footprint and on the earlier moves of its thread. Moves of
+/// different threads that do not conflict commute.
 ///
-/// *No undo needed.* A system that cannot step back implements [`truncate`](System::truncate) by running the moves
-/// that are left from the start. It may do so late, when something is asked: the exploration often takes back many
-/// events before it goes on.
+/// *No undo needed.* A system that cannot step back implements [`truncate`](System::truncate) by
+/// running the remaining moves from the start. It may delay this until the next call that needs the
+/// state: the exploration often removes many events before the next step.
 pub trait System {
-    /// What is found out on the way, besides counts.
+    /// The results that the system collects, in addition to the counts.
     type Findings: Findings;
 
-    /// How many threads there are.
+    /// Returns the number of threads.
     fn threads(&self) -> usize;
 
-    /// Whether a thread has nothing more to do.
+    /// Returns whether a thread has terminated.
     fn has_halted(&mut self, thread: usize) -> bool;
 
-    /// The alternatives that a thread has for its next move, possible or not. It has not halted. With one execution for
-    /// each trace, each of several alternatives counts as touching what all of them touch; a choice that is a move of
-    /// its own, which touches nothing, keeps the number of executions small.
+    /// Returns the alternatives for the next move of a thread, enabled or not. The thread has not
+    /// halted. If there are several alternatives, the exploration of traces uses the union of their
+    /// footprints for each of them. To keep the number of executions small, make a choice a move of
+    /// its own, with an empty footprint.
     fn moves(&mut self, thread: usize) -> Vec<Move> {
         vec![Move::of(thread)]
     }
 
-    /// Takes the next move of a thread. If it is not possible the execution stays as it is.
-    fn step(&mut self, made: &Move) -> Step;
+    /// Takes the next move of a thread. If the move is not enabled, the execution does not change.
+    fn step(&mut self, mv: &Move) -> MoveResult;
 
-    /// The cells that the last [`step`](System::step) touched or, if it was not possible, looked at: only a write to
-    /// one of them can make it possible.
-    fn footprint(&self) -> &[Touch];
+    /// Returns the cells that the last [`step`](System::step) accessed. If the move was not
+    /// enabled, returns the cells that it inspected: only a write to one of them can enable it.
+    fn footprint(&self) -> &[CellAccess];
 
-    /// Takes back all but the first so many events.
+    /// Removes all events after the first `events` events.
     fn truncate(&mut self, events: usize);
 
-    /// The alternatives for the next move of a thread after the first `events` of the execution and then `moves`,
-    /// which are possible there. The execution stays as it is.
+    /// Returns the alternatives for the next move of a thread after the first `events` events of
+    /// the execution followed by `moves`, which are enabled there. Does not change the execution.
     fn attempts(&mut self, events: usize, moves: &[&Move], thread: usize) -> Vec<Attempt>;
 
-    /// Whether an event would be possible and touch the same cells wherever its thread took it. `false` is always
-    /// right, but costs a call of [`attempts`](System::attempts).
+    /// Returns whether an event would be enabled and have the same footprint at every point where
+    /// its thread could take it. `false` is always correct, but costs a call of
+    /// [`attempts`](System::attempts).
     fn is_unconditional(&self, _execution: &Execution, _event: usize) -> bool {
         false
     }
 
-    /// Whether the execution has failed with its last event: then nothing comes after it. Some failures show in
-    /// the order of events only.
+    /// Returns whether the last event made the execution fail. A failed execution has no further
+    /// events. The execution is passed because some failures depend on the happens-before order.
     fn has_failed(&mut self, _execution: &Execution) -> bool {
         false
     }
 
-    /// Looks at an execution with one event more, failed or not. Break: something was found, and that is enough.
+    /// Observes an execution after each new event, also if the event failed. `Break` ends the
+    /// exploration because of a finding.
     fn observe(&mut self, _execution: &Execution) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// Looks at an execution that has ended. Break: something was found, and that is enough.
-    fn ended(&mut self, _execution: &Execution, _end: End) -> ControlFlow<()> {
+    /// Observes an execution at its end. `Break` ends the exploration because of a finding.
+    fn observe_end(&mut self, _execution: &Execution, _end: End) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// What was found out.
+    /// Returns the collected results.
     fn into_findings(self) -> Self::Findings;
 }
 
-/// What came of a move.
+/// The result of trying to take a move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// It was taken: there is one more event.
+pub enum MoveResult {
+    /// The move was taken: the execution has a new event.
     Taken,
-    /// It is not possible: the thread waits for others.
+    /// The move is not enabled: the thread is blocked.
     Blocked,
-    /// The same, and the thread waits in a loop: it is not deadlocked but spins.
+    /// The move is not enabled because the thread is in a spin loop: it is not deadlocked.
     Spinning,
 }
 
-/// One alternative of a thread's next move, tried but not taken.
+/// An alternative for a thread's next move, evaluated but not taken.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
     /// The move.
-    pub made: Move,
-    /// Whether it is possible.
-    pub possible: bool,
-    /// What it touches or, if it is not possible, looks at.
-    pub footprint: Vec<Touch>,
+    pub mv: Move,
+    /// Whether the move is enabled.
+    pub enabled: bool,
+    /// The cells that the move accesses or, if it is not enabled, inspects.
+    pub footprint: Vec<CellAccess>,
 }
 
 /// How an execution ended.
@@ -98,22 +101,22 @@ pub struct Attempt {
 pub enum End {
     /// All threads have halted.
     Complete,
-    /// Some threads wait, and no thread can move.
+    /// Some threads have not halted, and no move is enabled.
     Stuck {
-        /// Whether some thread spins.
+        /// Whether some thread is in a spin loop.
         spinning: bool,
     },
-    /// All moves that are left are in the sleep set: what follows is explored elsewhere.
+    /// All enabled moves are in the sleep set: another execution covers every continuation.
     Redundant,
-    /// It has as many events as allowed.
+    /// The execution reached the limit on events.
     Cut,
-    /// It has failed.
+    /// The execution failed.
     Failed,
 }
 
-/// What explorations find out, collected in parts.
+/// Results of an exploration, collected in parts.
 pub trait Findings: Default + Send {
-    /// Adds what a later part has found. The result must depend on nothing but the order of parts.
+    /// Adds the findings of a later part. The result may depend only on the order of the parts.
     fn merge(&mut self, later: Self);
 }
 

@@ -1,22 +1,25 @@
-//! Small systems, explored and compared with all interleavings, taken one by one.
+//! Compares explorations of small systems with an enumeration of all interleavings.
 
 mod brute_force;
 mod subjects;
 
-use crate::{Attempt, End, Execution, Exploration, Limits, Move, Part, Step, Stopped, System};
-use crate::{Touch, explore, fits};
+use crate::{
+    Attempt, End, Execution, Exploration, Limits, Move, MoveResult, Part, StopReason, System,
+};
+use crate::{CellAccess, are_valid_parts, explore};
 use brute_force::{Interleavings, trace};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use subjects::Op::{Await, Lock, Pick, Read, Require, Unlock, Write};
-use subjects::{Code, Op, Replayed, Stacked};
+use subjects::{Code, Op, ReplaySystem, StackSystem};
 
-/// Explores one execution for each trace.
+/// Explores one execution for each trace of `code`.
 fn traces(code: &Code) -> Exploration<Vec<brute_force::Trace>> {
-    explore(|_| Some(Stacked::new(code)), Exploration::traces([vec![]]), &Limits::default())
+    explore(|_| Some(StackSystem::new(code)), Exploration::traces([vec![]]), &Limits::default())
 }
 
-/// Every trace is explored once, and nothing else, by a system with undo and by one without.
+/// Asserts that each trace is explored exactly once and that no execution is redundant, for a
+/// system with undo and for a system without.
 fn assert_optimal(code: &Code) {
     let all = Interleavings::of(code);
     let stacked = traces(code);
@@ -29,13 +32,13 @@ fn assert_optimal(code: &Code) {
     assert_eq!(counts.stuck > 0, all.stuck > 0, "{code:?}");
 
     let runs = AtomicU64::new(0);
-    let start = |_: &[u32]| Some(Replayed::new(code, &runs));
+    let start = |_: &[u32]| Some(ReplaySystem::new(code, &runs));
     let replayed = explore(start, Exploration::traces([vec![]]), &Limits::default());
     assert_eq!(replayed.counts, counts, "{code:?}");
 }
 
-/// Lists of so many of these operations.
-fn lists(length: usize, ops: &[Op]) -> Vec<Vec<Op>> {
+/// Returns all lists of `length` operations from `ops`.
+fn operation_lists(length: usize, ops: &[Op]) -> Vec<Vec<Op>> {
     let mut lists = vec![Vec::new()];
     for _ in 0..length {
         let longer = |list: Vec<Op>| {
@@ -49,7 +52,7 @@ fn lists(length: usize, ops: &[Op]) -> Vec<Vec<Op>> {
 #[test]
 fn every_trace_of_reads_and_writes_is_explored_once() {
     let ops = [Read(0), Write(0), Read(1), Write(1)];
-    let (one, two) = (lists(1, &ops), lists(2, &ops));
+    let (one, two) = (operation_lists(1, &ops), operation_lists(2, &ops));
     for a in &two {
         for b in &two {
             assert_optimal(&vec![a.clone(), b.clone()]);
@@ -61,8 +64,8 @@ fn every_trace_of_reads_and_writes_is_explored_once() {
 }
 
 #[test]
-fn every_trace_of_threads_that_wait_is_explored_once() {
-    let menu: [&[Op]; 8] = [
+fn every_trace_of_blocking_threads_is_explored_once() {
+    let threads: [&[Op]; 8] = [
         &[Write(0)],
         &[Read(0), Write(1)],
         &[Lock(2), Write(0), Unlock(2)],
@@ -72,10 +75,10 @@ fn every_trace_of_threads_that_wait_is_explored_once() {
         &[Await(1), Write(0)],
         &[Lock(2), Await(0), Unlock(2)],
     ];
-    for (i, a) in menu.iter().enumerate() {
-        for (j, b) in menu[i..].iter().enumerate() {
+    for (i, a) in threads.iter().enumerate() {
+        for (j, b) in threads[i..].iter().enumerate() {
             assert_optimal(&vec![a.to_vec(), b.to_vec()]);
-            for c in &menu[i + j..] {
+            for c in &threads[i + j..] {
                 if a.len() + b.len() + c.len() <= 9 {
                     assert_optimal(&vec![a.to_vec(), b.to_vec(), c.to_vec()]);
                 }
@@ -84,7 +87,8 @@ fn every_trace_of_threads_that_wait_is_explored_once() {
     }
 }
 
-/// No trace is missed. Alternatives count as touching the same cells, so that some traces may be explored twice.
+/// Asserts that no trace is missed. Alternatives share a footprint, so some traces may be explored
+/// more than once.
 fn assert_complete(code: &Code) {
     let mut found = traces(code).findings;
     found.sort();
@@ -94,10 +98,10 @@ fn assert_complete(code: &Code) {
 }
 
 #[test]
-fn threads_that_choose_miss_no_trace() {
+fn no_trace_of_threads_with_choices_is_missed() {
     let pick = || Pick(vec![0, 1]);
     let ops = [Read(0), Write(0), Read(1), pick()];
-    let (one, two) = (lists(1, &ops), lists(2, &ops));
+    let (one, two) = (operation_lists(1, &ops), operation_lists(2, &ops));
     for a in two.iter().filter(|a| a.contains(&pick())) {
         for b in &two {
             for c in &one {
@@ -115,7 +119,7 @@ fn threads_that_choose_miss_no_trace() {
 }
 
 #[test]
-fn a_failure_is_met_exactly_if_there_is_one() {
+fn a_failure_is_found_exactly_if_one_exists() {
     let codes = [
         vec![vec![Write(0)], vec![Require(0)]],
         vec![vec![Write(0), Write(1)], vec![Await(1), Require(0)]],
@@ -125,7 +129,7 @@ fn a_failure_is_met_exactly_if_there_is_one() {
     for (code, fails) in codes.iter().zip([true, false, true, true]) {
         let all = Interleavings::of(code);
         assert_eq!(all.failed > 0, fails, "{code:?}");
-        let stop = |_: &[u32]| Some(Stacked::until_failure(code));
+        let stop = |_: &[u32]| Some(StackSystem::until_failure(code));
         for exploration in [Exploration::traces([vec![]]), Exploration::interleavings([vec![]], 4)]
         {
             let explored = explore(stop, exploration, &Limits::default());
@@ -136,7 +140,7 @@ fn a_failure_is_met_exactly_if_there_is_one() {
 }
 
 #[test]
-fn interleavings_are_those_within_the_bound() {
+fn all_interleavings_within_the_preemption_bound_are_explored() {
     let codes = [
         vec![vec![Write(0), Read(1)], vec![Write(1), Read(0)]],
         vec![vec![Read(0), Write(0)], vec![Read(0), Write(0)], vec![Write(0)]],
@@ -149,53 +153,55 @@ fn interleavings_are_those_within_the_bound() {
         let all = Interleavings::of(code);
         let most = all.by_preemptions.len();
         for bound in 0..=most {
-            let start = |_: &[u32]| Some(Stacked::new(code));
+            let start = |_: &[u32]| Some(StackSystem::new(code));
             let exploration = Exploration::interleavings([vec![]], bound as u32);
             let explored = explore(start, exploration, &Limits::default());
             let within: u64 = all.by_preemptions.iter().take(bound + 1).sum();
             assert_eq!(explored.counts.executions(), within, "{code:?} {bound}");
-            // A switch to a thread that turns out to wait may have been forbidden, too.
+            // The bound may also have excluded a switch to a thread that is blocked.
             assert!(explored.counts.bounded || bound + 1 >= most, "{code:?} {bound}");
         }
-        let start = |_: &[u32]| Some(Stacked::new(code));
+        let start = |_: &[u32]| Some(StackSystem::new(code));
         let all = explore(start, Exploration::interleavings([vec![]], 9), &Limits::default());
         assert!(!all.counts.bounded, "{code:?}");
     }
 }
 
-/// So many traces that it is split.
-const LARGE: u64 = 11_550;
+/// The number of traces of [`large_code`]: enough to split the exploration.
+const LARGE_TRACES: u64 = 11_550;
 
-fn large() -> Code {
+fn large_code() -> Code {
     vec![vec![Write(0); 4], vec![Write(0); 4], vec![Write(0); 3]]
 }
 
-fn workers(number: usize) -> Limits<'static> {
+fn limits_with_workers(number: usize) -> Limits<'static> {
     Limits { workers: NonZeroUsize::new(number).expect("at least one"), ..Limits::default() }
 }
 
 #[test]
 fn the_result_does_not_depend_on_the_number_of_workers() {
-    let code = large();
-    let start = |_: &[u32]| Some(Stacked::new(&code));
-    let one = explore(start, Exploration::traces([vec![]]), &workers(1));
-    assert_eq!(one.counts.complete, LARGE);
-    let bounded = explore(start, Exploration::interleavings([vec![]], 5), &workers(1));
+    let code = large_code();
+    let start = |_: &[u32]| Some(StackSystem::new(&code));
+    let one = explore(start, Exploration::traces([vec![]]), &limits_with_workers(1));
+    assert_eq!(one.counts.complete, LARGE_TRACES);
+    let bounded = explore(start, Exploration::interleavings([vec![]], 5), &limits_with_workers(1));
     assert!(bounded.counts.bounded && bounded.counts.complete > 5_000);
     for number in [2, 5] {
-        let more = explore(start, Exploration::traces([vec![]]), &workers(number));
+        let more = explore(start, Exploration::traces([vec![]]), &limits_with_workers(number));
         assert_eq!((more.counts, &more.findings), (one.counts, &one.findings));
-        let more = explore(start, Exploration::interleavings([vec![]], 5), &workers(number));
+        let more =
+            explore(start, Exploration::interleavings([vec![]], 5), &limits_with_workers(number));
         assert_eq!((more.counts, &more.findings), (bounded.counts, &bounded.findings));
     }
 }
 
 #[test]
-fn what_is_found_does_not_depend_on_the_number_of_workers() {
-    let mut code = large();
+fn the_finding_does_not_depend_on_the_number_of_workers() {
+    let mut code = large_code();
     code[2].push(Require(1));
-    let stop = |_: &[u32]| Some(Stacked::until_failure(&code));
-    let found = |number| explore(stop, Exploration::traces([vec![], vec![]]), &workers(number));
+    let stop = |_: &[u32]| Some(StackSystem::until_failure(&code));
+    let found =
+        |number| explore(stop, Exploration::traces([vec![], vec![]]), &limits_with_workers(number));
     let one = found(1);
     assert!(one.found && one.findings.len() == 1);
     for number in [2, 5] {
@@ -206,8 +212,8 @@ fn what_is_found_does_not_depend_on_the_number_of_workers() {
 
 #[test]
 fn an_exploration_can_be_resumed() {
-    let code = large();
-    let start = |_: &[u32]| Some(Stacked::new(&code));
+    let code = large_code();
+    let start = |_: &[u32]| Some(StackSystem::new(&code));
     let mut exploration = Exploration::traces([vec![]]);
     let mut rounds = 0;
     loop {
@@ -217,65 +223,65 @@ fn an_exploration_can_be_resumed() {
         if exploration.parts.is_empty() {
             break;
         }
-        assert_eq!(exploration.stopped, Some(Stopped::Executions));
-        assert!(fits(start, &exploration.parts));
+        assert_eq!(exploration.stopped, Some(StopReason::Executions));
+        assert!(are_valid_parts(start, &exploration.parts));
     }
     assert!(rounds > 1, "{rounds}");
-    assert_eq!((exploration.counts.complete, exploration.stopped), (LARGE, None));
+    assert_eq!((exploration.counts.complete, exploration.stopped), (LARGE_TRACES, None));
     exploration.findings.sort();
     exploration.findings.dedup();
-    assert_eq!(exploration.findings.len() as u64, LARGE);
+    assert_eq!(exploration.findings.len() as u64, LARGE_TRACES);
 }
 
 #[test]
-fn an_exploration_that_was_cancelled_can_be_resumed() {
-    let code = large();
-    let start = |_: &[u32]| Some(Stacked::new(&code));
+fn a_cancelled_exploration_can_be_resumed() {
+    let code = large_code();
+    let start = |_: &[u32]| Some(StackSystem::new(&code));
     let mut exploration = Exploration::traces([vec![]]);
-    for patience in [0, 1_000, 10_000, 30_000, u64::MAX] {
-        let asked = AtomicU64::new(0);
-        let cancelled = || asked.fetch_add(1, Ordering::Relaxed) >= patience;
+    for checks in [0, 1_000, 10_000, 30_000, u64::MAX] {
+        let count = AtomicU64::new(0);
+        let cancelled = || count.fetch_add(1, Ordering::Relaxed) >= checks;
         let limits = Limits { cancelled: &cancelled, ..Limits::default() };
         exploration = explore(start, exploration, &limits);
-        let stopped = (patience < u64::MAX).then_some(Stopped::Cancelled);
-        assert_eq!(exploration.stopped, stopped, "{patience}");
+        let stopped = (checks < u64::MAX).then_some(StopReason::Cancelled);
+        assert_eq!(exploration.stopped, stopped, "{checks}");
     }
-    assert_eq!((exploration.counts.complete, exploration.parts.len()), (LARGE, 0));
+    assert_eq!((exploration.counts.complete, exploration.parts.len()), (LARGE_TRACES, 0));
 }
 
 #[test]
-fn parts_of_another_system_do_not_fit() {
+fn parts_of_another_system_are_not_valid() {
     let code = vec![vec![Lock(0), Unlock(0)], vec![Lock(0), Unlock(0)]];
-    let start = |at: &[u32]| at.is_empty().then(|| Stacked::new(&code));
-    let fits = |start_at: &[u32], threads: &[usize]| {
+    let start = |at: &[u32]| at.is_empty().then(|| StackSystem::new(&code));
+    let is_valid = |start_at: &[u32], threads: &[usize]| {
         let moves = threads.iter().map(|thread| Move::of(*thread)).collect();
-        fits(start, &[Part { start: start_at.to_vec(), moves, ..Part::default() }])
+        are_valid_parts(start, &[Part { start: start_at.to_vec(), moves, ..Part::default() }])
     };
-    assert!(fits(&[], &[0, 0, 1, 1]));
-    assert!(!fits(&[], &[0, 1]), "the lock is taken");
-    assert!(!fits(&[], &[0, 0, 2]), "there is no such thread");
-    assert!(!fits(&[1], &[]), "there is no such start");
+    assert!(is_valid(&[], &[0, 0, 1, 1]));
+    assert!(!is_valid(&[], &[0, 1]), "the lock is not free");
+    assert!(!is_valid(&[], &[0, 0, 2]), "thread 2 does not exist");
+    assert!(!is_valid(&[1], &[]), "start [1] does not exist");
 }
 
 #[test]
 fn long_executions_are_cut() {
     let code = vec![vec![Write(0); 3], vec![Write(0); 3]];
-    let start = |_: &[u32]| Some(Stacked::new(&code));
+    let start = |_: &[u32]| Some(StackSystem::new(&code));
     let limits = Limits { events: 4, ..Limits::default() };
     let explored = explore(start, Exploration::traces([vec![]]), &limits);
     let counts = explored.counts;
     assert!(counts.cut > 0 && counts.complete == 0 && counts.longest == 4, "{counts:?}");
     let limits = Limits { cut: 5, ..limits };
     let explored = explore(start, Exploration::traces([vec![]]), &limits);
-    assert_eq!(explored.stopped, Some(Stopped::Cut));
+    assert_eq!(explored.stopped, Some(StopReason::Cut));
     assert_eq!(explored.parts.len(), 1);
 }
 
 #[test]
-fn a_system_without_undo_runs_about_once_for_each_trace() {
+fn a_system_without_undo_runs_once_for_each_trace() {
     let code = vec![vec![Write(0), Read(1)], vec![Write(1), Read(0)], vec![Write(0), Write(1)]];
     let runs = AtomicU64::new(0);
-    let start = |_: &[u32]| Some(Replayed::new(&code, &runs));
+    let start = |_: &[u32]| Some(ReplaySystem::new(&code, &runs));
     let explored = explore(start, Exploration::traces([vec![]]), &Limits::default());
     let traces = explored.counts.complete;
     assert_eq!(traces, Interleavings::of(&code).traces.len() as u64);
@@ -283,12 +289,12 @@ fn a_system_without_undo_runs_about_once_for_each_trace() {
 }
 
 #[test]
-fn events_are_ordered_by_what_they_touch() {
+fn conflicting_events_are_ordered_by_happens_before() {
     let mut execution = Execution::new(3);
-    execution.push(Move::of(0), &[Touch::write(0)]);
-    execution.push(Move::of(1), &[Touch::read(0)]);
-    execution.push(Move::of(2), &[Touch::read(0), Touch::write(1)]);
-    execution.push(Move::of(1), &[Touch::read(1)]);
+    execution.push(Move::of(0), &[CellAccess::write(0)]);
+    execution.push(Move::of(1), &[CellAccess::read(0)]);
+    execution.push(Move::of(2), &[CellAccess::read(0), CellAccess::write(1)]);
+    execution.push(Move::of(1), &[CellAccess::read(1)]);
     let before = |one, other| execution.happens_before(one, other);
     assert!(before(0, 1) && before(0, 2) && !before(1, 2) && before(2, 3) && before(1, 3));
     assert_eq!(
@@ -296,12 +302,9 @@ fn events_are_ordered_by_what_they_touch() {
         (&[1, 2, 1][..], &[(2, true), (3, false)][..])
     );
     assert_eq!(
-        trace(execution.events().len(), |at| (
-            &execution.events()[at].made,
-            execution.footprint(at)
-        ))
-        .1
-        .len(),
+        trace(execution.events().len(), |at| (&execution.events()[at].mv, execution.footprint(at)))
+            .1
+            .len(),
         4
     );
     execution.pop();

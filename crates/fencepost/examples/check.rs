@@ -1,4 +1,4 @@
-//! Checks a program under three models and prints the verdicts, with the run that shows a violation.
+//! Checks a program under three models and prints the verdicts, with a trace of the violation.
 //!
 //! Run it with `cargo run --package fencepost --example check`.
 

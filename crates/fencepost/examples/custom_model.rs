@@ -1,11 +1,12 @@
-//! Describes a memory model by the pairs of accesses that may be reordered, and lists what it allows.
+//! Defines a memory model by the pairs of accesses that may be reordered, and lists the outcomes it
+//! allows.
 //!
 //! Run it with `cargo run --package fencepost --example custom_model`.
 
 use fencepost::{Model, Paint, Source};
 use std::error::Error;
 
-/// Loads may be reordered with later loads, and nothing else.
+/// Only loads may be reordered with later loads.
 const LOADS_ONLY: &str = r#"
 name = "loads-only"
 relax = ["R->R"]

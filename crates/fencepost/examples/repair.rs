@@ -1,4 +1,4 @@
-//! Finds the cheapest fences for a program and prints the change.
+//! Finds the cheapest fences for a program and prints the diff.
 //!
 //! Run it with `cargo run --package fencepost --example repair`.
 

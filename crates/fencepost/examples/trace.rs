@@ -1,4 +1,5 @@
-//! Walks the run that shows a violation, step by step: what was written to memory, and what was still pending.
+//! Prints the run of a violation step by step, with the contents of memory and the number of
+//! pending stores.
 //!
 //! Run it with `cargo run --package fencepost --example trace`.
 
@@ -20,10 +21,10 @@ fn main() -> Result<(), SourceError> {
         println!("no violation");
         return Ok(());
     };
-    for (number, moment) in run.moments.iter().enumerate() {
-        let thread = &program.thread(moment.step.thread).name;
-        let pending: usize = moment.pending.iter().map(Vec::len).sum();
-        let memory: Vec<String> = (program.locations.iter().zip(&moment.memory))
+    for (number, step) in run.steps.iter().enumerate() {
+        let thread = &program.thread(step.step.thread).name;
+        let pending: usize = step.pending.iter().map(Vec::len).sum();
+        let memory: Vec<String> = (program.locations.iter().zip(&step.memory))
             .map(|(location, value)| format!("{} = {value}", location.name))
             .collect();
         println!("{number:2}  {thread}  {pending} pending  {}", memory.join(", "));

@@ -1,4 +1,6 @@
-//! The command line.
+//! The command line: options, defaults and `--help` texts of every command.
+
+mod values;
 
 use crate::exit;
 use crate::litmus;
@@ -10,21 +12,24 @@ use crate::translate;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use fencepost_infer::menu::Dish;
+use fencepost_infer::fence_costs::FenceKind;
 use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
 use fencepost_translate::contexts::Bound;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use values::parse_seconds;
+pub(crate) use values::{parse_cost, parse_kind};
 
-/// See what store buffers do to your program.
+/// The arguments of the program. `--help` shows the package description instead of this line.
 #[derive(Parser, Debug)]
 #[command(version, about, after_help = exit::HELP)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to use colour; `auto` is on a terminal, and heeds NO_COLOR and CLICOLOR
+    /// When to print in colour; `auto` means on a terminal, subject to the environment variables
+    /// NO_COLOR and CLICOLOR
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,
 }
@@ -45,9 +50,9 @@ pub(crate) enum Command {
     Models(Models),
     Fmt(Fmt),
     Dump(Dump),
-    /// Print a completion script for a shell
+    /// Print a script that completes Fencepost commands and options in a shell
     Completions {
-        /// Which shell
+        /// The shell to print the script for
         shell: Shell,
     },
 }
@@ -69,48 +74,57 @@ pub(crate) enum Format {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum EngineName {
-    /// The others side by side: hunts for a violation and tries to prove that there is none
+    /// Run `explicit`, `abstraction` and `automata` together: some search for a violation, others
+    /// for a proof
     #[default]
     Auto,
-    /// Visits every reachable state; where buffers grow without end, up to a bound
+    /// Visit every reachable state; if the number of pending stores is unbounded, only up to a
+    /// bound (--max-buffer)
     Explicit,
-    /// Proves programs for store buffers of any length (TSO, PSO); what it finds may be spurious
+    /// Prove programs for store buffers of any length (TSO, PSO) with an over-approximation; a run
+    /// that the exact model does not have (a spurious run) makes the verdict inconclusive
     Abstraction,
-    /// Exact for store buffers of any length (TSO, PSO), as regular languages; may not end
+    /// Decide programs exactly for store buffers of any length (TSO, PSO), with one finite
+    /// automaton for the contents of each buffer; may not terminate
     Automata,
-    /// Runs under SC one after the other, one for each trace; for TSO and PSO if the program is robust
+    /// Explore executions one by one without storing states (stateless model checking), one for
+    /// each equivalence class of interleavings; TSO and PSO only if the program is robust
     Stateless,
-    /// Simulates TSO and PSO by a program under SC, up to a number of context switches (--contexts, --delay)
+    /// Simulate TSO or PSO by a sequentially consistent program, up to a number of context switches
+    /// (--contexts, --delay)
     Translate,
 }
 
-/// What fences are checked with.
+/// The engine that checks whether fences suffice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum Verifier {
-    /// All that `check` has
+    /// The default engine of `fencepost check`
     #[default]
     Auto,
-    /// Visits every reachable state; where buffers grow without end, up to a bound
+    /// Visit every reachable state; if the number of pending stores is unbounded, only up to a
+    /// bound (--max-buffer)
     Explicit,
-    /// Exact for store buffers of any length (TSO, PSO), as regular languages; may not end
+    /// Decide programs exactly for store buffers of any length (TSO, PSO), with one finite
+    /// automaton for the contents of each buffer; may not terminate
     Automata,
-    /// Until the program is robust: every run is one of sequential consistency (TSO, PSO)
+    /// Add fences until the program is robust: it has only sequentially consistent behaviours (TSO,
+    /// PSO)
     Robust,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum DomainName {
-    /// Values only, not even which was stored last: the papers' baseline
+    /// The values that may be pending, without the most recent one; the baseline of the papers
     Set,
-    /// Fully disjunctive: which values are pending
+    /// Fully disjunctive: the values that are pending, and the most recent one
     #[default]
     Fd,
-    /// Partially disjunctive: which values may be pending; fewer states, coarser
+    /// Partially disjunctive: the values that may be pending, and the most recent one; fewer states
+    /// than `fd`, less precise
     Pd,
 }
 
 impl DomainName {
-    /// The domain of this name.
     pub(crate) fn domain(self) -> Domain {
         match self {
             DomainName::Set => Domain::Set,
@@ -120,83 +134,86 @@ impl DomainName {
     }
 }
 
-/// What an abstraction keeps of a store buffer.
+/// The precision of the abstraction of store buffers.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Abstraction")]
 pub(crate) struct Abstract {
-    /// What is kept of a buffer behind its oldest stores
+    /// What the abstraction keeps of the stores in a buffer besides its N oldest (see --k)
+    /// [default: fd]
     #[arg(long, value_enum, value_name = "DOMAIN")]
     pub(crate) domain: Option<DomainName>,
 
-    /// How many of the oldest stores of a buffer are kept in order [default: 1]
+    /// Keep the N oldest stores of each buffer exactly, in order [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
     pub(crate) k: Option<u32>,
 }
 
 impl Abstract {
-    /// Whether any of it was asked for.
+    /// Whether any of these options is on the command line.
     pub(crate) fn is_given(&self) -> bool {
         self.domain.is_some() || self.k.is_some()
     }
 
-    /// The domain and the number, or the defaults.
+    /// Returns the domain and `k`, or their defaults.
     pub(crate) fn choice(&self) -> (Domain, u32) {
         (self.domain.unwrap_or_default().domain(), self.k.unwrap_or(1))
     }
 }
 
-/// Check that programs keep their properties under memory models
+/// Check whether the properties of programs hold under memory models
 #[derive(clap::Args, Debug)]
 #[command(after_help = exit::HELP)]
 pub(crate) struct Check {
-    /// Programs to check; directories are searched for programs, `-` is standard input
+    /// Programs to check; a directory means all programs in it, `-` means standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Memory models, by name (see `fencepost models`) or by the path of a model file
+    /// Memory models: names such as sc, tso, pso and rmo (`fencepost models` lists them), or paths
+    /// of model files
     #[arg(long, value_delimiter = ',', default_value = "sc,tso,pso", value_name = "MODEL,...")]
     pub(crate) model: Vec<String>,
 
-    /// How to look for an answer
+    /// The method that decides whether the properties hold; --help describes each
     #[arg(long, value_enum, default_value_t)]
     pub(crate) engine: EngineName,
 
-    /// How to print results
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 
-    /// Let "no violation with buffers up to N" count as success in the exit code
+    /// Exit with 0 also if "no violation with buffers up to N" is the strongest result
     #[arg(long)]
     pub(crate) accept_bounded: bool,
 
-    /// Check this client (`ee|dd`), of the file or not; may be given several times
+    /// Check a library with this client instead of the clients in the file; repeatable. `ee|dd`
+    /// means: one thread calls operation `e` twice, another thread calls `d` twice
     #[arg(long, value_name = "TEXT")]
     pub(crate) client: Vec<String>,
 
-    /// Write the trace of every violation into this directory, for `fencepost replay`
+    /// Write the trace of every violation into this directory; `fencepost replay` reads it
     #[arg(long, value_name = "DIR")]
     pub(crate) trace_dir: Option<PathBuf>,
 
-    /// Write a certificate of the verified program, for `fencepost certify`; takes one program and one
-    /// model
+    /// Write a certificate of a verified program to this file; `fencepost certify` checks it.
+    /// Requires exactly one program and one model
     #[arg(long, value_name = "FILE")]
     pub(crate) certificate: Option<PathBuf>,
 
-    /// Take all interleavings with at most N preemptions instead of one run for each trace; takes `--engine
-    /// stateless`
+    /// Explore all interleavings with at most N preemptions (switches away from a thread that could
+    /// continue) instead of one execution for each equivalence class; requires `--engine stateless`
     #[arg(long, value_name = "N")]
     pub(crate) preemptions: Option<u32>,
 
-    /// Write into this directory what each thread's buffer can hold at each statement, for Graphviz; takes
-    /// `--engine automata`
+    /// Write the possible contents of each thread's store buffer at each statement into this
+    /// directory, as Graphviz files; requires `--engine automata`
     #[arg(long, value_name = "DIR")]
     pub(crate) dot: Option<PathBuf>,
 
-    /// Show the trace of every violated model, not only of the first
+    /// Show a trace for every violated model, not only for the first
     #[arg(long)]
     pub(crate) all_traces: bool,
 
-    /// Show a run that reaches what a `final exists` asks for
+    /// Show a run that reaches the condition of a `final exists`
     #[arg(long)]
     pub(crate) witness: bool,
 
@@ -214,22 +231,24 @@ pub(crate) struct Check {
     pub(crate) search: Search,
 }
 
-/// Which runs of a store-buffer model are simulated under SC.
+/// The bound on the runs of a store-buffer model that the translation simulates under SC.
 #[derive(clap::Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Translation")]
 pub(crate) struct Bounds {
-    /// At most K context switches of each thread (its contexts are one more) [default: 2]
+    /// Simulate runs with at most K context switches of each thread, that is K + 1 contexts
+    /// [default: 2]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(crate) contexts: Option<u32>,
 
-    /// Any number of context switches, but every store is pending for at most K of its thread
+    /// Simulate runs with any number of context switches in which no store stays pending for more
+    /// than K context switches of its thread
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=1000))]
     #[arg(conflicts_with = "contexts")]
     pub(crate) delay: Option<u32>,
 }
 
 impl Bounds {
-    /// The option that was given, if any.
+    /// Returns the name of the option on the command line, if any.
     pub(crate) fn given(&self) -> Option<&'static str> {
         match (self.contexts, self.delay) {
             (Some(_), _) => Some("--contexts"),
@@ -238,7 +257,7 @@ impl Bounds {
         }
     }
 
-    /// The bound, or the default.
+    /// Returns the bound, or the default.
     pub(crate) fn bound(&self) -> Bound {
         match self.delay {
             Some(k) => Bound::Ages(k),
@@ -247,52 +266,53 @@ impl Bounds {
     }
 }
 
-/// What a search may use, and how it goes about it.
+/// The limits and reductions of a search.
 #[derive(clap::Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Search")]
 pub(crate) struct Search {
-    /// Seconds for each program and model; 0 for no limit
+    /// Time limit for each program and model, in seconds; 0 means no limit
     #[arg(long, default_value_t = 60.0, value_parser = parse_seconds, value_name = "SECONDS")]
     #[arg(allow_negative_numbers = true)]
     pub(crate) time: f64,
 
-    /// Memory for the search (about), as in 512M or 4G [default: 60 % of the machine's]
+    /// Approximate memory limit of the search, such as 512M or 4G [default: 60 % of the machine's
+    /// memory]
     #[arg(long, value_parser = parse_size, value_name = "SIZE")]
     pub(crate) memory: Option<u64>,
 
-    /// States to store at most, about
+    /// Approximate limit on the number of stored states [default: no limit]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
     pub(crate) max_states: Option<u64>,
 
-    /// Largest bound on pending accesses to try (per thread; under PSO per thread and location)
-    /// [default: 32; 128 for models with a window]
+    /// Largest bound on pending accesses to try: per thread, and under PSO per thread and location
+    /// [default: 32; 128 for RMO and table models]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096), value_name = "N")]
     pub(crate) max_buffer: Option<u32>,
 
-    /// Use exactly this bound on pending accesses instead of growing it
+    /// Use exactly this bound on pending accesses instead of increasing it step by step
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096), value_name = "N")]
     #[arg(conflicts_with = "max_buffer")]
     pub(crate) buffer: Option<u32>,
 
-    /// Search threads [default: one for each processor]
+    /// Number of threads that search [default: one per processor]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// Take every local statement as a step of its own
+    /// Do not merge local statements with the statement before them; more states, same verdict
     #[arg(long)]
     pub(crate) no_fuse: bool,
 
-    /// Keep the values of registers that are never read again
+    /// Do not clear registers that are never read again; more states, same verdict
     #[arg(long)]
     pub(crate) no_dead: bool,
 
-    /// Search without partial-order reduction
+    /// Do not use partial-order reduction; more states, same verdict
     #[arg(long)]
     pub(crate) no_por: bool,
 }
 
 impl Search {
-    /// The reductions in use.
+    /// Returns the reductions that are not switched off.
     pub(crate) fn reductions(&self) -> Reductions {
         Reductions { fuse: !self.no_fuse, clear_dead: !self.no_dead, partial_order: !self.no_por }
     }
@@ -300,92 +320,100 @@ impl Search {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum Method {
-    /// Learn from violations; the cheapest fences under the model
+    /// Add fences to prevent one counterexample after the other; the result is the cheapest
+    /// possible
     #[default]
     Lazy,
-    /// The papers' way: orderings that avoid every error state, enforced on every path
+    /// The method of the papers: compute the orderings that avoid every error state, then enforce
+    /// them on every path
     Fixpoint,
 }
 
-/// Find the cheapest fences that make a program right under a memory model
+/// Find the cheapest fences that make a program correct under a memory model
 #[derive(clap::Args, Debug)]
 #[command(after_help = exit::INFER_HELP)]
 pub(crate) struct Infer {
-    /// The program; `-` is standard input
+    /// The program; `-` means standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Memory models, by name (see `fencepost models`) or by the path of a model file; each is answered for
-    /// itself
+    /// Memory models: names such as tso, pso and rmo (`fencepost models` lists them), or paths of
+    /// model files; each model gets an answer of its own
     #[arg(long, value_delimiter = ',', default_value = "tso", value_name = "MODEL,...")]
     pub(crate) model: Vec<String>,
 
-    /// How to find fences
+    /// The method that finds fences; --help describes each
     #[arg(long, value_enum, default_value_t)]
     pub(crate) method: Method,
 
-    /// How to check that fences are enough
+    /// The engine that checks whether fences suffice; --help describes each
     #[arg(long, value_enum, default_value_t)]
     pub(crate) engine: Verifier,
 
-    /// Kinds that may be placed: full, store_store, store_load, load_load, load_store, drain; or acquire,
-    /// release, mfence, sfence, lfence [default: the fences that make a difference under the model]
+    /// Fence kinds to choose from: full, store_store, store_load, load_load, load_store, drain; or
+    /// acquire, release, mfence, sfence, lfence [default: the kinds that have an effect under the
+    /// model]
     #[arg(long, value_delimiter = ',', value_parser = parse_kind, value_name = "KIND,...")]
-    pub(crate) fences: Vec<Dish>,
+    pub(crate) fences: Vec<FenceKind>,
 
-    /// What kinds cost, from 1 to 1000 [default: full=5, store_load=4, drain=3, others 2]
+    /// Costs of fence kinds, from 1 to 1000, such as full=10,store_store=1 [default: full=5,
+    /// store_load=4, drain=3, others 2]
     #[arg(long, value_delimiter = ',', value_parser = parse_cost, value_name = "KIND=N,...")]
-    pub(crate) cost: Vec<(Dish, u32)>,
+    pub(crate) cost: Vec<(FenceKind, u32)>,
 
-    /// List every cheapest placement
+    /// List all placements of lowest cost, not only one
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Reconsider the fences that the program has, too
+    /// Also reconsider the fences that are already in the program: remove or weaken those not
+    /// needed
     #[arg(long)]
     pub(crate) from_scratch: bool,
 
-    /// Put no fence before what is on this line; may be given several times
+    /// Put no fence before the statements on this line; repeatable
     #[arg(long, value_name = "LINE", value_delimiter = ',')]
     pub(crate) forbid: Vec<u32>,
 
-    /// Put fences into this procedure or thread template only; may be given several times
+    /// Put fences only into this procedure or thread; repeatable
     #[arg(long, value_name = "FUNCTION", value_delimiter = ',')]
     pub(crate) only_in: Vec<String>,
 
-    /// Repair for this client (`ee|dd`), of the file or not; may be given several times
+    /// Repair a library for this client instead of the clients in the file; repeatable. `ee|dd`
+    /// means: one thread calls operation `e` twice, another thread calls `d` twice
     #[arg(long, value_name = "TEXT")]
     pub(crate) client: Vec<String>,
 
-    /// Repair for the clients in this file, one on each line; `-` is standard input
+    /// Repair a library for the clients in this file, one per line (`fencepost clients` prints such
+    /// a file); `-` means standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) clients: Option<PathBuf>,
 
-    /// Write the fences into the file
+    /// Write the fences into the program file itself
     #[arg(long, short)]
     pub(crate) write: bool,
 
-    /// Write the program with its fences into this file
+    /// Write the program with its fences to this file
     #[arg(long, short, value_name = "FILE", conflicts_with = "write")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Show how the answer was found: what was tried, and what each violation teaches
+    /// Show how the answer was found: each placement tried, and the constraint learned from each
+    /// violation
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// How to print results
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 
-    /// Let fences that are enough "with buffers up to N" count as success, and write them
+    /// Accept fences that are verified only "with buffers up to N": exit with 0, and write them
     #[arg(long)]
     pub(crate) accept_bounded: bool,
 
-    /// Write the trace that each fence prevents into this directory, for `fencepost replay`
+    /// Write the trace that each fence prevents into this directory; `fencepost replay` reads it
     #[arg(long, value_name = "DIR")]
     pub(crate) trace_dir: Option<PathBuf>,
 
-    /// Print the verdict and the change only: no traces, advice or progress
+    /// Print only the verdict and the changed lines: no traces, advice or progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
@@ -396,50 +424,55 @@ pub(crate) struct Infer {
     pub(crate) search: Search,
 }
 
-/// List the clients of a library up to a size, one on each line
+/// List the clients of a library up to a size, one per line
 ///
-/// Clients that differ only by the order of threads are listed once.
+/// A client is a test of a library: it says which operations each thread calls. `ee|dd` has two
+/// threads; one calls operation `e` twice, the other calls `d` twice. `e(ed|d)` calls `e` first,
+/// before the threads start. Clients that differ only in the order of their threads are listed
+/// once.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Clients {
-    /// The library; `-` is standard input
+    /// The library; `-` means standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// How many threads each has
+    /// Number of threads of each client
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(crate) threads: usize,
 
-    /// How many operations come first, before the threads, at most
+    /// Maximal number of operations before the threads start
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) init: usize,
 
-    /// How many operations the threads have together, at most
+    /// Maximal number of operations of all threads together
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub(crate) ops: usize,
 
-    /// How many clients to list, at most
+    /// Maximal number of clients to list
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) limit: usize,
 
-    /// How to print them
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// Compute a table of a paper again, its figures beside ours
+/// Recompute a table of a published paper and compare the results
 #[derive(clap::Args, Debug)]
-#[command(after_help = reproduce::HELP, mut_arg("time", |time| time.help("Seconds for each row; 0 for no limit")))]
+#[command(after_help = reproduce::HELP)]
+#[command(mut_arg("time", |time| time.help("Time limit for each row, in seconds; 0 means no limit")))]
 pub(crate) struct Reproduce {
-    /// Which table: `fender` is fence inference by FENDER, `blender` proofs and inference by BLENDER,
-    /// `automata` exact search with buffer automata
+    /// The table: `fender` is fence inference [KVY10], `blender` is proofs and inference with
+    /// abstractions [KVY11], `automata` is exact search with buffer automata [LW10], `sober` is
+    /// monitoring of interleavings [BM08], `pso-to-sc` is translation to SC [Zac]
     #[arg(value_parser = PossibleValuesParser::new(reproduce::names()))]
     pub(crate) table: String,
 
-    /// Only the rows of algorithms whose name contains this
+    /// Compute only the rows of algorithms whose name contains this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) only: Option<String>,
 
-    /// How to print the table
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 
@@ -451,25 +484,27 @@ pub(crate) struct Reproduce {
     pub(crate) search: Search,
 }
 
-/// List the outcomes of a program, and which models allow each
+/// List the outcomes of a program and the models that allow each
 ///
-/// An outcome is what `observe` names (else what final conditions mention, else everything) in a
-/// state where all threads have finished.
+/// An outcome is the values of some variables when all threads have finished. The variables are
+/// those that `observe` names. Without `observe`, they are those in final conditions. Without
+/// either, all variables.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Outcomes {
-    /// The program; `-` is standard input
+    /// The program; `-` means standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Memory models, by name or by the path of a model file
+    /// Memory models: names such as sc, tso, pso and rmo (`fencepost models` lists them), or paths
+    /// of model files
     #[arg(long, value_delimiter = ',', default_value = "sc,tso,pso,rmo", value_name = "MODEL,...")]
     pub(crate) model: Vec<String>,
 
-    /// How to print results
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 
-    /// Only this client (`ee|dd`), of the file or not
+    /// Run a library with this client, such as `ee|dd`, instead of the clients in the file
     #[arg(long, value_name = "TEXT")]
     pub(crate) client: Option<String>,
 
@@ -479,46 +514,48 @@ pub(crate) struct Outcomes {
 
 /// Re-execute a stored trace step by step
 ///
-/// Exits with 0 when the trace replays and ends in the recorded violation, with 10 when it diverges.
+/// Exits with 0 if every step happens as recorded and the run ends in the recorded violation, and
+/// with 10 if it does not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Replay {
-    /// A trace written by `fencepost check --trace-dir`
+    /// A trace file written with --trace-dir
     #[arg(value_name = "TRACE")]
     pub(crate) trace: PathBuf,
 
-    /// How to print results
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// Check a certificate: that a program was verified, without trusting the search
+/// Check a certificate that a program is correct, independently of the search that produced it
 ///
-/// The checker is small and separate: it takes every state of the certificate and sees that the initial
-/// states are there, that no step leads out of it, and that none is wrong. Exits with 0 when it proves the
-/// program right under the model it names, with 10 when it does not.
+/// A certificate is a set of abstract states. The checker is small and separate from the search. It
+/// checks that the set contains the initial states, that no step leads out of the set, and that no
+/// state in it violates a property. Exits with 0 if the certificate proves the program correct
+/// under the model it names, and with 10 if it does not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Certify {
     /// A certificate written by `fencepost check --certificate`
     #[arg(value_name = "CERTIFICATE")]
     pub(crate) certificate: PathBuf,
 
-    /// The program
+    /// The program that the certificate is about
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: PathBuf,
 
-    /// The certificate may be about this client (`ee|dd`), which the file need not have
+    /// The client that the certificate is about, such as `ee|dd`, if it is not one of the file
     #[arg(long, value_name = "TEXT")]
     pub(crate) client: Option<String>,
 
-    /// How to print results
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// List the memory models and what each relaxes
+/// List the memory models and the reorderings that each allows
 #[derive(clap::Args, Debug)]
 pub(crate) struct Models {
-    /// How to print them
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
@@ -526,45 +563,22 @@ pub(crate) struct Models {
 /// Format programs in place
 #[derive(clap::Args, Debug)]
 pub(crate) struct Fmt {
-    /// Programs to format; directories are searched for programs, `-` filters standard input
+    /// Programs to format; a directory means all programs in it, `-` formats standard input to
+    /// standard output
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Change nothing; list the files that are not formatted and exit with 1 if there are any
+    /// Change nothing; list the files that are not formatted, and exit with 1 if there are any
     #[arg(long)]
     pub(crate) check: bool,
 }
 
-/// Print what a program is made of, statement by statement
+/// Print the intermediate representation of a program, statement by statement
 #[derive(clap::Args, Debug)]
 pub(crate) struct Dump {
-    /// The program; `-` is standard input
+    /// The program; `-` means standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-}
-
-fn parse_seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
-        _ => Err("not a number of seconds".into()),
-    }
-}
-
-pub(crate) fn parse_kind(text: &str) -> Result<Dish, String> {
-    Dish::by_name(text.trim()).ok_or_else(|| {
-        let own = Dish::ALL.into_iter().map(Dish::name);
-        let known: Vec<String> = own.chain(Dish::OTHER_NAMES.map(String::from)).collect();
-        format!("there is no such kind; there are {}", known.join(", "))
-    })
-}
-
-pub(crate) fn parse_cost(text: &str) -> Result<(Dish, u32), String> {
-    let (kind, cost) = text.split_once('=').ok_or("a cost is written as in full=5")?;
-    let kind = parse_kind(kind)?;
-    match cost.trim().parse::<u32>() {
-        Ok(cost @ 1..=1000) => Ok((kind, cost)),
-        Ok(_) | Err(_) => Err("a cost is a number from 1 to 1000".into()),
-    }
 }
 
 #[cfg(test)]
@@ -573,7 +587,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_is_well_formed() {
+    fn command_line_definition_is_consistent() {
         Args::command().debug_assert();
     }
 }

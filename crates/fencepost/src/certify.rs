@@ -1,22 +1,22 @@
-//! `fencepost certify`: a certificate checked against its program, without any search.
+//! `fencepost certify`: checks a certificate against its program, without a search.
 
 use crate::args::{Certify, Format};
 use crate::exit::Exit;
-use crate::input::{InputFile, shown};
+use crate::input::{InputFile, display_path};
 use crate::output::Output;
-use fencepost_certify::{Certified, Header, Rejected, check};
+use fencepost_certify::{Certified, Header, Rejection, check};
 use fencepost_report::paint::{counted, printable};
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek};
 use std::path::Path;
 
-/// The longest first line that is looked at.
-const HEADER: u64 = 1 << 16;
+/// The number of bytes of the header line that are read, at most.
+const MAX_HEADER_BYTES: u64 = 1 << 16;
 
 /// Checks a certificate.
 pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
-    let name = shown(&options.certificate);
+    let name = display_path(&options.certificate);
     let source = match InputFile::read(&options.program) {
         Ok(source) => source,
         Err(message) => {
@@ -31,19 +31,26 @@ pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
             return Exit::Unusable;
         }
     };
-    // A certificate does not choose what it is about: other clients than those of the file must be named.
-    let asked: Vec<String> = options.client.iter().cloned().collect();
-    let Ok(parsed) = source.parse(&asked, output) else { return Exit::Unusable };
+    // A certificate must not choose its own subject: a client that is not in the file must be given
+    // with `--client`.
+    let clients: Vec<String> = options.client.iter().cloned().collect();
+    let Ok(parsed) = source.parse(&clients, output) else { return Exit::Unusable };
     let problems = parsed.programs();
     let Some(problem) = problems.iter().find(|p| p.name == client) else {
         let clients: Vec<String> = problems.iter().map(|p| format!("`{}`", p.name)).collect();
         let (client, clients) = (printable(&client), printable(&clients.join(", ")));
         let first = problems.first().map_or("", |problem| &problem.name);
         output.error(&match (client.as_str(), first) {
-            ("", _) => format!("{name} is about no client; {} has {clients}", source.name),
-            (_, "") => format!("{name} is about client `{client}`; {} has none", source.name),
+            ("", _) => format!(
+                "{name} is for a program without clients, but {} has the clients {clients}",
+                source.name
+            ),
+            (_, "") => {
+                format!("{name} is for client `{client}`, but {} has no clients", source.name)
+            }
             _ => format!(
-                "{name} is about client `{client}`; {} has {clients}. Name another with --client",
+                "{name} is for client `{client}`, but {} has the clients {clients}. \
+                 Name the client with --client",
                 source.name
             ),
         });
@@ -55,28 +62,28 @@ pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
     };
     let checked = check(problem, &mut file);
     let text = match options.format {
-        Format::Text => told(&name, &program, &checked),
+        Format::Text => text_report(&name, &program, &checked),
         Format::Json => {
-            let report = record(&name, (&source.name, &problem.name), &checked);
-            let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
+            let report = json_report(&name, (&source.name, &problem.name), &checked);
+            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
             format!("{text}\n")
         }
     };
     output.print(&text);
-    if checked.is_ok() { Exit::Fine } else { Exit::Violated }
+    if checked.is_ok() { Exit::Success } else { Exit::Violated }
 }
 
-/// Opens a certificate; with the client that it says to be about: empty for none.
+/// Opens a certificate. Also returns the client that its header names, or an empty string.
 fn open(path: &Path) -> io::Result<(BufReader<File>, String)> {
     let mut file = BufReader::new(File::open(path)?);
     let mut line = Vec::new();
-    io::Read::take(&mut file, HEADER).read_until(b'\n', &mut line)?;
+    io::Read::take(&mut file, MAX_HEADER_BYTES).read_until(b'\n', &mut line)?;
     file.rewind()?;
     let client = serde_json::from_slice::<Header>(&line).map_or(String::new(), |h| h.client);
     Ok((file, client))
 }
 
-fn told(name: &str, program: &str, checked: &Result<Certified, Rejected>) -> String {
+fn text_report(name: &str, program: &str, checked: &Result<Certified, Rejection>) -> String {
     match checked {
         Ok(certified) => {
             let Certified { states, model, domain, k, properties } = certified;
@@ -89,15 +96,15 @@ fn told(name: &str, program: &str, checked: &Result<Certified, Rejected>) -> Str
         Err(rejected) => {
             let why: String =
                 rejected.to_string().lines().map(|line| format!("{}\n", printable(line))).collect();
-            format!("{name} is rejected: it does not prove {program} right\n{why}")
+            format!("{name} is rejected: it does not prove {program} correct\n{why}")
         }
     }
 }
 
-fn record(
+fn json_report(
     name: &str,
     (program, client): (&str, &str),
-    checked: &Result<Certified, Rejected>,
+    checked: &Result<Certified, Rejection>,
 ) -> serde_json::Value {
     let mut report = json!({
         "fencepost": env!("CARGO_PKG_VERSION"),
@@ -116,7 +123,7 @@ fn record(
             "properties": properties,
         }),
         Err(rejected) => json!({
-            "reason": rejected.reason.words(),
+            "reason": rejected.reason.name(),
             "line": rejected.line,
             "message": rejected.to_string(),
         }),

@@ -1,9 +1,9 @@
-//! `fencepost check`.
+//! `fencepost check`: checks programs under memory models and prints verdicts and traces.
 
 use crate::args::{Check, EngineName, Format, Search};
 use crate::exit::Exit;
-use crate::guard::guarded_while;
-use crate::input::{self, InputFile, Unusable};
+use crate::guard::catch_panic_while;
+use crate::input::{self, InputFile, PrintedErrors};
 use crate::output::Output;
 use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
@@ -12,16 +12,16 @@ use fencepost_engines::certificate::write_certificate;
 use fencepost_engines::{Engine, Settings, Task};
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
-use fencepost_report::Story;
-use fencepost_report::finding::{Class, Finding, Found};
+use fencepost_report::TraceRows;
+use fencepost_report::finding::{Class, Finding, QueryResult};
 use fencepost_report::json::{CheckReport, CheckResult, InputError};
 use fencepost_report::paint::{counted, printable};
-use fencepost_report::picture::{Look, WIDTH, picture, run_text};
+use fencepost_report::picture::{PictureOptions, WIDTH, picture, run_text};
 use fencepost_report::trace_file::TraceFile;
 use fencepost_report::verdict_line::{ROBUST, SPIN, advice, remark, row, shown};
 use std::path::{Path, PathBuf};
 
-/// What is to be checked, and what is to be done with the answers.
+/// The programs and models of a check, and its output options.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) files: Vec<PathBuf>,
@@ -31,36 +31,35 @@ pub(crate) struct Batch {
     pub(crate) accept_bounded: bool,
     pub(crate) trace_dir: Option<PathBuf>,
     pub(crate) certificate: Option<PathBuf>,
-    /// Where to draw what buffers can hold.
+    /// The directory for the automata of buffer contents.
     pub(crate) dot: Option<PathBuf>,
     pub(crate) all_traces: bool,
     pub(crate) witness: bool,
-    /// Show runs of an abstract model that the exact model does not follow.
+    /// Show spurious runs: runs of an abstract model that the exact model does not have.
     pub(crate) spurious: bool,
     pub(crate) quiet: bool,
 }
 
 impl Check {
-    /// The engine that the options ask for; otherwise which option does not go with it, and why.
+    /// Returns the engine that the options select, or an option that does not fit the engine, with
+    /// a message.
     fn engine(&self) -> Result<EngineChoice, (&'static str, String)> {
-        let refuse = |option: &'static str, why: &str| Err((option, format!("{option}{why}")));
+        let refuse =
+            |option: &'static str, message: &str| Err((option, format!("{option}{message}")));
         if self.abstraction.is_given() && self.engine != EngineName::Abstraction {
-            let message =
-                "--domain and --k are for --engine abstraction; the others choose by themselves";
+            let message = "--domain and --k require --engine abstraction";
             return Err(("--domain", message.into()));
         }
         if self.preemptions.is_some() && self.engine != EngineName::Stateless {
-            let why = " is for --engine stateless; the others have no such bound";
-            return refuse("--preemptions", why);
+            return refuse("--preemptions", " requires --engine stateless");
         }
         if let Some(option) = self.bound.given()
             && self.engine != EngineName::Translate
         {
-            return refuse(option, " is for --engine translate; the others have no such bound");
+            return refuse(option, " requires --engine translate");
         }
         if self.dot.is_some() && self.engine != EngineName::Automata {
-            let why = " is for --engine automata; the others do not know all contents of a buffer";
-            return refuse("--dot", why);
+            return refuse("--dot", " requires --engine automata");
         }
         let (domain, k) = self.abstraction.choice();
         Ok(match self.engine {
@@ -90,27 +89,28 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         spurious: options.engine == EngineName::Abstraction,
         quiet: options.quiet,
     };
-    let (engine, wrong) = match options.engine() {
+    let (engine, option_error) = match options.engine() {
         Ok(engine) => (engine, None),
-        Err(wrong) => (EngineChoice::default(), Some(wrong)),
+        Err(error) => (EngineChoice::default(), Some(error)),
     };
-    run_with(&batch, &options.search, engine.engine().as_ref(), wrong, output)
+    run_with(&batch, &options.search, engine.engine().as_ref(), option_error, output)
 }
 
-/// The same with an engine of the caller's choice. `wrong` is an option that does not go with the others.
+/// Checks every program under every model with the given engine. `option_error` is an option that
+/// does not fit the others, with a message.
 pub(crate) fn run_with(
     batch: &Batch,
     search: &Search,
     engine: &dyn Engine,
-    wrong: Option<(&'static str, String)>,
+    option_error: Option<(&'static str, String)>,
     output: &mut Output,
 ) -> Exit {
-    let (models, wrong_models) = match input::models(&batch.models) {
+    let (models, model_errors) = match input::models(&batch.models) {
         Ok(models) => (models, Vec::new()),
-        Err(wrong) => (Vec::new(), wrong),
+        Err(errors) => (Vec::new(), errors),
     };
     let quiet = batch.quiet || batch.format == Format::Json;
-    let mut checking = Checking {
+    let mut check = CheckRun {
         batch,
         fixed_buffer: search.buffer.is_some(),
         models,
@@ -118,39 +118,39 @@ pub(crate) fn run_with(
         settings: settings(search),
         session: Session::new(search, batch.quiet),
         output,
-        pictures: !quiet,
-        shown: false,
-        left_out: false,
+        shows_traces: !quiet,
+        trace_shown: false,
+        trace_omitted: false,
         names: TraceNames::default(),
-        exit: Exit::Fine,
+        exit: Exit::Success,
         tally: Tally::default(),
         results: Vec::new(),
         errors: Vec::new(),
     };
-    if let Some((option, message)) = wrong {
-        checking.unusable(Path::new(option), message);
-        return checking.finish();
+    if let Some((option, message)) = option_error {
+        check.input_error(Path::new(option), message);
+        return check.finish();
     }
-    if batch.certificate.is_some() && checking.models.len() > 1 {
-        let message = "a certificate is about one model: choose it with --model".into();
-        checking.unusable(Path::new("--certificate"), message);
-        return checking.finish();
+    if batch.certificate.is_some() && check.models.len() > 1 {
+        let message = "--certificate requires exactly one model: choose it with --model".into();
+        check.input_error(Path::new("--certificate"), message);
+        return check.finish();
     }
-    if !wrong_models.is_empty() {
-        let complain = |message| checking.unusable(Path::new("--model"), message);
-        wrong_models.into_iter().for_each(complain);
-        return checking.finish();
+    if !model_errors.is_empty() {
+        let report_error = |message| check.input_error(Path::new("--model"), message);
+        model_errors.into_iter().for_each(report_error);
+        return check.finish();
     }
     for path in &batch.files {
         match input::expand(path) {
-            Ok(files) => files.iter().for_each(|file| checking.file(file)),
-            Err(message) => checking.unusable(path, message),
+            Ok(files) => files.iter().for_each(|file| check.file(file)),
+            Err(message) => check.input_error(path, message),
         }
     }
-    checking.finish()
+    check.finish()
 }
 
-/// How many verdicts there are of each kind.
+/// The number of verdicts of each kind.
 #[derive(Default)]
 struct Tally {
     programs: u64,
@@ -160,19 +160,21 @@ struct Tally {
     crashed: u64,
 }
 
-pub(crate) struct Checking<'a> {
+/// A batch that is being checked, with the results so far.
+pub(crate) struct CheckRun<'a> {
     pub(crate) batch: &'a Batch,
-    /// Whether the user fixed the bound on pending accesses.
+    /// Whether `--buffer` fixes the bound on pending accesses.
     fixed_buffer: bool,
     models: Vec<ModelSpec>,
     engine: &'a dyn Engine,
     pub(crate) settings: Settings,
     pub(crate) session: Session,
     output: &'a mut Output,
-    pictures: bool,
-    /// Whether a violation's trace was shown, and whether one was not.
-    shown: bool,
-    left_out: bool,
+    shows_traces: bool,
+    /// Whether the trace of a violation was printed.
+    trace_shown: bool,
+    /// Whether the trace of a violation was not printed.
+    trace_omitted: bool,
     pub(crate) names: TraceNames,
     exit: Exit,
     tally: Tally,
@@ -180,12 +182,13 @@ pub(crate) struct Checking<'a> {
     errors: Vec<InputError>,
 }
 
-impl Checking<'_> {
-    pub(crate) fn unusable(&mut self, path: &Path, message: String) {
+impl CheckRun<'_> {
+    /// Prints and records an error about a file or an option.
+    pub(crate) fn input_error(&mut self, path: &Path, message: String) {
         self.output.error(&message);
-        self.exit = self.exit.and(Exit::Unusable);
+        self.exit = self.exit.combine(Exit::Unusable);
         self.errors.push(InputError {
-            file: input::shown(path),
+            file: input::display_path(path),
             severity: "error",
             code: None,
             line: None,
@@ -194,31 +197,31 @@ impl Checking<'_> {
         });
     }
 
-    /// A bug of ours, already said.
-    pub(crate) fn crashed(&mut self) {
-        self.exit = self.exit.and(Exit::Internal);
+    /// Records an internal error, which is already printed.
+    pub(crate) fn internal_error(&mut self) {
+        self.exit = self.exit.combine(Exit::Internal);
     }
 
     fn file(&mut self, path: &Path) {
         if self.output.is_closed() {
-            return; // nobody reads on
+            return;
         }
         let file = match InputFile::read(path) {
             Ok(file) => file,
-            Err(message) => return self.unusable(path, message),
+            Err(message) => return self.input_error(path, message),
         };
-        let doing = format!("reading {}", file.name);
-        match guarded_while(doing, || file.parse(&self.batch.clients, self.output)) {
+        let task = format!("reading {}", file.name);
+        match catch_panic_while(task, || file.parse(&self.batch.clients, self.output)) {
             Ok(Ok(source)) => {
                 for problem in source.programs() {
                     self.program(source.name(), source.text(), problem);
                 }
             }
-            Ok(Err(Unusable(errors))) => {
+            Ok(Err(PrintedErrors(errors))) => {
                 self.errors.extend(errors);
-                self.exit = self.exit.and(Exit::Unusable);
+                self.exit = self.exit.combine(Exit::Unusable);
             }
-            Err(_) => self.crashed(),
+            Err(_) => self.internal_error(),
         }
     }
 
@@ -231,8 +234,8 @@ impl Checking<'_> {
         if self.batch.format == Format::Text {
             let paint = self.output.paint;
             self.output.print(&format!("{}\n", paint.strong(&title)));
-            if problem.states_no_property() && !self.batch.quiet {
-                let note = "  note: the file states no property; only faults are looked for";
+            if problem.has_no_properties() && !self.batch.quiet {
+                let note = "  note: the file states no property; only faults are checked";
                 self.output.print(&format!("{}\n", paint.faint(note)));
             }
         }
@@ -240,27 +243,27 @@ impl Checking<'_> {
         let widest = models.iter().map(|m| shown(m).chars().count()).max().unwrap_or(0);
         let mut findings = Vec::new();
         for model in &models {
-            let finding = self.question(file, problem, model);
-            let story = finding.story();
+            let finding = self.run_engine(file, problem, model);
+            let rows = finding.trace_rows();
             self.count(&finding);
-            let stored = story.as_ref().and_then(|story| self.store(source, &finding, story));
-            let certificate = self.certify(&finding);
+            let stored = rows.as_ref().and_then(|rows| self.store_trace(source, &finding, rows));
+            let certificate = self.write_certificate(&finding);
             let buffers = self.draw(&finding);
             if self.batch.format == Format::Json {
-                let mut result = CheckResult::new(&finding, story.as_ref());
-                result.trace_file = stored.as_deref().map(input::shown);
-                result.certificate = certificate.as_deref().map(input::shown);
+                let mut result = CheckResult::new(&finding, rows.as_ref());
+                result.trace_file = stored.as_deref().map(input::display_path);
+                result.certificate = certificate.as_deref().map(input::display_path);
                 result.buffers_complete = buffers.as_ref().map(|buffers| buffers.complete);
                 result.buffers = buffers.map(|buffers| buffers.records);
                 self.results.push(result);
             } else {
                 let paint = self.output.paint;
-                let mut text = row(&finding, story.as_ref(), widest, paint);
+                let mut text = row(&finding, rows.as_ref(), widest, paint);
                 if let Some(about) = self.remark(&finding) {
                     text.push_str(&remark(&about, widest, paint));
                 }
                 if let Some(path) = certificate.filter(|_| !self.batch.quiet) {
-                    let about = format!("certificate: {}", input::shown(&path));
+                    let about = format!("certificate: {}", input::display_path(&path));
                     text.push_str(&remark(&about, widest, paint));
                 }
                 if let Some(buffers) = buffers.filter(|_| !self.batch.quiet) {
@@ -271,12 +274,12 @@ impl Checking<'_> {
             findings.push((finding, stored));
         }
         if self.batch.format == Format::Text {
-            self.pictures(&title, problem, &findings);
+            self.print_traces(&title, problem, &findings);
         }
     }
 
-    /// Asks the engine.
-    fn question<'p>(
+    /// Runs the engine on one program under one model.
+    fn run_engine<'p>(
         &self,
         file: &'p str,
         problem: &'p Problem,
@@ -289,33 +292,33 @@ impl Checking<'_> {
             engine: self.engine.name(),
             reductions: self.settings.reductions,
             seconds: 0.0,
-            result: Found::NotRun,
+            result: QueryResult::NotRun,
         };
         if self.session.interrupted() {
             return finding;
         }
         let what = format!("{file}  {}", shown(model));
         let task = Task { problem, model };
-        let doing = format!("checking {file} under {}", shown(model));
-        let answer = guarded_while(doing, || {
+        let description = format!("checking {file} under {}", shown(model));
+        let answer = catch_panic_while(description, || {
             self.session.run(&what, |budget| self.engine.run(task, self.settings, budget))
         });
         match answer {
             Ok((answer, seconds)) => {
                 finding.seconds = seconds;
-                finding.result = Found::Answer(answer);
+                finding.result = QueryResult::Answer(answer);
             }
-            Err(said) => finding.result = Found::Crashed(said),
+            Err(message) => finding.result = QueryResult::Crashed(message),
         }
         finding
     }
 
-    /// What to say below a row.
+    /// Returns the remark below the row of a model.
     fn remark(&self, finding: &Finding<'_>) -> Option<String> {
         if self.batch.quiet {
             None
         } else if self.is_accepted(finding) {
-            Some("accepted: this counts as success (--accept-bounded)".into())
+            Some("accepted: counts as success because of --accept-bounded".into())
         } else {
             let advice = advice(finding, self.fixed_buffer)?;
             Some(format!("try: {advice}"))
@@ -332,7 +335,7 @@ impl Checking<'_> {
         let exit = match finding.class() {
             Class::Verified => {
                 tally.verified += 1;
-                Exit::Fine
+                Exit::Success
             }
             Class::Violated => {
                 tally.violated += 1;
@@ -340,18 +343,23 @@ impl Checking<'_> {
             }
             Class::Bounded | Class::Inconclusive => {
                 tally.inconclusive += 1;
-                if accepted { Exit::Fine } else { Exit::Inconclusive }
+                if accepted { Exit::Success } else { Exit::Inconclusive }
             }
             Class::Crashed => {
                 tally.crashed += 1;
                 Exit::Internal
             }
         };
-        self.exit = self.exit.and(exit);
+        self.exit = self.exit.combine(exit);
     }
 
-    /// Writes the trace of a violation, if asked to.
-    fn store(&mut self, source: &str, finding: &Finding<'_>, story: &Story<'_>) -> Option<PathBuf> {
+    /// Writes the trace of a violation if `--trace-dir` is given.
+    fn store_trace(
+        &mut self,
+        source: &str,
+        finding: &Finding<'_>,
+        rows: &TraceRows<'_>,
+    ) -> Option<PathBuf> {
         let dir = self.batch.trace_dir.as_ref()?;
         let client = &finding.problem.name;
         let path = self.names.name(dir, finding.file, client, &finding.model.name);
@@ -359,32 +367,33 @@ impl Checking<'_> {
             env!("CARGO_PKG_VERSION"),
             (finding.file, source),
             (&finding.model, finding.reductions),
-            story,
-            finding.message(Some(story)).unwrap_or_default(),
+            rows,
+            finding.message(Some(rows)).unwrap_or_default(),
         );
         let written =
             std::fs::create_dir_all(dir).and_then(|()| replace(&path, file.to_text().as_bytes()));
         match written {
             Ok(()) => Some(path),
             Err(error) => {
-                let message = format!("cannot write the trace {}: {error}", input::shown(&path));
-                self.unusable(&path, message);
+                let message =
+                    format!("cannot write the trace {}: {error}", input::display_path(&path));
+                self.input_error(&path, message);
                 None
             }
         }
     }
 
-    /// Writes the certificate of a verified program, if asked to.
-    fn certify(&mut self, finding: &Finding<'_>) -> Option<PathBuf> {
+    /// Writes the certificate of a verified program if `--certificate` is given.
+    fn write_certificate(&mut self, finding: &Finding<'_>) -> Option<PathBuf> {
         let path = self.batch.certificate.clone()?;
         if self.tally.programs > 1 {
-            let message = "a certificate is about one program; there are several here".into();
-            self.unusable(&path, message);
+            let message = "--certificate requires exactly one program; there are several".into();
+            self.input_error(&path, message);
             return None;
         }
-        let Found::Answer(answer) = &finding.result else { return None };
+        let QueryResult::Answer(answer) = &finding.result else { return None };
         if finding.class() != Class::Verified {
-            self.output.message("no certificate is written: nothing is verified\n");
+            self.output.message("no certificate written: the program is not verified\n");
             return None;
         }
         let task = Task { problem: finding.problem, model: &finding.model };
@@ -396,21 +405,21 @@ impl Checking<'_> {
         match written {
             Ok(_) => Some(path),
             Err(why) => {
-                let shown = input::shown(&path);
-                self.unusable(&path, format!("cannot write the certificate {shown}: {why}"));
+                let name = input::display_path(&path);
+                self.input_error(&path, format!("cannot write the certificate {name}: {why}"));
                 None
             }
         }
     }
 
-    /// The traces that are to be seen.
-    fn pictures(
+    /// Prints the traces that the options select.
+    fn print_traces(
         &mut self,
         title: &str,
         _problem: &Problem,
         findings: &[(Finding<'_>, Option<PathBuf>)],
     ) {
-        if !self.pictures {
+        if !self.shows_traces {
             return;
         }
         let paint = self.output.paint;
@@ -418,33 +427,37 @@ impl Checking<'_> {
         let mut violated = false;
         for (finding, stored) in findings {
             if self.batch.spurious
-                && let Some(doubt) = finding.doubt()
+                && let Some(spurious_trace) = finding.spurious_trace()
             {
                 text.push('\n');
-                text.push_str(&doubt.heading(title, &finding.model, paint));
-                text.push_str(&picture(&doubt.story, Look { width: WIDTH, paint }));
-                let why = paint.strong("Not real:");
-                text.push_str(&format!("  {why} {}\n", doubt.departure()));
+                text.push_str(&spurious_trace.heading(title, &finding.model, paint));
+                text.push_str(&picture(
+                    &spurious_trace.trace_rows,
+                    PictureOptions { width: WIDTH, paint },
+                ));
+                let label = paint.strong("Spurious:");
+                text.push_str(&format!("  {label} {}\n", spurious_trace.infeasible_step()));
             }
-            let (Some(story), Some(shown)) = (finding.story(), finding.shown()) else {
+            let (Some(rows), Some(shown)) = (finding.trace_rows(), finding.shown()) else {
                 continue;
             };
             match finding.class() {
                 Class::Violated if violated && !self.batch.all_traces => {
-                    self.left_out = true;
+                    self.trace_omitted = true;
                     continue;
                 }
                 Class::Violated => {
                     violated = true;
-                    self.shown = true;
+                    self.trace_shown = true;
                 }
                 Class::Verified if self.batch.witness => {}
                 Class::Verified | Class::Bounded | Class::Inconclusive | Class::Crashed => continue,
             }
             text.push('\n');
-            text.push_str(&run_text(title, &finding.model, shown, &story, paint));
+            text.push_str(&run_text(title, &finding.model, shown, &rows, paint));
             if let Some(path) = stored {
-                text.push_str(&format!("  replay: fencepost replay {}\n", input::shown(path)));
+                let path = input::display_path(path);
+                text.push_str(&format!("  replay: fencepost replay {path}\n"));
             }
         }
         if !text.is_empty() {
@@ -453,6 +466,7 @@ impl Checking<'_> {
         self.output.print(&text);
     }
 
+    /// Prints the report or the totals, and returns the exit code.
     fn finish(mut self) -> Exit {
         let Tally { programs, verified, violated, inconclusive, crashed } = self.tally;
         if self.batch.format == Format::Json {
@@ -463,7 +477,7 @@ impl Checking<'_> {
                 SPIN => report.command = "translate".into(),
                 _ => {}
             }
-            let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
+            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
             self.output.print(&format!("{text}\n"));
         } else if programs > 1 {
             let words = match self.engine.name() {
@@ -474,7 +488,7 @@ impl Checking<'_> {
                 (verified, words.0),
                 (violated, words.1),
                 (inconclusive, "inconclusive"),
-                (crashed, "in error"),
+                (crashed, "crashed"),
             ];
             let parts: Vec<String> = (parts.iter().filter(|(number, _)| *number > 0))
                 .map(|(number, word)| format!("{number} {word}"))
@@ -482,13 +496,13 @@ impl Checking<'_> {
             let programs = counted(programs, "program");
             self.output.print(&format!("{programs}: {}\n", parts.join(", ")));
         }
-        if self.shown {
+        if self.trace_shown {
             let mut hints = Vec::new();
-            if self.left_out {
+            if self.trace_omitted {
                 hints.push("--all-traces shows the traces of the other models");
             }
             if self.batch.trace_dir.is_none() {
-                hints.push("--trace-dir DIR keeps traces for `fencepost replay`");
+                hints.push("--trace-dir DIR stores traces for `fencepost replay`");
             }
             if !hints.is_empty() {
                 let text = self.output.paint.faint(&hints.join("; "));
@@ -496,10 +510,10 @@ impl Checking<'_> {
             }
         }
         if programs == 0 {
-            if self.exit == Exit::Fine {
-                self.output.message("nothing was checked: there is no program\n");
+            if self.exit == Exit::Success {
+                self.output.message("nothing was checked: no program found\n");
             }
-            self.exit = self.exit.and(Exit::Nothing);
+            self.exit = self.exit.combine(Exit::Nothing);
         }
         self.exit
     }

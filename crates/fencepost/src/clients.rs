@@ -1,4 +1,4 @@
-//! `fencepost clients`: every client of a library up to a size.
+//! `fencepost clients`: lists the clients of a library up to a size.
 
 use crate::args::{Clients, Format};
 use crate::exit::Exit;
@@ -9,7 +9,7 @@ use fencepost_ir::Diagnostics;
 use fencepost_report::diagnostics::render;
 use fencepost_report::paint::{count, counted};
 
-/// Lists clients, one on each line; how many there are goes to standard error.
+/// Lists clients, one per line, and prints their number to standard error.
 pub(crate) fn run(options: &Clients, output: &mut Output) -> Exit {
     let source = match InputFile::read(&options.file) {
         Ok(source) => source,
@@ -39,7 +39,7 @@ pub(crate) fn run(options: &Clients, output: &mut Output) -> Exit {
                 "complete": listed == found.total,
                 "clients": found.texts,
             });
-            let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
+            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
             output.print(&format!("{text}\n"));
         }
         Format::Text => {
@@ -51,11 +51,11 @@ pub(crate) fn run(options: &Clients, output: &mut Output) -> Exit {
         Ok(total) => counted(total, "client"),
         Err(_) => format!("more than {} clients", count(u64::MAX)),
     };
-    let said = if listed == found.total {
+    let summary = if listed == found.total {
         total
     } else {
-        format!("{total}, the first {} are listed: --limit N lists more", count(listed as u64))
+        format!("{total}; only the first {} are listed (see --limit)", count(listed as u64))
     };
-    output.message(&format!("{said}\n"));
-    if listed == 0 { Exit::Nothing } else { Exit::Fine }
+    output.message(&format!("{summary}\n"));
+    if listed == 0 { Exit::Nothing } else { Exit::Success }
 }

@@ -1,14 +1,16 @@
-//! `check --dot`: what the buffers of threads can hold where control is, as text and as automata for Graphviz.
+//! `check --dot`: the possible contents of store buffers at each control point, as text and as
+//! automata for Graphviz.
 //!
-//! Source: \[LW10\]. This is a search of its own, after the one for the verdict and with the same limits: it goes to the
-//! end and asks for no property, since one that is violated does not change what buffers can hold. Direction: exact when it comes
-//! to its end; otherwise contents that can be, perhaps not all.
+//! Source: \[LW10\]. A separate search, after the one for the verdict and with the same limits,
+//! computes the contents. It ignores properties, because a violation does not change what buffers
+//! can contain. Direction: exact if the search finishes, an under-approximation if a limit stops
+//! it.
 
-use crate::check::Checking;
-use crate::guard::guarded_while;
+use crate::check::CheckRun;
+use crate::guard::catch_panic_while;
 use crate::input;
 use crate::store::replace;
-use fencepost_engines::automata::{Looked, Until};
+use fencepost_engines::automata::{AutomataAnswer, SearchExtent};
 use fencepost_engines::{Automata, Task};
 use fencepost_ir::{Pc, Program, ThreadId};
 use fencepost_report::Paint;
@@ -18,18 +20,19 @@ use fencepost_report::paint::width;
 use fencepost_report::verdict_line::{remark, shown};
 use std::path::Path;
 
-/// What buffers can hold, of one program under one model.
+/// The possible buffer contents of one program under one model.
 pub(crate) struct Buffers {
-    /// In the order of threads and statements.
+    /// One record for each control point, in the order of threads and statements.
     pub(crate) records: Vec<BufferRecord>,
-    /// Whether these are all contents.
+    /// Whether the records contain all possible contents.
     pub(crate) complete: bool,
     /// Whether the model has store buffers.
     has_buffers: bool,
 }
 
 impl Buffers {
-    /// A line for each control point, below the row of a model. `names` is the width of the model's column.
+    /// Returns one line for each control point, to print below the row of a model. `names` is the
+    /// width of the column of model names.
     pub(crate) fn lines(&self, names: usize, paint: Paint) -> String {
         let mut out = String::new();
         if !self.has_buffers {
@@ -43,15 +46,15 @@ impl Buffers {
             out.push_str(&remark(&text, names, paint));
         }
         if !self.complete {
-            let text = "the search for contents was cut short: these are the ones met so far";
+            let text = "a limit stopped the search for contents: more contents are possible";
             out.push_str(&remark(text, names, paint));
         }
         out
     }
 }
 
-impl Checking<'_> {
-    /// Finds out what buffers can hold and draws it, if asked to.
+impl CheckRun<'_> {
+    /// Computes the possible buffer contents and writes their automata if `--dot` is given.
     pub(crate) fn draw(&mut self, finding: &Finding<'_>) -> Option<Buffers> {
         let dir = self.batch.dot.clone()?;
         if self.session.interrupted() {
@@ -60,29 +63,32 @@ impl Checking<'_> {
         let problem = finding.problem.without_requirements();
         let task = Task { problem: &problem, model: &finding.model };
         let what = format!("{}  {}  buffers", finding.file, shown(&finding.model));
-        let doing = format!("drawing buffers of {} under {}", finding.file, shown(&finding.model));
+        let description =
+            format!("drawing buffers of {} under {}", finding.file, shown(&finding.model));
         let settings = self.settings;
-        let looked = guarded_while(doing, || {
+        let answer = catch_panic_while(description, || {
             let engine = Automata::default();
-            let run = self.session.run(&what, |b| engine.look(task, settings, b, Until::Noted));
+            let run = self
+                .session
+                .run(&what, |b| engine.search(task, settings, b, SearchExtent::AllWithContents));
             run.0
         });
-        match looked {
-            Ok(Some(looked)) => Some(self.write_dots(&dir, finding, looked)),
+        match answer {
+            Ok(Some(answer)) => Some(self.write_dots(&dir, finding, answer)),
             Ok(None) => Some(Buffers { records: Vec::new(), complete: true, has_buffers: false }),
             Err(_) => {
-                self.crashed();
+                self.internal_error();
                 None
             }
         }
     }
 
-    /// Writes an automaton for each control point. After one that cannot be written, no others are tried.
-    fn write_dots(&mut self, dir: &Path, finding: &Finding<'_>, looked: Looked) -> Buffers {
+    /// Writes an automaton for each control point. Stops writing after the first error.
+    fn write_dots(&mut self, dir: &Path, finding: &Finding<'_>, answer: AutomataAnswer) -> Buffers {
         let program = &finding.problem.program;
         let mut writes = true;
         let mut records = Vec::new();
-        for point in looked.reached {
+        for point in answer.reached {
             let thread = program.thread(point.thread).name.clone();
             let line = line(program, point.thread, point.pc);
             let mut dot_file = None;
@@ -93,11 +99,11 @@ impl Checking<'_> {
                 let written = std::fs::create_dir_all(dir)
                     .and_then(|()| replace(&path, point.dot.as_bytes()));
                 match written {
-                    Ok(()) => dot_file = Some(input::shown(&path)),
+                    Ok(()) => dot_file = Some(input::display_path(&path)),
                     Err(error) => {
-                        let shown = input::shown(&path);
-                        let message = format!("cannot write the automaton {shown}: {error}");
-                        self.unusable(&path, message);
+                        let name = input::display_path(&path);
+                        let message = format!("cannot write the automaton {name}: {error}");
+                        self.input_error(&path, message);
                         writes = false;
                     }
                 }
@@ -105,11 +111,11 @@ impl Checking<'_> {
             let (contents, finite) = (point.contents, point.is_finite);
             records.push(BufferRecord { thread, line, contents, finite, dot_file });
         }
-        Buffers { records, complete: looked.answer.outcomes_complete, has_buffers: true }
+        Buffers { records, complete: answer.answer.outcomes_complete, has_buffers: true }
     }
 }
 
-/// The source line of a statement.
+/// Returns the source line of a statement.
 fn line(program: &Program, thread: ThreadId, pc: Pc) -> u32 {
     program.label(program.thread(thread).stmt(pc).label).span.line
 }

@@ -1,11 +1,11 @@
-//! `fencepost dump`.
+//! `fencepost dump`: prints the intermediate representation of a program.
 
 use crate::args::Dump;
 use crate::exit::Exit;
 use crate::input::InputFile;
 use crate::output::Output;
 
-/// Prints what a program is made of.
+/// Prints the intermediate representation of every program of a file.
 pub(crate) fn run(options: &Dump, output: &mut Output) -> Exit {
     let source = match InputFile::read(&options.file) {
         Ok(source) => source,
@@ -17,5 +17,5 @@ pub(crate) fn run(options: &Dump, output: &mut Output) -> Exit {
     let Ok(source) = source.parse(&[], output) else { return Exit::Unusable };
     let texts: Vec<String> = source.programs().iter().map(fencepost_ir::text::print).collect();
     output.print(&texts.join("\n"));
-    Exit::Fine
+    Exit::Success
 }

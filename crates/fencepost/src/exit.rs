@@ -1,29 +1,29 @@
-//! What the exit codes mean.
+//! Exit codes, and the sections about them in `--help`.
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
-    /// Every requested verdict is *verified*; or the command did what it was asked to.
-    Fine,
+    /// Every requested verdict is *verified*, or the command has done its work.
+    Success,
     /// `fmt --check` found files that are not formatted; `litmus --expect` found differences.
     Differs,
     /// Nothing was checked.
     Nothing,
     /// At least one verdict is inconclusive.
     Inconclusive,
-    /// A violation; or a trace that does not replay.
+    /// A violation, or a trace that does not replay.
     Violated,
     /// Wrong usage, or an input or output that cannot be used.
     Unusable,
-    /// A bug of ours.
+    /// A bug in Fencepost.
     Internal,
 }
 
 impl Exit {
-    /// The number the shell sees.
+    /// Returns the exit code of the process.
     pub(crate) fn code(self) -> u8 {
         match self {
-            Exit::Fine => 0,
+            Exit::Success => 0,
             Exit::Differs => 1,
             Exit::Unusable => 2,
             Exit::Nothing => 4,
@@ -33,10 +33,10 @@ impl Exit {
         }
     }
 
-    /// The more serious of two: 6, 2, 10, 5, 4, 1, 0.
-    pub(crate) fn and(self, other: Exit) -> Exit {
+    /// Returns the more serious of two results. From most to least serious: 6, 2, 10, 5, 4, 1, 0.
+    pub(crate) fn combine(self, other: Exit) -> Exit {
         let rank = |exit: Exit| match exit {
-            Exit::Fine => 0,
+            Exit::Success => 0,
             Exit::Differs => 1,
             Exit::Nothing => 2,
             Exit::Inconclusive => 3,
@@ -48,70 +48,70 @@ impl Exit {
     }
 }
 
-/// For `--help`.
+/// The exit codes in `fencepost --help` and `fencepost check --help`.
 pub(crate) const HELP: &str = "\
 Exit codes:
-   0  every requested verdict is `verified`
+   0  every verdict is `verified`
    1  `fmt --check` found files that are not formatted
-  10  a violation was found
-   5  at least one verdict is inconclusive, none is a violation
+  10  at least one property is violated
+   5  no property is violated, but at least one verdict is inconclusive
    4  nothing was checked
    2  wrong usage, or an input that cannot be used
    6  an internal error of Fencepost: please report it
-With several files and models all are checked, and the most serious code wins: 6, 2, 10, 5, 4, 1, 0.";
+With several files or models, the exit code is the most serious one: 6, 2, 10, 5, 4, 1, 0.";
 
-/// For `robust --help`.
+/// The exit codes in `fencepost robust --help`.
 pub(crate) const ROBUST_HELP: &str = "\
 Exit codes:
-   0  every program is robust under every model; with --infer: made robust
-  10  a run that is not sequentially consistent, or a property that does not hold under SC
-   5  no answer within the limits, or one for bounded preemptions only (0 with --accept-bounded)
+   0  every program is robust under every model; with --infer: fences make it robust
+  10  a run is not sequentially consistent, or a property is violated under SC
+   5  no answer within the limits, or only up to a number of preemptions (0 with --accept-bounded)
    4  nothing was checked
    2  wrong usage, or an input that cannot be used
    6  an internal error of Fencepost: please report it";
 
-/// For `litmus --help`.
+/// The exit codes in `fencepost litmus --help`.
 pub(crate) const LITMUS_HELP: &str = "\
 Exit codes:
-   0  every test was run; with --expect: and shows what is recorded
-   1  with --expect: a difference
-   5  not all states of some test are known, or not all tests were run
-   4  there are no tests; with --expect: nothing to compare them with
-   2  wrong usage, or a test that cannot be read, is not supported or faults
+   0  all tests have run; with --expect: all results are as recorded
+   1  with --expect: a result differs from the record
+   5  the states of a test are incomplete, or not all tests have run
+   4  there are no tests; with --expect: there are no records to compare with
+   2  wrong usage, or a test that cannot be read, is not supported, or has a fault
    6  an internal error of Fencepost: please report it";
 
-/// For `translate --help`.
+/// The exit codes in `fencepost translate --help`.
 pub(crate) const TRANSLATE_HELP: &str = "\
 Exit codes:
-   0  translated; with --run: the tool verified the program
-  10  with --run: a violation was found
-   5  with --run: no answer within the limits, or one up to the bound only (0 with --accept-bounded)
-   2  wrong usage, an input that cannot be used or translated, or a tool that is not there
+   0  the program is translated; with --run: the tool verified it
+  10  with --run: a property is violated
+   5  with --run: no answer within the limits, or only up to the bound (0 with --accept-bounded)
+   2  wrong usage, an input that cannot be read or translated, or a tool that is not installed
    6  an internal error of Fencepost: please report it";
 
-/// For `infer --help`.
+/// The exit codes in `fencepost infer --help`.
 pub(crate) const INFER_HELP: &str = "\
 Exit codes:
-   0  repaired and verified, or no fence is needed
-  10  no fence helps: the program is wrong under sequential consistency, or out of reach
-   5  no answer within the limits, or one for bounded buffers only (0 with --accept-bounded)
-   2  wrong usage, or an input that cannot be used; nothing is written
+   0  the program is repaired and verified, or needs no fence
+  10  no fence helps: the program is wrong under SC, or no allowed fence prevents the violation
+   5  no answer within the limits, or only for bounded buffers (0 with --accept-bounded)
+   2  wrong usage, or an input that cannot be used
    6  an internal error of Fencepost: please report it
-Nothing is written unless the program is repaired.";
+--write and --output change files only if the program is repaired.";
 
 #[cfg(test)]
 mod tests {
-    use super::Exit::{Fine, Inconclusive, Internal, Nothing, Unusable, Violated};
+    use super::Exit::{Inconclusive, Internal, Nothing, Success, Unusable, Violated};
 
     #[test]
-    fn the_most_serious_wins() {
-        let by_seriousness = [Internal, Unusable, Violated, Inconclusive, Nothing, Fine];
+    fn combining_keeps_the_more_serious_result() {
+        let by_seriousness = [Internal, Unusable, Violated, Inconclusive, Nothing, Success];
         let codes: Vec<u8> = by_seriousness.iter().map(|e| e.code()).collect();
         assert_eq!(codes, [6, 2, 10, 5, 4, 0]);
         for (at, worse) in by_seriousness.iter().enumerate() {
             for better in &by_seriousness[at..] {
-                assert_eq!(worse.and(*better), *worse);
-                assert_eq!(better.and(*worse), *worse);
+                assert_eq!(worse.combine(*better), *worse);
+                assert_eq!(better.combine(*worse), *worse);
             }
         }
     }

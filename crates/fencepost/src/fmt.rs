@@ -1,4 +1,4 @@
-//! `fencepost fmt`.
+//! `fencepost fmt`: formats `.fp` programs.
 
 use crate::args::Fmt;
 use crate::exit::Exit;
@@ -9,28 +9,29 @@ use fencepost_ir::Diagnostics;
 use fencepost_report::diagnostics::render;
 use std::path::{Path, PathBuf};
 
-/// Formats programs, or says which are not formatted.
+/// Formats programs, or lists those that are not formatted.
 pub(crate) fn run(options: &Fmt, output: &mut Output) -> Exit {
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Success;
     for path in &options.files {
         match input::expand(path) {
             Ok(files) => {
-                // Folders may hold programs in other languages, too.
-                let ours = |file: &PathBuf| file == path || file.extension() == Some("fp".as_ref());
-                for file in files.into_iter().filter(ours) {
-                    exit = exit.and(one(&file, options.check, output));
+                // A directory may also contain programs in other languages.
+                let is_fp =
+                    |file: &PathBuf| file == path || file.extension() == Some("fp".as_ref());
+                for file in files.into_iter().filter(is_fp) {
+                    exit = exit.combine(format_file(&file, options.check, output));
                 }
             }
             Err(message) => {
                 output.error(&message);
-                exit = exit.and(Exit::Unusable);
+                exit = exit.combine(Exit::Unusable);
             }
         }
     }
     exit
 }
 
-fn one(path: &Path, check: bool, output: &mut Output) -> Exit {
+fn format_file(path: &Path, check: bool, output: &mut Output) -> Exit {
     let source = match InputFile::read(path) {
         Ok(source) => source,
         Err(message) => {
@@ -39,7 +40,7 @@ fn one(path: &Path, check: bool, output: &mut Output) -> Exit {
         }
     };
     if path.extension() == Some("litmus".as_ref()) {
-        output.error(&format!("{} is a litmus test: only .fp programs are formatted", source.name));
+        output.error(&format!("{} is a litmus test: `fmt` formats only .fp files", source.name));
         return Exit::Unusable;
     }
     let mut diagnostics = Diagnostics::new();
@@ -54,18 +55,18 @@ fn one(path: &Path, check: bool, output: &mut Output) -> Exit {
         return Exit::Unusable;
     };
     match (&source.path, check) {
-        (_, true) if formatted == text => Exit::Fine,
+        (_, true) if formatted == text => Exit::Success,
         (_, true) => {
             output.print(&format!("{}\n", source.name));
             Exit::Differs
         }
         (None, false) => {
             output.print(&formatted);
-            Exit::Fine
+            Exit::Success
         }
-        (Some(_), false) if formatted == text => Exit::Fine,
+        (Some(_), false) if formatted == text => Exit::Success,
         (Some(path), false) => match replace(path, formatted.as_bytes()) {
-            Ok(()) => Exit::Fine,
+            Ok(()) => Exit::Success,
             Err(error) => {
                 output.error(&format!("cannot write {}: {error}", source.name));
                 Exit::Unusable

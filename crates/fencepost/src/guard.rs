@@ -1,20 +1,20 @@
-//! Bugs of ours, caught: the reader gets a message that can be reported, and an exit code of its own.
+//! Panics of Fencepost become a message for a bug report, and an error of the caller.
 
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is being done, for the message.
-static DOING: Mutex<String> = Mutex::new(String::new());
+/// A description of the current task, for the message.
+static CURRENT_TASK: Mutex<String> = Mutex::new(String::new());
 
-/// What the panic said that nobody has caught yet.
-static SAID: Mutex<Option<String>> = Mutex::new(None);
+/// The message of the first panic that [`catch_panic`] has not yet returned.
+static FIRST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Replaces the standard message of a panic by ours.
+/// Replaces the standard panic message.
 pub(crate) fn install() {
     panic::set_hook(Box::new(|info| {
         let payload = info.payload();
@@ -22,35 +22,37 @@ pub(crate) fn install() {
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("no message");
         let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
-        let said = format!("{message}{}", place.unwrap_or_default());
-        let mut first = lock(&SAID);
+        let panic = format!("{message}{}", place.unwrap_or_default());
+        let mut first = lock(&FIRST_PANIC);
         if first.is_some() {
-            return; // one thread's panic makes others panic; the first tells the story
+            // A panic in one thread makes other threads panic. Only the first one is informative.
+            return;
         }
-        let doing = lock(&DOING).clone();
+        let task = lock(&CURRENT_TASK).clone();
         let text = format!(
-            "fencepost {version}: internal error: {said}{doing}\n\
+            "fencepost {version}: internal error: {panic}{task}\n\
              This is a bug in Fencepost, not in your program. Please report it with this message,\n\
              the command line and, if you can, the input.\n",
             version = env!("CARGO_PKG_VERSION"),
-            doing = if doing.is_empty() { doing } else { format!("\n  while {doing}") },
+            task = if task.is_empty() { task } else { format!("\n  while {task}") },
         );
-        // Nobody can be told that the message could not be printed.
+        // An error here cannot be reported anywhere.
         let _ = std::io::stderr().write_all(text.as_bytes());
-        *first = Some(said);
+        *first = Some(panic);
     }));
 }
 
-/// Runs something; a panic in it becomes an error with what it said.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| lock(&SAID).take().unwrap_or_default())
+/// Runs `work`. A panic becomes an error with its message.
+pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let caught = panic::catch_unwind(AssertUnwindSafe(work));
+    caught.map_err(|_| lock(&FIRST_PANIC).take().unwrap_or_default())
 }
 
-/// The same, with what is being done for the message.
-pub(crate) fn guarded_while<T>(doing: String, work: impl FnOnce() -> T) -> Result<T, String> {
-    *lock(&DOING) = doing;
-    let result = guarded(work);
-    lock(&DOING).clear();
+/// Runs `work` as [`catch_panic`] does. The message of a panic mentions the task.
+pub(crate) fn catch_panic_while<T>(task: String, work: impl FnOnce() -> T) -> Result<T, String> {
+    *lock(&CURRENT_TASK) = task;
+    let result = catch_panic(work);
+    lock(&CURRENT_TASK).clear();
     result
 }
 
@@ -61,17 +63,17 @@ mod tests {
     #[test]
     fn a_panic_becomes_an_error() {
         install();
-        let broken: Result<(), String> =
-            guarded_while("testing".into(), || panic!("a queue is never {}", "negative"));
-        let said = broken.unwrap_err();
-        assert!(said.starts_with("a queue is never negative (crates/fencepost/src"), "{said}");
-        assert_eq!(guarded(|| 7), Ok(7));
-        // A panic in a thread of a search, and the one it causes where the thread is joined.
-        let broken: Result<(), String> = guarded(|| {
+        let result: Result<(), String> =
+            catch_panic_while("testing".into(), || panic!("a queue is never {}", "negative"));
+        let panic = result.unwrap_err();
+        assert!(panic.starts_with("a queue is never negative (crates/fencepost/src"), "{panic}");
+        assert_eq!(catch_panic(|| 7), Ok(7));
+        // A panic in a spawned thread causes a second panic where the thread is joined.
+        let result: Result<(), String> = catch_panic(|| {
             std::thread::scope(|scope| {
                 scope.spawn(|| panic!("deep inside")).join().expect("joined");
             });
         });
-        assert!(broken.unwrap_err().starts_with("deep inside"));
+        assert!(result.unwrap_err().starts_with("deep inside"));
     }
 }

@@ -1,13 +1,14 @@
-//! `fencepost infer`: the cheapest fences that make a program right, written into its source.
+//! `fencepost infer`: finds the cheapest fences that make a program correct, and writes them into
+//! its source.
 //!
-//! - [`prepare`]: from options to requests; [`show`]: the answer for a reader.
+//! - [`prepare`]: turns options into requests; [`show`]: prints the answer.
 
 mod prepare;
 mod show;
 
 use crate::args::{Format, Infer};
 use crate::exit::Exit;
-use crate::guard::guarded_while;
+use crate::guard::catch_panic_while;
 use crate::input;
 use crate::output::Output;
 use crate::session::Session;
@@ -16,25 +17,25 @@ use fencepost::{PreparedRepair, Repaired};
 use fencepost_infer::repair::Inference;
 use fencepost_report::json::InputError;
 use fencepost_report::paint::printable;
-use fencepost_report::repair_json::{Beside, InferReport, SeveralReports};
+use fencepost_report::repair_json::{InferReport, MultiModelReport, ReportExtras};
 use fencepost_report::verdict_line::shown;
 use prepare::Input;
 pub(crate) use prepare::Job;
 use serde::Serialize;
 use std::path::Path;
 
-/// Looks for fences, under one model after the other.
+/// Infers fences for each model.
 pub(crate) fn run(options: &Infer, output: &mut Output) -> Exit {
     run_job(&Job::from(options), output)
 }
 
-/// The same for a job.
+/// Infers fences for each model of a job.
 pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
     let version = env!("CARGO_PKG_VERSION");
-    let file = input::shown(&job.file);
+    let file = input::display_path(&job.file);
     let json = job.format == Format::Json;
     let several = job.models.len() > 1;
-    let unusable = |model: &str, errors: Vec<InputError>| {
+    let error_report = |model: &str, errors: Vec<InputError>| {
         let mut report = InferReport::unusable(version, &file, model, errors);
         report.method = job.repair.method.name().into();
         report.engine = job.repair.verifier.engine().name().into();
@@ -42,26 +43,26 @@ pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
     };
     let session = Session::new(&job.search, job.quiet);
     let input = prepare::read(job, output);
-    let watch = session.watch(&file);
+    let observer = session.observer(&file);
     let requests = input
         .as_ref()
         .map_err(Vec::clone)
-        .and_then(|input| input.requests(job, &session, &watch, output));
+        .and_then(|input| input.requests(job, &session, &observer, output));
     let requests = match requests {
         Ok(requests) => requests,
         Err(errors) if json && several => {
-            print_json(&SeveralReports::new(version, &file, Vec::new(), errors), output);
+            print_json(&MultiModelReport::new(version, &file, Vec::new(), errors), output);
             return Exit::Unusable;
         }
         Err(errors) => {
             if json {
-                print_json(&unusable(&job.models.join(","), errors), output);
+                print_json(&error_report(&job.models.join(","), errors), output);
             }
             return Exit::Unusable;
         }
     };
-    let (mut reports, mut worst) = (Vec::new(), Exit::Fine);
-    let input = input.as_ref().map_err(|_| ()).expect("requests come from an input");
+    let (mut reports, mut worst) = (Vec::new(), Exit::Success);
+    let input = input.as_ref().map_err(|_| ()).expect("requests exist only for a valid input");
     for (at, request) in requests.into_iter().enumerate() {
         if at > 0 && !json {
             output.print("\n");
@@ -69,21 +70,21 @@ pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
         let model = request.model().clone();
         let (exit, report) = match answer(job, input, request, output) {
             Ok(done) => done,
-            Err(errors) => (Exit::Unusable, Some(unusable(&model.name, errors))),
+            Err(errors) => (Exit::Unusable, Some(error_report(&model.name, errors))),
         };
-        worst = worst.and(exit);
+        worst = worst.combine(exit);
         reports.extend(report);
     }
     match &reports[..] {
         _ if !json => {}
         [report] if !several => print_json(report, output),
         [] if !several => {}
-        _ => print_json(&SeveralReports::new(version, &file, reports, Vec::new()), output),
+        _ => print_json(&MultiModelReport::new(version, &file, reports, Vec::new()), output),
     }
     worst
 }
 
-/// Runs a request. Returns the answer for programs, if one is wanted; another one is printed.
+/// Runs a request. Returns the JSON report for `--format json`; otherwise prints the answer.
 fn answer(
     job: &Job,
     input: &Input,
@@ -91,37 +92,37 @@ fn answer(
     output: &mut Output,
 ) -> Result<(Exit, Option<InferReport>), Vec<InputError>> {
     let what = format!("{}  {}", input.source.name(), shown(request.model()));
-    let doing = format!("inferring fences for {what}");
-    let Ok(repaired) = guarded_while(doing.clone(), || request.run()) else {
+    let task = format!("inferring fences for {what}");
+    let Ok(repaired) = catch_panic_while(task.clone(), || request.run()) else {
         return Ok((Exit::Internal, None));
     };
-    let mut beside = Beside {
+    let mut extras = ReportExtras {
         version: env!("CARGO_PKG_VERSION").into(),
         seconds: repaired.seconds(),
         diff: repaired.diff().into(),
-        ..Beside::default()
+        ..ReportExtras::default()
     };
     if let Some(dir) = &job.trace_dir {
-        beside.trace_files = store_traces(dir, input, &repaired, output)?;
+        extras.trace_files = store_traces(dir, input, &repaired, output)?;
     }
-    beside.written = write(job, input, &repaired, output)?;
+    extras.written = write(job, input, &repaired, output)?;
     let exit = match repaired.inference() {
-        Inference::Repaired(_) if repaired.is_accepted(job.accept_bounded) => Exit::Fine,
+        Inference::Repaired(_) if repaired.is_accepted(job.accept_bounded) => Exit::Success,
         Inference::Repaired(_) | Inference::GaveUp(_) => Exit::Inconclusive,
         Inference::Unrepairable(_) => Exit::Violated,
     };
     let report = match job.format {
-        Format::Json => Some(repaired.report(&beside)),
+        Format::Json => Some(repaired.report(&extras)),
         Format::Text => {
-            show::show(job, &repaired, &beside, output);
+            show::show(job, &repaired, &extras, output);
             None
         }
     };
     Ok((exit, report))
 }
 
-/// Stores the run that each fence prevents, or the one that nothing does. The stored source is the one the run is
-/// of. Returns where each is.
+/// Stores the run that each fence prevents, or the run that no fence prevents. Each trace file
+/// contains the source that its run belongs to. Returns the paths.
 fn store_traces(
     dir: &Path,
     input: &Input,
@@ -136,46 +137,47 @@ fn store_traces(
             continue;
         };
         let path = names.name(dir, input.source.name(), &run.client, &run.model.name);
-        let name = input::shown(&path);
+        let name = input::display_path(&path);
         let written = std::fs::create_dir_all(dir)
             .and_then(|()| replace(&path, run.file.to_text().as_bytes()));
         if let Err(error) = written {
             let message = format!("cannot write the trace {name}: {error}");
-            return Err(vec![complaint(&name, message, output)]);
+            return Err(vec![report_error(&name, message, output)]);
         }
         stored.push(Some(name));
     }
     Ok(stored)
 }
 
-/// Writes the new text, if it is wanted and is a repair. Returns where to.
+/// Writes the repaired text if an option requests it and the repair is accepted. Returns the path.
 fn write(
     job: &Job,
     input: &Input,
     repaired: &Repaired<'_>,
     output: &Output,
 ) -> Result<Option<String>, Vec<InputError>> {
-    let own = input.path.as_ref().filter(|_| job.write);
-    let Some(path) = job.output.as_ref().or(own) else { return Ok(None) };
+    let in_place = input.path.as_ref().filter(|_| job.write);
+    let Some(path) = job.output.as_ref().or(in_place) else { return Ok(None) };
     let Some(text) = repaired.text().filter(|_| repaired.is_accepted(job.accept_bounded)) else {
         return Ok(None);
     };
     if job.write && text == input.source.text() {
         return Ok(None);
     }
-    let name = input::shown(path);
-    replace(path, text.as_bytes())
-        .map_err(|error| vec![complaint(&name, format!("cannot write {name}: {error}"), output)])?;
+    let name = input::display_path(path);
+    replace(path, text.as_bytes()).map_err(|error| {
+        vec![report_error(&name, format!("cannot write {name}: {error}"), output)]
+    })?;
     Ok(Some(name))
 }
 
 fn print_json(report: &impl Serialize, output: &mut Output) {
-    let text = serde_json::to_string_pretty(report).expect("plain data becomes JSON");
+    let text = serde_json::to_string_pretty(report).expect("a report serialises to JSON");
     output.print(&format!("{text}\n"));
 }
 
-/// A complaint that is not about a place in the source.
-fn complaint(file: &str, message: String, output: &Output) -> InputError {
+/// Prints an error that has no position in the source, and returns it for the report.
+fn report_error(file: &str, message: String, output: &Output) -> InputError {
     output.error(&message);
     let (severity, code, line, column) = ("error", None, None, None);
     InputError { file: printable(file), severity, code, line, column, message }

@@ -1,6 +1,7 @@
-//! Fencepost as a library: see what store buffers do to a concurrent program, and which fences it needs.
+//! Fencepost as a library: checks concurrent programs under weak memory models and finds the fences
+//! they need.
 //!
-//! Parse a [`Source`], make a request, run it, and look at the answer or render it:
+//! Parse a [`Source`], create a request, run it, and inspect or render the answer:
 //!
 //! ```
 //! use fencepost::{Model, Source};
@@ -14,31 +15,32 @@
 //!      final forall p.a == 1 || q.b == 1;",
 //! )?;
 //! let findings = source.check(Model::TSO).time_limit(Duration::from_secs(10)).run();
-//! let verdict = findings[0].verdict().expect("it was not interrupted");
+//! let verdict = findings[0].verdict().expect("not interrupted");
 //! assert_eq!(verdict.word(), "violated");
 //!
 //! let repaired = source.repair(Model::TSO).run()?;
-//! assert!(repaired.text().expect("there is a repair").contains("fence"));
+//! assert!(repaired.text().expect("a repair exists").contains("fence"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! | request | question | answer |
 //! |---|---|---|
-//! | [`Source::check`] | Do all properties hold under a model? | [`Finding`] for each program |
-//! | [`Source::outcomes`] | Which final states can a program reach? | [`OutcomesAnswer`] for each program |
-//! | [`Source::robust`] | Has the program only sequentially consistent behaviours? | [`Finding`] for each program |
-//! | [`Source::repair`] | Which fences make it right, at the lowest cost? | [`Repaired`] |
-//! | [`Source::translate`] | What program simulates it under SC? | text |
-//! | [`replay()`] | Does a stored trace still happen? | [`Replayed`] |
-//! | [`watch`] | Could a recorded execution have left SC under a [`monitor::Model`]? | [`Watched`] |
+//! | [`Source::check`] | Do all properties hold under a model? | a [`Finding`] for each program |
+//! | [`Source::outcomes`] | Which final states can a program reach? | an [`OutcomesAnswer`] for each program |
+//! | [`Source::robust`] | Does the program have only sequentially consistent behaviours? | a [`Finding`] for each program |
+//! | [`Source::repair`] | Which fences make the program correct, at the lowest cost? | [`Repaired`] |
+//! | [`Source::translate`] | Which program simulates this one under SC? | a text |
+//! | [`replay()`] | Does a stored trace still replay? | [`Replayed`] |
+//! | [`monitor_trace`] | Could a recorded execution have left SC under a [`monitor::Model`]? | [`MonitorVerdict`] |
 //!
-//! Requests and answers are plain data. A verdict is [`Verdict::Verified`], [`Verdict::Violated`] with a replayed
-//! run, or [`Verdict::Inconclusive`] with the reason; bounds and limits that mattered are part of it.
+//! Requests and answers are plain data. A verdict is [`Verdict::Verified`], [`Verdict::Violated`]
+//! with a replayed run, or [`Verdict::Inconclusive`] with the reason. A bound or limit that
+//! affected the result is part of the verdict.
 //!
 //! The feature `cli` (on by default) adds the command-line program and its dependencies. Use
-//! `default-features = false` for the library alone.
+//! `default-features = false` to build only the library.
 //!
-//! - [`source`]: texts and their programs; [`search`]: limits, time, cancellation, progress.
+//! - [`source`]: source texts and their programs; [`search`]: limits, cancellation, progress.
 //! - [`requests`]: one module for each request; [`mod@spin`]: SPIN as an engine.
 
 pub mod requests;
@@ -46,19 +48,19 @@ pub mod search;
 pub mod source;
 pub mod spin;
 
-pub use fencepost_engines::robust::RobustBy;
+pub use fencepost_engines::robust::RobustMethod;
 pub use fencepost_engines::{
     Bound, Claim, Engine, Evidence, Inconclusive, InconclusiveReason, Statistics, Unsupported,
     Verdict, Witness,
 };
 pub use fencepost_ir::{Diagnostics, Problem, Violation};
 pub use fencepost_models::ModelSpec as Model;
-pub use fencepost_models::replay::{Run, Trace};
+pub use fencepost_models::replay::{ReplayedRun, Trace};
 pub use fencepost_monitor as monitor;
 pub use fencepost_report::Paint;
 pub use fencepost_report::finding::Finding;
 pub use fencepost_report::monitor::trace::{RecordedTrace, TraceError};
-pub use fencepost_report::monitor::{Watched, watch};
+pub use fencepost_report::monitor::{MonitorVerdict, monitor_trace};
 pub use fencepost_search::{Cancel, Progress};
 pub use requests::check::{Check, EngineChoice};
 pub use requests::outcomes::{Outcomes, OutcomesAnswer};

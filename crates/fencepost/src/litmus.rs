@@ -1,8 +1,8 @@
-//! `fencepost litmus`: litmus tests in herd's format.
+//! `fencepost litmus`: runs litmus tests in herd's format.
 //!
-//! - [`mod@collect`]: from paths to files: folders and lists.
-//! - [`mod@run`]: many tests on all cores, each within its limits.
-//! - [`convert`]: `--to fp`; [`generate`]: tests from critical cycles.
+//! - [`mod@collect`]: expands directories and lists to files.
+//! - [`mod@run`]: runs many tests in parallel, each within its limits.
+//! - [`convert`]: `--to fp`; [`generate`]: generates tests from critical cycles.
 
 mod collect;
 mod convert;
@@ -18,67 +18,70 @@ use clap::ValueEnum;
 use collect::{Collected, collect};
 use fencepost_models::ModelSpec;
 use fencepost_report::litmus::block::{block, warning};
-use fencepost_report::litmus::expect::{Compared, Records};
+use fencepost_report::litmus::expect::{RecordComparison, Records};
 use fencepost_report::litmus::json::LitmusReport;
 use fencepost_report::litmus::table::{Totals, table};
-use fencepost_report::litmus::{Entry, Ran};
+use fencepost_report::litmus::{Entry, TestRun};
 use fencepost_report::paint::counted;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// How results are printed.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum LitmusFormat {
-    /// As herd prints them; takes one model
+    /// The format of herd; requires exactly one model
     Herd,
-    /// A row for each test, a column for each model
+    /// One row for each test, one column for each model
     Table,
-    /// For programs
+    /// JSON, for other programs to read
     Json,
 }
 
-/// A language to convert to.
+/// The language that tests are converted to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Language {
-    /// Ours
+    /// Fencepost's own language
     Fp,
 }
 
 /// Run litmus tests in herd's format (.litmus: X86, X86_64, C)
 ///
-/// Every state that a test can end in, under each model. Loops are decided, not unrolled.
+/// Computes all final states of each test under each model. Loops are explored completely; they are
+/// not unrolled up to a depth.
 #[derive(clap::Args, Debug)]
 #[command(after_help = exit::LITMUS_HELP)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Options {
     #[command(subcommand)]
-    other: Option<Other>,
+    subcommand: Option<LitmusCommand>,
 
-    /// Tests: files, folders, `@FILE` for a list of them, `-` for standard input
+    /// Tests: files, directories, `@FILE` for a file that lists paths, `-` for standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Memory models, by name (see `fencepost models`) or by the path of a model file
+    /// Memory models: names such as sc, tso, pso and rmo (`fencepost models` lists them), or paths
+    /// of model files
     #[arg(long, value_delimiter = ',', default_value = "sc,tso,pso,rmo", value_name = "MODEL,...")]
     model: Vec<String>,
 
-    /// How to print results [default: herd for one model, table for several]
+    /// The output format [default: herd for one model, table for several]
     #[arg(long, value_enum)]
     format: Option<LitmusFormat>,
 
-    /// Compare with what is recorded in these files (tables, or logs of herd), and print only differences
+    /// Compare the results with the records in these files (tables, or logs of herd); print only
+    /// differences
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "format")]
     expect: Vec<PathBuf>,
 
-    /// Write the tests in this language instead of running them
+    /// Convert the tests to this language instead of running them
     #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with_all = ["format", "expect"])]
     to: Option<Language>,
 
-    /// With --to: write into this file; into this folder, if there are several tests
+    /// With --to: write to this file; with several tests, into this directory
     #[arg(long, short, value_name = "PATH", requires = "to")]
     output: Option<PathBuf>,
 
-    /// Print no lines `Time`, which differ from run to run
+    /// Print no `Time` lines, which differ from run to run
     #[arg(long)]
     no_times: bool,
 
@@ -91,36 +94,36 @@ pub(crate) struct Options {
 }
 
 #[derive(clap::Subcommand, Debug)]
-enum Other {
+enum LitmusCommand {
     Generate(generate::Options),
 }
 
 /// Runs litmus tests.
 pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
-    if let Some(Other::Generate(options)) = &options.other {
+    if let Some(LitmusCommand::Generate(options)) = &options.subcommand {
         return generate::run(options, output);
     }
     let models = match input::models(&options.model) {
         Ok(models) => models,
-        Err(wrong) => {
-            wrong.iter().for_each(|message| output.error(message));
+        Err(errors) => {
+            errors.iter().for_each(|message| output.error(message));
             return Exit::Unusable;
         }
     };
-    let Collected { files, wrong, .. } = collect(&options.paths);
-    wrong.iter().for_each(|message| output.error(message));
-    let exit = if wrong.is_empty() { Exit::Fine } else { Exit::Unusable };
+    let Collected { files, errors, .. } = collect(&options.paths);
+    errors.iter().for_each(|message| output.error(message));
+    let exit = if errors.is_empty() { Exit::Success } else { Exit::Unusable };
     if files.is_empty() {
-        if wrong.is_empty() {
-            output.error("there are no litmus tests (files that end in .litmus) there");
+        if errors.is_empty() {
+            output.error("no litmus tests found: their file names must end in .litmus");
         }
-        return exit.and(Exit::Nothing);
+        return exit.combine(Exit::Nothing);
     }
     if options.to.is_some() {
-        return exit.and(convert::run(&files, options.output.as_deref(), output));
+        return exit.combine(convert::run(&files, options.output.as_deref(), output));
     }
-    match execute(options, &models, &files, output) {
-        Ok(ended) => exit.and(ended),
+    match run_tests(options, &models, &files, output) {
+        Ok(result) => exit.combine(result),
         Err(message) => {
             output.error(&message);
             Exit::Unusable
@@ -128,44 +131,44 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
     }
 }
 
-/// The error is what to say.
-fn execute(
+/// Runs the tests and prints their results. The error is a message to print.
+fn run_tests(
     options: &Options,
     models: &[ModelSpec],
     files: &[PathBuf],
     output: &mut Output,
 ) -> Result<Exit, String> {
-    let usual = if models.len() == 1 { LitmusFormat::Herd } else { LitmusFormat::Table };
-    let format = options.format.unwrap_or(usual);
+    let default = if models.len() == 1 { LitmusFormat::Herd } else { LitmusFormat::Table };
+    let format = options.format.unwrap_or(default);
     if format == LitmusFormat::Herd && models.len() > 1 {
-        return Err("--format herd takes one model: what herd prints does not name it".into());
+        return Err("--format herd requires exactly one model: choose it with --model".into());
     }
     let mut records = Records::default();
     for path in &options.expect {
-        let told = |error| format!("cannot read {}: {error}", input::shown(path));
-        let text = std::fs::read_to_string(path).map_err(told)?;
-        records.read(&text).map_err(|wrong| format!("{}: {wrong}", input::shown(path)))?;
+        let message = |error| format!("cannot read {}: {error}", input::display_path(path));
+        let text = std::fs::read_to_string(path).map_err(message)?;
+        records.read(&text).map_err(|error| format!("{}: {error}", input::display_path(path)))?;
     }
     let compares = !options.expect.is_empty();
     let session = Session::new(&options.search, options.quiet);
     let started = Instant::now();
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Success;
     let mut entries: Vec<Entry> = Vec::new();
     let mut comparison = Comparison::default();
     let paint = output.paint_messages;
     let runner = run::Runner { models, search: &options.search, session: &session, paint };
     runner.run(files, |finished| {
-        // What comes after the reader has gone was only cut short.
+        // After the output is closed, the remaining results are only those of cancelled searches.
         if output.is_closed() {
             return false;
         }
-        output.message(&finished.said);
-        exit = exit.and(finished.exit);
-        if let Entry::Ran(ran) = &finished.entry {
+        output.message(&finished.messages);
+        exit = exit.combine(finished.exit);
+        if let Entry::TestRun(ran) = &finished.entry {
             if compares {
                 comparison.add(ran, &records, output);
             } else {
-                told_of(ran, output);
+                print_warnings(ran, output);
                 let seen = ran.models.iter().filter_map(|(_, seen)| seen.as_ref().ok());
                 for seen in seen.filter(|_| format == LitmusFormat::Herd) {
                     output.print(&block(ran, seen, !options.no_times));
@@ -179,15 +182,15 @@ fn execute(
     let left = (files.len() - entries.len()) as u64;
     if left > 0 && session.interrupted() && !output.is_closed() {
         output.message(&format!("interrupted: {} not run\n", counted(left, "test")));
-        exit = exit.and(Exit::Inconclusive);
+        exit = exit.combine(Exit::Inconclusive);
     }
     if compares {
         if !options.quiet {
             output.print(&comparison.line(&totals, models.len()));
         }
-        return Ok(exit.and(match (comparison.different, comparison.same) {
+        return Ok(exit.combine(match (comparison.different, comparison.same) {
             (0, 0) => Exit::Nothing,
-            (0, _) => Exit::Fine,
+            (0, _) => Exit::Success,
             (_, _) => Exit::Differs,
         }));
     }
@@ -202,15 +205,15 @@ fn execute(
         }
         LitmusFormat::Json => {
             let report = LitmusReport::new(env!("CARGO_PKG_VERSION"), &entries);
-            let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
+            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
             output.print(&format!("{text}\n"));
         }
     }
     Ok(exit)
 }
 
-/// Says what a reader of the results should know.
-fn told_of(ran: &Ran, output: &Output) {
+/// Prints warnings about incomplete results, and faults.
+fn print_warnings(ran: &TestRun, output: &Output) {
     for (model, seen) in &ran.models {
         match seen {
             Ok(seen) => {
@@ -223,25 +226,25 @@ fn told_of(ran: &Ran, output: &Output) {
     }
 }
 
-/// How tests compare with their records.
+/// The number of results that equal their record, that differ from it, and that have none.
 #[derive(Default)]
 struct Comparison {
     same: usize,
     different: usize,
-    unknown: usize,
+    unrecorded: usize,
 }
 
 impl Comparison {
-    fn add(&mut self, ran: &Ran, records: &Records, output: &mut Output) {
+    fn add(&mut self, ran: &TestRun, records: &Records, output: &mut Output) {
         for (model, seen) in &ran.models {
             let compared = match seen {
                 Ok(seen) => records.compare(ran, &model.name, seen),
-                Err(fault) => Compared::Different(vec![fault.clone()]),
+                Err(fault) => RecordComparison::Different(vec![fault.clone()]),
             };
             match compared {
-                Compared::Same => self.same += 1,
-                Compared::Unknown => self.unknown += 1,
-                Compared::Different(lines) => {
+                RecordComparison::Same => self.same += 1,
+                RecordComparison::Unknown => self.unrecorded += 1,
+                RecordComparison::Different(lines) => {
                     self.different += 1;
                     for line in lines {
                         let about = format!("{}  {}", ran.file, model.name);
@@ -260,8 +263,8 @@ impl Comparison {
             self.same + self.different,
             counted(self.different as u64, "difference"),
         );
-        if self.unknown > 0 {
-            line.push_str(&format!(", {} without a record", self.unknown));
+        if self.unrecorded > 0 {
+            line.push_str(&format!(", {} without a record", self.unrecorded));
         }
         if totals.unsupported > 0 {
             line.push_str(&format!(", {} unsupported", totals.unsupported));

@@ -1,13 +1,16 @@
-//! `fencepost`: what store buffers do to your program.
+//! The command-line program `fencepost`.
 //!
-//! The only crate that touches files, the clock, the environment and terminals.
+//! Only this crate accesses files, the clock, the environment and terminals.
 //!
-//! - [`args`]: the command line; [`exit`]: what the exit codes mean.
-//! - [`check`], [`infer`], [`robust`], [`translate`], [`litmus`], [`clients`], [`reproduce`], [`outcomes`], [`replay`], [`monitor`], [`certify`], [`fmt`], [`dump`], [`models`]: the commands.
-//! - [`input`]: from paths to programs; [`store`]: files written whole or not at all.
-//! - [`session`]: the clock, Ctrl-C and progress around a search.
-//! - [`output`]: what goes to the reader; [`guard`]: bugs of ours, caught.
-//! - [`memory_size`]: how much memory there is.
+//! - [`args`]: command-line options; [`exit`]: exit codes.
+//! - [`check`], [`infer`], [`robust`], [`translate`], [`litmus`], [`clients`], [`reproduce`],
+//!   [`outcomes`], [`replay`], [`monitor`], [`certify`], [`fmt`], [`dump`], [`models`]: the
+//!   commands.
+//! - [`dot`]: `check --dot`.
+//! - [`input`]: reads programs and models; [`store`]: writes files atomically.
+//! - [`session`]: time limit, Ctrl-C and progress bar of a search.
+//! - [`output`]: standard output and standard error; [`guard`]: catches panics.
+//! - [`memory_size`]: the memory limit.
 
 mod args;
 mod certify;
@@ -42,7 +45,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     guard::install();
     let args = Args::parse();
-    let exit = guard::guarded(|| run(args)).unwrap_or(Exit::Internal);
+    let exit = guard::catch_panic(|| run(args)).unwrap_or(Exit::Internal);
     ExitCode::from(exit.code())
 }
 
@@ -67,8 +70,8 @@ fn run(args: Args) -> Exit {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "fencepost", &mut script);
             output.print(&String::from_utf8_lossy(&script));
-            Exit::Fine
+            Exit::Success
         }
     };
-    exit.and(output.finish())
+    exit.combine(output.finish())
 }

@@ -1,4 +1,4 @@
-//! `fencepost models`.
+//! `fencepost models`: lists the built-in memory models.
 
 use crate::args::{Format, Models};
 use crate::exit::Exit;
@@ -6,7 +6,7 @@ use crate::output::Output;
 use fencepost_models::ModelSpec;
 use fencepost_report::models::{ModelEntry, table};
 
-/// Lists the models.
+/// Lists the built-in models.
 pub(crate) fn run(options: &Models, output: &mut Output) -> Exit {
     let models = ModelSpec::builtin();
     let text = match options.format {
@@ -18,10 +18,10 @@ pub(crate) fn run(options: &Models, output: &mut Output) -> Exit {
                 "command": "models",
                 "models": entries,
             });
-            let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
+            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
             format!("{text}\n")
         }
     };
     output.print(&text);
-    Exit::Fine
+    Exit::Success
 }

@@ -1,37 +1,41 @@
-//! `fencepost monitor`: whether a recorded execution could have left sequential consistency, had stores been
-//! buffered.
+//! `fencepost monitor`: decides whether a recorded execution could have left sequential consistency
+//! if stores were buffered.
 //!
-//! Source: \[BM08\]. Direction: exact for the execution; nothing is said about others of the same program.
+//! Source: \[BM08\]. Direction: exact for the recorded execution; no statement about other
+//! executions of the program.
 
 use crate::args::Format;
 use crate::exit::Exit;
-use crate::guard::guarded_while;
-use crate::input::shown;
+use crate::guard::catch_panic_while;
+use crate::input::display_path;
 use crate::memory_size::default_limit;
 use crate::output::Output;
 use clap::ValueEnum;
 use fencepost_monitor::Model;
 use fencepost_report::json::InputError;
 use fencepost_report::monitor::trace::{RecordedTrace, TraceError};
-use fencepost_report::monitor::{MonitorReport, MonitorResult, Watched, answer, title, watch};
+use fencepost_report::monitor::{
+    MonitorReport, MonitorResult, MonitorVerdict, answer, monitor_trace, title,
+};
 use fencepost_report::paint::printable;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Say whether a recorded execution could have left sequential consistency with store buffers
+/// Check whether a recorded execution could have left sequential consistency with store buffers
 ///
-/// A trace has one JSON object on each line, in the order in which things happened. The answer is about
-/// this execution, not about the program: exits with 0 when no event could have come too early, with 10
-/// when one could.
+/// A trace file has one JSON object per line, in the order of execution. For each load (and under
+/// PSO each store) the monitor decides whether store buffers could have let it take effect before
+/// an earlier store of its thread, observably for other threads. The answer is about this
+/// execution; other executions of the program may differ.
 #[derive(clap::Args, Debug)]
 #[command(after_help = HELP)]
 pub(crate) struct Options {
-    /// Traces; `-` is standard input
+    /// Trace files; `-` means standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Which store buffers to imagine
+    /// The assumed store buffers
     #[arg(
         long,
         value_enum,
@@ -41,27 +45,27 @@ pub(crate) struct Options {
     )]
     model: Vec<Buffers>,
 
-    /// How to print results
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
-/// For `--help`.
+/// The exit codes in `--help`.
 const HELP: &str = "\
 Exit codes:
    0  no event could have left sequential consistency
-  10  some event could
-   5  no answer: the trace needs more memory than there is
-   4  a trace has no event
+  10  at least one event could have left sequential consistency
+   5  no answer: a trace needs more memory than available
+   4  a trace has no events
    2  wrong usage, or an input that cannot be used
    6  an internal error of Fencepost: please report it
-With several traces and models all are watched, and the most serious code wins: 6, 2, 10, 5, 4, 0.";
+With several traces or models, the exit code is the most serious one: 6, 2, 10, 5, 4, 0.";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Buffers {
-    /// One queue for each thread
+    /// One FIFO store buffer for each thread
     Tso,
-    /// One queue for each thread and address
+    /// One FIFO store buffer for each thread and address
     Pso,
 }
 
@@ -74,7 +78,7 @@ impl Buffers {
     }
 }
 
-/// Watches each trace under each model.
+/// Monitors each trace under each model.
 pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
     let mut models: Vec<Model> = Vec::new();
     for model in options.model.iter().map(|buffers| buffers.model()) {
@@ -82,27 +86,27 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
             models.push(model);
         }
     }
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Success;
     let (mut results, mut errors) = (Vec::new(), Vec::new());
     for path in &options.files {
         if output.is_closed() {
-            break; // nobody reads on
+            break;
         }
-        let name = if is_standard_input(path) { "<stdin>".into() } else { shown(path) };
-        let done = guarded_while(format!("watching {name}"), || {
+        let name = if is_standard_input(path) { "<stdin>".into() } else { display_path(path) };
+        let done = catch_panic_while(format!("monitoring {name}"), || {
             let trace = open(path)
                 .map_err(TraceError::Source)
                 .and_then(|mut input| RecordedTrace::read(&mut input))?;
             if options.format == Format::Text {
                 output.print(&title(&name, &trace, output.paint));
             }
-            let mut exit = if trace.is_empty() { Exit::Nothing } else { Exit::Fine };
+            let mut exit = if trace.is_empty() { Exit::Nothing } else { Exit::Success };
             for &model in &models {
-                let watched = watch(&trace, model, default_limit());
-                exit = exit.and(match watched {
-                    Watched::Clean => Exit::Fine,
-                    Watched::Borderline { .. } => Exit::Violated,
-                    Watched::Inconclusive(_) => Exit::Inconclusive,
+                let watched = monitor_trace(&trace, model, default_limit());
+                exit = exit.combine(match watched {
+                    MonitorVerdict::Clean => Exit::Success,
+                    MonitorVerdict::Borderline { .. } => Exit::Violated,
+                    MonitorVerdict::Inconclusive(_) => Exit::Inconclusive,
                 });
                 match options.format {
                     Format::Text => output.print(&answer(model, &watched, output.paint)),
@@ -112,14 +116,14 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
                 }
             }
             if trace.is_empty() {
-                output.message(&format!("nothing was checked: {name} has no event\n"));
+                output.message(&format!("nothing was checked: {name} has no events\n"));
             }
             Ok::<Exit, TraceError>(exit)
         });
-        exit = exit.and(match done {
+        exit = exit.combine(match done {
             Ok(Ok(done)) => done,
             Ok(Err(error)) => {
-                let error = complaint(&name, error);
+                let error = input_error(&name, error);
                 output.error(&match (error.line, error.column) {
                     (Some(line), Some(column)) => {
                         format!("{name}:{line}:{column}: {}", error.message)
@@ -134,7 +138,7 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
     }
     if options.format == Format::Json {
         let report = MonitorReport::new(env!("CARGO_PKG_VERSION"), results, errors);
-        let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
+        let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
         output.print(&format!("{text}\n"));
     }
     exit
@@ -151,8 +155,8 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
 }
 
-/// What is wrong with a trace, for the reader.
-fn complaint(name: &str, error: TraceError) -> InputError {
+/// Converts an error in a trace to an error for the report.
+fn input_error(name: &str, error: TraceError) -> InputError {
     let (line, column, message) = match error {
         TraceError::Line { line, column, message } => {
             (Some(line), Some(column), printable(&message))

@@ -1,8 +1,8 @@
-//! `fencepost outcomes`.
+//! `fencepost outcomes`: lists the outcomes of a program under each model.
 
 use crate::args::{Format, Outcomes};
 use crate::exit::Exit;
-use crate::guard::guarded_while;
+use crate::guard::catch_panic_while;
 use crate::input::{self, InputFile};
 use crate::output::Output;
 use crate::session::Session;
@@ -22,17 +22,17 @@ pub(crate) fn run(options: &Outcomes, output: &mut Output) -> Exit {
         return Exit::Unusable;
     };
     let session = Session::new(&options.search, false);
-    let watch = session.watch(source.name());
+    let observer = session.observer(source.name());
     let request = source
         .outcomes(models)
         .options(session.options(&options.search))
         .cancel(session.cancel())
-        .observer(&watch);
-    let answers = guarded_while(format!("running {}", source.name()), || request.run());
+        .observer(&observer);
+    let answers = catch_panic_while(format!("running {}", source.name()), || request.run());
     let Ok(answers) = answers else { return Exit::Internal };
-    let mut exit = if answers.is_empty() { Exit::Nothing } else { Exit::Fine };
+    let mut exit = if answers.is_empty() { Exit::Nothing } else { Exit::Success };
     if answers.iter().any(|answer| !answer.is_complete()) {
-        exit = exit.and(Exit::Inconclusive);
+        exit = exit.combine(Exit::Inconclusive);
     }
     match options.format {
         Format::Json => {
@@ -41,7 +41,7 @@ pub(crate) fn run(options: &Outcomes, output: &mut Output) -> Exit {
                 command: "outcomes".into(),
                 results: answers.iter().map(|answer| answer.record()).collect(),
             };
-            let text = serde_json::to_string_pretty(&report).expect("plain data becomes JSON");
+            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
             output.print(&format!("{text}\n"));
         }
         Format::Text => {

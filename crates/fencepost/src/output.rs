@@ -1,4 +1,4 @@
-//! What goes to the reader: results to standard output, everything else to standard error.
+//! Results go to standard output, messages to standard error.
 
 use crate::args::Color;
 use crate::exit::Exit;
@@ -12,7 +12,9 @@ pub(crate) struct Output {
     pub(crate) paint: Paint,
     /// Colours on standard error.
     pub(crate) paint_messages: Paint,
+    /// Whether standard output no longer accepts text.
     closed: bool,
+    /// Whether writing failed for another reason than a closed pipe.
     failed: bool,
 }
 
@@ -32,7 +34,7 @@ impl Output {
         }
     }
 
-    /// Prints a result. A reader that went away is no error: what follows is not printed.
+    /// Prints a result. A closed pipe is not an error; later results are dropped.
     pub(crate) fn print(&mut self, text: &str) {
         if self.closed {
             return;
@@ -47,25 +49,25 @@ impl Output {
         }
     }
 
-    /// Whether nobody reads what is printed.
+    /// Whether standard output no longer accepts text.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Prints a message.
+    /// Prints a message to standard error.
     pub(crate) fn message(&self, text: &str) {
-        // Without a standard error there is nobody to tell.
+        // An error here cannot be reported anywhere.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 
-    /// An error that is not about a place in a source.
+    /// Prints an error that has no position in a source.
     pub(crate) fn error(&self, text: &str) {
         let head = self.paint_messages.bad("error");
         self.message(&format!("{head}: {text}\n"));
     }
 
-    /// How printing went.
+    /// Returns whether all results were written.
     pub(crate) fn finish(&self) -> Exit {
-        if self.failed { Exit::Unusable } else { Exit::Fine }
+        if self.failed { Exit::Unusable } else { Exit::Success }
     }
 }

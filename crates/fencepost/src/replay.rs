@@ -1,22 +1,22 @@
-//! `fencepost replay`: a stored trace, re-executed step by step on its own source and model.
+//! `fencepost replay`: re-executes a stored trace on the source and the model stored with it.
 
 use crate::args::{Format, Replay};
 use crate::exit::Exit;
-use crate::input::shown;
+use crate::input::display_path;
 use crate::output::Output;
 use fencepost::{ReplayError, Replayed, SourceError, replay};
-use fencepost_engines::Shown;
+use fencepost_engines::ClaimWithRun;
 use fencepost_report::diagnostics::render;
 use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::run_text;
-use fencepost_report::trace::Story;
+use fencepost_report::trace::TraceRows;
 use fencepost_report::trace_file::Difference;
 use std::borrow::Cow;
 use std::fs;
 
 /// Re-executes a trace.
 pub(crate) fn run(options: &Replay, output: &mut Output) -> Exit {
-    let name = shown(&options.trace);
+    let name = display_path(&options.trace);
     let text = match fs::read_to_string(&options.trace) {
         Ok(text) => text,
         Err(error) => {
@@ -28,9 +28,9 @@ pub(crate) fn run(options: &Replay, output: &mut Output) -> Exit {
         Ok(replayed) => {
             output.print(&match options.format {
                 Format::Json => json(&name, replayed.file.steps.len(), None),
-                Format::Text => told(&replayed, output),
+                Format::Text => text_report(&replayed, output),
             });
-            Exit::Fine
+            Exit::Success
         }
         Err(ReplayError::Diverged { steps, difference }) => {
             output.print(&match options.format {
@@ -59,16 +59,16 @@ pub(crate) fn run(options: &Replay, output: &mut Output) -> Exit {
     }
 }
 
-fn told(replayed: &Replayed, output: &Output) -> String {
+fn text_report(replayed: &Replayed, output: &Output) -> String {
     let Replayed { file, model, problem, run, claim, .. } = replayed;
     let paint = output.paint;
-    let story = Story::new(problem, Cow::Borrowed(run));
-    // The file does not say whether a shorter run exists.
-    let shown = Shown { claim: *claim, run: Some(run), shortest: false };
-    let mut text = run_text(&printable(&file.file), model, shown, &story, paint);
+    let rows = TraceRows::new(problem, Cow::Borrowed(run));
+    // The file does not record whether the run is a shortest one.
+    let shown = ClaimWithRun { claim: *claim, run: Some(run), shortest: false };
+    let mut text = run_text(&printable(&file.file), model, shown, &rows, paint);
     let steps = counted(file.steps.len() as u64, "step");
     let word = paint.good("replayed");
-    text.push_str(&format!("  {word}: {steps}, every event as recorded\n"));
+    text.push_str(&format!("  {word}: {steps}, all events as recorded\n"));
     text
 }
 
@@ -82,5 +82,5 @@ fn json(name: &str, steps: usize, difference: Option<&Difference>) -> String {
         "diverged_at": difference.and_then(|difference| difference.step),
         "message": difference.map(|difference| &difference.what),
     });
-    format!("{}\n", serde_json::to_string_pretty(&report).expect("plain data becomes JSON"))
+    format!("{}\n", serde_json::to_string_pretty(&report).expect("a report serialises to JSON"))
 }

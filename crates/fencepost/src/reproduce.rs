@@ -1,8 +1,9 @@
-//! `fencepost reproduce`: the tables of the papers, their figures beside ours.
+//! `fencepost reproduce`: recomputes the tables of the papers and compares the figures.
 //!
-//! Everything about a paper is data: `corpus/papers/<name>.toml`, which [`paper`] reads. [`run`](mod@run) computes the
-//! figures of a row, [`compare`] compares them with the paper's, and `fencepost_report::reproduction` prints. Data and
-//! programs are part of the binary, so a table can be computed anywhere.
+//! A paper is described by data: `corpus/papers/<name>.toml`, which [`paper`] reads.
+//! [`run`](mod@run) computes the figures of a row, [`compare`] compares them with those of the
+//! paper, and `fencepost_report::reproduction` prints the table. The data and the programs are
+//! embedded in the binary.
 
 mod compare;
 mod paper;
@@ -12,34 +13,34 @@ mod tests;
 
 use crate::args::{Format, Reproduce};
 use crate::exit::Exit;
-use crate::guard::guarded_while;
+use crate::guard::catch_panic_while;
 use crate::output::Output;
 use crate::session::{Session, settings};
-use compare::judged;
+use compare::compare_row;
 use fencepost_corpus::PAPERS;
 use fencepost_report::reproduction::{Figure, Reproduction, table};
 use paper::Paper;
 use run::Runner;
 use std::time::Instant;
 
-/// For `--help`.
+/// The exit codes in `--help`.
 pub(crate) const HELP: &str = "\
 Exit codes:
-   0  every row was computed, whether it agrees with the paper or not
-   5  a row met a limit, or was left out
-   4  no row has such a name
+   0  all rows are computed, whether they agree with the paper or not
+   5  a limit stopped a row, or Ctrl-C skipped it
+   4  no row matches --only
    2  wrong usage
    6  an internal error of Fencepost: please report it";
 
-/// The names of the tables on the command line.
+/// Returns the names of the tables on the command line.
 pub(crate) fn names() -> Vec<&'static str> {
     PAPERS.iter().map(|(name, _)| *name).collect()
 }
 
-/// Computes a table and shows it.
+/// Computes a table and prints it.
 pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
-    let asked = PAPERS.iter().find(|(name, _)| *name == options.table);
-    let (name, text) = asked.expect("the command line takes the names of tables only");
+    let selected = PAPERS.iter().find(|(name, _)| *name == options.table);
+    let (name, text) = selected.expect("the command line accepts only names of tables");
     let paper = match Paper::parse(name, text) {
         Ok(paper) => paper,
         Err(error) => {
@@ -60,16 +61,16 @@ pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
             continue;
         }
         let what = format!("{}  {}", entry.name(), entry.column_name());
-        let done = guarded_while(format!("computing {what}"), || {
+        let result = catch_panic_while(format!("computing {what}"), || {
             session.run(&what, |budget| runner.run(&entry, budget))
         });
-        let Ok((found, seconds)) = done else { return Exit::Internal };
+        let Ok((found, seconds)) = result else { return Exit::Internal };
         if session.interrupted() {
             left_out += 1;
             continue;
         }
         let found = found.map(|figures| figures.with("seconds", Figure::Seconds(seconds)));
-        rows.push(judged(&entry, found));
+        rows.push(compare_row(&entry, found));
     }
     let reproduction = Reproduction {
         fencepost: env!("CARGO_PKG_VERSION").into(),
@@ -84,12 +85,12 @@ pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
         }
         Format::Json => {
             let text = serde_json::to_string_pretty(&reproduction);
-            output.print(&format!("{}\n", text.expect("plain data becomes JSON")));
+            output.print(&format!("{}\n", text.expect("a report serialises to JSON")));
         }
     }
     if reproduction.rows.is_empty() && reproduction.left_out == 0 {
-        output.error("no row has such a name");
+        output.error("no row matches --only");
         return Exit::Nothing;
     }
-    if reproduction.is_complete() { Exit::Fine } else { Exit::Inconclusive }
+    if reproduction.is_complete() { Exit::Success } else { Exit::Inconclusive }
 }

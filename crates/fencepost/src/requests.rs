@@ -1,33 +1,33 @@
-//! Requests: built from a [`Source`](crate::Source), run once, answered with plain data.
+//! Requests: built from a [`Source`](crate::Source) and answered with plain data.
 
-/// Methods that every request has: limits of the search, and who may stop and watch it.
+/// Methods of every request: limits, cancellation and observation of the search.
 macro_rules! search_methods {
     () => {
-        /// Stops after this time, for each program and model.
+        /// Sets the time limit for each program and model.
         pub fn time_limit(mut self, time: std::time::Duration) -> Self {
             self.options = self.options.time_limit(time);
             self
         }
 
-        /// Searches with so many threads. The answer does not depend on it.
+        /// Sets the number of search threads. The answer does not depend on it.
         pub fn threads(mut self, threads: usize) -> Self {
             self.options = self.options.threads(threads);
             self
         }
 
-        /// Other limits and settings.
+        /// Sets all limits and settings.
         pub fn options(mut self, options: crate::SearchOptions) -> Self {
             self.options = options;
             self
         }
 
-        /// A flag that ends the search from another thread.
+        /// Sets the flag that cancels the search from another thread.
         pub fn cancel(mut self, cancel: &'s fencepost_search::Cancel) -> Self {
             self.control.cancel = Some(cancel);
             self
         }
 
-        /// Someone who watches the progress.
+        /// Sets the observer of the progress.
         pub fn observer(mut self, observer: &'s dyn crate::Observer) -> Self {
             self.control.observer = observer;
             self
@@ -46,7 +46,7 @@ use crate::search::{Observer, SearchOptions, run_within};
 use fencepost_engines::Budget;
 use fencepost_search::Cancel;
 
-/// Who may stop and watch a request.
+/// The cancellation flag and the observer of a request.
 #[derive(Clone, Copy)]
 pub(crate) struct Control<'s> {
     cancel: Option<&'s Cancel>,
@@ -66,7 +66,8 @@ impl std::fmt::Debug for Control<'_> {
 }
 
 impl Control<'_> {
-    /// Runs a search within the limits of a request. Returns the seconds it took.
+    /// Runs a search within the limits of a request. Returns its result and its duration in
+    /// seconds.
     fn run<T>(&self, options: &SearchOptions, search: impl FnOnce(Budget<'_>) -> T) -> (T, f64) {
         let own = Cancel::default();
         let cancel = self.cancel.unwrap_or(&own);

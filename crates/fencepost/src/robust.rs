@@ -1,8 +1,8 @@
-//! `fencepost robust`: whether programs behave as if sequentially consistent.
+//! `fencepost robust`: decides whether programs have only sequentially consistent behaviours.
 //!
-//! - [`resume`]: to go on where someone stopped.
+//! Runs `check` with the robustness engine, or with `--infer` runs `infer`.
 //!
-//! The same work as `check` does with an engine of its own, and with `--infer` the same as `infer`.
+//! - [`resume`]: `--resume`, exploration in several runs.
 
 mod resume;
 
@@ -13,31 +13,33 @@ use crate::infer::{self, Job};
 use crate::output::Output;
 use clap::ValueEnum;
 use fencepost::{EngineChoice, RepairOptions};
-use fencepost_engines::{Robust, RobustBy};
-use fencepost_infer::menu::Dish;
+use fencepost_engines::{Robust, RobustMethod};
+use fencepost_infer::fence_costs::FenceKind;
 use std::path::PathBuf;
 
-/// How to find out whether a program is robust.
+/// The method that decides robustness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 enum By {
-    /// The others one after the other
+    /// Try the other methods one after the other
     #[default]
     Auto,
-    /// Runs under SC one after the other, one for each trace
+    /// Explore executions under SC one by one, one for each equivalence class of interleavings
     Stateless,
-    /// Searches for a thread that delays a store past one of its loads (TSO); loops need no bound
+    /// Search for a thread that delays a store past one of its later loads, observably (TSO); loops
+    /// need no bound
     Attack,
 }
 
-/// Find out whether programs behave as if sequentially consistent on TSO or PSO
+/// Check whether programs have only sequentially consistent behaviours under TSO or PSO
 ///
-/// A program is robust when every run has the same happens-before relation as one under sequential
-/// consistency, but for rounds of waiting loops that come to nothing. Then it keeps its properties if it keeps
-/// them under SC, which is checked on the way.
+/// A program is robust if every run has the same happens-before relation as some run under
+/// sequential consistency (SC). Failed iterations of spin loops do not count. A robust program
+/// satisfies its properties under TSO or PSO if it satisfies them under SC, which this command
+/// checks as well.
 #[derive(clap::Args, Debug)]
 #[command(after_help = exit::ROBUST_HELP)]
 pub(crate) struct Options {
-    /// Programs; directories are searched for programs, `-` is standard input
+    /// Programs; a directory means all programs in it, `-` means standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -45,11 +47,12 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',', default_value = "tso", value_name = "MODEL,...")]
     model: Vec<String>,
 
-    /// How to look for an answer
+    /// The method that decides robustness; --help describes each
     #[arg(long, value_enum, default_value_t)]
     engine: By,
 
-    /// Take all interleavings under SC with at most N preemptions, the fewest first; nothing is proved then
+    /// Explore all interleavings under SC with at most N preemptions (switches away from a thread
+    /// that could continue), fewest first; a proof only if no interleaving has more
     #[arg(long, value_name = "N")]
     preemptions: Option<u32>,
 
@@ -57,27 +60,30 @@ pub(crate) struct Options {
     #[arg(long)]
     infer: bool,
 
-    /// How to print results
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Let "no violation up to N preemptions" count as success in the exit code
+    /// Exit with 0 also if "no violation up to N preemptions" is the strongest result
     #[arg(long)]
     accept_bounded: bool,
 
-    /// Ask about this client (`ee|dd`), of the file or not; may be given several times
+    /// Check a library with this client instead of the clients in the file; repeatable. `ee|dd`
+    /// means: one thread calls operation `e` twice, another thread calls `d` twice
     #[arg(long, value_name = "TEXT")]
     client: Vec<String>,
 
-    /// Write every run that is not sequentially consistent into this directory, for `fencepost replay`
+    /// Write every run that is not sequentially consistent into this directory; `fencepost replay`
+    /// reads it
     #[arg(long, value_name = "DIR")]
     trace_dir: Option<PathBuf>,
 
-    /// Keep what was explored in this file, and go on from there; takes one program and one model
+    /// Save an unfinished exploration to this file, and continue it if the file exists; requires
+    /// exactly one program and one model
     #[arg(long, value_name = "FILE", conflicts_with = "infer")]
     resume: Option<PathBuf>,
 
-    /// Show the run of every model, not only of the first
+    /// Show a run for every model that is not robust, not only for the first
     #[arg(long)]
     all_traces: bool,
 
@@ -92,45 +98,48 @@ pub(crate) struct Options {
     search: Search,
 }
 
-/// What `--infer` may place; as for `fencepost infer`.
+/// The options of `--infer`, with the same meaning as for `fencepost infer`.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "With --infer")]
 struct Fences {
-    /// Kinds that may be placed
+    /// Fence kinds to choose from (see `fencepost infer --help`) [default: the kinds that have an
+    /// effect under the model]
     #[arg(long, value_delimiter = ',', value_parser = parse_kind, value_name = "KIND,...")]
     #[arg(requires = "infer")]
-    fences: Vec<Dish>,
+    fences: Vec<FenceKind>,
 
-    /// What kinds cost
+    /// Costs of fence kinds, from 1 to 1000 [default: full=5, store_load=4, drain=3, others 2]
     #[arg(long, value_delimiter = ',', value_parser = parse_cost, value_name = "KIND=N,...")]
     #[arg(requires = "infer")]
-    cost: Vec<(Dish, u32)>,
+    cost: Vec<(FenceKind, u32)>,
 
-    /// List every cheapest placement
+    /// List all placements of lowest cost, not only one
     #[arg(long, requires = "infer")]
     all: bool,
 
-    /// Reconsider the fences that the program has, too
+    /// Also reconsider the fences that are already in the program: remove or weaken those not
+    /// needed
     #[arg(long, requires = "infer")]
     from_scratch: bool,
 
-    /// Write the fences into the file
+    /// Write the fences into the program file itself
     #[arg(long, short, requires = "infer")]
     write: bool,
 
-    /// Write the program with its fences into this file
+    /// Write the program with its fences to this file
     #[arg(long, short, value_name = "FILE", conflicts_with = "write", requires = "infer")]
     output: Option<PathBuf>,
 
-    /// Show how the answer was found
+    /// Show how the answer was found: each placement tried, and the constraint learned from each
+    /// violation
     #[arg(long, requires = "infer")]
     explain: bool,
 }
 
-/// Asks about every program and model.
+/// Checks robustness of every program under every model.
 pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
     if options.preemptions.is_some() && options.engine == By::Attack {
-        output.error("--preemptions is for --engine stateless; an attack has no such bound");
+        output.error("--preemptions cannot be combined with --engine attack");
         return Exit::Unusable;
     }
     if options.infer {
@@ -138,11 +147,11 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
     }
     if let Some(path) = &options.resume {
         if options.files.len() > 1 || options.model.len() > 1 {
-            output.error("--resume is about one program and one model");
+            output.error("--resume requires exactly one program and one model");
             return Exit::Unusable;
         }
         if options.preemptions.is_some() || options.engine == By::Attack {
-            output.error("--resume is for --engine stateless, without --preemptions");
+            output.error("--resume requires --engine stateless or auto, without --preemptions");
             return Exit::Unusable;
         }
         return resume::run(
@@ -154,17 +163,17 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
         );
     }
     let by = match (options.preemptions, options.engine) {
-        (Some(most), _) => RobustBy::Preemptions(most),
-        (None, By::Auto) => RobustBy::Auto,
-        (None, By::Stateless) => RobustBy::Stateless,
-        (None, By::Attack) => RobustBy::Attack,
+        (Some(most), _) => RobustMethod::Preemptions(most),
+        (None, By::Auto) => RobustMethod::Auto,
+        (None, By::Stateless) => RobustMethod::Stateless,
+        (None, By::Attack) => RobustMethod::Attack,
     };
-    let engine = Robust { by };
+    let engine = Robust { method: by };
     check::run_with(&options.batch(), &options.search, &engine, None, output)
 }
 
 impl Options {
-    /// What `check` does with another engine.
+    /// Returns the batch for `check`.
     fn batch(&self) -> Batch {
         Batch {
             files: self.files.clone(),
@@ -180,14 +189,14 @@ impl Options {
     }
 }
 
-/// Looks for fences.
+/// Infers fences that make the program robust.
 fn run_infer(options: &Options, output: &mut Output) -> Exit {
     let ([file], [model]) = (&options.files[..], &options.model[..]) else {
-        output.error("--infer is about one program and one model: choose the model with --model");
+        output.error("--infer requires exactly one program and one model");
         return Exit::Unusable;
     };
     if options.preemptions.is_some() || options.engine != By::Auto {
-        output.error("--infer chooses how to look by itself: leave out --engine and --preemptions");
+        output.error("--infer cannot be combined with --engine or --preemptions");
         return Exit::Unusable;
     }
     let fences = &options.fences;

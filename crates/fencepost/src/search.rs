@@ -1,7 +1,7 @@
-//! What a search may use, and how it is stopped and watched.
+//! Limits, cancellation and observation of a search.
 //!
-//! Engines know neither a clock nor a terminal: they get limits and a flag that cancels them. This module raises
-//! the flag when the time is over, and lets an observer look at the progress meanwhile.
+//! Engines access neither the clock nor the terminal. They get limits and a cancellation flag. This
+//! module sets the flag when the time limit is reached, and calls an observer in the meantime.
 
 use fencepost_engines::{Budget, Settings};
 use fencepost_search::{Cancel, Progress};
@@ -9,10 +9,10 @@ use std::num::NonZeroUsize;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How often an observer is called.
+/// The interval between two calls of an observer.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Limits and settings of a request. All have defaults: no limit on time, one thread, all reductions.
+/// Limits and settings of a request. The defaults are: no limits, one thread, all reductions.
 ///
 /// ```
 /// use fencepost::SearchOptions;
@@ -24,42 +24,42 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct SearchOptions {
-    /// Wall-clock time for each program and model.
+    /// The limit on wall-clock time for each program and model.
     pub time: Option<Duration>,
     /// The settings of the engines.
     pub settings: Settings,
 }
 
 impl SearchOptions {
-    /// Stops after this time, for each program and model.
+    /// Sets the time limit for each program and model.
     #[must_use]
     pub fn time_limit(mut self, time: Duration) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// Stops when a search holds about so many bytes.
+    /// Sets the approximate memory limit of a search, in bytes.
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.settings.limits.bytes = bytes;
         self
     }
 
-    /// Stops when about so many states are stored.
+    /// Sets the approximate limit on stored states.
     #[must_use]
     pub fn max_states(mut self, states: u64) -> Self {
         self.settings.limits.states = states;
         self
     }
 
-    /// Searches with so many threads; 0 counts as 1. The answer does not depend on it.
+    /// Sets the number of search threads; 0 counts as 1. The answer does not depend on it.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.settings.threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
         self
     }
 
-    /// The largest bound on pending accesses to try.
+    /// Sets the largest bound on pending accesses to try.
     #[must_use]
     pub fn max_buffer(mut self, bound: u32) -> Self {
         self.settings.max_buffer = Some(bound);
@@ -67,21 +67,21 @@ impl SearchOptions {
     }
 }
 
-/// Someone who watches a search.
+/// An observer of the progress of a search.
 pub trait Observer: Sync {
-    /// Called about ten times a second while a search runs.
+    /// Called about ten times per second while a search runs.
     fn tick(&self, progress: &Progress, elapsed: Duration);
 
     /// Called when the search has ended.
     fn done(&self) {}
 }
 
-/// Nobody watches.
+/// The observer that does nothing.
 impl Observer for () {
     fn tick(&self, _: &Progress, _: Duration) {}
 }
 
-/// Runs a search within its time. Returns how long it took.
+/// Runs a search within a time limit. Returns its result and its duration.
 pub fn run_within<T>(
     time: Option<Duration>,
     cancel: &Cancel,
@@ -92,14 +92,14 @@ pub fn run_within<T>(
     let started = Instant::now();
     let result = std::thread::scope(|scope| {
         let (done, finished) = channel::<()>();
-        // The watcher ends when `done` is dropped, also by a panic, and the scope waits for it: a late alarm
-        // cannot meet the next search.
+        // This thread ends when `done` is dropped, also after a panic. The scope waits for the
+        // thread, so a late time-out cannot cancel the next search.
         scope.spawn(|| {
             let finished = finished;
             loop {
                 let left = time.map(|time| time.saturating_sub(started.elapsed()));
                 if left == Some(Duration::ZERO) {
-                    cancel.time_is_over();
+                    cancel.time_out();
                 }
                 let wait = match left {
                     Some(left) if left > Duration::ZERO => left.min(TICK),
@@ -116,6 +116,6 @@ pub fn run_within<T>(
         drop(done);
         result
     });
-    cancel.reset_time();
+    cancel.clear_time_out();
     (result, started.elapsed())
 }

@@ -1,4 +1,4 @@
-//! The clock, Ctrl-C and progress around a search.
+//! Time limit, Ctrl-C and progress bar of a search.
 
 use fencepost::{Observer, SearchOptions, run_within};
 use fencepost_engines::{Budget, Settings};
@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::args::Search;
 use crate::memory_size::default_limit;
 
-/// One run of the program, with everything that can end a search from outside.
+/// One run of the binary: its cancellation flag, its time limit, and whether it shows progress.
 pub(crate) struct Session {
     cancel: Arc<Cancel>,
     time: Option<Duration>,
@@ -22,40 +22,40 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Listens to Ctrl-C from now on: the first ends the search, the second the program.
+    /// Installs a Ctrl-C handler: the first Ctrl-C cancels the search, the second one exits.
     pub(crate) fn new(search: &Search, quiet: bool) -> Self {
         let cancel = Arc::new(Cancel::default());
-        let asked = AtomicBool::new(false);
-        let to_stop = Arc::clone(&cancel);
-        // Where no handler can be set, Ctrl-C ends the program at once: no partial answer, no harm.
+        let interrupted = AtomicBool::new(false);
+        let cancel_on_signal = Arc::clone(&cancel);
+        // If no handler can be installed, Ctrl-C exits at once without a partial answer.
         let _ = ctrlc::set_handler(move || {
-            if asked.swap(true, Ordering::Relaxed) {
+            if interrupted.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
-            to_stop.interrupt();
+            cancel_on_signal.interrupt();
             let _ = std::io::stderr()
-                .write_all(b"\ninterrupted: finishing; once more to quit at once\n");
+                .write_all(b"\ninterrupted: stopping; press Ctrl-C again to quit at once\n");
         });
         let time = (search.time > 0.0).then(|| Duration::from_secs_f64(search.time));
         Session { cancel, time, progress: !quiet && std::io::stderr().is_terminal() }
     }
 
-    /// Whether the user wants to stop.
+    /// Whether the user has pressed Ctrl-C.
     pub(crate) fn interrupted(&self) -> bool {
-        self.cancel.raised() == Some(fencepost_search::Stop::Interrupted)
+        self.cancel.reason() == Some(fencepost_search::Stop::Interrupted)
     }
 
-    /// What ends all searches.
+    /// Returns the flag that cancels all searches.
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
-    /// How long a search may take.
+    /// Returns the time limit of one search.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.time
     }
 
-    /// Limits and settings for requests.
+    /// Returns the limits and settings for library requests.
     pub(crate) fn options(&self, search: &Search) -> SearchOptions {
         let mut options = SearchOptions::default();
         options.time = self.time;
@@ -63,34 +63,35 @@ impl Session {
         options
     }
 
-    /// Runs a search within its time, showing how far it is. Returns how long it took, in seconds.
+    /// Runs a search within the time limit and shows its progress. Returns its result and its
+    /// duration in seconds.
     pub(crate) fn run<T>(&self, what: &str, search: impl FnOnce(Budget<'_>) -> T) -> (T, f64) {
-        let (result, time) = run_within(self.time, &self.cancel, &self.watch(what), search);
+        let (result, time) = run_within(self.time, &self.cancel, &self.observer(what), search);
         (result, time.as_secs_f64())
     }
 
-    /// Shows how far a search is.
-    pub(crate) fn watch(&self, what: &str) -> Watch {
-        Watch(self.bar(what))
+    /// Returns an observer that shows the progress of a search.
+    pub(crate) fn observer(&self, what: &str) -> ProgressObserver {
+        ProgressObserver(self.bar(what))
     }
 
-    /// Where progress is shown.
+    /// Returns a progress bar with this title, hidden if no progress is shown.
     pub(crate) fn bar(&self, what: &str) -> ProgressBar {
         if !self.progress {
             return ProgressBar::hidden();
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{spinner} {prefix}  {msg}");
-        bar.set_style(style.expect("a template of ours"));
+        bar.set_style(style.expect("the template is valid"));
         bar.set_prefix(what.to_string());
         bar
     }
 }
 
-/// A progress bar that watches a search.
-pub(crate) struct Watch(ProgressBar);
+/// Shows the progress of a search in a progress bar.
+pub(crate) struct ProgressObserver(ProgressBar);
 
-impl Observer for Watch {
+impl Observer for ProgressObserver {
     fn tick(&self, progress: &Progress, elapsed: Duration) {
         show(&self.0, progress, elapsed);
     }
@@ -105,7 +106,7 @@ fn show(bar: &ProgressBar, progress: &Progress, elapsed: Duration) {
     let depth = progress.depth.load(Ordering::Relaxed);
     let seconds = elapsed.as_secs_f64();
     let parts = progress.parts.load(Ordering::Relaxed);
-    // The rate means nothing where one search follows another.
+    // The rate is meaningless for a sequence of searches.
     let about = if parts > 0 {
         let done = progress.done.load(Ordering::Relaxed).min(parts);
         format!("{done} of {parts} searches  {seconds:.0} s  {} states", count(states))
@@ -117,7 +118,7 @@ fn show(bar: &ProgressBar, progress: &Progress, elapsed: Duration) {
     bar.tick();
 }
 
-/// How an engine goes about it.
+/// Converts the search options of the command line to engine settings.
 pub(crate) fn settings(search: &Search) -> Settings {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     Settings {

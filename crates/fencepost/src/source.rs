@@ -1,4 +1,4 @@
-//! Source texts, parsed and lowered.
+//! Source texts and the programs they lower to.
 
 use fencepost_frontends::{Frontend, Request, by_extension};
 use fencepost_ir::{Diagnostics, Problem, Span};
@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-/// A source text without errors, and the programs that it describes.
+/// A source text without errors, and its programs.
 ///
-/// A text describes one program, or one for each client of the library in it.
+/// A source has one program. A library has one program for each of its clients.
 ///
 /// ```
 /// use fencepost::Source;
@@ -36,13 +36,13 @@ impl fmt::Debug for Source {
     }
 }
 
-/// Why a text is not a source.
+/// The reason why a text is not a source.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The name does not tell the language.
+    /// The file extension is not that of a known language.
     UnknownLanguage {
-        /// The name.
+        /// The name of the source.
         name: String,
     },
     /// The text has errors.
@@ -52,7 +52,7 @@ pub enum SourceError {
 /// A text with errors.
 #[derive(Clone, Debug)]
 pub struct InvalidSource {
-    /// What the reader calls the text.
+    /// The name of the source, for messages.
     pub name: String,
     /// The text.
     pub text: String,
@@ -61,7 +61,7 @@ pub struct InvalidSource {
 }
 
 impl SourceError {
-    /// The diagnostics, if the text was read.
+    /// Returns the diagnostics, if the text was parsed.
     pub fn diagnostics(&self) -> Option<&Diagnostics> {
         match self {
             SourceError::UnknownLanguage { .. } => None,
@@ -75,7 +75,7 @@ impl fmt::Display for SourceError {
         match self {
             SourceError::UnknownLanguage { name } => write!(
                 f,
-                "cannot tell the language of {name}: its name does not end in .fp or .litmus"
+                "{name} has an unknown language: the file name must end in .fp or .litmus"
             ),
             SourceError::Invalid(InvalidSource { name, text, diagnostics }) => {
                 f.write_str(render(diagnostics, name, text, Paint::Plain).trim_end())
@@ -86,29 +86,29 @@ impl fmt::Display for SourceError {
 
 impl std::error::Error for SourceError {}
 
-/// How a text is lowered.
+/// Options of lowering.
 #[derive(Clone, Debug, Default)]
 pub struct Lowering {
     /// Clients of a library to use instead of those in the text.
     pub clients: Vec<String>,
-    /// Mark the places where fences may be put, as repairs need them.
+    /// Whether to mark the places where fences can be put, for repairs.
     pub places: bool,
 }
 
 impl Source {
-    /// Parses a text. The end of the name tells the language: `.fp` or `.litmus`.
+    /// Parses a text. The extension of the name determines the language: `.fp` or `.litmus`.
     pub fn parse(name: &str, text: &str) -> Result<Source, SourceError> {
         Source::parse_with(name, text, Lowering::default())
     }
 
-    /// The same, lowered in a special way.
+    /// Parses a text as [`Source::parse`] does, with options for lowering.
     pub fn parse_with(name: &str, text: &str, lowering: Lowering) -> Result<Source, SourceError> {
         let unknown = || SourceError::UnknownLanguage { name: name.into() };
         let frontend = language(name).ok_or_else(unknown)?;
-        Source::lowered(name, text.into(), frontend, lowering, Diagnostics::new())
+        Source::lower(name, text.into(), frontend, lowering, Diagnostics::new())
     }
 
-    /// The same for bytes that may not be UTF-8 text, in the language that a file extension stands for.
+    /// Parses bytes, which may be invalid UTF-8, in the language of a file extension.
     pub fn from_bytes(
         name: &str,
         bytes: &[u8],
@@ -119,10 +119,10 @@ impl Source {
         let frontend = by_extension(extension).ok_or_else(unknown)?;
         let mut diagnostics = Diagnostics::new();
         let text = decode(bytes, &mut diagnostics);
-        Source::lowered(name, text, frontend, lowering, diagnostics)
+        Source::lower(name, text, frontend, lowering, diagnostics)
     }
 
-    fn lowered(
+    fn lower(
         name: &str,
         text: String,
         frontend: &'static dyn Frontend,
@@ -151,60 +151,59 @@ impl Source {
         }
     }
 
-    /// What the reader calls it.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The programs that it describes, with their properties.
+    /// Returns the programs with their properties.
     pub fn programs(&self) -> &[Problem] {
         &self.programs
     }
 
-    /// What the front end warns about.
+    /// Returns the warnings of the front end.
     pub fn warnings(&self) -> &Diagnostics {
         &self.warnings
     }
 
-    /// The language.
+    /// Returns the front end of the language.
     pub fn frontend(&self) -> &'static dyn Frontend {
         self.frontend
     }
 
-    /// Whether it is a litmus test.
+    /// Whether the source is a litmus test.
     pub fn is_litmus(&self) -> bool {
         self.frontend.name() == "litmus"
     }
 
-    /// The clients that were asked for instead of those in the text.
+    /// Returns the clients that replace those in the text, if any.
     pub fn clients(&self) -> &[String] {
         &self.clients
     }
 
-    /// The source with the places for fences marked.
+    /// Returns the source with the places for fences marked.
     pub(crate) fn with_places(&self) -> Cow<'_, Source> {
         if self.has_places {
             return Cow::Borrowed(self);
         }
         let lowering = Lowering { clients: self.clients.clone(), places: true };
         let text = self.text.clone();
-        let lowered =
-            Source::lowered(&self.name, text, self.frontend, lowering, Diagnostics::new());
-        Cow::Owned(lowered.expect("places for fences do not change whether a text is valid"))
+        let lowered = Source::lower(&self.name, text, self.frontend, lowering, Diagnostics::new());
+        Cow::Owned(lowered.expect("marking places does not make a text invalid"))
     }
 }
 
-/// The front end of a file name.
+/// Returns the front end for a file name.
 fn language(name: &str) -> Option<&'static dyn Frontend> {
     by_extension(Path::new(name).extension()?.to_str()?)
 }
 
-/// The text of bytes; what is not UTF-8 is replaced and reported.
+/// Decodes UTF-8. Invalid bytes are replaced and reported.
 pub fn decode(bytes: &[u8], diagnostics: &mut Diagnostics) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
@@ -216,7 +215,7 @@ pub fn decode(bytes: &[u8], diagnostics: &mut Diagnostics) -> String {
             let span = Span { start, end: start + 1, line, column };
             diagnostics
                 .error("FP0001", span, "the file is not UTF-8 text")
-                .label("these bytes mean nothing")
+                .label("invalid bytes")
                 .hint("save the file with the encoding UTF-8");
             String::from_utf8_lossy(bytes).into_owned()
         }

@@ -1,11 +1,11 @@
-//! SPIN as an engine: the translation is written as Promela, searched by the verifier that SPIN makes, and a trail is
-//! read as a run of the program.
+//! SPIN as an engine. The translated program is written as Promela, the verifier that SPIN
+//! generates searches it, and an error trail becomes a run of the original program.
 
-mod workshop;
+mod temp_build;
 
 use crate::requests::translate::simulation::{Simulation, simulate};
-use fencepost_engines::translate::{Reported, lift, lift_witness, retrace};
-use fencepost_engines::verdict::{Explored, Findings, Met, judge};
+use fencepost_engines::translate::{ReportedStep, lift, lift_witness, trace_from_reported_steps};
+use fencepost_engines::verdict::{Explored, Findings, ReplayResult, judge};
 use fencepost_engines::{
     self as engines, Answer, Bound, Budget, Decider, Engine, Evidence, Settings, Statistics, Task,
     Verdict, Witness,
@@ -22,80 +22,80 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
-use workshop::{Failed, Said, Workshop, is_installed};
+use temp_build::{TempBuild, ToolError, ToolOutput, is_installed};
 
-/// The file that the model is in.
+/// The file name of the Promela model.
 const MODEL: &str = "model.pml";
 
-/// How long paths may become; the second number is for those that are longer.
+/// The depth limits of the search; the second one is used if the first one is reached.
 const DEPTHS: [u32; 2] = [1_000_000, 20_000_000];
 
 /// SPIN as an engine.
 #[derive(Debug)]
 pub struct Spin {
     simulation: Simulation,
-    /// What kept it from answering.
+    /// The message of the last failure.
     failure: Mutex<Option<String>>,
 }
 
-/// An outside program that is not installed.
+/// An external program that is not installed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MissingTool {
     program: &'static str,
-    what: &'static str,
+    advice: &'static str,
 }
 
 impl fmt::Display for MissingTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MissingTool { program, what } = self;
-        write!(f, "`{program}` is not installed: {what}, or write the model with --to promela")
+        let MissingTool { program, advice } = self;
+        write!(f, "`{program}` is not installed: {advice}, or write the model with --to promela")
     }
 }
 
 impl std::error::Error for MissingTool {}
 
-/// Why there is no answer.
-enum Stuck {
-    /// Something stopped it.
+/// The reason why there is no verdict.
+enum SpinError {
+    /// A limit or a cancellation stopped the search.
     Stopped(Stop),
-    /// It cannot be asked.
+    /// SPIN cannot run on the program.
     Broken(String),
 }
 
-impl From<Failed> for Stuck {
-    fn from(failed: Failed) -> Self {
-        match failed {
-            Failed::Stopped(stop) => Stuck::Stopped(stop),
-            Failed::Broken(message) => Stuck::Broken(message),
+impl From<ToolError> for SpinError {
+    fn from(error: ToolError) -> Self {
+        match error {
+            ToolError::Stopped(stop) => SpinError::Stopped(stop),
+            ToolError::Broken(message) => SpinError::Broken(message),
         }
     }
 }
 
 impl Spin {
-    /// SPIN, if it is there.
+    /// Creates the engine, if SPIN and a C compiler are installed.
     pub fn new(simulation: Simulation) -> Result<Self, MissingTool> {
-        for (program, what) in [
+        for (program, advice) in [
             ("spin", "install it (on Debian and Ubuntu: `apt install spin`)"),
             ("cc", "SPIN needs a C compiler (on Debian and Ubuntu: `apt install gcc`)"),
         ] {
             if !is_installed(program) {
-                return Err(MissingTool { program, what });
+                return Err(MissingTool { program, advice });
             }
         }
         Ok(Spin { simulation, failure: Mutex::new(None) })
     }
 
-    /// What kept it from answering, if anything did.
+    /// Returns the message of the last failure.
     pub fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What a search without an error has explored.
+    /// Returns the coverage of a search that finds no error.
     fn explored(&self) -> Explored {
         match self.simulation {
             Simulation::Plain => Explored::Everything,
             Simulation::Contexts(_, bound) => Explored::Within(Bound::Contexts(bound)),
-            Simulation::Buffers(_, room) => Explored::Within(Bound::BuffersUpTo(room)),
+            Simulation::Buffers(_, capacity) => Explored::Within(Bound::BuffersUpTo(capacity)),
         }
     }
 }
@@ -107,11 +107,11 @@ impl Engine for Spin {
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         let mut statistics = Statistics::default();
-        let asking = Asking { spin: self, task, settings, budget };
-        let verdict = asking.ask(&mut statistics).unwrap_or_else(|stuck| {
-            let explored = match stuck {
-                Stuck::Stopped(stop) => Explored::UntilLimit(stop),
-                Stuck::Broken(message) => {
+        let query = Query { spin: self, task, settings, budget };
+        let verdict = query.run(&mut statistics).unwrap_or_else(|error| {
+            let explored = match error {
+                SpinError::Stopped(stop) => Explored::UntilLimit(stop),
+                SpinError::Broken(message) => {
                     let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
                     *failure = Some(message);
                     Explored::Unsupported(engines::Unsupported::Tool)
@@ -130,52 +130,54 @@ impl Engine for Spin {
             statistics,
             outcomes: BTreeSet::new(),
             outcomes_complete: false,
-            by: Decider::Spin,
-            suspect: None,
+            decider: Decider::Spin,
+            spurious_run: None,
             growing: None,
         }
     }
 
-    /// SPIN does not tell final states.
+    /// Returns no outcomes, because SPIN does not report final states.
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         self.run(task, settings, budget)
     }
 }
 
-/// What a trail shows.
+/// A trail of SPIN as a run of the program.
 enum Trail {
     Violation(Box<Evidence>),
     Witness(Box<Witness>),
 }
 
-/// One question.
-struct Asking<'a> {
+/// The program to check, with settings and budget.
+struct Query<'a> {
     spin: &'a Spin,
     task: Task<'a>,
     settings: Settings,
     budget: Budget<'a>,
 }
 
-impl Asking<'_> {
-    fn ask(&self, statistics: &mut Statistics) -> Result<Verdict, Stuck> {
-        let unsupported = |why: Unsupported| Stuck::Broken(why.to_string());
+impl Query<'_> {
+    fn run(&self, statistics: &mut Statistics) -> Result<Verdict, SpinError> {
+        let unsupported = |reason: Unsupported| SpinError::Broken(reason.to_string());
         let translation =
             simulate(self.task.problem, self.spin.simulation, false).map_err(unsupported)?;
         let line = |span: Span| (span.line > 0).then_some(span.line);
         let export = Export { problem: &translation.problem, about: &[], line: &line };
         let model = promela(&export).map_err(unsupported)?;
-        let workshop =
-            Workshop::new().map_err(|error| Stuck::Broken(format!("no place to work: {error}")))?;
-        workshop.write(MODEL, &model.text)?;
-        // Each `final exists` has its error left out when its witness is found.
+        let build = TempBuild::new().map_err(|error| {
+            SpinError::Broken(format!("cannot create a temporary directory: {error}"))
+        })?;
+        build.write(MODEL, &model.text)?;
+        // The model reports an error for each `final exists` that is reached. After a witness is
+        // found, a definition disables its error.
         let conditions = self.task.problem.sometimes.len();
-        let mut found: Vec<Option<Met<Witness>>> = vec![None; conditions];
+        let mut found: Vec<Option<ReplayResult<Witness>>> = vec![None; conditions];
         loop {
-            let left_out: Vec<String> = (model.witnesses.iter())
+            let disabled: Vec<String> = (model.witnesses.iter())
                 .filter(|(_, at, _)| found[*at].is_some())
                 .map(|(_, _, name)| format!("-D{name}=1"))
                 .collect();
-            let report = self.verify(&workshop, &model, &left_out)?;
+            let report = self.verify(&build, &model, &disabled)?;
             statistics.states += report.states;
             statistics.transitions += report.transitions;
             statistics.depth = statistics.depth.max(report.depth as u32);
@@ -184,10 +186,10 @@ impl Asking<'_> {
             if report.errors == 0 {
                 return match report.incomplete {
                     Some(words) if words.contains("memory") || words.contains("MEMLIM") => {
-                        Err(Stuck::Stopped(Stop::Memory))
+                        Err(SpinError::Stopped(Stop::Memory))
                     }
-                    Some(words) if words.contains("depth") => Err(Stuck::Stopped(Stop::Depth)),
-                    Some(words) => Err(Stuck::Broken(format!("SPIN: {words}"))),
+                    Some(words) if words.contains("depth") => Err(SpinError::Stopped(Stop::Depth)),
+                    Some(words) => Err(SpinError::Broken(format!("SPIN: {words}"))),
                     None => Ok(judge(Findings {
                         fidelity: Fidelity::Exact,
                         explored: self.spin.explored(),
@@ -196,38 +198,38 @@ impl Asking<'_> {
                     })),
                 };
             }
-            match self.trail(&workshop, &model, &translation, &left_out)? {
+            match self.trail(&build, &model, &translation, &disabled)? {
                 Trail::Violation(evidence) => return Ok(judge(Findings::violation(*evidence))),
                 Trail::Witness(witness) => {
                     let at = witness.condition();
-                    found[at] = Some(Met::Replayed(*witness));
+                    found[at] = Some(ReplayResult::Confirmed(*witness));
                 }
             }
         }
     }
 
-    /// Makes a verifier and runs it.
+    /// Generates a verifier, compiles it and runs it.
     fn verify(
         &self,
-        workshop: &Workshop,
+        build: &TempBuild,
         model: &Promela,
-        left_out: &[String],
-    ) -> Result<Report, Stuck> {
-        let mut arguments = left_out.to_vec();
+        disabled: &[String],
+    ) -> Result<Report, SpinError> {
+        let mut arguments = disabled.to_vec();
         arguments.extend(["-a".into(), MODEL.into()]);
-        let made = self.tool(workshop, "spin", &arguments)?;
-        if !made.success || !workshop.has("pan.c") {
-            return Err(Stuck::Broken(format!("SPIN does not take the model: {}", made.text)));
+        let generated = self.tool(build, "spin", &arguments)?;
+        if !generated.success || !build.has("pan.c") {
+            return Err(SpinError::Broken(format!("SPIN rejects the model: {}", generated.text)));
         }
         let megabytes = (self.settings.limits.bytes >> 20).clamp(64, 1 << 20);
         let mut arguments: Vec<String> =
             ["-O2", "-DSAFETY", "-w", "-o", "pan", "pan.c"].map(String::from).into();
         arguments.push(format!("-DMEMLIM={megabytes}"));
-        arguments.push(format!("-DVECTORSZ={}", model.vector));
-        let compiled = self.tool(workshop, "cc", &arguments)?;
+        arguments.push(format!("-DVECTORSZ={}", model.state_vector_bytes));
+        let compiled = self.tool(build, "cc", &arguments)?;
         if !compiled.success {
             let text = compiled.text;
-            return Err(Stuck::Broken(format!("the verifier does not compile: {text}")));
+            return Err(SpinError::Broken(format!("SPIN's verifier does not compile: {text}")));
         }
         let mut report = Report::default();
         for depth in DEPTHS {
@@ -235,34 +237,36 @@ impl Asking<'_> {
             if !model.deadlock_free {
                 arguments.push("-E".into());
             }
-            report = Report::of(&self.tool(workshop, "./pan", &arguments)?.text);
-            let shallow = report.incomplete.as_ref().is_some_and(|why| why.contains("depth"));
-            if report.errors > 0 || !shallow {
+            report = Report::parse(&self.tool(build, "./pan", &arguments)?.text);
+            let too_deep = report.incomplete.as_ref().is_some_and(|why| why.contains("depth"));
+            if report.errors > 0 || !too_deep {
                 break;
             }
         }
         Ok(report)
     }
 
-    /// What the trail shows: a violation, or the witness of a `final exists`.
+    /// Returns the violation, or the witness of a `final exists`, that the trail shows.
     fn trail(
         &self,
-        workshop: &Workshop,
+        build: &TempBuild,
         model: &Promela,
         translation: &Translation,
-        left_out: &[String],
-    ) -> Result<Trail, Stuck> {
-        let mut arguments = left_out.to_vec();
+        disabled: &[String],
+    ) -> Result<Trail, SpinError> {
+        let mut arguments = disabled.to_vec();
         arguments.extend(["-t", "-p", "-T", MODEL].map(String::from));
-        let told = self.tool(workshop, "spin", &arguments)?;
-        let trail = model.trail(&told.text);
-        let witness = model.witnesses.iter().find(|(line, _, _)| trail.fails == Some(*line));
+        let printed = self.tool(build, "spin", &arguments)?;
+        let trail = model.trail(&printed.text);
+        let witness =
+            model.witnesses.iter().find(|(line, _, _)| trail.failed_assertion_line == Some(*line));
         let witness = witness.map(|(_, at, _)| *at);
-        let steps: Vec<Reported> = (trail.steps.into_iter())
+        let steps: Vec<ReportedStep> = (trail.steps.into_iter())
             .filter_map(|step| Some((step.thread?, step.pc, step.choices)))
             .collect();
         let reductions = self.settings.reductions;
-        let trace = retrace(&translation.problem, reductions, &trail.init, &steps);
+        let trace =
+            trace_from_reported_steps(&translation.problem, reductions, &trail.init, &steps);
         let lifted = trace.and_then(|trace| match witness {
             None => {
                 let evidence = lift(self.task, translation, reductions, &trace).ok()?;
@@ -273,16 +277,16 @@ impl Asking<'_> {
                 Some(Trail::Witness(Box::new(witness)))
             }
         });
-        let wrong = || panic!("the trail of SPIN is not a run of the program:\n{}", told.text);
-        Ok(lifted.unwrap_or_else(wrong))
+        let not_a_run = || panic!("SPIN's trail is not a run of the program:\n{}", printed.text);
+        Ok(lifted.unwrap_or_else(not_a_run))
     }
 
     fn tool(
         &self,
-        workshop: &Workshop,
+        build: &TempBuild,
         program: &str,
         arguments: &[String],
-    ) -> Result<Said, Stuck> {
-        Ok(workshop.run(program, arguments, self.budget.cancel)?)
+    ) -> Result<ToolOutput, SpinError> {
+        Ok(build.run(program, arguments, self.budget.cancel)?)
     }
 }

@@ -1,69 +1,71 @@
-//! Files that are written whole or not at all, and the names of files of traces and automata.
+//! Atomic writing of files, and names for trace and automaton files.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Replaces a file: a new one is written beside it and takes its name, so that nobody ever sees half
-/// of it and a full disk leaves the old one alone.
+/// Replaces a file atomically: writes a temporary file in the same directory and renames it. The
+/// old file stays unchanged if writing fails.
 pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     replace_with(path, |file| file.write_all(text))
 }
 
-/// The same for a text that is made piece by piece.
+/// Replaces a file as [`replace`] does, with contents that `fill` writes.
 pub(crate) fn replace_with<T, E: From<io::Error>>(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<fs::File>) -> Result<T, E>,
 ) -> Result<T, E> {
-    // Through a link, the file it leads to.
+    // Replace the target of a link, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    // A device or a pipe is written to; it must stay what it is.
+    // A device or a pipe cannot be replaced; write to it.
     if fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         let mut file = BufWriter::new(fs::OpenOptions::new().write(true).open(&path)?);
-        let made = fill(&mut file)?;
+        let result = fill(&mut file)?;
         file.flush()?;
-        return Ok(made);
+        return Ok(result);
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = written(&beside, fill).and_then(|made| {
+    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let written = write_synced(&temporary, fill).and_then(|result| {
         if let Ok(old) = fs::metadata(&path) {
-            fs::set_permissions(&beside, old.permissions())?;
+            fs::set_permissions(&temporary, old.permissions())?;
         }
-        fs::rename(&beside, &path)?;
-        Ok(made)
+        fs::rename(&temporary, &path)?;
+        Ok(result)
     });
     if written.is_err() {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&temporary);
     }
     written
 }
 
-fn written<T, E: From<io::Error>>(
+/// Creates a file and waits until its contents are on disk.
+fn write_synced<T, E: From<io::Error>>(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<fs::File>) -> Result<T, E>,
 ) -> Result<T, E> {
     let mut file = BufWriter::new(fs::File::create(path)?);
-    let made = fill(&mut file)?;
+    let result = fill(&mut file)?;
     file.flush()?;
     file.get_ref().sync_all()?;
-    Ok(made)
+    Ok(result)
 }
 
-/// Names for the files of one run: `peterson0-pso.trace.json`, each given once.
+/// Unique file names, such as `peterson0-pso.trace.json`.
 #[derive(Default)]
 pub(crate) struct TraceNames {
-    given: BTreeSet<String>,
+    used: BTreeSet<String>,
 }
 
 impl TraceNames {
-    /// A name for the trace of a program (and client) under a model, in a directory.
+    /// Returns a path for the trace of a program (and client) under a model.
     pub(crate) fn name(&mut self, dir: &Path, source: &str, client: &str, model: &str) -> PathBuf {
         self.numbered(dir, source, &[client, model], "trace.json")
     }
 
-    /// A name made of these parts; if it was given before, with a number.
+    /// Returns a path with a name that consists of these parts, and a number if the name is already
+    /// used.
     pub(crate) fn numbered(
         &mut self,
         dir: &Path,
@@ -72,12 +74,12 @@ impl TraceNames {
         extension: &str,
     ) -> PathBuf {
         let stem = Path::new(source).file_stem().unwrap_or_default().to_string_lossy();
-        let parts = [&*stem].into_iter().chain(parts.iter().copied()).map(plain);
+        let parts = [&*stem].into_iter().chain(parts.iter().copied()).map(safe_name);
         let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
         let base = parts.join("-");
         let mut name = format!("{base}.{extension}");
         let mut number = 1;
-        while !self.given.insert(name.clone()) {
+        while !self.used.insert(name.clone()) {
             number += 1;
             name = format!("{base}-{number}.{extension}");
         }
@@ -85,10 +87,10 @@ impl TraceNames {
     }
 }
 
-/// Only characters that need no care in a shell or a file system.
-fn plain(text: &str) -> String {
-    let keep = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let text: String = text.chars().map(|c| if keep(c) { c } else { '_' }).collect();
+/// Replaces characters that are special in a shell or a file system.
+fn safe_name(text: &str) -> String {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let text: String = text.chars().map(|c| if is_safe(c) { c } else { '_' }).collect();
     text.trim_matches('_').into()
 }
 
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_trace_gets_a_name_of_its_own() {
+    fn file_names_are_unique() {
         let mut names = TraceNames::default();
         let mut name = |source, client, model| {
             names.name(Path::new("out"), source, client, model).display().to_string()

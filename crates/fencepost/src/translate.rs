@@ -1,10 +1,10 @@
-//! `fencepost translate`: programs for sequentially consistent tools.
+//! `fencepost translate`: translates programs for tools that assume sequential consistency.
 
 use crate::args::{Bounds, Format, Search};
 use crate::check::{self, Batch};
 use crate::exit::{self, Exit};
-use crate::guard::guarded_while;
-use crate::input::{self, InputFile, Unusable};
+use crate::guard::catch_panic_while;
+use crate::input::{self, InputFile, PrintedErrors};
 use crate::output::Output;
 use crate::store::replace;
 use clap::ValueEnum;
@@ -12,82 +12,85 @@ use fencepost::TranslateError;
 use fencepost::requests::translate::simulation::Simulation;
 use fencepost::requests::translate::{Buffers, Translated, simulation};
 use fencepost::spin::Spin;
-use fencepost_models::catalog::Kind;
+use fencepost_models::catalog::ModelKind;
 use std::path::PathBuf;
 
-/// A language.
+/// The language of the translation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Language {
-    /// Ours, to be checked under SC
+    /// Fencepost's own language, to be checked under SC
     Fp,
-    /// SPIN's
+    /// Promela, the language of the model checker SPIN
     Promela,
     /// C11 with POSIX threads, `assert` and `assume`
     C,
-    /// C without threads: they run one after another, and what others do meanwhile is guessed
+    /// Sequential C, for tools without threads: the threads run one after another, and the program
+    /// guesses the effects of the other threads
     CSeq,
-    /// herd's, for X86: straight-line programs only
+    /// The litmus format of herd, for X86: straight-line programs only
     Litmus,
 }
 
-/// A tool that is run on the translation.
+/// A tool to run on the translation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Tool {
-    /// SPIN, with a C compiler; takes Promela
+    /// The model checker SPIN; requires a C compiler and Promela
     Spin,
 }
 
-/// Write a program for tools that know sequential consistency only
+/// Translate a program for tools that support only sequential consistency
 ///
-/// Under TSO or PSO, the translation simulates the store buffers: what it can do under SC is what the
-/// program can do under the model, up to a bound. Under SC, the program is written as it is.
+/// For TSO or PSO, the translation simulates store buffers: its behaviours under SC are those of
+/// the program under the model, up to a bound. For SC, the translation is the program itself.
 #[derive(clap::Args, Debug)]
 #[command(after_help = exit::TRANSLATE_HELP)]
 pub(crate) struct Options {
-    /// The program; `-` is standard input
+    /// The program; `-` means standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The memory model that is simulated: sc (nothing is), tso, pso [default: pso; sc with --to litmus]
+    /// The memory model to simulate: sc (no simulation), tso, pso [default: pso; sc with --to
+    /// litmus]
     #[arg(long)]
     model: Option<String>,
 
-    /// The language to write [default: fp; promela with --run spin]
+    /// The language of the translation [default: fp; promela with --run spin]
     #[arg(long, value_enum, value_name = "LANGUAGE")]
     to: Option<Language>,
 
-    /// Write into this file instead of standard output
+    /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Translate the program of this client (`ee|dd`), of the file or not
+    /// Translate a library with this client, such as `ee|dd`, instead of the clients in the file
     #[arg(long, value_name = "TEXT")]
     client: Option<String>,
 
-    /// Run this tool on the translation, and tell what it says about the program
+    /// Run this tool on the translation and print its verdict about the program
     #[arg(long, value_enum, value_name = "TOOL")]
     run: Option<Tool>,
 
-    /// How to print results
+    /// The output format
     #[arg(long, value_enum, default_value_t, requires = "run", help_heading = "With --run")]
     format: Format,
 
-    /// Let "no violation up to ..." count as success in the exit code
+    /// Exit with 0 also if "no violation up to ..." is the strongest result
     #[arg(long, requires = "run", help_heading = "With --run")]
     accept_bounded: bool,
 
-    /// Write the trace of a violation into this directory, for `fencepost replay`
+    /// Write the trace of a violation into this directory; `fencepost replay` reads it
     #[arg(long, value_name = "DIR", requires = "run", help_heading = "With --run")]
     trace_dir: Option<PathBuf>,
 
-    /// Say nothing about the translation; with --run, print the verdict only
+    /// Do not print the size of the translation; with --run, print only the verdict
     #[arg(long, short)]
     quiet: bool,
 
     #[command(flatten)]
     bound: Bounds,
 
-    /// Write store buffers out, with room for N stores of a thread (under PSO, of a thread to a location)
+    /// Simulate with store buffers in the translated program, each for at most N stores: one buffer
+    /// per thread, and under PSO one per thread and location
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     #[arg(conflicts_with_all = ["contexts", "delay"], help_heading = "Translation")]
     buffers: Option<u32>,
@@ -109,24 +112,25 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
     }
 }
 
-/// The error is what to say, or empty when it is said already.
+/// Translates a program. The error is a message to print, or empty if the message is already
+/// printed.
 fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
     let language = match (options.to, options.run) {
         (None, None) => Language::Fp,
         (None | Some(Language::Promela), Some(Tool::Spin)) => Language::Promela,
-        (Some(_), Some(Tool::Spin)) => return Err("--run spin takes --to promela".into()),
+        (Some(_), Some(Tool::Spin)) => return Err("--run spin requires --to promela".into()),
         (Some(language), None) => language,
     };
     let model = input::model(simulated(options))?;
     let given = options.bound.given().or(options.buffers.map(|_| "--buffers"));
-    if let (Kind::Sc, Some(option)) = (model.kind, given) {
-        return Err(format!("{option} is for --model tso and pso; SC has no buffers"));
+    if let (ModelKind::Sc, Some(option)) = (model.kind, given) {
+        return Err(format!("{option} requires --model tso or pso: SC has no store buffers"));
     }
     let buffers = match options.buffers {
-        Some(room) => Buffers::Explicit(room),
+        Some(capacity) => Buffers::Explicit(capacity),
         None => Buffers::Bounded(options.bound.bound()),
     };
-    let buffers = (model.kind != Kind::Sc).then_some(buffers);
+    let buffers = (model.kind != ModelKind::Sc).then_some(buffers);
     let simulation = simulation(&model, buffers).map_err(|error| error.to_string())?;
     if language == Language::Litmus && simulation != Simulation::Plain {
         return Err(TranslateError::LitmusOfSimulation.to_string());
@@ -134,9 +138,9 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
     if options.run.is_none() || options.output.is_some() {
         let file = InputFile::read(&options.file)?;
         let clients: Vec<String> = options.client.iter().cloned().collect();
-        let doing = format!("translating {}", file.name);
-        let translated = guarded_while(doing, || {
-            let source = file.parse(&clients, output).map_err(|Unusable(_)| String::new())?;
+        let task = format!("translating {}", file.name);
+        let translated = catch_panic_while(task, || {
+            let source = file.parse(&clients, output).map_err(|PrintedErrors(_)| String::new())?;
             let mut request = source.translate(model.clone()).to(language.into());
             if let Some(buffers) = buffers {
                 request = request.buffers(buffers);
@@ -151,11 +155,11 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
         match &options.output {
             None => output.print(&text),
             Some(path) => replace(path, text.as_bytes())
-                .map_err(|error| format!("cannot write {}: {error}", input::shown(path)))?,
+                .map_err(|error| format!("cannot write {}: {error}", input::display_path(path)))?,
         }
     }
     match options.run {
-        None => Ok(Exit::Fine),
+        None => Ok(Exit::Success),
         Some(Tool::Spin) => {
             let spin = Spin::new(simulation).map_err(|missing| missing.to_string())?;
             let batch = Batch {
@@ -171,13 +175,13 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
             let exit = check::run_with(&batch, &options.search, &spin, None, output);
             match spin.failure() {
                 None => Ok(exit),
-                Some(message) => Err(format!("{}: {message}", input::shown(&options.file))),
+                Some(message) => Err(format!("{}: {message}", input::display_path(&options.file))),
             }
         }
     }
 }
 
-/// The memory model that is simulated.
+/// Returns the name of the memory model to simulate.
 fn simulated(options: &Options) -> &str {
     let default = if options.to == Some(Language::Litmus) { "sc" } else { "pso" };
     options.model.as_deref().unwrap_or(default)

@@ -1,4 +1,4 @@
-//! `fencepost litmus --format json` has the form that its schema describes.
+//! The output of `fencepost litmus --format json` matches its schema.
 
 use serde_json::Value;
 use std::process::Command;
@@ -13,7 +13,7 @@ fn report(paths: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// Checks the keys, types and words of a value against the part of the schema that describes it.
+/// Checks the keys, types and enum words of a value against a part of the schema.
 fn check(value: &Value, part: &Value, schema: &Value, at: &str) {
     if let Some(reference) = part["$ref"].as_str() {
         let pointer = reference.strip_prefix('#').expect("within the file");
@@ -48,12 +48,12 @@ fn check(value: &Value, part: &Value, schema: &Value, at: &str) {
 }
 
 #[test]
-fn the_schema_describes_reports() {
+fn reports_match_the_schema() {
     let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
     let report = report(&["corpus/x86", "corpus/litmus/SB.fp"]);
     check(&report, &schema, &schema, "report");
     let results = report["results"].as_array().expect("a list");
-    assert!(results.len() > 50, "the corpus is there");
+    assert!(results.len() > 50, "the corpus is complete");
     let unsupported = results.iter().filter(|result| result["unsupported"].is_string());
-    assert_eq!(unsupported.count(), 1, "a program in another language is no test");
+    assert_eq!(unsupported.count(), 1, "a program in another language is not a test");
 }

@@ -1,4 +1,4 @@
-//! All tests of the binary, as one test binary.
+//! All tests of the `fencepost` binary, in one test binary.
 
 mod command_line;
 mod litmus;

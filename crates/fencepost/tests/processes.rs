@@ -1,4 +1,4 @@
-//! The real binary where files, pipes, signals and the environment matter.
+//! Tests of the real binary with files, pipes, signals and environment variables.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,13 +12,13 @@ thread p { data = 1; flag = 1; }
 thread q { if (flag == 1) { d = data; assert(d == 1); } }
 ";
 
-/// A program with more states than anyone can visit in a test.
+/// A program with too many states to visit in a test.
 const ENDLESS: &str = "\
 shared int x[6];
 thread p(i in 0..6) { loop { x[i] = (x[i] + 1) % 100000; r = x[(i + 1) % 6]; x[i] = r % 9999; } }
 ";
 
-/// A directory that goes away with the test.
+/// A temporary directory, removed when dropped.
 struct Dir(PathBuf);
 
 impl Dir {
@@ -58,8 +58,8 @@ fn with_input(args: &[&str], dir: &Path, input: &[u8]) -> Output {
     let mut command = fencepost(args, dir);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the binary runs");
-    child.stdin.take().expect("piped").write_all(input).expect("it reads");
-    child.wait_with_output().expect("it ends")
+    child.stdin.take().expect("piped").write_all(input).expect("the binary reads its input");
+    child.wait_with_output().expect("the binary exits")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -67,11 +67,11 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or_else(|| panic!("ended by a signal: {output:?}"))
+    output.status.code().unwrap_or_else(|| panic!("killed by a signal: {output:?}"))
 }
 
 #[test]
-fn standard_input_is_a_program() {
+fn check_reads_a_program_from_standard_input() {
     let dir = Dir::new("stdin");
     let output = with_input(&["check", "-", "--model", "pso", "-q"], &dir.0, MESSAGE.as_bytes());
     assert_eq!(code(&output), 10);
@@ -82,7 +82,7 @@ fn standard_input_is_a_program() {
 }
 
 #[test]
-fn standard_input_is_a_trace() {
+fn monitor_reads_a_trace_from_standard_input() {
     let dir = Dir::new("trace");
     let line = |thread: u8, op: &str, address: &str| {
         format!("{{\"thread\":{thread},\"op\":\"{op}\",\"address\":\"{address}\"}}\n")
@@ -112,7 +112,7 @@ fn colours_follow_the_environment() {
         command.envs(set.iter().copied());
         text(&command.output().expect("the binary runs").stdout).contains('\u{1b}')
     };
-    assert!(!coloured(&[], &[]), "a pipe is no terminal");
+    assert!(!coloured(&[], &[]), "a pipe is not a terminal");
     assert!(coloured(&[("CLICOLOR_FORCE", "1")], &[]));
     assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], &[]));
     assert!(coloured(&[("NO_COLOR", "1")], &["--color", "always"]));
@@ -120,7 +120,7 @@ fn colours_follow_the_environment() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let dir = Dir::new("pipe");
     for number in 0..50 {
         dir.file(&format!("{number:02}.fp"), MESSAGE);
@@ -129,31 +129,33 @@ fn a_reader_that_goes_away_is_no_error() {
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
     let mut first = [0; 10];
-    child.stdout.take().expect("piped").read_exact(&mut first).expect("it prints");
-    let output = child.wait_with_output().expect("it ends");
+    let mut out = child.stdout.take().expect("piped");
+    out.read_exact(&mut first).expect("the binary prints");
+    drop(out);
+    let output = child.wait_with_output().expect("the binary exits");
     assert_eq!(text(&output.stderr), "");
     assert_eq!(code(&output), 10);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_to_be_full() {
+fn write_errors_are_reported() {
     let dir = Dir::new("full");
     dir.file("m.fp", MESSAGE);
-    let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("linux has it");
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     let mut command = fencepost(&["check", "m.fp", "--model", "sc"], &dir.0);
     let output = command.stdout(full()).output().expect("the binary runs");
     assert_eq!(code(&output), 2);
     assert!(text(&output.stderr).contains("cannot write results"), "{output:?}");
-    // Neither do traces go where there can be none.
+    // The directory for traces cannot be created.
     let output = run(&["check", "m.fp", "--trace-dir", "m.fp/traces", "-q"], &dir.0);
     assert_eq!(code(&output), 2);
     assert!(text(&output.stderr).contains("cannot write the trace"), "{output:?}");
-    assert!(text(&output.stdout).contains("PSO  VIOLATED"), "the verdict is printed all the same");
+    assert!(text(&output.stdout).contains("PSO  VIOLATED"), "the verdict is printed nevertheless");
 }
 
 #[test]
-fn a_wrong_model_is_an_error_in_json_too() {
+fn an_unknown_model_is_an_error_in_the_json_report() {
     let dir = Dir::new("json-model");
     dir.file("m.fp", MESSAGE);
     let output = run(&["check", "m.fp", "--model", "tos", "--format", "json"], &dir.0);
@@ -161,11 +163,11 @@ fn a_wrong_model_is_an_error_in_json_too() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(report["results"], serde_json::json!([]));
     let message = report["errors"][0]["message"].as_str().expect("a message");
-    assert!(message.contains("there is no model `tos`"), "{message}");
+    assert!(message.contains("unknown model `tos`"), "{message}");
 }
 
 #[test]
-fn stored_traces_replay_and_changed_ones_do_not() {
+fn stored_traces_replay_and_changed_traces_do_not() {
     let dir = Dir::new("replay");
     dir.file("m.fp", MESSAGE);
     dir.file("mine.toml", "name = \"mine\"\nrelax = [\"W->W\"]\n");
@@ -174,22 +176,22 @@ fn stored_traces_replay_and_changed_ones_do_not() {
     assert_eq!(code(&output), 10);
     let hint = "replay: fencepost replay out/t/m-pso.trace.json";
     assert!(text(&output.stdout).contains(hint), "{output:?}");
-    fs::remove_file(dir.0.join("m.fp")).expect("the trace does not need it");
+    fs::remove_file(dir.0.join("m.fp")).expect("the file can be removed");
     for model in ["pso", "rmo", "mine"] {
         let name = format!("out/t/m-{model}.trace.json");
         let output = run(&["replay", &name], &dir.0);
         assert_eq!(code(&output), 0, "{output:?}");
-        assert!(text(&output.stdout).contains("every event as recorded"), "{output:?}");
+        assert!(text(&output.stdout).contains("all events as recorded"), "{output:?}");
     }
-    let stored = fs::read_to_string(dir.0.join("out/t/m-pso.trace.json")).expect("it is there");
-    for (from, to, expected, said) in [
+    let stored = fs::read_to_string(dir.0.join("out/t/m-pso.trace.json")).expect("it exists");
+    for (from, to, expected, message) in [
         ("\"value\": \"0\"", "\"value\": \"1\"", 10, "at step 5: recorded `q load data = 1"),
         ("\"internal\": 1", "\"internal\": 0", 10, "at step 3: recorded `p commit flag = 1`"),
-        ("\"internal\": 1", "\"internal\": 7", 10, "at step 3: this step is not possible here"),
+        ("\"internal\": 1", "\"internal\": 7", 10, "at step 3: this step is not enabled"),
         ("data = 1; flag = 1", "flag = 1; data = 1", 10, "at step 1: recorded `p store data"),
-        ("fails in q", "fails in p", 10, "in the end: recorded: assertion"),
-        ("\"kind\": \"pso\"", "\"kind\": \"sc\"", 2, "`relax` is not what"),
-        ("\"name\": \"pso\"", "\"name\": \"sc\"", 2, "another, built-in model"),
+        ("fails in q", "fails in p", 10, "at the end: recorded: assertion"),
+        ("\"kind\": \"pso\"", "\"kind\": \"sc\"", 2, "`relax` does not match"),
+        ("\"name\": \"pso\"", "\"name\": \"sc\"", 2, "different built-in model"),
         ("thread q", "thread q(", 2, "FP0003"),
         ("\"trace_version\": 1", "\"trace_version\": 2", 2, "version 2"),
         ("\"steps\"", "\"stops\"", 2, "damaged"),
@@ -199,7 +201,7 @@ fn stored_traces_replay_and_changed_ones_do_not() {
         let output = run(&["replay", "changed.json"], &dir.0);
         let all = text(&output.stdout) + &text(&output.stderr);
         assert_eq!(code(&output), expected, "{from} -> {to}: {all}");
-        assert!(all.contains(said), "{from} -> {to}: {all}");
+        assert!(all.contains(message), "{from} -> {to}: {all}");
     }
     let output = run(&["replay", "changed.json", "--format", "json"], &dir.0);
     assert_eq!(code(&output), 2);
@@ -209,14 +211,14 @@ fn stored_traces_replay_and_changed_ones_do_not() {
     assert_eq!((&report["replayed"], &report["diverged_at"]), (&false.into(), &4.into()));
 }
 
-/// A program whose buffers can hold any number of stores, with two statements on one line.
+/// A program with unbounded store buffers, and with two statements on one line.
 const FLAGS: &str = "\
 shared bool flag[2];
 thread p(i in 0..2) { loop { flag[i] = true; flag[i] = false; } }
 ";
 
 #[test]
-fn buffers_are_drawn_at_every_statement() {
+fn dot_files_are_written_for_every_statement() {
     let dir = Dir::new("dot");
     dir.file("f.fp", FLAGS);
     let args = ["check", "f.fp", "--engine", "automata", "--dot", "out/d"];
@@ -232,7 +234,7 @@ fn buffers_are_drawn_at_every_statement() {
     ] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
-    let listed = fs::read_dir(dir.0.join("out/d")).expect("it is there");
+    let listed = fs::read_dir(dir.0.join("out/d")).expect("it exists");
     let mut names: Vec<String> = listed
         .map(|file| file.expect("readable").file_name().to_string_lossy().into_owned())
         .collect();
@@ -246,7 +248,7 @@ fn buffers_are_drawn_at_every_statement() {
 }
 
 #[test]
-fn drawn_buffers_are_in_json_and_say_when_they_are_not_all() {
+fn json_has_buffer_contents_and_whether_they_are_complete() {
     let dir = Dir::new("dot-json");
     dir.file("f.fp", FLAGS);
     let args = ["check", "f.fp", "--engine", "automata", "--dot", "d", "--model", "tso"];
@@ -267,11 +269,11 @@ fn drawn_buffers_are_in_json_and_say_when_they_are_not_all() {
         (&false.into(), &"inconclusive".into())
     );
     let output = run(&[&args[..], &["--max-states", "3"]].concat(), &dir.0);
-    assert!(text(&output.stdout).contains("these are the ones met so far"), "{output:?}");
+    assert!(text(&output.stdout).contains("more contents are possible"), "{output:?}");
 }
 
 #[test]
-fn the_same_question_gets_the_same_answer() {
+fn the_number_of_threads_does_not_change_the_report() {
     let dir = Dir::new("same");
     dir.file("m.fp", MESSAGE);
     let json = |threads: &str| {
@@ -294,7 +296,7 @@ fn the_same_question_gets_the_same_answer() {
 }
 
 #[test]
-fn time_is_for_each_question() {
+fn the_time_limit_is_for_each_program_and_model() {
     let dir = Dir::new("time");
     dir.file("endless.fp", ENDLESS);
     dir.file("m.fp", MESSAGE);
@@ -305,12 +307,12 @@ fn time_is_for_each_question() {
     assert_eq!(code(&output), 5, "{output:?}");
     let shown = text(&output.stdout);
     assert_eq!(shown.matches("time limit reached").count(), 2, "{shown}");
-    assert_eq!(shown.matches("verified").count(), 3, "the others are answered: {shown}");
+    assert_eq!(shown.matches("verified").count(), 3, "the others have verdicts: {shown}");
 }
 
 #[cfg(unix)]
 #[test]
-fn an_interruption_gets_the_answer_so_far() {
+fn an_interruption_prints_the_results_so_far() {
     let dir = Dir::new("interrupt");
     dir.file("a.fp", MESSAGE);
     dir.file("endless.fp", ENDLESS);
@@ -321,52 +323,52 @@ fn an_interruption_gets_the_answer_so_far() {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
     let mut out = child.stdout.take().expect("piped");
     let mut shown = Vec::new();
-    // Once the second file is announced, its first question is being answered.
+    // After the name of the second file is printed, its first search is running.
     while !text(&shown).contains("endless.fp") {
         let mut byte = [0];
-        assert_eq!(out.read(&mut byte).expect("it prints"), 1, "{}", text(&shown));
+        assert_eq!(out.read(&mut byte).expect("the binary prints"), 1, "{}", text(&shown));
         shown.push(byte[0]);
     }
     std::thread::sleep(Duration::from_millis(200));
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(sent.expect("kill exists").success());
-    out.read_to_end(&mut shown).expect("it prints");
-    let output = child.wait_with_output().expect("it ends");
+    out.read_to_end(&mut shown).expect("the binary prints");
+    let output = child.wait_with_output().expect("the binary exits");
     let shown = text(&shown);
     assert_eq!(code(&output), 5, "{shown}");
     assert!(
         shown.contains("  SC   inconclusive  interrupted; no violation found so far"),
         "{shown}"
     );
-    assert_eq!(shown.matches("interrupted before it was this one's turn").count(), 3, "{shown}");
+    assert_eq!(shown.matches("not started (interrupted)").count(), 3, "{shown}");
 }
 
 #[test]
-fn formatting_is_in_place_and_only_when_needed() {
+fn fmt_changes_only_unformatted_files_in_place() {
     let dir = Dir::new("fmt");
-    let ugly = "shared int x;thread p{x=1;}\n";
-    let file = dir.file("a.fp", ugly);
+    let unformatted = "shared int x;thread p{x=1;}\n";
+    let file = dir.file("a.fp", unformatted);
     dir.file("wrong.fp", "shared int");
     let output = run(&["fmt", "--check", "a.fp"], &dir.0);
     assert_eq!((code(&output), text(&output.stdout).as_str()), (1, "a.fp\n"));
-    assert_eq!(fs::read_to_string(&file).expect("there"), ugly, "--check changes nothing");
-    let filtered = with_input(&["fmt", "-"], &dir.0, ugly.as_bytes());
+    assert_eq!(fs::read_to_string(&file).expect("a file"), unformatted, "--check changes nothing");
+    let filtered = with_input(&["fmt", "-"], &dir.0, unformatted.as_bytes());
     assert_eq!(code(&filtered), 0);
     let output = run(&["fmt", "a.fp"], &dir.0);
     assert_eq!((code(&output), output.stdout.len()), (0, 0), "{output:?}");
-    let pretty = fs::read_to_string(&file).expect("there");
-    assert_ne!(pretty, ugly);
-    assert_eq!(pretty, text(&filtered.stdout));
+    let formatted = fs::read_to_string(&file).expect("a file");
+    assert_ne!(formatted, unformatted);
+    assert_eq!(formatted, text(&filtered.stdout));
     assert_eq!(code(&run(&["fmt", "--check", "a.fp"], &dir.0)), 0);
     let output = run(&["fmt", "."], &dir.0);
-    assert_eq!(code(&output), 2, "one of them is no program");
-    assert_eq!(fs::read_to_string(dir.0.join("wrong.fp")).expect("there"), "shared int");
-    let names = fs::read_dir(&dir.0).expect("there").count();
-    assert_eq!(names, 2, "nothing is left behind");
+    assert_eq!(code(&output), 2, "one of the files has an error");
+    assert_eq!(fs::read_to_string(dir.0.join("wrong.fp")).expect("a file"), "shared int");
+    let names = fs::read_dir(&dir.0).expect("a directory").count();
+    assert_eq!(names, 2, "no temporary file is left");
 }
 
 #[test]
-fn completions_are_for_shells() {
+fn completions_exist_for_known_shells() {
     let dir = Dir::new("completions");
     for shell in ["bash", "zsh", "fish"] {
         let output = run(&["completions", shell], &dir.0);

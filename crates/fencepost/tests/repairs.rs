@@ -1,4 +1,4 @@
-//! `infer` through the real binary where files, pipes and other commands matter.
+//! Tests of `infer` in the real binary, with files, pipes and other commands.
 
 use serde_json::Value;
 use std::fs;
@@ -42,17 +42,17 @@ operation int get() as g { int r = -1; if (full == 1) r = data; return r; }
 property sequentially_consistent operations;
 ";
 
-/// The buffer grows without end, with or without fences.
+/// A program with an unbounded store buffer, with or without fences.
 const GROWING: &str = "shared int x;\nthread p { loop { x = 1; } }\n";
 
-/// Wrong whatever the model.
+/// A program that is wrong under every model.
 const COUNTING: &str = "\
 shared int x;
 thread p(i in 0..2) { r = x; x = r + 1; }
 final forall x == 2;
 ";
 
-/// A directory that goes away with the test.
+/// A temporary directory, removed when dropped.
 struct Dir(PathBuf);
 
 impl Dir {
@@ -67,7 +67,7 @@ impl Dir {
     }
 
     fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.0.join(name)).expect("it was written")
+        fs::read_to_string(self.0.join(name)).expect("the file exists")
     }
 
     fn run(&self, args: &[&str]) -> Output {
@@ -77,7 +77,7 @@ impl Dir {
     fn with_input(&self, args: &[&str], input: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
         command.args(args).current_dir(&self.0).env("NO_COLOR", "1");
-        given(command, input)
+        run_with_input(command, input)
     }
 }
 
@@ -87,12 +87,12 @@ impl Drop for Dir {
     }
 }
 
-fn given(mut command: Command, input: &str) -> Output {
+fn run_with_input(mut command: Command, input: &str) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the binary runs");
-    // Whoever does not want it closes the pipe.
+    // The process may exit without reading its input.
     let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
-    child.wait_with_output().expect("it ends")
+    child.wait_with_output().expect("the process exits")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -100,25 +100,26 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or_else(|| panic!("ended by a signal: {output:?}"))
+    output.status.code().unwrap_or_else(|| panic!("killed by a signal: {output:?}"))
 }
 
 #[test]
-fn a_repair_is_written_where_it_is_wanted() {
+fn a_repair_is_written_only_on_request() {
     let dir = Dir::new("repair-write");
     dir.file("m.fp", MESSAGE);
     let infer = ["infer", "m.fp", "--model", "pso", "--quiet"];
     let plain = dir.run(&infer);
-    assert_eq!((code(&plain), dir.read("m.fp").as_str()), (0, MESSAGE), "nothing unless asked");
+    assert_eq!((code(&plain), dir.read("m.fp").as_str()), (0, MESSAGE), "nothing is written");
     let output = dir.run(&[&infer[..], &["-o", "out.fp"]].concat());
     assert_eq!(code(&output), 0, "{output:?}");
     assert_eq!((dir.read("m.fp").as_str(), dir.read("out.fp").as_str()), (MESSAGE, REPAIRED));
     assert!(text(&output.stdout).ends_with("written to out.fp\n"), "{output:?}");
     let output = dir.run(&[&infer[..], &["--write"]].concat());
     assert_eq!((code(&output), dir.read("m.fp").as_str()), (0, REPAIRED));
-    // What is right stays as it is, and a copy of it can be had.
+    // A correct program stays unchanged, and `-o` copies it.
     let output = dir.run(&[&infer[..], &["--write"]].concat());
-    assert!(text(&output.stdout).ends_with("nothing to write\n"), "{output:?}");
+    let message = "nothing written: the program is unchanged\n";
+    assert!(text(&output.stdout).ends_with(message), "{output:?}");
     let output = dir.run(&[&infer[..], &["-o", "copy.fp"]].concat());
     assert_eq!((code(&output), dir.read("copy.fp").as_str()), (0, REPAIRED));
     assert_eq!(code(&dir.run(&["check", "out.fp", "--model", "pso", "--quiet"])), 0);
@@ -151,9 +152,9 @@ fn nothing_is_written_without_a_repair() {
 }
 
 #[test]
-fn the_change_is_a_patch() {
+fn the_diff_is_a_valid_patch() {
     if Command::new("patch").arg("-v").output().is_err() {
-        return; // there is no `patch` here to ask
+        return; // `patch` is not installed
     }
     let dir = Dir::new("repair-patch");
     for (name, old, new) in [
@@ -164,14 +165,14 @@ fn the_change_is_a_patch() {
         let output = dir.run(&["infer", name, "--model", "pso"]);
         let mut patch = Command::new("patch");
         patch.args(["-p1", "--binary"]).current_dir(&dir.0);
-        let patched = given(patch, &text(&output.stdout));
+        let patched = run_with_input(patch, &text(&output.stdout));
         assert!(patched.status.success(), "{patched:?}");
         assert_eq!(dir.read(name), new);
     }
 }
 
 #[test]
-fn standard_input_is_a_program_or_a_list_of_clients() {
+fn standard_input_may_be_a_program_or_a_list_of_clients() {
     let dir = Dir::new("repair-stdin");
     let output = dir.with_input(&["infer", "-", "--model", "pso", "-q", "-o", "out.fp"], MESSAGE);
     assert_eq!((code(&output), dir.read("out.fp").as_str()), (0, REPAIRED), "{output:?}");
@@ -192,7 +193,7 @@ fn standard_input_is_a_program_or_a_list_of_clients() {
 }
 
 #[test]
-fn the_same_question_gets_the_same_answer() {
+fn the_number_of_threads_does_not_change_the_answer() {
     let dir = Dir::new("repair-same");
     dir.file("box.fp", &format!("{LIBRARY}client p|gg; client pp|g; client p|pg; client g|g;\n"));
     let answer = |threads: &str| {
@@ -225,26 +226,26 @@ fn stored_traces_replay() {
         assert!(text(&output.stdout).contains(&hint), "{output:?}");
         let output = dir.run(&["replay", &stored]);
         assert_eq!(code(&output), 0, "{output:?}");
-        assert!(text(&output.stdout).contains("every event as recorded"), "{output:?}");
+        assert!(text(&output.stdout).contains("all events as recorded"), "{output:?}");
     }
     let output = dir.run(&["infer", "m.fp", "--model", "pso", "--trace-dir", "m.fp/t"]);
     assert_eq!(code(&output), 2, "{output:?}");
 }
 
 #[test]
-fn what_was_not_tidy_is_not_tidied() {
-    let dir = Dir::new("repair-tidy");
-    let untidy = MESSAGE.replace("  d = data;", "  d=data; // keep my style");
-    dir.file("m.fp", &untidy);
+fn a_repair_keeps_the_formatting_of_the_file() {
+    let dir = Dir::new("repair-format");
+    let unformatted = MESSAGE.replace("  d = data;", "  d=data; // keep my style");
+    dir.file("m.fp", &unformatted);
     let output = dir.run(&["infer", "m.fp", "--model", "pso", "-q", "--write"]);
     assert_eq!(code(&output), 0, "{output:?}");
     let expected = REPAIRED.replace("  d = data;", "  d=data; // keep my style");
     assert_eq!(dir.read("m.fp"), expected);
-    // A line that gets too long is broken as `fmt` breaks it, if the file is as `fmt` writes it.
+    // If the file is formatted as by `fmt`, then so is the repaired file.
     let long =
         "  if (flag == 0) { a_register_of_p = 1; data = a_register_of_p; flag = a_register_of_p; }";
-    let tidy = MESSAGE.replace("  data = 1;\n  flag = 1;", long);
-    dir.file("long.fp", &tidy);
+    let formatted = MESSAGE.replace("  data = 1;\n  flag = 1;", long);
+    dir.file("long.fp", &formatted);
     assert_eq!(code(&dir.run(&["fmt", "--check", "long.fp"])), 0);
     let output = dir.run(&["infer", "long.fp", "--model", "pso", "-q", "--write"]);
     assert_eq!(code(&output), 0, "{output:?}");

@@ -1,4 +1,4 @@
-//! `reproduce` through the real binary: the form of its answer, and that fast rows come out as they should.
+//! Tests of `reproduce` in the real binary: the format of its report, and the results of fast rows.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -31,14 +31,14 @@ fn required(schema: &Value) -> BTreeSet<&str> {
     required.map(|key| key.as_str().expect("a key")).collect()
 }
 
-/// The row with this name under this model.
+/// Returns the row with this name and column.
 fn row<'v>(value: &'v Value, name: &str, column: &str) -> &'v Value {
     let found = rows(value).iter().find(|row| row["row"] == name && row["column"] == column);
-    found.unwrap_or_else(|| panic!("there is a row {name} {column}"))
+    found.unwrap_or_else(|| panic!("no row {name} {column}"))
 }
 
 #[test]
-fn treiber_comes_out_as_it_should() {
+fn treiber_has_the_expected_figures() {
     let (value, code) = json("fender", &["--only", "treiber"]);
     assert_eq!(code, Some(0));
     assert_eq!(value["table"], "fender");
@@ -54,7 +54,7 @@ fn treiber_comes_out_as_it_should() {
     assert_eq!(pairs["paper"]["constraints"], 2);
     assert_eq!(pairs["ours"]["constraints"], 2);
     assert_eq!(pairs["agrees"], true);
-    // With fewer constraints than the paper's.
+    // Fewer constraints than in the paper.
     let single = row(&value, "Treiber p|t", "PSO");
     assert_eq!((&single["ours"]["constraints"], &single["agrees"]), (&1.into(), &false.into()));
     for (column, fences, constraints) in [("RMO", 1, 2), ("PSO", 1, 2), ("TSO", 0, 0)] {
@@ -79,20 +79,20 @@ fn dekker_agrees_with_the_paper() {
     }
 }
 
-/// Whether a row agrees, or has a reason not to.
+/// Whether a row agrees with the paper, or its difference has a known reason.
 fn is_explained(row: &Value) -> bool {
     let note = row["note"].as_str().expect("a note");
     row["agrees"] == true || !(note.is_empty() || note.contains("not known"))
 }
 
-/// Our figure in a row.
+/// Returns our figure in a row.
 fn ours<'v>(value: &'v Value, name: &str, column: &str, figure: &str) -> &'v Value {
     &row(value, name, column)["ours"][figure]
 }
 
 #[test]
 fn peterson_is_proved_and_repaired_as_in_the_paper() {
-    // The paper's method has a time limit, which a slow machine may meet.
+    // On a slow machine, the method of the paper may reach the time limit.
     let (value, code) = json("blender", &["--only", "Peterson", "--time", "2"]);
     assert!(matches!(code, Some(0 | 5)), "{code:?}");
     assert_eq!(value["table"], "blender");
@@ -111,7 +111,7 @@ fn peterson_is_proved_and_repaired_as_in_the_paper() {
 }
 
 #[test]
-fn the_redundant_fence_of_the_sixth_figure_goes_away_with_longer_heads() {
+fn longer_heads_remove_the_redundant_fence_of_figure_6() {
     let (value, code) = json("blender", &["--only", "Fig. 6"]);
     assert_eq!(code, Some(0));
     let name = "Fig. 6 blender-fig6";
@@ -122,7 +122,7 @@ fn the_redundant_fence_of_the_sixth_figure_goes_away_with_longer_heads() {
 }
 
 #[test]
-fn the_barrier_has_an_explained_difference() {
+fn the_difference_of_the_sense_barrier_is_explained() {
     let (value, code) = json("blender", &["--only", "sense"]);
     assert_eq!(code, Some(0));
     let set = row(&value, "Sense sense1", "PSO set");
@@ -135,7 +135,7 @@ fn the_barrier_has_an_explained_difference() {
 }
 
 #[test]
-fn mutual_exclusion_with_buffer_automata_comes_out_as_in_the_paper() {
+fn mutual_exclusion_with_buffer_automata_agrees_with_the_paper() {
     let (value, code) = json("automata", &["--only", "e"]);
     assert_eq!(code, Some(0));
     let mut compared = 0;
@@ -158,7 +158,7 @@ fn mutual_exclusion_with_buffer_automata_comes_out_as_in_the_paper() {
 }
 
 #[test]
-fn the_examples_of_buffer_automata_come_out_as_in_the_paper() {
+fn examples_of_buffer_automata_agree_with_the_paper() {
     let (value, code) = json("automata", &["--only", "Fig."]);
     assert_eq!(code, Some(0));
     for row in rows(&value) {
@@ -183,7 +183,7 @@ fn the_examples_of_buffer_automata_come_out_as_in_the_paper() {
 }
 
 #[test]
-fn a_limit_is_not_taken_for_a_search_without_end() {
+fn a_user_limit_does_not_count_as_nontermination() {
     let (value, code) = json("automata", &["--only", "Fig. 2", "--max-states", "20"]);
     assert_eq!(code, Some(5));
     for row in rows(&value) {
@@ -192,21 +192,21 @@ fn a_limit_is_not_taken_for_a_search_without_end() {
 }
 
 #[test]
-fn every_table_has_the_form_of_the_schema() {
-    the_schema_describes("automata", "Fig. 2");
-    the_schema_describes("fender", "Treiber");
-    the_schema_describes("blender", "Fig. 6");
+fn reports_match_the_schema() {
+    assert_matches_schema("automata", "Fig. 2");
+    assert_matches_schema("fender", "Treiber");
+    assert_matches_schema("blender", "Fig. 6");
 }
 
-fn the_schema_describes(table: &str, only: &str) {
+fn assert_matches_schema(table: &str, only: &str) {
     let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
     let (value, _) = json(table, &["--only", only]);
     assert_eq!(keys(&value), required(&schema));
     assert_eq!(keys(&schema["properties"]), required(&schema));
-    let of_row = &schema["$defs"]["row"];
-    assert_eq!(keys(&of_row["properties"]), required(of_row));
+    let row_schema = &schema["$defs"]["row"];
+    assert_eq!(keys(&row_schema["properties"]), required(row_schema));
     for row in rows(&value) {
-        assert_eq!(keys(row), required(of_row));
+        assert_eq!(keys(row), required(row_schema));
         for figure in [&row["paper"], &row["ours"]].iter().flat_map(|f| f.as_object()).flatten() {
             let (name, figure) = figure;
             let texts = figure.as_array().map(|list| list.iter().all(Value::is_string));
@@ -218,7 +218,7 @@ fn the_schema_describes(table: &str, only: &str) {
 }
 
 #[test]
-fn a_row_that_meets_a_limit_says_so() {
+fn a_row_stopped_by_a_limit_is_reported() {
     let (value, code) = json("fender", &["--only", "Treiber", "--max-states", "5"]);
     assert_eq!(code, Some(5));
     let stopped = row(&value, "Treiber pt|tp", "RMO");
@@ -227,12 +227,12 @@ fn a_row_that_meets_a_limit_says_so() {
     assert!(stopped["note"].as_str().expect("a note").contains("limit"), "{stopped}");
     let text = reproduce("fender", &["--only", "Treiber", "--max-states", "5"]);
     assert_eq!(text.status.code(), Some(5));
-    assert!(String::from_utf8_lossy(&text.stdout).contains("met a limit"));
+    assert!(String::from_utf8_lossy(&text.stdout).contains("reached a limit"));
 }
 
 #[test]
-fn a_name_that_is_not_there_is_an_error() {
+fn an_unknown_row_is_an_error() {
     let output = reproduce("fender", &["--only", "Vitanyi"]);
     assert_eq!(output.status.code(), Some(4));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no row has such a name"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no row matches --only"));
 }

@@ -1,5 +1,5 @@
-//! `translate --run spin` through the real binary. Where SPIN or a C compiler is missing, the tests say so and only see
-//! that the program says so, too.
+//! Tests of `translate --run spin` in the real binary. Without SPIN or a C compiler, they only
+//! check that the program reports the missing tool.
 
 use fencepost_testkit::{corpus, is_campaign, tools};
 use std::process::{Command, Output};
@@ -7,10 +7,10 @@ use std::process::{Command, Output};
 fn fencepost(arguments: &[&str]) -> Output {
     let cmd = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cmd/translate.in");
     let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
-    command.current_dir(cmd).args(arguments).output().expect("our own binary runs")
+    command.current_dir(cmd).args(arguments).output().expect("the binary runs")
 }
 
-/// Runs SPIN on a program: the exit code and what is printed. None without SPIN.
+/// Runs SPIN on a program. Returns the exit code and the output, or `None` without SPIN.
 fn spin(arguments: &[&str]) -> Option<(Option<i32>, String)> {
     let output = fencepost(&[&["translate", "--run", "spin"], arguments].concat());
     let (text, errors) =
@@ -37,13 +37,13 @@ fn a_trail_becomes_a_trace_of_the_program() {
         let Some((code, text)) = spin(&arguments) else { return };
         assert_eq!(code, Some(10), "{text}");
         assert!(text.contains("both in their critical section"), "{text}");
-        assert!(text.contains("want[0]=true"), "its store is pending: {text}");
+        assert!(text.contains("want[0]=true"), "the store is pending: {text}");
         assert!(text.contains("was still in its buffer"), "{text}");
     }
 }
 
 #[test]
-fn a_bound_is_in_the_verdict() {
+fn the_verdict_states_the_bound() {
     for (how, words) in [
         (["--contexts", "1"], "no violation up to 1 context switch of each thread"),
         (["--delay", "0"], "no violation with stores pending for at most 0 context switches"),
@@ -57,7 +57,7 @@ fn a_bound_is_in_the_verdict() {
 }
 
 #[test]
-fn a_condition_on_final_states_and_the_results_of_operations() {
+fn final_conditions_and_results_of_operations_are_checked() {
     let Some((code, text)) = spin(&["mp.fp", "--model", "pso", "--contexts", "1"]) else { return };
     assert_eq!(code, Some(10), "{text}");
     assert!(text.contains("commit flag=1"), "{text}");
@@ -68,16 +68,16 @@ fn a_condition_on_final_states_and_the_results_of_operations() {
 }
 
 #[test]
-fn steps_that_change_nothing_are_part_of_the_trace() {
+fn traces_contain_steps_that_change_nothing() {
     let dir = std::env::temp_dir().join(format!("fencepost-test-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).expect("a place for a program");
+    std::fs::create_dir_all(&dir).expect("a temporary directory");
     for (name, source) in [
         ("load.fp", "shared int x; thread p { _r = x; } final forall x == 1;"),
         ("cas.fp", "shared int x, y; thread p { y = 2; _c = cas(x, 0, 1); } final forall x == 0;"),
     ] {
         let path = dir.join(name);
-        std::fs::write(&path, source).expect("it can be written");
-        let path = path.to_str().expect("a plain name");
+        std::fs::write(&path, source).expect("a temporary file");
+        let path = path.to_str().expect("a UTF-8 name");
         for how in [&["--model", "sc"][..], &["--model", "pso", "--buffers", "1"]] {
             let Some((code, text)) = spin(&[&[path][..], how].concat()) else { break };
             assert_eq!(code, Some(10), "{name} {how:?}: {text}");
@@ -86,23 +86,23 @@ fn steps_that_change_nothing_are_part_of_the_trace() {
     let _ = std::fs::remove_dir_all(dir);
 }
 
-/// Clients of the libraries of the corpus, all of them in a campaign: what their operations may return is a condition in
-/// the model.
+/// SPIN and explicit search agree on clients of the libraries in the corpus; a campaign checks all
+/// clients. The allowed results of the operations are a condition in the Promela model.
 #[test]
-fn libraries_have_their_verdicts_campaign() {
+fn spin_and_explicit_search_agree_on_libraries_campaign() {
     let every = if is_campaign() { 1 } else { 4 };
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/structures");
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/structures");
     let mut compared = 0;
     for (name, source) in corpus::sample("structures", 4) {
-        let path = format!("{folder}/{name}.fp");
+        let path = format!("{dir}/{name}.fp");
         let path = path.as_str();
         let clients = source.lines().filter_map(|line| line.strip_prefix("client "));
         for client in clients.step_by(every) {
-            let client = client.split(';').next().expect("there is always a first part");
+            let client = client.split(';').next().expect("a split has a first part");
             let arguments = [path, "--client", client, "--model", "sc", "--quiet"];
             let Some((code, text)) = spin(&arguments) else { return };
-            let ours = fencepost(&[&["check", "--engine", "explicit"], &arguments[..]].concat());
-            assert_eq!(code, ours.status.code(), "{path} {client}: {text}");
+            let explicit = [&["check", "--engine", "explicit"], &arguments[..]].concat();
+            assert_eq!(code, fencepost(&explicit).status.code(), "{path} {client}: {text}");
             assert!(code == Some(0) || code == Some(10), "{path} {client}: {text}");
             compared += 1;
         }

@@ -1,28 +1,28 @@
-//! Text edits: how fences get into a source text without anything else changing.
+//! Text edits that insert fences into a source text and leave the rest unchanged.
 //!
-//! A front end answers a placement with a list of [`TextEdit`]s, in the order of the text. [`apply`] is the one
-//! function that carries them out. What no edit concerns stays as it is, to the byte.
+//! A front end translates a placement into a list of [`TextEdit`]s, sorted by position. [`apply`]
+//! applies them. Text outside of the edits stays byte for byte the same.
 //!
-//! - [`blocks`]: edits in languages with statements and braces; the X86 tables of litmus tests have their own
-//!   ([`crate::litmus::edit`]).
+//! - [`blocks`]: edits for languages with statements and braces. The X86 tables of litmus tests use
+//!   [`crate::litmus::edit`].
 
 pub mod blocks;
 
 use fencepost_ir::{Diagnostics, FenceKinds, Place, Program};
 use std::fmt;
 
-/// A stretch of a text and what takes its place.
+/// A byte range of a source text and its replacement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextEdit {
-    /// Its first byte.
+    /// The first byte of the range.
     pub start: usize,
-    /// One past its last byte; the same as `start` for an insertion.
+    /// One past the last byte of the range. Equal to `start` for an insertion.
     pub end: usize,
-    /// The new text.
+    /// The replacement.
     pub text: String,
 }
 
-/// The text with some edits, which are in its order.
+/// Applies edits that are sorted by position.
 ///
 /// ```
 /// use fencepost_frontends::edit::{TextEdit, apply};
@@ -31,12 +31,12 @@ pub struct TextEdit {
 /// ```
 ///
 /// # Panics
-/// When edits overlap or are out of order: front ends do not make such.
+/// If edits overlap or are not sorted. Front ends return neither.
 pub fn apply(source: &str, edits: &[TextEdit]) -> String {
     let mut text = String::with_capacity(source.len() + 64);
     let mut done = 0;
     for edit in edits {
-        assert!(done <= edit.start, "edits are in the order of the text and do not overlap");
+        assert!(done <= edit.start, "edits must be sorted by position and must not overlap");
         text.push_str(&source[done..edit.start]);
         text.push_str(&edit.text);
         done = edit.end;
@@ -45,7 +45,7 @@ pub fn apply(source: &str, edits: &[TextEdit]) -> String {
     text
 }
 
-/// How the lines of a text end.
+/// Returns the line terminator of a text, taken from its first line.
 pub(crate) fn line_end(source: &str) -> &'static str {
     match source.find('\n') {
         Some(at) if source[..at].ends_with('\r') => "\r\n",
@@ -53,42 +53,42 @@ pub(crate) fn line_end(source: &str) -> &'static str {
     }
 }
 
-/// Why a placement cannot be written into a text.
+/// The reason why a placement cannot be inserted into a source text.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum EditError {
-    /// The text is not one of the language.
+    /// The source text has syntax errors.
     Unreadable,
-    /// No fences of the language make up just these kinds.
+    /// No combination of fences of the language has exactly these kinds.
     NoSuchFence {
-        /// The language.
+        /// The name of the language.
         language: &'static str,
-        /// The kinds.
+        /// The requested kinds.
         kinds: FenceKinds,
     },
-    /// The language has no statement that waits for the stores to one location.
+    /// The language has no statement that drains the stores to one location.
     NoDrain {
-        /// The language.
+        /// The name of the language.
         language: &'static str,
     },
-    /// The text has no position for a fence where the program has a place.
+    /// The text has no position for a fence at a place of the program.
     NoPosition {
         /// The line of the place.
         line: u32,
     },
-    /// The new text does not compile.
+    /// The text with fences does not compile.
     Rejected(Diagnostics),
-    /// The new text describes another number of problems.
-    OtherClients {
-        /// As many as there were.
+    /// The text with fences describes a different number of problems.
+    ClientCountChanged {
+        /// The number of problems of the original text.
         before: usize,
-        /// As many as there are.
+        /// The number of problems of the text with fences.
         after: usize,
     },
 }
 
 impl EditError {
-    /// That there is no position for a place.
+    /// Builds the error for a place without a text position.
     pub(crate) fn no_position(program: &Program, place: &Place) -> EditError {
         EditError::NoPosition { line: program.label(place.label).span.line }
     }
@@ -97,23 +97,23 @@ impl EditError {
 impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EditError::Unreadable => f.write_str("the text cannot be read"),
+            EditError::Unreadable => f.write_str("the source text has syntax errors"),
             EditError::NoSuchFence { language, kinds } => {
                 write!(f, "{language} has no fence for {}", kinds.name())
             }
-            EditError::NoDrain { language } => write!(f, "{language} has no drains"),
+            EditError::NoDrain { language } => write!(f, "{language} has no drain statement"),
             EditError::NoPosition { line } => {
-                write!(f, "no fence can be written at line {line}")
+                write!(f, "no fence can be inserted at line {line}")
             }
             EditError::Rejected(diagnostics) => {
-                f.write_str("the text with the fences does not compile")?;
+                f.write_str("the source text with fences does not compile")?;
                 match diagnostics.sorted().first() {
                     Some(first) => write!(f, ": line {}: {}", first.span.line, first.message),
                     None => Ok(()),
                 }
             }
-            EditError::OtherClients { before, after } => {
-                write!(f, "the text with the fences has {after} clients instead of {before}")
+            EditError::ClientCountChanged { before, after } => {
+                write!(f, "the source text with fences has {after} clients instead of {before}")
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Fence syntax: which fences a language has, how it writes each, and what each costs.
+//! Fence syntax: the fences of a language, their statements and their costs.
 //!
-//! A front end describes the fences of its language, or of the dialect that a text is written in, as plain data.
-//! Inference takes kinds and costs from it; text edits and reports take the statements. Kinds that no single
-//! statement has are written as several statements in a row.
+//! A front end describes the fences of its language, or of the dialect of a source text, as plain
+//! data. Fence inference uses the kinds and the costs. Text edits and reports use the statements. A
+//! combination of kinds without a single statement becomes several consecutive statements.
 
 use fencepost_ir::{FenceKinds, Label, Program};
 
@@ -11,72 +11,75 @@ use crate::edit::EditError;
 /// A fence statement of a language.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fence {
-    /// What it orders.
+    /// The pairs of accesses that the fence orders.
     pub kinds: FenceKinds,
     /// The whole statement.
     pub text: String,
-    /// What it costs, in the units of [`FenceKinds::usual_cost`].
+    /// The cost, in the units of [`FenceKinds::default_cost`].
     pub cost: u32,
-    /// When it may be inserted.
-    pub offer: Offer,
+    /// When inference may insert the fence.
+    pub availability: Availability,
 }
 
-/// When a fence may be inserted.
+/// When inference may insert a fence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Offer {
-    /// Unless the user wants others.
-    Always,
-    /// When the user asks for its kinds.
+pub enum Availability {
+    /// By default, unless the user selects other kinds.
+    ByDefault,
+    /// Only if the user selects its kinds.
     OnRequest,
-    /// Never; only a fence that the author wrote may become it.
-    Rewriting,
+    /// Never. Only an existing fence of the source text can be rewritten to this fence.
+    RewriteOnly,
 }
 
-/// How a language writes fences.
+/// The fence statements of a language.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FenceSyntax {
-    /// The language, for messages.
+    /// The name of the language, for messages.
     pub language: &'static str,
-    /// Its fences; of two that serve, the first is used.
+    /// The fences. If several fences match, the first is used.
     pub fences: Vec<Fence>,
-    /// The word before a location in the statement that waits for the stores to it, if there is one.
+    /// The keyword of the statement that drains the stores to one location, if the language has
+    /// such a statement.
     pub drain: Option<&'static str>,
-    /// Whether statements are in blocks, which have ends.
+    /// Whether statements are in blocks with closing braces.
     pub has_blocks: bool,
-    /// Whether readers find a fence by its thread and statement, rather than by its line and kinds.
-    pub told_by_thread: bool,
+    /// Whether reports locate a fence by thread and statement instead of line and kinds.
+    pub located_by_thread: bool,
 }
 
 impl Fence {
-    /// A fence at the usual cost of its kinds.
-    pub fn new(kinds: FenceKinds, text: impl Into<String>, offer: Offer) -> Fence {
-        Fence { kinds, text: text.into(), cost: kinds.usual_cost(), offer }
+    /// Creates a fence with the usual cost of its kinds.
+    pub fn new(kinds: FenceKinds, text: impl Into<String>, availability: Availability) -> Fence {
+        Fence { kinds, text: text.into(), cost: kinds.default_cost(), availability }
     }
 
-    /// What may be inserted without being asked for.
-    pub fn always(kinds: FenceKinds, text: impl Into<String>) -> Fence {
-        Fence::new(kinds, text, Offer::Always)
+    /// Creates a fence that inference may insert by default.
+    pub fn by_default(kinds: FenceKinds, text: impl Into<String>) -> Fence {
+        Fence::new(kinds, text, Availability::ByDefault)
     }
 
-    /// The statement without what ends it.
-    pub fn short(&self) -> &str {
+    /// Returns the statement without its semicolon.
+    pub fn without_semicolon(&self) -> &str {
         self.text.trim_end_matches(';')
     }
 }
 
 impl FenceSyntax {
-    /// The fences that may be inserted without being asked for.
-    pub fn offered(&self) -> impl Iterator<Item = &Fence> {
-        self.fences.iter().filter(|fence| fence.offer == Offer::Always)
+    /// Returns the fences that inference may insert by default.
+    pub fn default_fences(&self) -> impl Iterator<Item = &Fence> {
+        self.fences.iter().filter(|fence| fence.availability == Availability::ByDefault)
     }
 
-    /// The single statement that has just these kinds and may be inserted.
+    /// Returns the single insertable fence with exactly these kinds.
     pub fn insertable(&self, kinds: FenceKinds) -> Option<&Fence> {
-        let mut fences = self.fences.iter().filter(|fence| fence.offer != Offer::Rewriting);
+        let mut fences =
+            self.fences.iter().filter(|fence| fence.availability != Availability::RewriteOnly);
         fences.find(|fence| fence.kinds == kinds)
     }
 
-    /// A fence of these kinds, as statements; none for no kinds.
+    /// Returns statements that together have exactly these kinds. The list is empty if there are
+    /// no kinds.
     pub fn fence(&self, kinds: FenceKinds) -> Result<Vec<String>, EditError> {
         if let Some(fence) = self.fences.iter().find(|fence| fence.kinds == kinds) {
             return Ok(vec![fence.text.clone()]);
@@ -93,7 +96,7 @@ impl FenceSyntax {
         if covered == kinds { Ok(texts) } else { Err(EditError::NoSuchFence { language, kinds }) }
     }
 
-    /// A fence and drains, as statements.
+    /// Returns the statements for a fence and for drains of the locations of the given stores.
     pub fn statements(
         &self,
         program: &Program,
@@ -103,14 +106,14 @@ impl FenceSyntax {
         let mut texts = self.fence(kinds)?;
         for store in drains {
             let word = self.drain.ok_or(EditError::NoDrain { language: self.language })?;
-            texts.push(format!("{word} {};", target(program, *store)));
+            texts.push(format!("{word} {};", store_target(program, *store)));
         }
         Ok(texts)
     }
 }
 
-/// What a store is to, as the source writes it: what comes before the operator.
-fn target(program: &Program, store: Label) -> &str {
+/// Returns the target of a store as source text: the text before the assignment operator.
+fn store_target(program: &Program, store: Label) -> &str {
     let text = &program.label(store).text;
     let mut depth = 0;
     let end = text.find(|c: char| {
@@ -130,7 +133,7 @@ mod tests {
     use fencepost_ir::{LabelInfo, Span};
 
     #[test]
-    fn what_a_store_is_to() {
+    fn store_target_is_the_text_before_the_operator() {
         for (text, place) in [
             ("x = 1", "x"),
             ("x++", "x"),
@@ -141,7 +144,7 @@ mod tests {
         ] {
             let info = LabelInfo { span: Span::default(), text: text.into(), function: "p".into() };
             let program = Program { labels: vec![info], ..Program::default() };
-            assert_eq!(target(&program, Label(0)), place);
+            assert_eq!(store_target(&program, Label(0)), place);
         }
     }
 }

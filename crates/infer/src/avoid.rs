@@ -1,45 +1,46 @@
-//! Avoid formulas: monotone formulas over numbered constraints, each kept once.
+//! Avoid formulas: interned monotone formulas over numbered constraints.
 //!
-//! Source: \[KVY10\] IV-B. A formula is a conjunction of clauses none of which contains another (an
-//! antichain), which makes equal formulas equal lists: `true` has no clause, `false` has the empty one.
-//! Negation never occurs, so this form is canonical and often tiny. Clauses and formulas are interned and
-//! the two operations that the fixed point needs are remembered by the numbers of their operands. Rejected:
-//! decision diagrams, twice as fast on some real graphs but a hundred times slower on others.
+//! Source: \[KVY10\] IV-B. A formula is a conjunction of clauses. No clause contains another (an
+//! antichain), so equal formulas are equal lists. `true` has no clause, `false` has the empty
+//! clause. Formulas have no negation, so this form is canonical and often small. Clauses and
+//! formulas are interned, and the operations of the fixpoint are memoised by the ids of their
+//! operands. Rejected: decision diagrams, which are twice as fast on some real graphs but a hundred
+//! times slower on others.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// A clause: a set of constraints below `64 * W`, as bits.
+/// The constraints of a clause: a bit set of numbers below `64 * W`.
 pub(crate) type Bits<const W: usize> = [u64; W];
 
-/// A clause in an arena.
+/// The id of an interned clause.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Clause(u32);
 
-/// A formula in an arena.
+/// The id of an interned formula.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Formula(u32);
 
 impl Formula {
-    /// No clause.
+    /// The formula without clauses.
     pub(crate) const TRUE: Formula = Formula(0);
-    /// The empty clause.
+    /// The formula with the empty clause.
     pub(crate) const FALSE: Formula = Formula(1);
 }
 
-/// All formulas of a computation.
+/// The arena of all formulas of a computation.
 #[derive(Debug)]
 pub(crate) struct Formulas<const W: usize> {
     clauses: Vec<Bits<W>>,
-    clause_numbers: FxHashMap<Bits<W>, Clause>,
+    clause_by_bits: FxHashMap<Bits<W>, Clause>,
     formulas: Vec<Rc<[Clause]>>,
-    formula_numbers: FxHashMap<Rc<[Clause]>, Formula>,
-    /// How many clauses all formulas have together.
+    formula_by_clauses: FxHashMap<Rc<[Clause]>, Formula>,
+    /// The sum of the lengths of all formulas.
     size: usize,
     and: FxHashMap<(Formula, Formula), Formula>,
     or: FxHashMap<(Formula, Clause), Formula>,
     without: FxHashMap<(Formula, Formula), Formula>,
-    /// Reused for the clauses of a result.
+    /// Scratch space for the clauses of a result.
     work: Vec<Bits<W>>,
     list: Vec<Clause>,
 }
@@ -50,13 +51,13 @@ fn is_subset<const W: usize>(a: &Bits<W>, b: &Bits<W>) -> bool {
 }
 
 impl<const W: usize> Formulas<W> {
-    /// `true`, `false`, and nothing else yet.
+    /// Creates an arena that contains `true` and `false`.
     pub(crate) fn new() -> Self {
         let mut formulas = Formulas {
             clauses: Vec::new(),
-            clause_numbers: FxHashMap::default(),
+            clause_by_bits: FxHashMap::default(),
             formulas: Vec::new(),
-            formula_numbers: FxHashMap::default(),
+            formula_by_clauses: FxHashMap::default(),
             size: 0,
             and: FxHashMap::default(),
             or: FxHashMap::default(),
@@ -70,47 +71,47 @@ impl<const W: usize> Formulas<W> {
         formulas
     }
 
-    /// The clause of these constraints.
+    /// Interns a clause.
     pub(crate) fn clause(&mut self, bits: Bits<W>) -> Clause {
         let clauses = &mut self.clauses;
-        *self.clause_numbers.entry(bits).or_insert_with(|| {
+        *self.clause_by_bits.entry(bits).or_insert_with(|| {
             clauses.push(bits);
             Clause(clauses.len() as u32 - 1)
         })
     }
 
-    /// The clauses of a formula.
+    /// Iterates over the clauses of a formula.
     pub(crate) fn clauses(&self, formula: Formula) -> impl Iterator<Item = &Bits<W>> {
         self.formulas[formula.0 as usize].iter().map(|clause| &self.clauses[clause.0 as usize])
     }
 
-    /// Bytes held, roughly.
+    /// Estimates the memory use in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         let clauses =
-            self.clause_numbers.capacity() * (8 * W + 5) + self.clauses.capacity() * 8 * W;
-        let formulas = self.formulas.capacity() * 32 + self.formula_numbers.capacity() * 21;
-        let memory = self.and.capacity() + self.or.capacity() + self.without.capacity();
-        (clauses + formulas + self.size * 4 + memory * 13) as u64
+            self.clause_by_bits.capacity() * (8 * W + 5) + self.clauses.capacity() * 8 * W;
+        let formulas = self.formulas.capacity() * 32 + self.formula_by_clauses.capacity() * 21;
+        let memos = self.and.capacity() + self.or.capacity() + self.without.capacity();
+        (clauses + formulas + self.size * 4 + memos * 13) as u64
     }
 
     fn bits(&self, clause: Clause) -> &Bits<W> {
         &self.clauses[clause.0 as usize]
     }
 
-    /// The formula of these clauses, none of which contains another; they are sorted.
+    /// Interns the formula of an antichain of clauses, which are sorted.
     fn intern(&mut self, clauses: &[Clause]) -> Formula {
-        if let Some(known) = self.formula_numbers.get(clauses) {
+        if let Some(known) = self.formula_by_clauses.get(clauses) {
             return *known;
         }
-        let number = Formula(self.formulas.len() as u32);
+        let formula = Formula(self.formulas.len() as u32);
         let clauses: Rc<[Clause]> = clauses.into();
         self.size += clauses.len();
         self.formulas.push(Rc::clone(&clauses));
-        self.formula_numbers.insert(clauses, number);
-        number
+        self.formula_by_clauses.insert(clauses, formula);
+        formula
     }
 
-    /// The formula of the clauses in `list`.
+    /// Interns the formula of the clauses in `list`.
     fn intern_list(&mut self) -> Formula {
         let mut list = std::mem::take(&mut self.list);
         list.sort_unstable();
@@ -119,7 +120,7 @@ impl<const W: usize> Formulas<W> {
         formula
     }
 
-    /// Both.
+    /// Returns the conjunction of two formulas.
     pub(crate) fn and(&mut self, a: Formula, b: Formula) -> Formula {
         let (a, b) = (a.min(b), a.max(b));
         if a == b || a == Formula::TRUE {
@@ -131,9 +132,9 @@ impl<const W: usize> Formulas<W> {
         if let Some(known) = self.and.get(&(a, b)) {
             return *known;
         }
-        let (of_a, of_b) = (self.list_of(a), self.list_of(b));
+        let (of_a, of_b) = (self.clause_ids(a), self.clause_ids(b));
         self.list.clear();
-        // Of clauses in both, the one of `a` stays.
+        // A clause that is in both formulas is kept once, from `a`.
         for clause in of_a.iter() {
             let bits = self.bits(*clause);
             if !of_b.iter().any(|other| other != clause && is_subset(self.bits(*other), bits)) {
@@ -151,7 +152,7 @@ impl<const W: usize> Formulas<W> {
         result
     }
 
-    /// Either the formula or one of the constraints in a clause.
+    /// Returns the disjunction of a formula and a clause.
     pub(crate) fn or(&mut self, formula: Formula, clause: Clause) -> Formula {
         if formula == Formula::TRUE || self.bits(clause) == &[0; W] {
             return formula;
@@ -159,12 +160,12 @@ impl<const W: usize> Formulas<W> {
         if let Some(known) = self.or.get(&(formula, clause)) {
             return *known;
         }
-        let more = *self.bits(clause);
+        let added = *self.bits(clause);
         let mut work = std::mem::take(&mut self.work);
         work.clear();
         work.extend(self.clauses(formula).map(|bits| {
             let mut bits = *bits;
-            bits.iter_mut().zip(&more).for_each(|(a, b)| *a |= b);
+            bits.iter_mut().zip(&added).for_each(|(a, b)| *a |= b);
             bits
         }));
         work.sort_unstable_by_key(|bits| bits.iter().map(|word| word.count_ones()).sum::<u32>());
@@ -186,7 +187,7 @@ impl<const W: usize> Formulas<W> {
         result
     }
 
-    /// The clauses of a formula that `known` does not imply.
+    /// Removes the clauses of a formula that a single clause of `known` implies.
     pub(crate) fn without(&mut self, formula: Formula, known: Formula) -> Formula {
         if known == Formula::TRUE || formula == Formula::TRUE {
             return formula;
@@ -194,11 +195,11 @@ impl<const W: usize> Formulas<W> {
         if let Some(result) = self.without.get(&(formula, known)) {
             return *result;
         }
-        let (list, known_list) = (self.list_of(formula), self.list_of(known));
+        let (ids, known_ids) = (self.clause_ids(formula), self.clause_ids(known));
         self.list.clear();
-        for clause in list.iter() {
+        for clause in ids.iter() {
             let bits = self.bits(*clause);
-            if !known_list.iter().any(|other| is_subset(self.bits(*other), bits)) {
+            if !known_ids.iter().any(|other| is_subset(self.bits(*other), bits)) {
                 self.list.push(*clause);
             }
         }
@@ -207,7 +208,7 @@ impl<const W: usize> Formulas<W> {
         result
     }
 
-    fn list_of(&self, formula: Formula) -> Rc<[Clause]> {
+    fn clause_ids(&self, formula: Formula) -> Rc<[Clause]> {
         Rc::clone(&self.formulas[formula.0 as usize])
     }
 }
@@ -219,17 +220,17 @@ mod tests {
 
     const CONSTRAINTS: usize = 5;
 
-    /// The truth table of a formula over five constraints: bit `i` is its value where the constraints
-    /// in `i` are true.
-    fn table<const W: usize>(formulas: &Formulas<W>, formula: Formula, shift: usize) -> u32 {
-        let clause = |bits: &Bits<W>, i: u32| {
+    /// Computes the truth table of a formula over five constraints: bit `i` is the value of the
+    /// formula if exactly the constraints in `i` hold.
+    fn truth_table<const W: usize>(formulas: &Formulas<W>, formula: Formula, shift: usize) -> u32 {
+        let clause_holds = |bits: &Bits<W>, i: u32| {
             (0..CONSTRAINTS).any(|c| {
                 let at = c + shift;
                 bits[at / 64] >> (at % 64) & 1 == 1 && i >> c & 1 == 1
             })
         };
         (0..32)
-            .filter(|i| formulas.clauses(formula).all(|bits| clause(bits, *i)))
+            .filter(|i| formulas.clauses(formula).all(|bits| clause_holds(bits, *i)))
             .map(|i| 1 << i)
             .sum()
     }
@@ -242,8 +243,8 @@ mod tests {
         bits
     }
 
-    /// Random formulas, with operations on truth tables beside them.
-    fn compare<const W: usize>(shift: usize) {
+    /// Compares operations on random formulas with operations on their truth tables.
+    fn compare_with_truth_tables<const W: usize>(shift: usize) {
         let mut formulas = Formulas::<W>::new();
         let mut known = vec![(Formula::TRUE, u32::MAX), (Formula::FALSE, 0)];
         let mut by_table = FxHashMap::from_iter(known.iter().map(|(f, t)| (*t, *f)));
@@ -257,27 +258,31 @@ mod tests {
             for (formula, expected) in
                 [(formulas.and(a, b), of_a & of_b), (formulas.or(a, clause), of_a | of_clause)]
             {
-                assert_eq!(table(&formulas, formula, shift), expected);
-                assert_eq!(*by_table.entry(expected).or_insert(formula), formula, "canonical");
+                assert_eq!(truth_table(&formulas, formula, shift), expected);
+                assert_eq!(
+                    *by_table.entry(expected).or_insert(formula),
+                    formula,
+                    "equal formulas have one id"
+                );
                 if known.len() < 400 {
                     known.push((formula, expected));
                 }
             }
             let rest = formulas.without(a, b);
-            let of_rest = table(&formulas, rest, shift);
-            assert_eq!(of_rest & of_b, of_a & of_b, "only what is implied is left out");
+            let of_rest = truth_table(&formulas, rest, shift);
+            assert_eq!(of_rest & of_b, of_a & of_b, "`without` removes only implied clauses");
             for clause in formulas.clauses(rest) {
                 assert!(!formulas.clauses(b).any(|other| is_subset(other, clause)));
             }
         }
-        assert!(by_table.len() > 100, "many formulas were met");
+        assert!(by_table.len() > 100, "the test covers many formulas");
     }
 
     #[test]
     fn random_formulas_agree_with_truth_tables() {
-        compare::<1>(0);
-        compare::<1>(59);
-        compare::<2>(62);
-        compare::<4>(126);
+        compare_with_truth_tables::<1>(0);
+        compare_with_truth_tables::<1>(59);
+        compare_with_truth_tables::<2>(62);
+        compare_with_truth_tables::<4>(126);
     }
 }

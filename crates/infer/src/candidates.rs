@@ -1,156 +1,168 @@
-//! Candidates: the barriers that may be placed, each once, with what it costs.
+//! Candidates: the barriers that inference may place, with their costs.
 //!
-//! Two places between which no thread does anything that others can notice, or that could go wrong,
-//! are one candidate: the first of them that may be used. A drain is offered directly after a store
-//! whose address can be written down again.
+//! Places are equivalent if every thread does nothing observable between them and cannot fail
+//! there. Equivalent places give one candidate: the first allowed place. A drain is a candidate
+//! directly after a store whose address can be written again at that place.
 
-use crate::hitting::Cost;
-use crate::menu::{Dish, Menu};
+use crate::fence_costs::{FenceCosts, FenceKind};
+use crate::hitting_set::Cost;
 use crate::set::Set;
 use fencepost_ir::{
     Atom, Barrier, FenceKinds, Label, Op, Pc, PlaceId, Placement, Problem, Program, Thread,
-    Written, flow, placement,
+    WrittenFences, flow, placement,
 };
 use fencepost_models::mutation::Mutated;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One unit of price in units of cost; what is below decides between placements of equal price.
-pub const PRICE: Cost = 1 << 20;
+/// The weight of one unit of cost. Smaller parts of a weight break ties between placements of equal
+/// cost.
+pub const WEIGHT_PER_COST: Cost = 1 << 20;
 
-/// Where fences may be put.
+/// Restrictions on the places for fences.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Restrictions {
-    /// Not before a statement on one of these lines.
+    /// The lines whose statements must not get a fence before them.
     pub forbidden_lines: BTreeSet<u32>,
-    /// Only in these procedures and thread templates; everywhere, if there are none.
+    /// The procedures and thread templates that may get fences. Empty: no restriction.
     pub functions: BTreeSet<String>,
 }
 
-/// The barriers that may be placed.
+/// The barriers that inference may place.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    /// The barriers; their positions here are the numbers that clauses use.
+    /// The barriers. Clauses refer to them by position.
     pub atoms: Vec<Atom>,
-    /// What each costs: the price, and a little more for more statements and for those in loops.
-    pub costs: Vec<Cost>,
-    /// What becomes of the fences the user wrote.
-    pub written: Written,
-    /// For tests of the tests: an error in how clauses are made.
+    /// By candidate: the cost, scaled by [`WEIGHT_PER_COST`], plus tie-breakers. They prefer fewer
+    /// statements and statements in fewer loops.
+    pub weights: Vec<Cost>,
+    /// Whether the program keeps the fences that the user wrote.
+    pub written: WrittenFences,
+    /// An error in the computation of clauses, for mutation tests.
     pub mutated: Mutated,
-    numbers: BTreeMap<Atom, usize>,
-    prices: Vec<u32>,
+    positions: BTreeMap<Atom, usize>,
+    costs: Vec<u32>,
 }
 
 impl Candidates {
-    /// What a menu offers at the places of some problems, all of one file.
+    /// Computes the candidates for problems, which are all of one file.
     pub fn new(
         problems: &[Problem],
-        menu: &Menu,
+        fence_costs: &FenceCosts,
         restrictions: &Restrictions,
-        written: Written,
+        written: WrittenFences,
     ) -> Self {
-        let mut offered: BTreeMap<Atom, u32> = BTreeMap::new();
+        let mut atom_costs: BTreeMap<Atom, u32> = BTreeMap::new();
         let Some(first) = problems.first() else {
-            return Self::from_offer(BTreeMap::new(), &Program::default(), written);
+            return Self::from_costs(BTreeMap::new(), &Program::default(), written);
         };
         let allowed = |place: &PlaceId| restrictions.allow(&first.program, *place);
         for place in representatives(problems, allowed) {
             let label = first.program.place(place).label;
-            let there = first.program.place(place).written.filter(|_| written == Written::Kept);
-            let there = there.map(|(kinds, _)| kinds).unwrap_or_default();
-            if let Some(price) = price_of_full(menu, there) {
-                offered.insert(Atom { place, barrier: Barrier::Fence(FenceKinds::FULL) }, price);
+            let present =
+                first.program.place(place).written.filter(|_| written == WrittenFences::Kept);
+            let present = present.map(|(kinds, _)| kinds).unwrap_or_default();
+            if let Some(cost) = full_fence_cost(fence_costs, present) {
+                atom_costs.insert(Atom { place, barrier: Barrier::Fence(FenceKinds::FULL) }, cost);
             }
-            for (dish, price) in &menu.dishes {
-                match dish {
-                    Dish::Fence(FenceKinds::FULL) => {}
-                    Dish::Fence(kinds) if there.contains(*kinds) => {}
-                    Dish::Fence(kinds) => {
-                        offered.insert(Atom { place, barrier: Barrier::Fence(*kinds) }, *price);
+            for (kind, cost) in &fence_costs.entries {
+                match kind {
+                    FenceKind::Fence(FenceKinds::FULL) => {}
+                    FenceKind::Fence(kinds) if present.contains(*kinds) => {}
+                    FenceKind::Fence(kinds) => {
+                        atom_costs.insert(Atom { place, barrier: Barrier::Fence(*kinds) }, *cost);
                     }
-                    Dish::Drain => {
-                        for store in drainable(problems, label) {
-                            offered.insert(Atom { place, barrier: Barrier::Drain(store) }, *price);
+                    FenceKind::Drain => {
+                        for store in drainable_stores(problems, label) {
+                            atom_costs
+                                .insert(Atom { place, barrier: Barrier::Drain(store) }, *cost);
                         }
                     }
                 }
             }
         }
-        Self::from_offer(offered, &first.program, written)
+        Self::from_costs(atom_costs, &first.program, written)
     }
 
-    fn from_offer(offered: BTreeMap<Atom, u32>, program: &Program, written: Written) -> Self {
-        // Fewer statements first, then those in fewer loops, then what names a store as such.
-        let ties = |atom: &Atom| {
-            let loads = atom.barrier == Barrier::Fence(FenceKinds::LOAD_LOAD);
-            1024 + 2 * Cost::from(program.place(atom.place).loops) + Cost::from(loads)
+    fn from_costs(
+        atom_costs: BTreeMap<Atom, u32>,
+        program: &Program,
+        written: WrittenFences,
+    ) -> Self {
+        // Prefer fewer statements, then fewer enclosing loops, then kinds other than load-load.
+        let tie_breaker = |atom: &Atom| {
+            let is_load_load = atom.barrier == Barrier::Fence(FenceKinds::LOAD_LOAD);
+            1024 + 2 * Cost::from(program.place(atom.place).loops) + Cost::from(is_load_load)
         };
         Candidates {
-            costs: offered.iter().map(|(a, p)| Cost::from(*p) * PRICE + ties(a)).collect(),
-            numbers: offered.keys().enumerate().map(|(at, atom)| (*atom, at)).collect(),
-            prices: offered.values().copied().collect(),
-            atoms: offered.into_keys().collect(),
+            weights: atom_costs
+                .iter()
+                .map(|(atom, cost)| Cost::from(*cost) * WEIGHT_PER_COST + tie_breaker(atom))
+                .collect(),
+            positions: atom_costs.keys().enumerate().map(|(at, atom)| (*atom, at)).collect(),
+            costs: atom_costs.values().copied().collect(),
+            atoms: atom_costs.into_keys().collect(),
             written,
             mutated: Mutated::NONE,
         }
     }
 
-    /// Those of them that are wanted.
-    pub fn only(&self, wanted: impl Fn(&Atom) -> bool) -> Candidates {
-        let kept: Vec<usize> = (0..self.len()).filter(|at| wanted(&self.atoms[*at])).collect();
+    /// Returns the candidates that satisfy a predicate.
+    pub fn filter(&self, is_kept: impl Fn(&Atom) -> bool) -> Candidates {
+        let kept: Vec<usize> = (0..self.len()).filter(|at| is_kept(&self.atoms[*at])).collect();
         let atoms: Vec<Atom> = kept.iter().map(|at| self.atoms[*at]).collect();
         Candidates {
+            weights: kept.iter().map(|at| self.weights[*at]).collect(),
+            positions: atoms.iter().enumerate().map(|(at, atom)| (*atom, at)).collect(),
             costs: kept.iter().map(|at| self.costs[*at]).collect(),
-            numbers: atoms.iter().enumerate().map(|(at, atom)| (*atom, at)).collect(),
-            prices: kept.iter().map(|at| self.prices[*at]).collect(),
             atoms,
             written: self.written,
             mutated: self.mutated,
         }
     }
 
-    /// How many there are.
+    /// Returns the number of candidates.
     pub fn len(&self) -> usize {
         self.atoms.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there is no candidate.
     pub fn is_empty(&self) -> bool {
         self.atoms.is_empty()
     }
 
-    /// The number of a barrier, if it is a candidate.
-    pub fn number(&self, atom: Atom) -> Option<usize> {
-        self.numbers.get(&atom).copied()
+    /// Returns the position of a barrier, if it is a candidate.
+    pub fn position(&self, atom: Atom) -> Option<usize> {
+        self.positions.get(&atom).copied()
     }
 
-    /// The placement that a set of numbers stands for.
+    /// Returns the placement of the candidates at the positions in `set`.
     pub fn placement(&self, set: &Set) -> Placement {
-        set.iter().map(|number| self.atoms[number]).collect()
+        set.iter().map(|position| self.atoms[position]).collect()
     }
 
-    /// What each costs in units of the menu.
-    pub fn prices(&self) -> impl Iterator<Item = Cost> + '_ {
-        self.prices.iter().map(|price| Cost::from(*price))
+    /// Returns the cost of each candidate, in units of the fence costs.
+    pub fn costs(&self) -> impl Iterator<Item = Cost> + '_ {
+        self.costs.iter().map(|cost| Cost::from(*cost))
     }
 
-    /// What a placement costs in units of the menu.
-    pub fn price(&self, placement: &Placement) -> u32 {
-        let price = |atom: &Atom| self.number(*atom).map_or(0, |number| self.prices[number]);
-        placement.atoms.iter().map(price).sum()
+    /// Returns the cost of a placement, in units of the fence costs.
+    pub fn cost(&self, placement: &Placement) -> u32 {
+        let cost = |atom: &Atom| self.position(*atom).map_or(0, |position| self.costs[position]);
+        placement.atoms.iter().map(cost).sum()
     }
 }
 
-/// What a full fence costs at a place where the author's fence has some kinds already. All four single
-/// kinds in one statement are a full fence, and may be the cheaper way to get one.
-fn price_of_full(menu: &Menu, there: FenceKinds) -> Option<u32> {
-    if there == FenceKinds::FULL {
+/// Returns the cost of a full fence at a place where the user's fence has the kinds `present`. All
+/// four single kinds in one statement form a full fence, which may be cheaper.
+fn full_fence_cost(fence_costs: &FenceCosts, present: FenceKinds) -> Option<u32> {
+    if present == FenceKinds::FULL {
         return None;
     }
-    let price = |dish| menu.dishes.iter().find(|(other, _)| *other == dish).map(|(_, p)| *p);
-    let missing = FenceKinds::SINGLE.iter().filter(|(kind, _)| !there.contains(*kind));
-    let singles: Option<u32> = missing.map(|(kind, _)| price(Dish::Fence(*kind))).sum();
-    let full = price(Dish::Fence(FenceKinds::FULL));
+    let cost =
+        |kind| fence_costs.entries.iter().find(|(other, _)| *other == kind).map(|(_, cost)| *cost);
+    let missing = FenceKinds::SINGLE.iter().filter(|(kind, _)| !present.contains(*kind));
+    let singles: Option<u32> = missing.map(|(kind, _)| cost(FenceKind::Fence(*kind))).sum();
+    let full = cost(FenceKind::Fence(FenceKinds::FULL));
     full.into_iter().chain(singles).min()
 }
 
@@ -162,44 +174,48 @@ impl Restrictions {
     }
 }
 
-/// The stores after which every thread that passes a place can drain what it has just written.
-fn drainable(problems: &[Problem], place: Label) -> BTreeSet<Label> {
+/// Returns the stores whose location can be drained at a place, in every thread that has the place.
+fn drainable_stores(problems: &[Problem], place: Label) -> BTreeSet<Label> {
     let function = |label: Label| &problems[0].program.label(label).function;
-    // A drain asks whether its record is still there: where records are freed, it adds a fault.
+    // A drain checks that its record is allocated. In a program that frees records, it adds a
+    // fault.
     let code = problems.iter().flat_map(|p| &p.program.threads).flat_map(|t| &t.code);
     let frees = code.into_iter().any(|stmt| matches!(stmt.op, Op::Free { .. }));
-    let mut found: Option<BTreeSet<Label>> = None;
+    let mut drainable: Option<BTreeSet<Label>> = None;
     for thread in problems.iter().flat_map(|p| &p.program.threads) {
         for (at, stmt) in thread.code.iter().enumerate().filter(|(_, s)| s.label == place) {
-            debug_assert!(matches!(stmt.op, Op::Skip | Op::Fence(_)), "a place marks nothing else");
+            debug_assert!(
+                matches!(stmt.op, Op::Skip | Op::Fence(_)),
+                "a place is a skip or a fence"
+            );
             let stores = thread.code.iter().filter(|s| matches!(s.op, Op::Store { .. }));
             let here: BTreeSet<Label> = stores
                 .map(|s| s.label)
                 .filter(|store| function(*store) == function(place))
                 .filter(|store| {
-                    let address = placement::drained(thread, Pc::from_index(at), *store);
+                    let address = placement::drained_address(thread, Pc::from_index(at), *store);
                     address.is_some_and(|address| {
-                        let mut writable = address.cell.is_none() || !frees;
+                        let mut is_writable = address.cell.is_none() || !frees;
                         let exprs = address.cell.iter().map(|(_, e)| e);
                         exprs.chain(address.index.iter().map(|(_, e)| e)).for_each(|e| {
                             e.for_each_var(&mut |reg| {
-                                writable &= !thread.registers[reg.index()].is_temporary();
+                                is_writable &= !thread.registers[reg.index()].is_temporary();
                             });
                         });
-                        writable
+                        is_writable
                     })
                 })
                 .collect();
-            found = Some(match found {
-                Some(before) => before.intersection(&here).copied().collect(),
+            drainable = Some(match drainable {
+                Some(earlier) => earlier.intersection(&here).copied().collect(),
                 None => here,
             });
         }
     }
-    found.unwrap_or_default()
+    drainable.unwrap_or_default()
 }
 
-/// One allowed place of each group of places that make no difference.
+/// Returns one allowed place of each group of equivalent places.
 fn representatives(problems: &[Problem], allowed: impl Fn(&PlaceId) -> bool) -> Vec<PlaceId> {
     let places = problems.first().map_or(0, |p| p.program.places.len());
     let mut of_label: BTreeMap<Label, usize> = BTreeMap::new();
@@ -207,50 +223,55 @@ fn representatives(problems: &[Problem], allowed: impl Fn(&PlaceId) -> bool) -> 
         of_label.insert(place.label, at);
     }
     let mut copies = vec![0_u32; places];
-    let mut followers: Vec<Vec<Option<usize>>> = vec![Vec::new(); places];
+    let mut next_by_copy: Vec<Vec<Option<usize>>> = vec![Vec::new(); places];
     for thread in problems.iter().flat_map(|p| &p.program.threads) {
-        let ways = flow::ways_in(thread);
+        let predecessors = flow::predecessors(thread);
         for (at, stmt) in thread.code.iter().enumerate() {
             if let Some(place) = of_label.get(&stmt.label) {
                 copies[*place] += 1;
-                followers[*place].push(follower(thread, at, &ways, &of_label));
+                next_by_copy[*place].push(next_equivalent_place(
+                    thread,
+                    at,
+                    &predecessors,
+                    &of_label,
+                ));
             }
         }
     }
-    // Each place leads to at most one other, with which it makes no difference.
-    let mut leads: Vec<Option<usize>> = vec![None; places];
-    for (place, after) in followers.iter().enumerate() {
+    // By place: the next equivalent place, if every copy has the same one.
+    let mut next_place: Vec<Option<usize>> = vec![None; places];
+    for (place, after) in next_by_copy.iter().enumerate() {
         if let Some(Some(next)) = after.first()
             && after.iter().all(|other| *other == Some(*next))
             && copies[*next] == copies[place]
         {
-            leads[place] = Some(*next);
+            next_place[place] = Some(*next);
         }
     }
-    let led_to: BTreeSet<usize> = leads.iter().flatten().copied().collect();
-    let heads = (0..places).filter(|p| copies[*p] > 0 && !led_to.contains(p));
+    let followers: BTreeSet<usize> = next_place.iter().flatten().copied().collect();
+    let heads = (0..places).filter(|p| copies[*p] > 0 && !followers.contains(p));
     heads
         .filter_map(|head| {
-            let chain = std::iter::successors(Some(head), |at| leads[*at]);
+            let chain = std::iter::successors(Some(head), |at| next_place[*at]);
             chain.map(PlaceId::from_index).find(|place| allowed(place))
         })
         .collect()
 }
 
-/// The next place, if the way to it from the place at `at` is the only way to it, and nothing happens
-/// on it.
-fn follower(
+/// Returns the next place after the place at `at`, if it is equivalent: control reaches the next
+/// place only from `at`, and the statements between them are not observable.
+fn next_equivalent_place(
     thread: &Thread,
     at: usize,
-    ways: &[Vec<Pc>],
+    predecessors: &[Vec<Pc>],
     of_label: &BTreeMap<Label, usize>,
 ) -> Option<usize> {
     let critical = thread.code[at].critical;
     let mut pc = thread.code[at].next;
     for _ in 0..thread.code.len() {
         let stmt = thread.stmt(pc);
-        let entered = usize::from(pc == Pc(0)) + ways[pc.index()].len();
-        if entered != 1 || stmt.critical != critical {
+        let entries = usize::from(pc == Pc(0)) + predecessors[pc.index()].len();
+        if entries != 1 || stmt.critical != critical {
             return None;
         }
         if let Some(place) = of_label.get(&stmt.label) {

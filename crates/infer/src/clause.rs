@@ -1,18 +1,19 @@
-//! From a trace to a clause: which barriers would have made this very run impossible.
+//! Clauses from traces: computes the barriers that block a given run.
 //!
-//! A thread's run is a list in program order of what it did: accesses, each with the moment it took
-//! effect (a store: when it was committed), places it passed, and other *deeds* that others notice
-//! or that end the run. Everything else (issuing a store, computing, choosing) can be put off until
-//! just before the thread's next effect without anybody noticing. So a barrier at a place
-//! blocks the run exactly when something it orders went the wrong way round there: an access before
-//! the place took effect after one behind it (for a full fence: after any access or deed behind it).
-//! Each barrier blocks or not independently of others, hence:
+//! The run of a thread is a list of items in program order: accesses, each with the event where it
+//! took effect (for a store: its commit), the places that the thread passed, and other *visible
+//! actions*, which are observable or end the run. Every other step (issue of a store, local
+//! computation, choice) can be delayed until just before the thread's next effect without being
+//! observable. So a barrier at a place blocks the run exactly if the run reordered two items there
+//! that the barrier orders: an access before the place took effect after an access behind the place
+//! (for a full fence: after any access or visible action behind it). Each barrier blocks the run
+//! independently of other barriers. Therefore:
 //!
-//! - a placement that contains no member of the clause still allows the run, and is not enough;
-//! - a clause is never hit by the placement the run was found with.
+//! - A placement without a member of the clause still allows the run, so it is not sufficient.
+//! - The placement of the run never hits the clause.
 //!
-//! The first makes the cheapest hitting set a lower bound for every repair, the second makes
-//! inference progress.
+//! The first property makes the cheapest hitting set a lower bound for every repair. The second
+//! guarantees progress of the inference.
 
 use crate::candidates::Candidates;
 use crate::set::Set;
@@ -22,17 +23,17 @@ use fencepost_ir::{
 use fencepost_models::event::EventKind;
 use fencepost_models::machine::Action;
 use fencepost_models::mutation::{Mutated, Mutation};
-use fencepost_models::replay::{Run, Told};
+use fencepost_models::replay::{AnnotatedEvent, ReplayedRun};
 use std::collections::{BTreeMap, VecDeque};
 
-/// When something took effect: the position of its event in the run.
-type Moment = u64;
-/// At the end of the run.
-const AT_THE_END: Moment = u64::MAX - 1;
-/// Not in this run.
-const NEVER: Moment = u64::MAX;
+/// The time of an effect: the position of its event in the run, starting at 1.
+type EventIndex = u64;
+/// The time of an effect at the end of the run.
+const RUN_END: EventIndex = u64::MAX - 1;
+/// The time of an effect that does not occur in the run.
+const NEVER: EventIndex = u64::MAX;
 
-/// What a thread did, in program order.
+/// An item of a thread's run.
 #[derive(Clone, Copy, Debug)]
 enum Item {
     Access {
@@ -40,46 +41,47 @@ enum Item {
         loads: bool,
         stores: bool,
         loc: Option<Loc>,
-        effect: Moment,
+        effect: EventIndex,
     },
-    Deed {
-        effect: Moment,
-        what: Deed,
+    Action {
+        effect: EventIndex,
+        action: VisibleAction,
     },
     Place {
         place: PlaceId,
         critical: bool,
     },
-    /// An operation of a client begins.
+    /// The start of a client's operation.
     Invoke {
         pc: Pc,
-        at: Moment,
+        at: EventIndex,
     },
 }
 
-/// What others notice, or ends the run, besides accesses.
+/// A visible action: observable or ending the run, and not an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Deed {
+enum VisibleAction {
     /// Leaving a critical section.
-    Leave,
-    /// Being in one at the end.
-    Inside,
-    /// The end of a client's operation, if another one begins later that must see it.
+    LeaveCriticalSection,
+    /// Being in a critical section at the end of the run.
+    InCriticalSection,
+    /// The end of a client's operation. It is visible if a later operation must see it.
     Return,
-    /// Allocation, the beginning of an atomic block, something that goes wrong.
+    /// An allocation, a deallocation, the start of an atomic block, or a step failure.
     Other,
 }
 
-/// The barriers among the candidates that would have blocked a run of a (fenced) problem.
-pub fn clause(problem: &Problem, run: &Run, candidates: &Candidates) -> Set {
-    let mut found = Set::below(candidates.len());
-    for thread in &told(problem, run) {
+/// Returns the candidates that block a run of a (fenced) problem.
+pub fn blocking_clause(problem: &Problem, run: &ReplayedRun, candidates: &Candidates) -> Set {
+    let mut found = Set::empty(candidates.len());
+    for thread in &read_threads(problem, run) {
         for (at, item) in thread.iter().enumerate() {
             let Item::Place { place, critical } = *item else { continue };
-            let around = Around::new(thread, at, critical);
-            for number in numbers_at(candidates, place) {
-                if around.is_blocked_by(candidates.atoms[number].barrier, candidates.mutated) {
-                    found.insert(number);
+            let context = PlaceContext::new(thread, at, critical);
+            for position in positions_at(candidates, place) {
+                if context.is_run_blocked_by(candidates.atoms[position].barrier, candidates.mutated)
+                {
+                    found.insert(position);
                 }
             }
         }
@@ -87,12 +89,13 @@ pub fn clause(problem: &Problem, run: &Run, candidates: &Candidates) -> Set {
     found
 }
 
-/// Whether some access of the run took effect before an earlier one of its thread.
-pub fn is_reordered(problem: &Problem, run: &Run) -> bool {
-    told(problem, run).iter().any(|thread| {
+/// Returns whether some access or visible action of the run took effect before an earlier one of
+/// its thread.
+pub fn is_reordered(problem: &Problem, run: &ReplayedRun) -> bool {
+    read_threads(problem, run).iter().any(|thread| {
         let mut latest = 0;
         thread.iter().any(|item| match *item {
-            Item::Access { effect, .. } | Item::Deed { effect, .. } => {
+            Item::Access { effect, .. } | Item::Action { effect, .. } => {
                 let overtakes = effect < latest;
                 latest = latest.max(effect);
                 overtakes
@@ -102,71 +105,73 @@ pub fn is_reordered(problem: &Problem, run: &Run) -> bool {
     })
 }
 
-fn numbers_at(candidates: &Candidates, place: PlaceId) -> std::ops::Range<usize> {
+/// Returns the positions of the candidates at a place.
+fn positions_at(candidates: &Candidates, place: PlaceId) -> std::ops::Range<usize> {
     let from = candidates.atoms.partition_point(|atom| atom.place < place);
     let to = candidates.atoms.partition_point(|atom| atom.place <= place);
     from..to
 }
 
-/// The extremes of what took effect before and after a place a thread passed.
-struct Around<'a> {
+/// The last effects before and the first effects after a place that a thread passed.
+struct PlaceContext<'a> {
     before: &'a [Item],
-    last_load: Moment,
-    last_store: Moment,
-    first_load: Moment,
-    first_store: Moment,
-    first_of_all: Moment,
+    last_load: EventIndex,
+    last_store: EventIndex,
+    first_load: EventIndex,
+    first_store: EventIndex,
+    first_effect: EventIndex,
 }
 
-impl<'a> Around<'a> {
+impl<'a> PlaceContext<'a> {
     fn new(items: &'a [Item], at: usize, critical: bool) -> Self {
         let (before, after) = (&items[..at], &items[at + 1..]);
-        let mut around = Around {
+        let mut context = PlaceContext {
             before,
             last_load: 0,
             last_store: 0,
             first_load: NEVER,
             first_store: NEVER,
-            first_of_all: NEVER,
+            first_effect: NEVER,
         };
         for item in before {
             if let Item::Access { loads, stores, effect, .. } = *item {
-                around.last_load = around.last_load.max(if loads { effect } else { 0 });
-                around.last_store = around.last_store.max(if stores { effect } else { 0 });
+                context.last_load = context.last_load.max(if loads { effect } else { 0 });
+                context.last_store = context.last_store.max(if stores { effect } else { 0 });
             }
         }
-        // A thread that waits at a place inside of its critical section is in it all the same.
+        // A thread that a barrier delays inside its critical section is still in the section.
         let mut inside = critical;
         for item in after {
             match *item {
                 Item::Access { loads, stores, effect, .. } => {
-                    around.first_load = around.first_load.min(if loads { effect } else { NEVER });
-                    around.first_store =
-                        around.first_store.min(if stores { effect } else { NEVER });
-                    around.first_of_all = around.first_of_all.min(effect);
+                    context.first_load = context.first_load.min(if loads { effect } else { NEVER });
+                    context.first_store =
+                        context.first_store.min(if stores { effect } else { NEVER });
+                    context.first_effect = context.first_effect.min(effect);
                 }
-                Item::Deed { what: Deed::Inside, .. } if inside => {}
-                Item::Deed { effect, what } => {
-                    inside &= what != Deed::Leave;
-                    around.first_of_all = around.first_of_all.min(effect);
+                Item::Action { action: VisibleAction::InCriticalSection, .. } if inside => {}
+                Item::Action { effect, action } => {
+                    inside &= action != VisibleAction::LeaveCriticalSection;
+                    context.first_effect = context.first_effect.min(effect);
                 }
                 Item::Place { .. } | Item::Invoke { .. } => {}
             }
         }
-        around
+        context
     }
 
-    fn is_blocked_by(&self, barrier: Barrier, mutated: Mutated) -> bool {
+    /// Returns whether a barrier at the place blocks the run.
+    fn is_run_blocked_by(&self, barrier: Barrier, mutated: Mutated) -> bool {
         match barrier {
             Barrier::Fence(FenceKinds::FULL) => {
                 let last = self.last_load.max(self.last_store);
-                if mutated.is(Mutation::FencesBlockAll) {
+                if mutated.is(Mutation::FullFenceBlocksAll) {
                     return last > 0;
                 }
-                if mutated.is(Mutation::OnlyStoreLoad) {
+                if mutated.is(Mutation::FullFenceOnlyStoreLoad) {
                     return self.last_store > self.first_load;
                 }
-                last > self.first_of_all
+                last > self.first_effect
             }
             Barrier::Fence(kinds) => {
                 let orders = |kind, earlier, later| kinds.contains(kind) && earlier > later;
@@ -176,56 +181,58 @@ impl<'a> Around<'a> {
                     || orders(FenceKinds::LOAD_STORE, self.last_load, self.first_store)
             }
             Barrier::Drain(store) => {
-                self.last_store_to(store) > self.first_of_all
+                self.last_store_to(store) > self.first_effect
                     && !mutated.is(Mutation::DrainsIgnored)
             }
         }
     }
 
-    /// When the last store to the location took effect that the store with this label has just
-    /// written.
-    fn last_store_to(&self, store: Label) -> Moment {
+    /// Returns the time of the last effect of a store to the location that the store with this
+    /// label wrote last before the place.
+    fn last_store_to(&self, store: Label) -> EventIndex {
         let written = self.before.iter().rev().find_map(|item| {
             let Item::Access { label, loc, .. } = *item else { return None };
             (label == store).then_some(loc)
         });
         let Some(written) = written else { return 0 };
-        let same = |loc: Option<Loc>| loc.is_none() || written.is_none() || loc == written;
+        let may_be_same = |loc: Option<Loc>| loc.is_none() || written.is_none() || loc == written;
         let stores = self.before.iter().filter_map(|item| {
             let Item::Access { stores: true, loc, effect, .. } = *item else { return None };
-            same(loc).then_some(effect)
+            may_be_same(loc).then_some(effect)
         });
         stores.max().unwrap_or(0)
     }
 }
 
-/// The lists of all threads.
-fn told(problem: &Problem, run: &Run) -> Vec<Vec<Item>> {
-    let mut telling = Telling::new(problem);
-    let moments = run.moments.iter().flat_map(|moment| &moment.events);
-    for told in run.first.events.iter().chain(moments) {
-        telling.event(told);
+/// Returns the items of each thread.
+fn read_threads(problem: &Problem, run: &ReplayedRun) -> Vec<Vec<Item>> {
+    let mut reader = RunReader::new(problem);
+    let steps = run.steps.iter().flat_map(|step| &step.events);
+    for annotated in run.first.events.iter().chain(steps) {
+        reader.record_event(annotated);
     }
-    telling.end(run);
-    telling.threads
+    reader.record_run_end(run);
+    reader.threads
 }
 
-struct Telling<'p> {
+/// Collects the items of each thread from the events of a run.
+struct RunReader<'p> {
     problem: &'p Problem,
     places: BTreeMap<Label, PlaceId>,
     threads: Vec<Vec<Item>>,
-    /// By thread: the positions of pending accesses in its list, in program order.
+    /// By thread: the positions of its pending accesses in `threads`, in program order.
     pending: Vec<Vec<usize>>,
-    /// By thread: what waits in its window besides accesses; for deeds the position in its list.
+    /// By thread and label: the pending statements of its window that are not accesses. For a
+    /// visible action: its position in `threads`.
     deferred: Vec<BTreeMap<Label, VecDeque<Option<usize>>>>,
-    now: Moment,
+    now: EventIndex,
 }
 
-impl<'p> Telling<'p> {
+impl<'p> RunReader<'p> {
     fn new(problem: &'p Problem) -> Self {
         let threads = problem.program.threads.len();
         let places = problem.program.places.iter().enumerate();
-        Telling {
+        RunReader {
             problem,
             places: places.map(|(at, p)| (p.label, PlaceId::from_index(at))).collect(),
             threads: vec![Vec::new(); threads],
@@ -235,42 +242,48 @@ impl<'p> Telling<'p> {
         }
     }
 
-    fn event(&mut self, told: &Told) {
+    fn record_event(&mut self, annotated: &AnnotatedEvent) {
         self.now += 1;
-        let event = &told.event;
+        let event = &annotated.event;
         let t = event.thread.index();
-        let label = event.label.expect("the replay knows every label");
+        let label = event.label.expect("every replayed event has a label");
         let now = self.now;
-        let done =
+        let access =
             |loads, stores, loc| Item::Access { label, loads, stores, loc: Some(loc), effect: now };
         match event.kind {
             EventKind::Fetch { stores, loc, .. } => {
                 let op = event.pc.map(|pc| &self.problem.program.thread(event.thread).stmt(pc).op);
                 let loads = !matches!(op, Some(Op::Store { .. }));
-                self.begin(t, Item::Access { label, loads, stores, loc, effect: NEVER });
+                self.push_pending(t, Item::Access { label, loads, stores, loc, effect: NEVER });
             }
             EventKind::Store { loc, .. } => {
                 let loc = Some(loc);
                 let item = Item::Access { label, loads: false, stores: true, loc, effect: NEVER };
-                self.begin(t, item);
+                self.push_pending(t, item);
             }
-            EventKind::Load { loc, .. } => self.access(told, done(true, false, loc)),
-            EventKind::Update { loc, .. } => self.access(told, done(true, true, loc)),
-            EventKind::Write { loc, .. } => self.access(told, done(false, true, loc)),
+            EventKind::Load { loc, .. } => self.record_access(annotated, access(true, false, loc)),
+            EventKind::Update { loc, .. } => self.record_access(annotated, access(true, true, loc)),
+            EventKind::Write { loc, .. } => self.record_access(annotated, access(false, true, loc)),
             EventKind::Commit { loc, .. } => {
-                let at = event.ahead.map_or_else(|| self.oldest_to(t, loc), |at| at as usize);
-                self.perform(t, at, loc);
+                let at = event
+                    .earlier_pending
+                    .map_or_else(|| self.oldest_pending_to(t, loc), |at| at as usize);
+                self.record_effect(t, at, loc);
             }
-            EventKind::Stay { .. } => unreachable!("clauses are made from runs of exact models"),
+            EventKind::CommitAndKeep { .. } => {
+                unreachable!("clauses are computed from runs of exact models")
+            }
             EventKind::New(_) | EventKind::Free(_) | EventKind::AtomicBegin => {
-                self.threads[t].push(Item::Deed { effect: now, what: Deed::Other });
+                self.threads[t].push(Item::Action { effect: now, action: VisibleAction::Other });
             }
-            EventKind::Leave => self.threads[t].push(Item::Deed { effect: now, what: Deed::Leave }),
+            EventKind::Leave => self.threads[t]
+                .push(Item::Action { effect: now, action: VisibleAction::LeaveCriticalSection }),
             EventKind::Defer => {
-                let at = if self.pass(told) {
+                let at = if self.record_place(annotated) {
                     None
                 } else {
-                    self.threads[t].push(Item::Deed { effect: NEVER, what: Deed::Other });
+                    self.threads[t]
+                        .push(Item::Action { effect: NEVER, action: VisibleAction::Other });
                     Some(self.threads[t].len() - 1)
                 };
                 self.deferred[t].entry(label).or_default().push_back(at);
@@ -281,19 +294,19 @@ impl<'p> Telling<'p> {
             | EventKind::Test(_)
             | EventKind::AtomicEnd
             | EventKind::Skip => {
-                let waited = self.deferred[t].get_mut(&label).and_then(VecDeque::pop_front);
-                match waited {
+                let deferred = self.deferred[t].get_mut(&label).and_then(VecDeque::pop_front);
+                match deferred {
                     Some(Some(at)) => {
-                        // What a pending assertion finds out is noticed only if it fails.
+                        // The result of a pending assertion is observable only if it fails.
                         if event.kind == EventKind::Test(false) {
                             self.threads[t][at] =
-                                Item::Deed { effect: AT_THE_END, what: Deed::Other };
+                                Item::Action { effect: RUN_END, action: VisibleAction::Other };
                         }
                     }
                     Some(None) => {}
                     None => {
-                        if !self.pass(told) {
-                            self.operation(told);
+                        if !self.record_place(annotated) {
+                            self.record_operation(annotated);
                         }
                     }
                 }
@@ -301,9 +314,9 @@ impl<'p> Telling<'p> {
         }
     }
 
-    /// Notes that a thread passes a place, if the event is at one.
-    fn pass(&mut self, told: &Told) -> bool {
-        let event = &told.event;
+    /// Records that a thread passes a place. Returns false if the event is not at a place.
+    fn record_place(&mut self, annotated: &AnnotatedEvent) -> bool {
+        let event = &annotated.event;
         let Some(place) = event.label.and_then(|label| self.places.get(&label)) else {
             return false;
         };
@@ -313,34 +326,36 @@ impl<'p> Telling<'p> {
         true
     }
 
-    /// Notes where a client's operations begin and end.
-    fn operation(&mut self, told: &Told) {
-        let event = &told.event;
+    /// Records the start or the end of a client's operation.
+    fn record_operation(&mut self, annotated: &AnnotatedEvent) {
+        let event = &annotated.event;
         let thread = self.problem.program.thread(event.thread);
         let Some((pc, op)) = event.pc.map(|pc| (pc, &thread.stmt(pc).op)) else { return };
         let items = &mut self.threads[event.thread.index()];
         if let Op::Invoke { .. } = op {
             items.push(Item::Invoke { pc, at: self.now });
         } else if let Op::Return { .. } = op {
-            items.push(Item::Deed { effect: NEVER, what: Deed::Return });
+            items.push(Item::Action { effect: NEVER, action: VisibleAction::Return });
         }
     }
 
-    /// When results are compared with what operations saw of each other: each end that one saw has
-    /// to come before the first effect of that one. Seeing more does no harm: it leaves fewer orders.
-    fn orders(&mut self, run: &Run) {
-        let mut invokes: Vec<(Moment, usize, usize, Pc)> = Vec::new();
+    /// Orders the operations of a run that violates its specification. If an operation has seen
+    /// that another one has returned, the return must take effect before the first effect of the
+    /// operation. Seeing more returns keeps the violation: it allows fewer orders.
+    fn order_operations(&mut self, run: &ReplayedRun) {
+        let mut invokes: Vec<(EventIndex, usize, usize, Pc)> = Vec::new();
         for (t, items) in self.threads.iter().enumerate() {
             invokes.extend(items.iter().enumerate().filter_map(|(i, item)| match *item {
                 Item::Invoke { pc, at } => Some((at, t, i, pc)),
-                Item::Access { .. } | Item::Deed { .. } | Item::Place { .. } => None,
+                Item::Access { .. } | Item::Action { .. } | Item::Place { .. } => None,
             }));
         }
-        // The last first: what one has to see is due before the ends of its own that others see.
+        // Later invocations first: they fix the times of the returns that they have seen, and a
+        // return counts as an effect of its own operation.
         invokes.sort_unstable_by_key(|(at, ..)| std::cmp::Reverse(*at));
         for (_, t, i, pc) in invokes {
             let effects = self.threads[t][i + 1..].iter().map(|item| match *item {
-                Item::Access { effect, .. } | Item::Deed { effect, .. } => effect,
+                Item::Access { effect, .. } | Item::Action { effect, .. } => effect,
                 Item::Place { .. } | Item::Invoke { .. } => NEVER,
             });
             let due = effects.min().unwrap_or(NEVER);
@@ -350,7 +365,9 @@ impl<'p> Telling<'p> {
             for (other, reg) in seen {
                 let count = run.last.registers[t][reg.index()].max(0) as usize;
                 let returns = self.threads[other.index()].iter_mut().filter_map(|item| {
-                    let Item::Deed { effect, what: Deed::Return } = item else { return None };
+                    let Item::Action { effect, action: VisibleAction::Return } = item else {
+                        return None;
+                    };
                     Some(effect)
                 });
                 returns.take(count).for_each(|effect| *effect = due.min(*effect));
@@ -358,50 +375,58 @@ impl<'p> Telling<'p> {
         }
     }
 
-    /// An access that waits.
-    fn begin(&mut self, t: usize, item: Item) {
+    /// Records a pending access.
+    fn push_pending(&mut self, t: usize, item: Item) {
         self.pending[t].push(self.threads[t].len());
         self.threads[t].push(item);
     }
 
-    /// An access that takes effect: a pending one of a window, or one that never waited.
-    fn access(&mut self, told: &Told, item: Item) {
-        let t = told.event.thread.index();
-        match (told.event.ahead, item) {
-            (Some(at), Item::Access { loc: Some(loc), .. }) => self.perform(t, at as usize, loc),
+    /// Records an access that takes effect: a pending access of a window, or an access that was
+    /// never pending.
+    fn record_access(&mut self, annotated: &AnnotatedEvent, item: Item) {
+        let t = annotated.event.thread.index();
+        match (annotated.event.earlier_pending, item) {
+            (Some(at), Item::Access { loc: Some(loc), .. }) => {
+                self.record_effect(t, at as usize, loc)
+            }
             _ => self.threads[t].push(item),
         }
     }
 
-    fn perform(&mut self, t: usize, at: usize, place: Loc) {
+    /// Records that the pending access at position `at` takes effect on a location.
+    fn record_effect(&mut self, t: usize, at: usize, to: Loc) {
         let item = self.pending[t].remove(at);
         if let Item::Access { effect, loc, .. } = &mut self.threads[t][item] {
             *effect = self.now;
-            *loc = Some(place);
+            *loc = Some(to);
         }
     }
 
-    fn oldest_to(&self, t: usize, to: Loc) -> usize {
-        let is_there = |item: &usize| match self.threads[t][*item] {
+    /// Returns the position of the oldest pending access to a location.
+    fn oldest_pending_to(&self, t: usize, to: Loc) -> usize {
+        let has_location = |item: &usize| match self.threads[t][*item] {
             Item::Access { loc, .. } => loc == Some(to),
-            Item::Deed { .. } | Item::Place { .. } | Item::Invoke { .. } => false,
+            Item::Action { .. } | Item::Place { .. } | Item::Invoke { .. } => false,
         };
-        self.pending[t].iter().position(is_there).expect("what is committed was issued")
+        self.pending[t].iter().position(has_location).expect("a committed store was issued")
     }
 
-    /// What the end of the run asks of its threads.
-    fn end(&mut self, run: &Run) {
+    /// Records the visible actions at the end of a violating run.
+    fn record_run_end(&mut self, run: &ReplayedRun) {
         let Some(violation) = run.violation else { return };
         match violation {
             Violation::MutualExclusion(a, b) => {
                 for t in [a, b] {
-                    let item = Item::Deed { effect: AT_THE_END, what: Deed::Inside };
+                    let item =
+                        Item::Action { effect: RUN_END, action: VisibleAction::InCriticalSection };
                     self.threads[t.index()].push(item);
                 }
             }
             Violation::Fault(_, Some(thread), label)
-            | Violation::Assertion(Some(thread), label) => self.stumbled(run, thread, label),
-            Violation::Operations(_) => self.orders(run),
+            | Violation::Assertion(Some(thread), label) => {
+                self.record_step_failure(run, thread, label)
+            }
+            Violation::Operations(_) => self.order_operations(run),
             Violation::Fault(_, None, _)
             | Violation::Assertion(None, _)
             | Violation::Invariant(_)
@@ -412,20 +437,21 @@ impl<'p> Telling<'p> {
         }
     }
 
-    /// A fault or a failed assertion: of a commit or a pending access, or of the thread itself.
-    fn stumbled(&mut self, run: &Run, thread: ThreadId, label: Option<Label>) {
+    /// Records a fault or a failed assertion: of a commit, of a pending access, or of the next
+    /// statement of the thread.
+    fn record_step_failure(&mut self, run: &ReplayedRun, thread: ThreadId, label: Option<Label>) {
         let t = thread.index();
-        let last = run.moments.last().and_then(|moment| moment.events.last());
-        let is_noted = |kind| match kind {
+        let last = run.steps.last().and_then(|step| step.events.last());
+        let is_recorded = |kind| match kind {
             EventKind::Commit { .. } => true,
-            EventKind::Test(false) => self.threads[t]
-                .iter()
-                .any(|item| matches!(item, Item::Deed { effect: AT_THE_END, what: Deed::Other })),
+            EventKind::Test(false) => self.threads[t].iter().any(|item| {
+                matches!(item, Item::Action { effect: RUN_END, action: VisibleAction::Other })
+            }),
             EventKind::Fetch { .. }
             | EventKind::Load { .. }
             | EventKind::Store { .. }
             | EventKind::Write { .. }
-            | EventKind::Stay { .. }
+            | EventKind::CommitAndKeep { .. }
             | EventKind::Update { .. }
             | EventKind::Fence(_)
             | EventKind::Drain(_)
@@ -439,22 +465,26 @@ impl<'p> Telling<'p> {
             | EventKind::Skip
             | EventKind::Defer => false,
         };
-        if last.is_some_and(|told| told.event.thread == thread && is_noted(told.event.kind)) {
+        if last.is_some_and(|annotated| {
+            annotated.event.thread == thread && is_recorded(annotated.event.kind)
+        }) {
             return;
         }
-        let step = run.moments.last().map(|moment| &moment.step.action);
-        let internal = matches!(step, Some(Action::Internal(_)));
-        let pending = self.pending[t].iter().copied().filter(|_| internal).find(|item| {
+        let step = run.steps.last().map(|step| &step.step.action);
+        let is_internal = matches!(step, Some(Action::Internal(_)));
+        let pending = self.pending[t].iter().copied().filter(|_| is_internal).find(|item| {
             matches!(self.threads[t][*item], Item::Access { label: own, .. } if Some(own) == label)
         });
         match pending.map(|item| &mut self.threads[t][item]) {
-            Some(Item::Access { effect, .. }) => *effect = AT_THE_END,
-            _ => self.threads[t].push(Item::Deed { effect: AT_THE_END, what: Deed::Other }),
+            Some(Item::Access { effect, .. }) => *effect = RUN_END,
+            _ => {
+                self.threads[t].push(Item::Action { effect: RUN_END, action: VisibleAction::Other })
+            }
         }
     }
 }
 
-/// A clause in words: the barriers it offers.
+/// Returns the barriers of a clause.
 pub fn atoms<'c>(clause: &'c Set, candidates: &'c Candidates) -> impl Iterator<Item = Atom> + 'c {
-    clause.iter().map(|number| candidates.atoms[number])
+    clause.iter().map(|position| candidates.atoms[position])
 }

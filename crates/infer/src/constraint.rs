@@ -1,17 +1,17 @@
-//! Constraints: `L1 < L2`, the statement with the first label takes effect before the later one.
+//! Ordering constraints `L1 < L2`: the statement `L1` takes effect before the later statement `L2`.
 //!
-//! Source: \[KVY10\] IV-B. A constraint names statements of the source, not copies of them, and is
-//! about two accesses of one thread of which the first comes first in program order.
+//! Source: \[KVY10\] IV-B. A constraint names source statements, not their copies. It relates two
+//! accesses of one thread, and `L1` is first in program order.
 
 use fencepost_ir::Label;
 use std::fmt;
 
-/// `before < after`.
+/// The ordering constraint `before < after`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Constraint {
-    /// What comes first in program order, and has to take effect first.
+    /// The access that is first in program order and must take effect first.
     pub before: Label,
-    /// What may not overtake it.
+    /// The access that must not overtake `before`.
     pub after: Label,
 }
 

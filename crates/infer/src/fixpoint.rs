@@ -1,37 +1,41 @@
-//! Inference by the papers' fixed point: the formula that every set of constraints must satisfy.
+//! Computes avoid formulas by fixpoint: the formula that every sufficient set of constraints
+//! satisfies.
 //!
-//! Source: \[KVY10\] IV-B, Algorithm 1. For each state, `avoid(state)` says which constraints keep runs away
-//! from it: for each step into it, those that prevent the step or avoid its source. The greatest
-//! solution, conjoined over the error states, is the most permissive formula: a set of constraints
-//! satisfies it exactly when no run that keeps them goes wrong. Direction: exact for the
-//! table-driven reading of the model, up to the bound on windows ([`avoidance`]). Under an abstraction, \[KVY11\] 5.3, there is
-//! no bound, and the formula may ask for more than is needed, never for less ([`abstract_avoidance`]).
+//! Source: \[KVY10\] IV-B, Algorithm 1. For each state, `avoid(state)` is a formula over the
+//! constraints that keep runs away from the state: every step into the state must be prevented, or
+//! its source avoided. The greatest solution, conjoined over the error states, is the most
+//! permissive formula: a set of constraints satisfies it exactly if no run that respects the
+//! constraints reaches an error. Direction: exact for the table-driven form of the model, up to the
+//! bound on windows ([`compute_avoidance`]). Under an abstraction, \[KVY11\] 5.3, there is no
+//! bound, and the formula may require more than necessary, never less
+//! ([`compute_abstract_avoidance`]).
 //!
-//! Spelled out, a clause of `avoid(state)` is the union of what prevents the steps of one path there, and
-//! only the smallest count. So much can be left out beforehand:
+//! A clause of `avoid(state)` is the union of the labels of one path to the state. Only the minimal
+//! clauses matter. This allows the following reductions:
 //!
-//! - States reached by steps that nothing prevents cannot be avoided: they are beginnings.
-//! - States from which no error can be reached do not matter.
-//! - A clause that the formula found so far implies adds nothing to it, and neither does
-//!   what grows from it.
+//! - States that are reachable by steps without a label cannot be avoided. They are entries: paths
+//!   start there.
+//! - States that cannot reach an error are irrelevant.
+//! - A clause that the goal's formula so far implies adds nothing to it, and neither do the clauses
+//!   that extend it.
 //!
-//! What is left is worked through component by component (Tarjan), each in reverse post-order, and again only
-//! where something changed. Without cycles this is one pass.
+//! The remaining states are processed by strongly connected component (Tarjan), each in reverse
+//! post-order, and again only where a formula changed. An acyclic graph needs one pass.
 //!
-//! A `final exists` is not a matter of avoiding states and is not looked at.
+//! A `final exists` does not concern error states and is ignored.
 
 use crate::avoid::{Bits, Clause, Formula, Formulas};
-use crate::coherent::Coherent;
+use crate::coherence_prevention::CoherencePrevention;
 use crate::constraint::Constraint;
-use crate::graph::LabelledMachine;
-use crate::hitting::Clauses;
+use crate::hitting_set::Clauses;
+use crate::labelled_machine::LabelledMachine;
 use crate::set::Set;
-use crate::windows::Windows;
+use crate::window_prevention::WindowPrevention;
 use fencepost_engines::explicit::LARGEST_BOUND;
 use fencepost_engines::{Budget, Settings, Task};
 use fencepost_ir::Label;
 use fencepost_models::buffered::Buffered;
-use fencepost_models::catalog::Kind;
+use fencepost_models::catalog::ModelKind;
 use fencepost_models::coherence::{Coherence, Domain};
 use fencepost_models::mutation::Mutated;
 use fencepost_models::table::Table;
@@ -41,178 +45,189 @@ use fencepost_search::{
 };
 use std::collections::BTreeSet;
 
-/// How many constraints a formula may be about.
-pub const MOST_CONSTRAINTS: usize = 1024;
+/// The maximum number of constraints in a formula.
+pub const MAX_CONSTRAINTS: usize = 1024;
 
-/// The bound on windows that is tried first. Small: where windows can grow for ever, states become many
-/// soon, and a formula for short windows is better than none.
+/// The first bound on windows. It is small because the number of states grows fast if windows are
+/// unbounded, and a formula for short windows is better than none.
 const FIRST_BOUND: u32 = 4;
 
-/// Bytes for a step of a graph while it is made and worked through, roughly.
-const STEP: u64 = 32;
+/// The approximate memory use of one edge while the graph is built and processed, in bytes.
+const EDGE_BYTES: u64 = 32;
 
-/// What has to be kept in order so that nothing goes wrong.
+/// An avoid formula: the ordering constraints that prevent all errors.
 #[derive(Clone, Debug)]
 pub struct Avoidance {
-    /// The constraints the formula is about, in order; its clauses use their positions.
+    /// The constraints of the formula, sorted. Clauses refer to them by position.
     pub constraints: Vec<Constraint>,
-    /// The formula: of each clause, one constraint must be kept.
+    /// The formula: at least one constraint of each clause must be enforced.
     pub formula: Clauses,
-    /// States of the transition system, after its reduction.
+    /// The number of states of the reduced transition system.
     pub states: u64,
-    /// Its steps.
+    /// The number of edges of the reduced transition system.
     pub edges: u64,
-    /// The bound on windows, if it left steps out: the formula is then about runs within it.
+    /// The bound on windows, if it excluded steps. The formula is then about runs within the bound.
     pub bound: Option<u32>,
-    /// Whether nothing had to be computed twice, because there are no cycles.
+    /// Whether the graph of open nodes has no cycle through several nodes, so one pass is enough.
     pub acyclic: bool,
-    /// How often the states of one component were gone through at most.
+    /// The maximum number of passes over one component.
     pub passes: u32,
-    /// Whether something goes wrong although no access overtakes another. The program may be wrong under SC;
-    /// or an allocation, which is no access, came too early.
-    pub unavoidable: bool,
+    /// Whether an error is reachable without any overtaking access. Either the program violates its
+    /// properties under SC, or an allocation, which is not an access, takes effect too early.
+    pub is_unavoidable: bool,
 }
 
 impl Avoidance {
-    /// The smallest number of constraints that satisfy the formula; none if it is unavoidable.
+    /// Returns the minimum number of constraints that satisfy the formula. None if the error is
+    /// unavoidable.
     pub fn fewest(&self) -> Option<usize> {
         let costs = vec![1; self.constraints.len()];
         self.formula.cheapest(&costs).map(|set| set.len())
     }
 
-    /// The constraints of a set of positions.
-    pub fn named(&self, set: &Set) -> Vec<Constraint> {
+    /// Returns the constraints at a set of positions.
+    pub fn constraints_at(&self, set: &Set) -> Vec<Constraint> {
         set.iter().map(|at| self.constraints[at]).collect()
     }
 }
 
-/// Why there is no formula.
+/// The reason why no formula was computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GaveUp {
-    /// A limit was met.
+pub enum NoFormula {
+    /// The computation reached a limit or was cancelled.
     Stopped(Stop),
-    /// There are so many constraints, more than [`MOST_CONSTRAINTS`].
-    Constraints(usize),
+    /// This many constraints occur, more than [`MAX_CONSTRAINTS`].
+    TooManyConstraints(usize),
 }
 
-/// Computes the formula for a task. The bound on windows doubles while it matters. When a search with a larger
-/// bound has to be given up, the formula for the last bound that was searched completely is the answer. Of the
-/// settings' reductions only the partial order is asked for, and it means the one of [`crate::graph`].
-pub fn avoidance(
+/// Computes the avoid formula of a task. The bound on windows doubles while it affects the result.
+/// If a search with a larger bound stops early, the result is the formula for the last bound with a
+/// complete search. Of the reductions in `settings`, only `partial_order` is used. It selects the
+/// reduction of [`crate::window_prevention`].
+pub fn compute_avoidance(
     task: Task<'_>,
     settings: Settings,
     budget: Budget<'_>,
-) -> Result<Avoidance, GaveUp> {
+) -> Result<Avoidance, NoFormula> {
     let bypass = task.model.relaxes();
-    let model = ModelSpec { kind: Kind::Table(bypass), ..task.model.clone() };
-    let most = settings.max_buffer.unwrap_or(model.last_bound()).clamp(1, LARGEST_BOUND);
-    let mut bound = settings.fixed_buffer.unwrap_or(FIRST_BOUND.min(most));
+    let model = ModelSpec { kind: ModelKind::Table(bypass), ..task.model.clone() };
+    let max_bound =
+        settings.max_buffer.unwrap_or(model.default_max_bound()).clamp(1, LARGEST_BOUND);
+    let mut bound = settings.fixed_buffer.unwrap_or(FIRST_BOUND.min(max_bound));
     let mut last = None;
     loop {
-        let result =
-            with_bound(task, Table { bypass, bound, mutated: Mutated::NONE }, settings, budget);
+        let result = compute_with_bound(
+            task,
+            Table { bypass, bound, mutated: Mutated::NONE },
+            settings,
+            budget,
+        );
         let found = match (result, last) {
             (Ok(found), _) => found,
             (Err(_), Some(smaller)) => return Ok(smaller),
-            (Err(why), None) => return Err(why),
+            (Err(reason), None) => return Err(reason),
         };
         let fixed = settings.fixed_buffer.is_some();
-        if found.bound.is_none() || fixed || bound >= most || found.unavoidable {
+        if found.bound.is_none() || fixed || bound >= max_bound || found.is_unavoidable {
             return Ok(found);
         }
         last = Some(found);
-        bound = (bound * 2).min(most);
+        bound = (bound * 2).min(max_bound);
     }
 }
 
-/// The reductions that leave no labels out.
+/// The reductions of the machine that omit no labels.
 const REDUCTIONS: Reductions = Reductions { fuse: true, clear_dead: true, partial_order: false };
 
-/// Computes the formula with one bound.
-fn with_bound(
+/// Computes the avoid formula for one bound on windows.
+fn compute_with_bound(
     task: Task<'_>,
     table: Table,
     settings: Settings,
     budget: Budget<'_>,
-) -> Result<Avoidance, GaveUp> {
+) -> Result<Avoidance, NoFormula> {
     let Settings { limits, threads, .. } = settings;
     let Budget { cancel, progress } = budget;
     let machine = Machine::new(task.problem, table, REDUCTIONS);
     let options = Options { limits, cancel, progress, threads, stop_at: None };
-    let windows = Windows::new(&machine, settings.reductions.partial_order);
-    let system = LabelledMachine::new(&machine, windows);
+    let prevention = WindowPrevention::new(&machine, settings.reductions.partial_order);
+    let system = LabelledMachine::new(&machine, prevention);
     let found = explore(&system, options);
     let bound = match found.coverage {
         Coverage::Exhaustive => None,
         Coverage::Bounded => Some(table.bound),
-        Coverage::Cut(stop) => return Err(GaveUp::Stopped(stop)),
-        Coverage::Found => unreachable!("there is nothing to stop at"),
+        Coverage::Cut(stop) => return Err(NoFormula::Stopped(stop)),
+        Coverage::Found => unreachable!("the search has no target"),
     };
     let graph = graph(&found, &system, threads, cancel);
-    let graph = graph.ok_or(GaveUp::Stopped(cancel.raised().unwrap_or(Stop::Interrupted)))?;
+    let graph = graph.ok_or(NoFormula::Stopped(cancel.reason().unwrap_or(Stop::Interrupted)))?;
     let states = found.states;
     drop(found);
-    let watch = Watch { bytes: limits.bytes, cancel };
-    Ok(Avoidance { states, bound, ..of_graph(&graph, watch)? })
+    let stop = StopConditions { bytes: limits.bytes, cancel };
+    Ok(Avoidance { states, bound, ..solve_graph(&graph, stop)? })
 }
 
-/// Computes the formula for a task under an abstract model whose entries are labelled. It is about store buffers of
-/// any length.
+/// Computes the avoid formula of a task under an abstract model with labelled entries. The formula
+/// is about store buffers of any length.
 ///
 /// # Panics
-/// When the model's entries carry no labels.
-pub fn abstract_avoidance(
+/// Panics if the entries of the model carry no labels.
+pub fn compute_abstract_avoidance(
     task: Task<'_>,
     model: Buffered<Coherence>,
     settings: Settings,
     budget: Budget<'_>,
-) -> Result<Avoidance, GaveUp> {
-    assert!(model.0.labelled, "constraints are about labels");
+) -> Result<Avoidance, NoFormula> {
+    assert!(model.0.labelled, "the entries of the abstract model must carry labels");
     let Settings { limits, threads, .. } = settings;
     let Budget { cancel, progress } = budget;
     let machine = Machine::new(task.problem, model, REDUCTIONS);
     let options = Options { limits, cancel, progress, threads, stop_at: None };
-    let system = LabelledMachine::new(&machine, Coherent);
+    let system = LabelledMachine::new(&machine, CoherencePrevention);
     let (graph, states) = match model.0.domain {
         Domain::Full => {
             let found = explore(&system, options);
-            has_room(&found, system.told(), limits.bytes)?;
+            check_graph_fits(&found, system.generated_edges(), limits.bytes)?;
             (graph(&found, &system, threads, cancel), found.states)
         }
         Domain::Partial | Domain::Set => {
             let found = explore_ordered(&system, options);
-            has_room(&found, system.told(), limits.bytes)?;
+            check_graph_fits(&found, system.generated_edges(), limits.bytes)?;
             (graph_ordered(&found, &system, threads, cancel), found.states)
         }
     };
-    let graph = graph.ok_or(GaveUp::Stopped(cancel.raised().unwrap_or(Stop::Interrupted)))?;
-    let watch = Watch { bytes: limits.bytes, cancel };
-    Ok(Avoidance { states, ..of_graph(&graph, watch)? })
+    let graph = graph.ok_or(NoFormula::Stopped(cancel.reason().unwrap_or(Stop::Interrupted)))?;
+    let stop = StopConditions { bytes: limits.bytes, cancel };
+    Ok(Avoidance { states, ..solve_graph(&graph, stop)? })
 }
 
-/// Whether a search has seen everything, and its graph has room beside it.
-fn has_room<V>(found: &Exploration<V>, told: u64, bytes: u64) -> Result<(), GaveUp> {
+/// Checks that a search is complete and that its graph fits into the memory limit `bytes`.
+fn check_graph_fits<V>(
+    found: &Exploration<V>,
+    generated_edges: u64,
+    bytes: u64,
+) -> Result<(), NoFormula> {
     match found.coverage {
         Coverage::Exhaustive => {}
-        Coverage::Cut(stop) => return Err(GaveUp::Stopped(stop)),
+        Coverage::Cut(stop) => return Err(NoFormula::Stopped(stop)),
         Coverage::Bounded => unreachable!("abstract buffers have no bound"),
-        Coverage::Found => unreachable!("there is nothing to stop at"),
+        Coverage::Found => unreachable!("the search has no target"),
     }
-    // States that were replaced told their steps, too, but are no nodes.
-    let edges = told as f64 * found.states as f64 / found.stored.max(1) as f64;
-    let room = bytes.saturating_sub(found.bytes).min(u64::from(u32::MAX) * STEP);
-    if edges * STEP as f64 > room as f64 {
-        return Err(GaveUp::Stopped(Stop::Memory));
+    // Replaced states generated edges too, but they are not nodes of the graph.
+    let edges = generated_edges as f64 * found.states as f64 / found.stored.max(1) as f64;
+    let available = bytes.saturating_sub(found.bytes).min(u64::from(u32::MAX) * EDGE_BYTES);
+    if edges * EDGE_BYTES as f64 > available as f64 {
+        return Err(NoFormula::Stopped(Stop::Memory));
     }
     Ok(())
 }
 
-/// The formula of a graph, with what it says of itself.
-fn of_graph(graph: &Graph, watch: Watch<'_>) -> Result<Avoidance, GaveUp> {
-    let solution = solve(graph, watch)?;
-    let unavoidable = solution.formula.iter().any(Set::is_empty);
+/// Computes the avoid formula of a graph with its statistics.
+fn solve_graph(graph: &Graph, stop: StopConditions<'_>) -> Result<Avoidance, NoFormula> {
+    let solution = solve(graph, stop)?;
+    let is_unavoidable = solution.formula.iter().any(Set::is_empty);
     Ok(Avoidance {
-        unavoidable,
+        is_unavoidable,
         constraints: solution.constraints,
         formula: solution.formula,
         states: graph.nodes() as u64 - 1,
@@ -223,16 +238,17 @@ fn of_graph(graph: &Graph, watch: Watch<'_>) -> Result<Avoidance, GaveUp> {
     })
 }
 
-/// The formulas of several problems of one file as one, by what their constraints name.
+/// Conjoins the formulas of several problems of one file. Equal constraints are identified.
 pub fn conjoin(all: &[Avoidance]) -> Avoidance {
-    let names: BTreeSet<Constraint> = all.iter().flat_map(|a| &a.constraints).copied().collect();
-    let constraints: Vec<Constraint> = names.into_iter().collect();
-    let position = |c: &Constraint| constraints.binary_search(c).expect("all of them are there");
-    let mut formula = Clauses::over(constraints.len());
-    for one in all {
-        let renamed: Vec<usize> = one.constraints.iter().map(position).collect();
-        for clause in one.formula.iter() {
-            formula.add(Set::of(constraints.len(), clause.iter().map(|at| renamed[at])));
+    let distinct: BTreeSet<Constraint> = all.iter().flat_map(|a| &a.constraints).copied().collect();
+    let constraints: Vec<Constraint> = distinct.into_iter().collect();
+    let position =
+        |c: &Constraint| constraints.binary_search(c).expect("every constraint is in the list");
+    let mut formula = Clauses::new(constraints.len());
+    for avoidance in all {
+        let positions: Vec<usize> = avoidance.constraints.iter().map(position).collect();
+        for clause in avoidance.formula.iter() {
+            formula.add(Set::of(constraints.len(), clause.iter().map(|at| positions[at])));
         }
     }
     Avoidance {
@@ -243,18 +259,18 @@ pub fn conjoin(all: &[Avoidance]) -> Avoidance {
         bound: all.iter().filter_map(|a| a.bound).min(),
         acyclic: all.iter().all(|a| a.acyclic),
         passes: all.iter().map(|a| a.passes).max().unwrap_or(0),
-        unavoidable: all.iter().any(|a| a.unavoidable),
+        is_unavoidable: all.iter().any(|a| a.is_unavoidable),
     }
 }
 
-/// What ends a computation early.
+/// The conditions that stop a computation early.
 #[derive(Clone, Copy, Debug)]
-struct Watch<'a> {
+struct StopConditions<'a> {
     bytes: u64,
     cancel: &'a fencepost_search::Cancel,
 }
 
-/// The formula of a graph.
+/// The solution of the fixpoint equations of a graph.
 #[derive(Debug)]
 struct Solution {
     constraints: Vec<Constraint>,
@@ -263,22 +279,22 @@ struct Solution {
     passes: u32,
 }
 
-/// What keeps runs away from the goal of a graph. The steps' labels are the labels of statements: what is
-/// overtaken, and last what overtakes.
-fn solve(graph: &Graph, watch: Watch<'_>) -> Result<Solution, GaveUp> {
+/// Computes the formula that keeps runs away from the goal of a graph. An edge label lists
+/// statement labels: the overtaken statements, then the overtaking statement.
+fn solve(graph: &Graph, stop: StopConditions<'_>) -> Result<Solution, NoFormula> {
     let plan = Plan::new(graph);
     let constraints: Vec<Constraint> = plan.constraints(graph).into_iter().collect();
     match constraints.len() {
-        0..=64 => run::<1>(graph, &plan, constraints, watch),
-        65..=128 => run::<2>(graph, &plan, constraints, watch),
-        129..=256 => run::<4>(graph, &plan, constraints, watch),
-        257..=512 => run::<8>(graph, &plan, constraints, watch),
-        513..=MOST_CONSTRAINTS => run::<16>(graph, &plan, constraints, watch),
-        more => Err(GaveUp::Constraints(more)),
+        0..=64 => solve_with_plan::<1>(graph, &plan, constraints, stop),
+        65..=128 => solve_with_plan::<2>(graph, &plan, constraints, stop),
+        129..=256 => solve_with_plan::<4>(graph, &plan, constraints, stop),
+        257..=512 => solve_with_plan::<8>(graph, &plan, constraints, stop),
+        513..=MAX_CONSTRAINTS => solve_with_plan::<16>(graph, &plan, constraints, stop),
+        count => Err(NoFormula::TooManyConstraints(count)),
     }
 }
 
-/// The constraints that prevent a step with this label.
+/// Returns the constraints that prevent a step with this label.
 fn prevent(label: &[u32]) -> impl Iterator<Item = Constraint> + '_ {
     let after = label.last().map(|own| Label(*own));
     let overtaken = &label[..label.len().saturating_sub(1)];
@@ -287,42 +303,42 @@ fn prevent(label: &[u32]) -> impl Iterator<Item = Constraint> + '_ {
     })
 }
 
-/// What a node is to the computation.
+/// The role of a node in the computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
-    /// It cannot lead to the goal, or only through beginnings.
+    /// The node cannot reach the goal, or only through entries.
     Irrelevant,
-    /// Nothing can prevent its being reached.
-    Beginning,
-    /// Its formula has to be computed.
+    /// The node is reachable by steps without a label, so it cannot be avoided.
+    Entry,
+    /// The formula of the node must be computed.
     Open,
 }
 
-/// In which order to go about it.
+/// The order of the computation.
 #[derive(Debug)]
 struct Plan {
     roles: Vec<Role>,
-    /// The open nodes, sources first.
+    /// The open nodes in topological order of their components.
     order: Vec<u32>,
-    /// Where components begin in `order`; then how long it is.
+    /// The start of each component in `order`, then the length of `order`.
     components: Vec<usize>,
 }
 
 impl Plan {
     fn new(graph: &Graph) -> Self {
-        let beginning = beginnings(graph);
+        let entries = entries(graph);
         let mut roles = vec![Role::Irrelevant; graph.nodes()];
-        for (role, begins) in roles.iter_mut().zip(&beginning) {
-            if *begins {
-                *role = Role::Beginning;
+        for (role, is_entry) in roles.iter_mut().zip(&entries) {
+            if *is_entry {
+                *role = Role::Entry;
             }
         }
-        open(graph, &mut roles);
+        mark_open(graph, &mut roles);
         let (order, components) = components(graph, &roles);
         Plan { roles, order, components }
     }
 
-    /// The constraints of the steps that matter.
+    /// Returns the constraints of the steps into open nodes.
     fn constraints(&self, graph: &Graph) -> BTreeSet<Constraint> {
         let mut used = vec![false; graph.labels().len()];
         let relevant = (0..graph.nodes()).filter(|n| self.roles[*n] != Role::Irrelevant);
@@ -334,8 +350,8 @@ impl Plan {
     }
 }
 
-/// By node: whether steps that nothing prevents lead there.
-fn beginnings(graph: &Graph) -> Vec<bool> {
+/// Returns by node whether it is reachable by steps without a label.
+fn entries(graph: &Graph) -> Vec<bool> {
     let mut reached = vec![false; graph.nodes()];
     let mut stack: Vec<u32> = graph.initial().to_vec();
     stack.iter().for_each(|node| reached[*node as usize] = true);
@@ -350,17 +366,17 @@ fn beginnings(graph: &Graph) -> Vec<bool> {
     reached
 }
 
-/// Marks the nodes from which the goal can be reached without passing a beginning.
-fn open(graph: &Graph, roles: &mut [Role]) {
-    if roles[graph.goal() as usize] == Role::Beginning {
+/// Marks the nodes that can reach the goal without passing an entry as open.
+fn mark_open(graph: &Graph, roles: &mut [Role]) {
+    if roles[graph.goal() as usize] == Role::Entry {
         return;
     }
-    // The steps between nodes that are no beginnings, backwards.
-    let closed = |node: u32| roles[node as usize] == Role::Beginning;
-    let inner = |node: u32| graph.steps(node).map(|(to, _)| to).filter(|to| !closed(*to));
+    // The reversed steps between nodes that are not entries.
+    let is_entry = |node: u32| roles[node as usize] == Role::Entry;
+    let inner = |node: u32| graph.steps(node).map(|(to, _)| to).filter(|to| !is_entry(*to));
     let nodes = graph.nodes() as u32;
     let mut starts = vec![0_u32; graph.nodes() + 1];
-    for to in (0..nodes).filter(|node| !closed(*node)).flat_map(inner) {
+    for to in (0..nodes).filter(|node| !is_entry(*node)).flat_map(inner) {
         starts[to as usize + 1] += 1;
     }
     for at in 0..graph.nodes() {
@@ -368,7 +384,7 @@ fn open(graph: &Graph, roles: &mut [Role]) {
     }
     let mut sources = vec![0; starts[graph.nodes()] as usize];
     let mut free = starts.clone();
-    for from in (0..nodes).filter(|node| !closed(*node)) {
+    for from in (0..nodes).filter(|node| !is_entry(*node)) {
         for to in inner(from) {
             sources[free[to as usize] as usize] = from;
             free[to as usize] += 1;
@@ -387,13 +403,15 @@ fn open(graph: &Graph, roles: &mut [Role]) {
     }
 }
 
-/// The open nodes, component after component, sources first, each component in reverse
-/// post-order; and where the components begin. Tarjan's algorithm without recursion.
+/// Computes the strongly connected components of the open nodes (Tarjan's algorithm without
+/// recursion). Returns the nodes in topological order of the components, each component in reverse
+/// post-order, and the start of each component.
 fn components(graph: &Graph, roles: &[Role]) -> (Vec<u32>, Vec<usize>) {
     const NEW: u32 = u32::MAX;
     let is_open = |node: u32| roles[node as usize] == Role::Open;
     let nodes = graph.nodes();
-    // By node: when it was found, and the earliest found node on the stack that it leads to.
+    // By node: its discovery index, and the smallest discovery index of a node on the stack that it
+    // reaches.
     let mut found = vec![NEW; nodes];
     let mut low = vec![NEW; nodes];
     let mut finished = vec![NEW; nodes];
@@ -434,7 +452,7 @@ fn components(graph: &Graph, roles: &[Role]) -> (Vec<u32>, Vec<usize>) {
             if low[at] == found[at] {
                 let begin = order.len();
                 loop {
-                    let member = stack.pop().expect("a component's root is on the stack");
+                    let member = stack.pop().expect("the root of a component is on the stack");
                     in_component[member as usize] = true;
                     order.push(member);
                     if member as usize == at {
@@ -456,12 +474,12 @@ fn components(graph: &Graph, roles: &[Role]) -> (Vec<u32>, Vec<usize>) {
     (order, starts)
 }
 
-fn run<const W: usize>(
+fn solve_with_plan<const W: usize>(
     graph: &Graph,
     plan: &Plan,
     constraints: Vec<Constraint>,
-    watch: Watch<'_>,
-) -> Result<Solution, GaveUp> {
+    stop: StopConditions<'_>,
+) -> Result<Solution, NoFormula> {
     let mut formulas = Formulas::<W>::new();
     let bits = |label: &[u32]| {
         let mut bits: Bits<W> = [0; W];
@@ -473,17 +491,17 @@ fn run<const W: usize>(
     let prevents = graph.labels().iter().map(|label| formulas.clause(bits(label))).collect();
     let mut avoid = vec![Formula::TRUE; graph.nodes()];
     for (formula, role) in avoid.iter_mut().zip(&plan.roles) {
-        if *role == Role::Beginning {
+        if *role == Role::Entry {
             *formula = Formula::FALSE;
         }
     }
     let changed = vec![false; graph.nodes()];
-    let mut pass = Pass { graph, plan, formulas, prevents, avoid, changed, watch };
-    let (acyclic, passes) = pass.all()?;
-    let of_goal = pass.avoid[graph.goal() as usize];
-    let mut formula = Clauses::over(constraints.len());
+    let mut fixpoint = Fixpoint { graph, plan, formulas, prevents, avoid, changed, stop };
+    let (acyclic, passes) = fixpoint.compute()?;
+    let of_goal = fixpoint.avoid[graph.goal() as usize];
+    let mut formula = Clauses::new(constraints.len());
     let mut sets: Vec<Set> =
-        pass.formulas.clauses(of_goal).map(|b| set(constraints.len(), b)).collect();
+        fixpoint.formulas.clauses(of_goal).map(|bits| to_set(constraints.len(), bits)).collect();
     sets.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.iter().cmp(b.iter())));
     sets.into_iter().for_each(|set| {
         formula.add(set);
@@ -491,58 +509,59 @@ fn run<const W: usize>(
     Ok(Solution { constraints, formula, acyclic, passes })
 }
 
-fn set<const W: usize>(constraints: usize, bits: &Bits<W>) -> Set {
+fn to_set<const W: usize>(constraints: usize, bits: &Bits<W>) -> Set {
     Set::of(constraints, (0..constraints).filter(|at| bits[at / 64] >> (at % 64) & 1 == 1))
 }
 
-/// The computation under way.
-struct Pass<'a, const W: usize> {
+/// The state of the fixpoint computation.
+struct Fixpoint<'a, const W: usize> {
     graph: &'a Graph,
     plan: &'a Plan,
     formulas: Formulas<W>,
-    /// By label.
+    /// By edge label: the constraints that prevent the step.
     prevents: Vec<Clause>,
-    /// By node: what keeps runs away from it, as far as known.
+    /// By node: the current approximation of its avoid formula.
     avoid: Vec<Formula>,
-    /// By node: whether its formula has changed since it was handed on.
+    /// By node: whether its formula has changed since its last propagation.
     changed: Vec<bool>,
-    watch: Watch<'a>,
+    stop: StopConditions<'a>,
 }
 
-impl<const W: usize> Pass<'_, W> {
-    /// Computes all formulas. Whether each node was gone through once, and how often at most.
-    fn all(&mut self) -> Result<(bool, u32), GaveUp> {
+impl<const W: usize> Fixpoint<'_, W> {
+    /// Computes all formulas. Returns whether every component is a single node, and the maximum
+    /// number of passes over a component.
+    fn compute(&mut self) -> Result<(bool, u32), NoFormula> {
         let plan = self.plan;
-        for node in (0..self.graph.nodes()).filter(|n| plan.roles[*n] == Role::Beginning) {
-            self.hand_on(node as u32)?;
+        for node in (0..self.graph.nodes()).filter(|n| plan.roles[*n] == Role::Entry) {
+            self.propagate(node as u32)?;
         }
         let mut acyclic = true;
-        let mut most = 1;
-        for ends in plan.components.windows(2) {
-            let component = &plan.order[ends[0]..ends[1]];
+        let mut max_passes = 1;
+        for range in plan.components.windows(2) {
+            let component = &plan.order[range[0]..range[1]];
             acyclic &= component.len() == 1;
             let mut passes = 0;
             while component.iter().any(|node| self.changed[*node as usize]) {
                 for node in component {
                     if self.changed[*node as usize] {
-                        self.hand_on(*node)?;
+                        self.propagate(*node)?;
                     }
                 }
                 passes += 1;
             }
-            most = most.max(passes);
+            max_passes = max_passes.max(passes);
         }
-        Ok((acyclic, most))
+        Ok((acyclic, max_passes))
     }
 
-    /// Tells the targets of a node's steps what its formula is.
-    fn hand_on(&mut self, node: u32) -> Result<(), GaveUp> {
-        // Each time, because one node with a large formula can take long.
-        if let Some(stop) = self.watch.cancel.raised() {
-            return Err(GaveUp::Stopped(stop));
+    /// Propagates the formula of a node to the targets of its steps.
+    fn propagate(&mut self, node: u32) -> Result<(), NoFormula> {
+        // Checked for every node, because one node with a large formula can take long.
+        if let Some(reason) = self.stop.cancel.reason() {
+            return Err(NoFormula::Stopped(reason));
         }
-        if self.formulas.bytes() + self.graph.bytes() > self.watch.bytes {
-            return Err(GaveUp::Stopped(Stop::Memory));
+        if self.formulas.bytes() + self.graph.bytes() > self.stop.bytes {
+            return Err(NoFormula::Stopped(Stop::Memory));
         }
         self.changed[node as usize] = false;
         let so_far = self.avoid[self.graph.goal() as usize];

@@ -1,23 +1,27 @@
-//! Counterexample-guided inference: the cheapest fences under the concrete model.
+//! Counterexample-guided inference: computes the cheapest fences under the concrete model.
 //!
-//! A round takes the cheapest placement that hits all clauses so far and asks the verifier about every
-//! problem. A violation teaches a clause ([`crate::clause`]); when there is none, the placement is
-//! enough, and because every repair hits every clause, none is cheaper. The verifier is any
-//! [`Engine`]: what it proves for unbounded buffers is proved for the repair.
+//! Each round takes the cheapest placement that hits all learned clauses and checks every problem
+//! with it. A violation yields a new clause ([`crate::clause`]). If there is no violation, the
+//! placement is sufficient. It is also optimal, because every repair hits every clause. The
+//! verifier is any [`Engine`]: if the engine proves a problem for unbounded store buffers, the
+//! proof holds for the repair.
 //!
-//! - *Ahead of the first round* clauses that share no member are collected, by putting
-//!   in all of each: they raise the lower bound quickly.
-//! - *Clauses are sharpened*: of a violation that many fences would have prevented, one is
-//!   sought that fewer would.
-//! - *Several violations* are taken from one search, and several problems are asked at once, in batches
-//!   of fixed size, so that the answer does not depend on the number of threads.
-//! - *Fences only take behaviours away*, so a problem that was verified with some fences is not
-//!   asked again with more.
+//! - *Disjoint clauses first.* Before the first round, each check places all members of the clauses
+//!   learned so far. Clauses of different checks are then disjoint, which raises the lower bound
+//!   quickly.
+//! - *Clauses are minimised.* If many candidates block a violation, inference looks for a violation
+//!   that fewer candidates block.
+//! - *Batches.* One search yields several violations, and several problems are checked in parallel,
+//!   in batches of fixed size. The answer therefore does not depend on the number of threads.
+//! - *Monotonicity.* Fences only remove behaviours. A problem that is verified with some fences is
+//!   not checked again with a superset of them.
 
 use crate::candidates::Candidates;
-use crate::clause::{clause, is_reordered};
-use crate::hitting::{Clauses, Cost};
-use crate::repair::{GaveUp, Inference, Lesson, Need, Repair, Round, Sufficiency, Unrepairable};
+use crate::clause::{blocking_clause, is_reordered};
+use crate::hitting_set::{Clauses, Cost};
+use crate::repair::{
+    GaveUp, Inference, LearnedClause, Need, Repair, Round, Sufficiency, Unrepairable,
+};
 use crate::set::Set;
 use fencepost_engines::{
     Answer, Budget, Decider, Engine, Evidence, Inconclusive, Settings, Statistics, Task, Verdict,
@@ -30,214 +34,221 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Problems asked at once.
-const BATCH: usize = 8;
-/// Violations taken from one search.
-const TRACES: usize = 16;
-/// Placements of the same price looked at, unless all are wanted.
-const ALTERNATIVES: usize = 16;
-/// Placements listed when all are wanted.
-const ALL: usize = 256;
-/// States a search may take that only makes a clause smaller.
-const SHARPENING: u64 = 50_000;
+/// The number of problems in one batch.
+const BATCH_SIZE: usize = 8;
+/// The maximum number of violations from one search.
+const MAX_TRACES: usize = 16;
+/// The maximum number of placements of equal cost that are checked, unless the query requests all.
+const MAX_ALTERNATIVES: usize = 16;
+/// The maximum number of placements if the query requests all.
+const MAX_LISTED: usize = 256;
+/// The state limit of a search that minimises a clause.
+const MINIMISATION_STATES: u64 = 50_000;
 
-/// What to infer.
+/// An inference query.
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
-    /// The problems, with places marked: the clients of one library, or a single program.
+pub struct Query<'a> {
+    /// The problems with marked places: the clients of one library, or a single program.
     pub problems: &'a [Problem],
-    /// Under which model.
+    /// The memory model.
     pub model: &'a ModelSpec,
-    /// What may be placed.
+    /// The barriers that inference may place.
     pub candidates: &'a Candidates,
     /// The verifier.
     pub engine: &'a (dyn Engine + Sync),
-    /// How it goes about it.
+    /// The settings of the verifier.
     pub settings: Settings,
-    /// List every cheapest placement, not only one.
+    /// Whether to list every cheapest placement instead of one.
     pub all: bool,
-    /// For the papers' method: the abstraction whose error states are avoided, and the length of its heads. None:
-    /// the table-driven reading of the model, up to a bound.
+    /// For fixpoint inference: the abstract domain, and the length of its heads. None: the
+    /// table-driven form of the model, up to a bound.
     pub abstraction: Option<(Domain, u32)>,
 }
 
-/// Finds the cheapest fences.
-pub fn infer(question: Question<'_>, budget: Budget<'_>) -> Inference {
-    Inferring::ask_about(question, budget, |inferring| inferring.run())
+/// Infers the cheapest fences.
+pub fn infer(query: Query<'_>, budget: Budget<'_>) -> Inference {
+    InferenceState::run_query(query, budget, |state| state.infer_lazily())
 }
 
-/// What is known while fences are looked for.
-pub(crate) struct Inferring<'a> {
-    pub(crate) question: Question<'a>,
+/// The state of an inference.
+pub(crate) struct InferenceState<'a> {
+    pub(crate) query: Query<'a>,
     pub(crate) problems: &'a [Problem],
     pub(crate) budget: Budget<'a>,
     clauses: Clauses,
-    /// The problems, those that taught something last first.
+    /// The problems in the order of checking: the most recently violated first.
     order: Vec<usize>,
-    /// By problem: placements it is verified with.
+    /// By problem: the placements that are verified.
     verified: Vec<Vec<Placement>>,
     statistics: Vec<Statistics>,
-    /// By problem: who decided last.
+    /// By problem: the method that gave the last verdict.
     deciders: Vec<Decider>,
-    /// Whether there are more placements of the same price than were looked at.
-    pub(crate) more: bool,
+    /// Whether more placements of the same cost exist than were examined.
+    pub(crate) has_more: bool,
     pub(crate) rounds: Vec<Round>,
 }
 
-/// Inference ends early with this answer.
-pub(crate) type Early<T> = Result<T, Box<Inference>>;
+/// A result, or the final answer of the inference.
+pub(crate) type EarlyAnswer<T> = Result<T, Box<Inference>>;
 
-/// What the verifier says of a placement.
-pub(crate) enum Found {
-    /// Nothing is violated; what is not verified is listed.
+/// The outcome of checking a placement.
+pub(crate) enum CheckOutcome {
+    /// No problem is violated. Lists the problems that are not verified.
     Clean(Vec<(usize, Inconclusive)>),
-    /// Something is, and its clauses are known now.
-    Lessons,
+    /// A problem is violated. Its clauses are learned.
+    Violated,
 }
 
-impl Inferring<'_> {
-    /// Goes about a question in some way.
-    pub(crate) fn ask_about(
-        question: Question<'_>,
+impl InferenceState<'_> {
+    /// Answers a query with an inference method.
+    pub(crate) fn run_query(
+        query: Query<'_>,
         budget: Budget<'_>,
-        method: impl FnOnce(&mut Inferring<'_>) -> Early<Inference>,
+        method: impl FnOnce(&mut InferenceState<'_>) -> EarlyAnswer<Inference>,
     ) -> Inference {
-        // No fence makes more states reachable, so what some run must do is checked in the end.
-        let problems: Vec<Problem> = question.problems.iter().map(Problem::safety).collect();
-        let mut inferring = Inferring {
-            question,
+        // Fences do not make more states reachable, so `final exists` properties are checked at the
+        // end.
+        let problems: Vec<Problem> = query.problems.iter().map(Problem::safety).collect();
+        let mut state = InferenceState {
+            query,
             problems: &problems,
             budget,
-            clauses: Clauses::over(question.candidates.len()),
+            clauses: Clauses::new(query.candidates.len()),
             order: (0..problems.len()).collect(),
             verified: vec![Vec::new(); problems.len()],
             statistics: vec![Statistics::default(); problems.len()],
             deciders: vec![Decider::Explicit; problems.len()],
-            more: false,
+            has_more: false,
             rounds: Vec::new(),
         };
-        method(&mut inferring).unwrap_or_else(|end| *end)
+        method(&mut state).unwrap_or_else(|answer| *answer)
     }
 
-    fn run(&mut self) -> Early<Inference> {
+    fn infer_lazily(&mut self) -> EarlyAnswer<Inference> {
         self.check_sc()?;
-        self.disjoint()?;
+        self.collect_disjoint_clauses()?;
         loop {
-            let best = self.cheapest()?;
-            let placement = self.question.candidates.placement(&best);
-            let open = match self.ask(&placement)? {
-                Found::Lessons => continue,
-                Found::Clean(open) => open,
+            let best = self.cheapest_hitting_set()?;
+            let placement = self.query.candidates.placement(&best);
+            let unverified = match self.check_placement(&placement)? {
+                CheckOutcome::Violated => continue,
+                CheckOutcome::Clean(unverified) => unverified,
             };
-            if open.iter().any(|(_, why)| !why.is_bounded()) {
+            if unverified.iter().any(|(_, reason)| !reason.is_bounded()) {
                 return Ok(Inference::GaveUp(GaveUp {
-                    price: self.question.candidates.price(&placement),
+                    cost: self.query.candidates.cost(&placement),
                     placement,
-                    undecided: open,
-                    because: None,
+                    undecided: unverified,
+                    reason: None,
                     rounds: std::mem::take(&mut self.rounds),
                 }));
             }
-            let Some((placements, open)) = self.alternatives(&best, open)? else { continue };
+            let Some((placements, unverified)) = self.alternatives(&best, unverified)? else {
+                continue;
+            };
             self.check_witnesses(&placements[0])?;
-            return Ok(Inference::Repaired(self.repaired(placements, open)));
+            return Ok(Inference::Repaired(self.build_repair(placements, unverified)));
         }
     }
 
-    /// Whether the problems are right under sequential consistency; no fence helps if not.
-    pub(crate) fn check_sc(&mut self) -> Early<()> {
+    /// Checks the problems under sequential consistency. Fences cannot repair a violation there.
+    pub(crate) fn check_sc(&mut self) -> EarlyAnswer<()> {
         let sc = ModelSpec::SC;
-        let settings = Settings { shortest: true, traces: 1, ..self.question.settings };
+        let settings = Settings { shortest: true, traces: 1, ..self.query.settings };
         let all: Vec<usize> = (0..self.problems.len()).collect();
-        for batch in all.chunks(BATCH) {
-            let answers = self.batch(batch, settings, &|problem| Task {
+        for batch in all.chunks(BATCH_SIZE) {
+            let answers = self.run_batch(batch, settings, &|problem| Task {
                 problem: &self.problems[problem],
                 model: &sc,
             });
             for (problem, answer) in batch.iter().zip(answers) {
                 if let Some(evidence) = answer.verdict.into_evidence() {
                     let problem = *problem;
-                    let wrong =
-                        Unrepairable::WrongUnderSc { problem, evidence, under_model: false };
-                    return Err(Box::new(Inference::Unrepairable(wrong)));
+                    let reason =
+                        Unrepairable::ViolatedUnderSc { problem, evidence, under_model: false };
+                    return Err(Box::new(Inference::Unrepairable(reason)));
                 }
             }
         }
         Ok(())
     }
 
-    /// Whether what a `final exists` asks for is still there with a placement: fences take runs away.
-    pub(crate) fn check_witnesses(&self, placement: &Placement) -> Early<()> {
-        for (problem, asked) in self.question.problems.iter().enumerate() {
-            if asked.sometimes.is_empty() {
+    /// Checks that every `final exists` has a witness with a placement, because fences remove runs.
+    pub(crate) fn check_witnesses(&self, placement: &Placement) -> EarlyAnswer<()> {
+        for (problem, original) in self.query.problems.iter().enumerate() {
+            if original.sometimes.is_empty() {
                 continue;
             }
-            let fenced = self.fenced(problem, placement).with_requirements_of(asked);
-            let task = Task { problem: &fenced, model: self.question.model };
-            let answer = self.question.engine.run(task, self.question.settings, self.budget);
+            let fenced = self.fenced_problem(problem, placement).with_requirements_of(original);
+            let task = Task { problem: &fenced, model: self.query.model };
+            let answer = self.query.engine.run(task, self.query.settings, self.budget);
             if let Verdict::Violated(_) = answer.verdict {
-                let wrong = Unrepairable::NoWitness { problem };
-                return Err(Box::new(Inference::Unrepairable(wrong)));
+                let reason = Unrepairable::NoWitness { problem };
+                return Err(Box::new(Inference::Unrepairable(reason)));
             }
         }
         Ok(())
     }
 
-    /// Collects clauses without common members: each time with everything put in that is in one.
-    fn disjoint(&mut self) -> Early<()> {
-        let mut used = Set::below(self.question.candidates.len());
+    /// Collects clauses until a check has no violation. Each check places all members of the clauses
+    /// so far, so clauses of different checks are disjoint.
+    fn collect_disjoint_clauses(&mut self) -> EarlyAnswer<()> {
+        let mut used = Set::empty(self.query.candidates.len());
         loop {
-            let placement = self.question.candidates.placement(&used);
-            match self.ask(&placement)? {
-                Found::Clean(_) => return Ok(()),
-                Found::Lessons => {}
+            let placement = self.query.candidates.placement(&used);
+            match self.check_placement(&placement)? {
+                CheckOutcome::Clean(_) => return Ok(()),
+                CheckOutcome::Violated => {}
             }
-            let learnt = self.rounds.last().map_or(&[][..], |round| &round.lessons);
-            learnt.iter().for_each(|lesson| used.union_with(&lesson.clause));
+            let learned = self.rounds.last().map_or(&[][..], |round| &round.learned_clauses);
+            learned.iter().for_each(|learned| used.union_with(&learned.clause));
         }
     }
 
-    /// The cheapest set that hits every clause.
-    fn cheapest(&self) -> Early<Set> {
-        let best = self.clauses.cheapest(&self.question.candidates.costs);
-        Ok(best.expect("a clause that nothing hits ends inference when it is learnt"))
+    /// Returns the cheapest set that hits every clause.
+    fn cheapest_hitting_set(&self) -> EarlyAnswer<Set> {
+        let best = self.clauses.cheapest(&self.query.candidates.weights);
+        Ok(best.expect("inference ends when it learns an empty clause"))
     }
 
-    /// The program of a problem with a placement.
-    pub(crate) fn fenced(&self, problem: usize, placement: &Placement) -> Problem {
+    /// Returns a problem with a placement inserted into its program.
+    pub(crate) fn fenced_problem(&self, problem: usize, placement: &Placement) -> Problem {
         let problem = &self.problems[problem];
-        let program =
-            placement::fenced(&problem.program, placement, self.question.candidates.written);
+        let program = placement::fenced(&problem.program, placement, self.query.candidates.written);
         Problem { program, ..problem.clone() }
     }
 
-    /// Asks the verifier about all problems with a placement, until something is violated.
-    pub(crate) fn ask(&mut self, placement: &Placement) -> Early<Found> {
-        let settings = Settings { shortest: false, traces: TRACES, ..self.question.settings };
-        let known =
+    /// Checks all problems with a placement, until a batch has a violation. Skips problems that are
+    /// verified with a subset of the placement.
+    pub(crate) fn check_placement(&mut self, placement: &Placement) -> EarlyAnswer<CheckOutcome> {
+        let settings = Settings { shortest: false, traces: MAX_TRACES, ..self.query.settings };
+        let is_verified =
             |problem: &usize| self.verified[*problem].iter().any(|p| p.is_within(placement));
-        let open: Vec<usize> = self.order.iter().copied().filter(|p| !known(p)).collect();
+        let unchecked: Vec<usize> =
+            self.order.iter().copied().filter(|p| !is_verified(p)).collect();
         let mut undecided = Vec::new();
-        self.budget.progress.parts.store(open.len() as u64, Ordering::Relaxed);
+        self.budget.progress.parts.store(unchecked.len() as u64, Ordering::Relaxed);
         self.budget.progress.done.store(0, Ordering::Relaxed);
-        for batch in open.chunks(BATCH) {
-            let fenced: Vec<Problem> = batch.iter().map(|p| self.fenced(*p, placement)).collect();
-            let position =
-                |problem| batch.iter().position(|p| *p == problem).expect("of the batch");
-            let model = self.question.model;
-            let answers = self.batch(batch, settings, &|problem| Task {
+        for batch in unchecked.chunks(BATCH_SIZE) {
+            let fenced: Vec<Problem> =
+                batch.iter().map(|p| self.fenced_problem(*p, placement)).collect();
+            let position = |problem| {
+                batch.iter().position(|p| *p == problem).expect("the problem is in the batch")
+            };
+            let model = self.query.model;
+            let answers = self.run_batch(batch, settings, &|problem| Task {
                 problem: &fenced[position(problem)],
                 model,
             });
-            let mut lessons = Vec::new();
+            let mut learned_clauses = Vec::new();
             for ((problem, fenced), answer) in batch.iter().zip(&fenced).zip(answers) {
                 self.statistics[*problem] = answer.statistics;
-                self.deciders[*problem] = answer.by;
+                self.deciders[*problem] = answer.decider;
                 match answer.verdict {
                     Verdict::Verified(_) => self.verified[*problem].push(placement.clone()),
-                    Verdict::Inconclusive(why) => {
-                        undecided.push((*problem, why));
-                        // What takes long is asked last.
+                    Verdict::Inconclusive(reason) => {
+                        undecided.push((*problem, reason));
+                        // Slow problems are checked last.
                         self.order.retain(|p| p != problem);
                         self.order.push(*problem);
                     }
@@ -245,206 +256,212 @@ impl Inferring<'_> {
                         let first = std::iter::once(first.into_evidence());
                         let all = first.chain(answer.others);
                         for evidence in all {
-                            lessons.extend(self.learn(*problem, fenced, placement, evidence)?);
+                            learned_clauses.extend(
+                                self.add_learned_clause(*problem, fenced, placement, evidence)?,
+                            );
                         }
                     }
                 }
             }
-            if !lessons.is_empty() {
-                for lesson in lessons.iter().rev() {
-                    self.order.retain(|p| *p != lesson.problem);
-                    self.order.insert(0, lesson.problem);
+            if !learned_clauses.is_empty() {
+                for learned in learned_clauses.iter().rev() {
+                    self.order.retain(|p| *p != learned.problem);
+                    self.order.insert(0, learned.problem);
                 }
-                self.rounds.push(Round { placement: placement.clone(), lessons });
-                return Ok(Found::Lessons);
+                self.rounds.push(Round { placement: placement.clone(), learned_clauses });
+                return Ok(CheckOutcome::Violated);
             }
         }
         undecided.sort_by_key(|(problem, _)| *problem);
-        Ok(Found::Clean(undecided))
+        Ok(CheckOutcome::Clean(undecided))
     }
 
-    /// Turns a violation into a clause; none if it says nothing new.
-    fn learn(
+    /// Learns and minimises the clause of a violation, and adds it to the clauses. Returns None if
+    /// an earlier clause implies it.
+    fn add_learned_clause(
         &mut self,
         problem: usize,
         fenced: &Problem,
         placement: &Placement,
         evidence: Evidence,
-    ) -> Early<Option<Lesson>> {
-        let mut lesson = self.lesson(problem, fenced, placement.clone(), evidence)?;
-        if self.clauses.iter().any(|known| known.is_subset(&lesson.clause)) {
+    ) -> EarlyAnswer<Option<LearnedClause>> {
+        let mut learned = self.learn_clause(problem, fenced, placement.clone(), evidence)?;
+        if self.clauses.iter().any(|known| known.is_subset(&learned.clause)) {
             return Ok(None);
         }
-        self.sharpen(&mut lesson)?;
-        let is_new = self.clauses.add(lesson.clause.clone());
-        Ok(is_new.then_some(lesson))
+        self.minimise_clause(&mut learned)?;
+        let is_new = self.clauses.add(learned.clause.clone());
+        Ok(is_new.then_some(learned))
     }
 
-    /// The clause of a violation with a placement.
-    fn lesson(
+    /// Computes the clause of a violation with a placement.
+    fn learn_clause(
         &self,
         problem: usize,
         fenced: &Problem,
         placement: Placement,
         evidence: Evidence,
-    ) -> Early<Lesson> {
+    ) -> EarlyAnswer<LearnedClause> {
         let Some(run) = evidence.run() else {
-            let wrong = Unrepairable::NoWitness { problem };
-            return Err(Box::new(Inference::Unrepairable(wrong)));
+            let reason = Unrepairable::NoWitness { problem };
+            return Err(Box::new(Inference::Unrepairable(reason)));
         };
-        let clause = clause(fenced, run, self.question.candidates);
-        let numbers = placement.atoms.iter().filter_map(|a| self.question.candidates.number(*a));
-        let used = Set::of(self.question.candidates.len(), numbers);
-        assert!(!clause.meets(&used), "a fence that is there does not block a run that happened");
+        let clause = blocking_clause(fenced, run, self.query.candidates);
+        let positions = placement.atoms.iter().filter_map(|a| self.query.candidates.position(*a));
+        let used = Set::of(self.query.candidates.len(), positions);
+        assert!(!clause.intersects(&used), "no placed fence blocks a run of the fenced program");
         if clause.is_empty() {
-            // A run in program order is one under SC; a search there may have met a limit.
-            let wrong = if is_reordered(fenced, run) {
-                Unrepairable::OutOfReach { problem, placement, evidence }
+            // A run without reorderings is a run under SC. The search under SC may have reached a
+            // limit.
+            let reason = if is_reordered(fenced, run) {
+                Unrepairable::NotPreventable { problem, placement, evidence }
             } else {
-                Unrepairable::WrongUnderSc { problem, evidence, under_model: true }
+                Unrepairable::ViolatedUnderSc { problem, evidence, under_model: true }
             };
-            return Err(Box::new(Inference::Unrepairable(wrong)));
+            return Err(Box::new(Inference::Unrepairable(reason)));
         }
-        Ok(Lesson { problem, placement, evidence, clause })
+        Ok(LearnedClause { problem, placement, evidence, clause })
     }
 
-    /// Makes a clause as small as possible: as long as the problem is violated with every candidate
-    /// outside of it and one of its own, that one is of no use against the violation then found, whose
-    /// clause is smaller. With so many fences a problem is quickly searched.
-    fn sharpen(&self, lesson: &mut Lesson) -> Early<()> {
-        let settings = Settings { shortest: false, traces: 1, ..self.question.settings };
-        let states = settings.limits.states.min(SHARPENING);
+    /// Minimises a clause. For each member, checks the problem with that member and all candidates
+    /// outside the clause. If the problem is violated, the new violation has a smaller clause,
+    /// without that member. These checks are fast, because so many fences leave few behaviours.
+    fn minimise_clause(&self, learned: &mut LearnedClause) -> EarlyAnswer<()> {
+        let settings = Settings { shortest: false, traces: 1, ..self.query.settings };
+        let states = settings.limits.states.min(MINIMISATION_STATES);
         let limits = Limits { states, ..settings.limits };
         let settings = Settings { limits, ..settings };
-        let candidates = self.question.candidates;
+        let candidates = self.query.candidates;
         let mut next = 0;
         loop {
-            let tried = lesson.clause.iter().find(|number| *number >= next);
-            let Some(tried) = tried.filter(|_| lesson.clause.len() > 1) else { return Ok(()) };
+            let tried = learned.clause.iter().find(|position| *position >= next);
+            let Some(tried) = tried.filter(|_| learned.clause.len() > 1) else { return Ok(()) };
             next = tried + 1;
-            let mut all = Set::of(candidates.len(), 0..candidates.len());
-            all.subtract(&lesson.clause);
-            all.insert(tried);
-            let placement = candidates.placement(&all);
-            let fenced = self.fenced(lesson.problem, &placement);
-            let task = Task { problem: &fenced, model: self.question.model };
-            let answer = self.question.engine.run(task, settings, self.budget);
+            let mut chosen = Set::of(candidates.len(), 0..candidates.len());
+            chosen.subtract(&learned.clause);
+            chosen.insert(tried);
+            let placement = candidates.placement(&chosen);
+            let fenced = self.fenced_problem(learned.problem, &placement);
+            let task = Task { problem: &fenced, model: self.query.model };
+            let answer = self.query.engine.run(task, settings, self.budget);
             if let Some(evidence) = answer.verdict.into_evidence() {
-                *lesson = self.lesson(lesson.problem, &fenced, placement, evidence)?;
+                *learned = self.learn_clause(learned.problem, &fenced, placement, evidence)?;
             }
         }
     }
 
-    /// Looks for placements as cheap as a clean one: all of them, or one that is verified where the
-    /// first is not. None when something new was learnt.
-    #[expect(clippy::type_complexity, reason = "a placement list with what is open")]
+    /// Checks the other placements of the same cost as a clean one: all of them, or until one is
+    /// verified. Returns None if a check learned a new clause.
+    #[expect(clippy::type_complexity, reason = "a list of placements with the unverified problems")]
     fn alternatives(
         &mut self,
         best: &Set,
-        open: Vec<(usize, Inconclusive)>,
-    ) -> Early<Option<(Vec<Placement>, Vec<(usize, Inconclusive)>)>> {
-        let candidates = self.question.candidates;
+        unverified: Vec<(usize, Inconclusive)>,
+    ) -> EarlyAnswer<Option<(Vec<Placement>, Vec<(usize, Inconclusive)>)>> {
+        let candidates = self.query.candidates;
         let first = candidates.placement(best);
-        if open.is_empty() && !self.question.all {
-            return Ok(Some((vec![first], open)));
+        if unverified.is_empty() && !self.query.all {
+            return Ok(Some((vec![first], unverified)));
         }
-        let limit = if self.question.all { ALL } else { ALTERNATIVES };
-        let prices: Vec<Cost> = candidates.prices().collect();
-        let mut sets = self.clauses.all_cheapest(&prices, usize::MAX);
-        // Where there are too many to find all, the best is still one of them.
+        let limit = if self.query.all { MAX_LISTED } else { MAX_ALTERNATIVES };
+        let costs: Vec<Cost> = candidates.costs().collect();
+        let mut sets = self.clauses.all_cheapest(&costs, usize::MAX);
+        // If there are too many sets to find all, `best` may be missing.
         if !sets.contains(best) {
             sets.push(best.clone());
         }
-        sets.sort_by_key(|set| (set != best, Clauses::cost(set, &candidates.costs)));
-        self.more = sets.len() > limit;
+        sets.sort_by_key(|set| (set != best, Clauses::cost(set, &candidates.weights)));
+        self.has_more = sets.len() > limit;
         sets.truncate(limit);
         let mut clean: Vec<(Placement, Vec<(usize, Inconclusive)>)> = Vec::new();
         for set in &sets {
             let placement = candidates.placement(set);
-            let left = if set == best {
-                open.clone()
+            let unverified = if set == best {
+                unverified.clone()
             } else {
-                match self.ask(&placement)? {
-                    Found::Lessons => return Ok(None),
-                    Found::Clean(left) => left,
+                match self.check_placement(&placement)? {
+                    CheckOutcome::Violated => return Ok(None),
+                    CheckOutcome::Clean(unverified) => unverified,
                 }
             };
-            let done = left.is_empty() && !self.question.all;
-            clean.push((placement, left));
+            let done = unverified.is_empty() && !self.query.all;
+            clean.push((placement, unverified));
             if done {
                 break;
             }
         }
-        // What is proved comes before what is not; otherwise the order stays.
-        clean.sort_by_key(|(_, left)| left.len());
-        let left = clean[0].1.clone();
-        let alike = clean.into_iter().filter(|(_, other)| other.len() == left.len());
-        let mut placements: Vec<Placement> = alike.map(|(placement, _)| placement).collect();
-        if !self.question.all {
+        // Placements with fewer unverified problems come first. The sort is stable.
+        clean.sort_by_key(|(_, unverified)| unverified.len());
+        let unverified = clean[0].1.clone();
+        let equal = clean.into_iter().filter(|(_, other)| other.len() == unverified.len());
+        let mut placements: Vec<Placement> = equal.map(|(placement, _)| placement).collect();
+        if !self.query.all {
             placements.truncate(1);
         }
-        Ok(Some((placements, left)))
+        Ok(Some((placements, unverified)))
     }
 
-    /// The answer: these placements, the first with what each of its barriers is needed for.
-    pub(crate) fn repaired(
+    /// Builds the repair from sufficient placements. Finds the need for each barrier of the first
+    /// one.
+    pub(crate) fn build_repair(
         &mut self,
         placements: Vec<Placement>,
-        open: Vec<(usize, Inconclusive)>,
+        unverified: Vec<(usize, Inconclusive)>,
     ) -> Repair {
-        let needed_for = self.needs(&placements[0]);
+        let needed_for = self.find_needs(&placements[0]);
         Repair {
-            price: self.question.candidates.price(&placements[0]),
+            cost: self.query.candidates.cost(&placements[0]),
             optimal: true,
-            sufficiency: if open.is_empty() {
+            sufficiency: if unverified.is_empty() {
                 Sufficiency::Verified
             } else {
-                Sufficiency::Bounded(open)
+                Sufficiency::Bounded(unverified)
             },
             needed_for,
             placements,
             rounds: std::mem::take(&mut self.rounds),
             statistics: std::mem::take(&mut self.statistics),
             deciders: std::mem::take(&mut self.deciders),
-            more: self.more,
+            has_more: self.has_more,
             constraints: None,
         }
     }
 
-    /// For each barrier, a shortest violation without it.
-    fn needs(&self, placement: &Placement) -> Vec<Need> {
-        let settings = Settings { shortest: true, traces: 1, ..self.question.settings };
-        let without = |atom| {
+    /// Finds, for each barrier, a shortest violation that occurs without the barrier.
+    fn find_needs(&self, placement: &Placement) -> Vec<Need> {
+        let settings = Settings { shortest: true, traces: 1, ..self.query.settings };
+        let need_for = |atom| {
             let mut fewer = placement.clone();
             fewer.atoms.remove(&atom);
-            let mut needless = true;
+            let mut redundant = true;
             for problem in &self.order {
-                let fenced = self.fenced(*problem, &fewer);
-                let task = Task { problem: &fenced, model: self.question.model };
-                let answer = self.question.engine.run(task, settings, self.budget);
+                let fenced = self.fenced_problem(*problem, &fewer);
+                let task = Task { problem: &fenced, model: self.query.model };
+                let answer = self.query.engine.run(task, settings, self.budget);
                 match answer.verdict {
                     Verdict::Violated(violated) => {
                         let violation = Some((*problem, violated.into_evidence()));
-                        return Need { atom, violation, needless: false };
+                        return Need { atom, violation, redundant: false };
                     }
                     Verdict::Verified(_) => {}
-                    Verdict::Inconclusive(_) => needless = false,
+                    Verdict::Inconclusive(_) => redundant = false,
                 }
             }
-            Need { atom, violation: None, needless }
+            Need { atom, violation: None, redundant }
         };
-        placement.atoms.iter().map(|atom| without(*atom)).collect()
+        placement.atoms.iter().map(|atom| need_for(*atom)).collect()
     }
 
-    /// Runs the engine on several problems at once; the answers come in the order of the problems.
-    fn batch<'t>(
+    /// Runs the engine on several problems in parallel. The answers are in the order of the
+    /// problems.
+    fn run_batch<'t>(
         &self,
         problems: &[usize],
         settings: Settings,
         task: &(dyn Fn(usize) -> Task<'t> + Sync),
     ) -> Vec<Answer> {
         let run = |problem: usize, settings: Settings| {
-            let answer = self.question.engine.run(task(problem), settings, self.budget);
+            let answer = self.query.engine.run(task(problem), settings, self.budget);
             self.budget.progress.done.fetch_add(1, Ordering::Relaxed);
             answer
         };
@@ -452,7 +469,7 @@ impl Inferring<'_> {
         if workers <= 1 {
             return problems.iter().map(|problem| run(*problem, settings)).collect();
         }
-        let alone = Settings { threads: NonZeroUsize::MIN, ..settings };
+        let single_threaded = Settings { threads: NonZeroUsize::MIN, ..settings };
         let next = AtomicUsize::new(0);
         let answers: Vec<Mutex<Option<Answer>>> =
             problems.iter().map(|_| Mutex::default()).collect();
@@ -462,7 +479,7 @@ impl Inferring<'_> {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     problems.get(at).map(|problem| (at, *problem))
                 } {
-                    let answer = run(problem, alone);
+                    let answer = run(problem, single_threaded);
                     *answers[at].lock().unwrap_or_else(|e| e.into_inner()) = Some(answer);
                 }
             };
@@ -473,6 +490,6 @@ impl Inferring<'_> {
         });
         let answers =
             answers.into_iter().map(|a| a.into_inner().unwrap_or_else(|e| e.into_inner()));
-        answers.map(|answer| answer.expect("every problem was asked")).collect()
+        answers.map(|answer| answer.expect("every problem has an answer")).collect()
     }
 }

@@ -1,29 +1,32 @@
-//! Fence inference: the cheapest fences that make a program right.
+//! Fence inference: computes the cheapest fences that make a program correct.
 //!
-//! - [`menu`]: which barriers are offered, and what they cost; [`candidates`]: where.
-//! - [`set`], [`hitting`]: the cheapest set that hits every clause.
-//! - [`lazy`]: the cheapest fences, learnt from violations; [`clause`]: what a violation teaches.
-//! - [`papers`]: the papers' way; [`constraint`]: `L1 < L2`; [`fixpoint`]: the formula over constraints, with
-//!   `graph` (the labelled transition system), `windows` and `coherent` (what prevents its steps, for exact and
-//!   for abstract models) and `avoid` (formulas of states); [`enforce`]: the cheapest placement that keeps
-//!   a formula.
-//! - [`repair`]: what inference answers.
+//! - [`fence_costs`]: the fence kinds that inference may place, with their costs.
+//! - [`candidates`]: the places for them.
+//! - [`set`], [`hitting_set`]: the cheapest set that hits every clause.
+//! - [`lazy`]: counterexample-guided inference. [`clause`] computes the clause of a violating run.
+//! - [`fixpoint_inference`]: inference from avoid formulas \[KVY10, KVY11\]. [`constraint`] defines
+//!   `L1 < L2`. [`fixpoint`] computes the avoid formula: `labelled_machine` is the labelled
+//!   transition system, `window_prevention` and `coherence_prevention` label its steps for exact
+//!   and for abstract models, and `avoid` represents the formulas of states.
+//!   [`place_for_constraints`] computes the cheapest placement that enforces a formula.
+//! - [`repair`]: the result types.
 
-// A new operation, event or property must be decided on everywhere: no catch-all arms on our own enums.
+// A new operation, event or property must be handled everywhere: no catch-all arms on our own
+// enums.
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod avoid;
 pub mod candidates;
 pub mod clause;
-mod coherent;
+mod coherence_prevention;
 pub mod constraint;
-pub mod enforce;
+pub mod fence_costs;
 pub mod fixpoint;
-mod graph;
-pub mod hitting;
+pub mod fixpoint_inference;
+pub mod hitting_set;
+mod labelled_machine;
 pub mod lazy;
-pub mod menu;
-pub mod papers;
+pub mod place_for_constraints;
 pub mod repair;
 pub mod set;
-mod windows;
+mod window_prevention;

@@ -1,146 +1,151 @@
-//! What inference answers.
+//! The results of inference.
 
 use crate::constraint::Constraint;
 use crate::set::Set;
 use fencepost_engines::{Decider, Evidence, Inconclusive, Statistics};
 use fencepost_ir::{Atom, Placement};
 
-/// The answer.
+/// The answer to a [`Query`](crate::lazy::Query).
 #[derive(Clone, Debug)]
 pub enum Inference {
-    /// These fences are enough.
+    /// A sufficient placement exists.
     Repaired(Repair),
-    /// No fence helps.
+    /// No fence repairs the program.
     Unrepairable(Unrepairable),
-    /// A limit was met before there was an answer.
+    /// Inference stopped without an answer.
     GaveUp(GaveUp),
 }
 
-/// Fences that are enough.
+/// Sufficient placements.
 #[derive(Clone, Debug)]
 pub struct Repair {
-    /// The placements; the first is the one recommended. An empty one: nothing was wrong.
+    /// The placements. The first is the recommended one. An empty placement means that the program
+    /// needs no fence.
     pub placements: Vec<Placement>,
-    /// Whether there are more of the same price than were looked at.
-    pub more: bool,
-    /// What each costs, in units of the menu.
-    pub price: u32,
-    /// Whether no cheaper placement is enough.
+    /// Whether more placements of the same cost exist than were examined.
+    pub has_more: bool,
+    /// The cost of each placement, in units of the fence costs.
+    pub cost: u32,
+    /// Whether no cheaper placement is sufficient.
     pub optimal: bool,
-    /// How well it is known that they are enough.
+    /// How strong the evidence is that the placements are sufficient.
     pub sufficiency: Sufficiency,
-    /// For each barrier of the recommended placement, a violation that comes back without it.
+    /// For each barrier of the recommended placement: a violation that occurs without the barrier.
     pub needed_for: Vec<Need>,
-    /// The orderings that are enforced, for the papers' method.
+    /// The enforced ordering constraints, for fixpoint inference.
     pub constraints: Option<Constraints>,
-    /// How the answer was found.
+    /// The rounds of inference.
     pub rounds: Vec<Round>,
-    /// By problem: figures of the last search.
+    /// By problem: the statistics of the last search.
     pub statistics: Vec<Statistics>,
-    /// By problem: which way of looking decided it.
+    /// By problem: the method that gave the last verdict.
     pub deciders: Vec<Decider>,
 }
 
-/// An avoid formula, as far as it is shown.
+/// The reported part of an avoid formula.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Constraints {
-    /// How many constraints satisfy it at least: the papers' `#C`.
+    /// The minimum number of constraints that satisfy the formula: `#C` in the papers.
     pub fewest: usize,
-    /// Its minimal models, small ones first.
+    /// The minimal models of the formula, smallest first.
     pub models: Vec<Vec<Constraint>>,
-    /// Whether these are all.
+    /// Whether `models` contains all minimal models.
     pub complete: bool,
-    /// States it was computed from, over all problems.
+    /// The number of states of the transition systems of all problems.
     pub states: u64,
-    /// Steps between them.
+    /// The number of steps between these states.
     pub edges: u64,
-    /// The bound on pending accesses, if it mattered: the formula is about runs within it.
+    /// The bound on pending accesses, if it affected the result. The formula is then about runs
+    /// within the bound.
     pub bound: Option<u32>,
 }
 
-/// How well it is known that a placement is enough.
+/// How strong the evidence is that a placement is sufficient.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sufficiency {
     /// Every problem is verified.
     Verified,
-    /// Nothing is violated, but for these problems not everything was explored.
+    /// No violation was found, but these problems were not explored completely.
     Bounded(Vec<(usize, Inconclusive)>),
 }
 
-/// Why a barrier is needed.
+/// The reason why a barrier is needed.
 #[derive(Clone, Debug)]
 pub struct Need {
     /// The barrier.
     pub atom: Atom,
-    /// What happens without it: in which problem, and how. None when a limit came in between, or when
-    /// it is needless.
+    /// The problem that is violated without the barrier, and the evidence. None if a limit stopped
+    /// the search, or if the barrier is redundant.
     pub violation: Option<(usize, Evidence)>,
-    /// Whether everything is verified without it, too: the papers' method may ask for such.
-    pub needless: bool,
+    /// Whether all problems are verified without the barrier. Fixpoint inference may place such
+    /// barriers.
+    pub redundant: bool,
 }
 
-/// One round of inference: a placement and what was wrong with it.
+/// One round of inference: a placement and its violations.
 #[derive(Clone, Debug)]
 pub struct Round {
-    /// The placement that was tried.
+    /// The checked placement.
     pub placement: Placement,
-    /// Violations, with the clauses they teach.
-    pub lessons: Vec<Lesson>,
+    /// The violations with their clauses.
+    pub learned_clauses: Vec<LearnedClause>,
 }
 
-/// A violation and its clause.
+/// A clause and the violation that it was learned from.
 #[derive(Clone, Debug)]
-pub struct Lesson {
-    /// In which problem.
+pub struct LearnedClause {
+    /// The violated problem.
     pub problem: usize,
-    /// With which fences: at least those of the round.
+    /// The fences of the violating run: at least those of the round.
     pub placement: Placement,
-    /// What happened.
+    /// The evidence of the violation.
     pub evidence: Evidence,
-    /// The candidates that would have prevented it.
+    /// The candidates that block the violating run.
     pub clause: Set,
 }
 
-/// Why no fence helps.
+/// The reason why no fence repairs the program.
 #[derive(Clone, Debug)]
 pub enum Unrepairable {
-    /// The problem is violated under sequential consistency.
-    WrongUnderSc {
-        /// Which.
+    /// A problem is violated under sequential consistency.
+    ViolatedUnderSc {
+        /// The violated problem.
         problem: usize,
-        /// How.
+        /// The evidence of the violation.
         evidence: Evidence,
-        /// Whether the run is one of the model, without reorderings, because a search under SC met a limit.
+        /// Whether the run is one of the model without reorderings, because the search under SC
+        /// reached a limit.
         under_model: bool,
     },
-    /// A run with reorderings that no candidate prevents: they happen within one statement, or where
-    /// fences may not be put.
-    OutOfReach {
-        /// Which problem.
+    /// A run has reorderings that no candidate prevents: they happen within one statement, or where
+    /// fences are not allowed.
+    NotPreventable {
+        /// The violated problem.
         problem: usize,
-        /// With these fences.
+        /// The fences of the violating run.
         placement: Placement,
-        /// How it is violated all the same.
+        /// The evidence of the violation.
         evidence: Evidence,
     },
-    /// No single run shows it: a `final exists` that no fence can bring about.
+    /// A `final exists` has no witness. No single run shows this violation, and fences do not add
+    /// runs.
     NoWitness {
-        /// Which problem.
+        /// The violated problem.
         problem: usize,
     },
 }
 
-/// How far inference came.
+/// The partial results of an inference that stopped without an answer.
 #[derive(Clone, Debug)]
 pub struct GaveUp {
-    /// The cheapest placement that what is known so far allows.
+    /// The cheapest placement that the clauses learned so far allow.
     pub placement: Placement,
-    /// What it costs; every repair costs at least that.
-    pub price: u32,
-    /// By which problems it was stopped.
+    /// The cost of the placement: a lower bound on the cost of every repair.
+    pub cost: u32,
+    /// The problems without a verdict.
     pub undecided: Vec<(usize, Inconclusive)>,
-    /// What the method itself could not do, if it was not a limit.
-    pub because: Option<String>,
+    /// The reason why the method failed, if the cause is not a limit.
+    pub reason: Option<String>,
     /// The rounds so far.
     pub rounds: Vec<Round>,
 }

@@ -1,9 +1,10 @@
-//! Building programs: code with jumps to targets that are bound later, fresh registers and locations, labels,
-//! and places for fences. Every front end and every translation builds its programs with this module.
+//! An assembler for programs. It supports jumps to targets that are bound later, fresh registers
+//! and locations, labels, and places for fences. All front ends and translations build their
+//! programs with this module.
 //!
 //! - [`Assembler`] builds the code of one thread, statement by statement.
-//! - [`Sources`] collects what all threads of a program share: the source statements and the places for fences.
-//! - [`Locations`] adds locations with names that no other location has.
+//! - [`Sources`] collects the source statements and the places for fences of a program.
+//! - [`Locations`] adds locations with unique names.
 //!
 //! ```
 //! use fencepost_ir::assemble::Assembler;
@@ -29,16 +30,16 @@ use crate::program::{LabelInfo, Location, Register, Stmt};
 use crate::span::Span;
 use crate::value::{Type, Value};
 
-/// A position in the code of one thread, which may not be known yet.
+/// A jump target in the code of one thread. It may be used before it is bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target(usize);
 
-/// Code of one thread under construction.
+/// The code of one thread under construction.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     registers: Vec<Register>,
     lines: Vec<Line>,
-    /// By target: the position of the line that it is bound to.
+    /// Indexed by target: the line that the target is bound to, if it is bound.
     targets: Vec<Option<usize>>,
     label: Label,
     critical: bool,
@@ -50,15 +51,15 @@ struct Line {
     critical: bool,
     op: Op,
     role: Role,
-    /// Where control goes next; for a branch, when its condition holds.
+    /// The exit; for a branch, the exit if its condition holds.
     next: Exit,
-    /// For a branch: where control goes when its condition does not hold.
+    /// For a branch: the exit if its condition does not hold.
     otherwise: Exit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Exit {
-    /// The line that is added next.
+    /// The following line.
     Next,
     To(Target),
 }
@@ -66,66 +67,67 @@ enum Exit {
 /// What [`Assembler::finish_compact`] may do with a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
-    /// Drop it if it is a `skip`.
+    /// Drop the line if it is a `skip`.
     Plain,
-    /// Drop it if the register is set again before it is read.
+    /// Drop the line if its register is set again before it is read.
     Reset,
-    /// Keep it: it marks a place for a fence.
+    /// Keep the line: it marks a place for a fence.
     Mark,
 }
 
-/// How many lines the search for dead resets may visit.
-const RESET_EFFORT: usize = 5_000_000;
+/// The maximum number of lines that the search for dead resets visits.
+const MAX_RESET_VISITS: usize = 5_000_000;
 
 impl Assembler {
-    /// No code yet, and these registers.
+    /// Creates an assembler without code, with these registers.
     pub fn new(registers: Vec<Register>) -> Self {
         let (lines, targets) = (Vec::new(), Vec::new());
         Assembler { registers, lines, targets, label: Label(0), critical: false }
     }
 
-    /// The registers so far.
+    /// Returns the registers added so far.
     pub fn registers(&self) -> &[Register] {
         &self.registers
     }
 
-    /// A new register.
+    /// Adds a register.
     pub fn register(&mut self, name: &str, ty: Type) -> Reg {
         let reg = Reg::from_index(self.registers.len());
         self.registers.push(Register { name: name.into(), ty });
         reg
     }
 
-    /// The register of this name; a new one if there is none.
-    pub fn named(&mut self, name: &str, ty: Type) -> Reg {
+    /// Returns the register with this name. Adds it if there is none.
+    pub fn named_register(&mut self, name: &str, ty: Type) -> Reg {
         match self.registers.iter().position(|register| register.name == name) {
             Some(at) => Reg::from_index(at),
             None => self.register(name, ty),
         }
     }
 
-    /// A new register that the user never named.
+    /// Adds a temporary register, which has no name in the source.
     pub fn temporary(&mut self, ty: Type) -> Reg {
         self.register(&format!("%{}", self.registers.len()), ty)
     }
 
-    /// What follows belongs to this source statement.
+    /// Sets the source statement of the statements that are added from now on, and whether they are
+    /// in a critical section.
     pub fn at(&mut self, label: Label, critical: bool) {
         self.label = label;
         self.critical = critical;
     }
 
-    /// How many statements there are.
+    /// Returns the number of statements.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no statements.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// A target to be bound later.
+    /// Creates a target, to be bound later.
     pub fn target(&mut self) -> Target {
         self.targets.push(None);
         Target(self.targets.len() - 1)
@@ -137,52 +139,53 @@ impl Assembler {
         self.targets[target.0] = Some(self.lines.len());
     }
 
-    /// A new target, bound here.
+    /// Creates a target that is bound to the statement that is added next.
     pub fn here(&mut self) -> Target {
         let target = self.target();
         self.bind(target);
         target
     }
 
-    /// A statement; the next one follows it. Branches are added by [`Self::branch`] and the jumps.
+    /// Adds a statement that continues with the next one. For branches, use [`Self::branch`] or a
+    /// conditional jump.
     pub fn op(&mut self, op: Op) {
         self.add(op, Role::Plain, Exit::Next, Exit::Next);
     }
 
-    /// A statement that is followed by the target.
+    /// Adds a statement that continues at the target.
     pub fn op_then(&mut self, op: Op, next: Target) {
         self.add(op, Role::Plain, Exit::To(next), Exit::Next);
     }
 
-    /// Goes to one of two targets.
+    /// Adds a branch to one of two targets.
     pub fn branch(&mut self, cond: Expr<Reg>, then: Target, otherwise: Target) {
         self.add(branch(cond), Role::Plain, Exit::To(then), Exit::To(otherwise));
     }
 
-    /// Goes to the target.
+    /// Adds a jump to the target.
     pub fn jump(&mut self, target: Target) {
         self.op_then(Op::Skip, target);
     }
 
-    /// Goes to the target if the condition holds, else on.
+    /// Adds a jump to the target if the condition holds.
     pub fn jump_if(&mut self, cond: Expr<Reg>, then: Target) {
         self.add(branch(cond), Role::Plain, Exit::To(then), Exit::Next);
     }
 
-    /// Goes on if the condition holds, else to the target.
+    /// Adds a jump to the target if the condition does not hold.
     pub fn jump_unless(&mut self, cond: Expr<Reg>, otherwise: Target) {
         self.add(branch(cond), Role::Plain, Exit::Next, Exit::To(otherwise));
     }
 
-    /// Sets a register to 0. [`Self::finish_compact`] drops the statement if the register is set again before it
-    /// is read.
+    /// Adds a statement that sets a register to 0. [`Self::finish_compact`] drops the statement if
+    /// the register is set again before it is read.
     pub fn reset(&mut self, reg: Reg) {
         let op = Op::Assign { reg, expr: Expr::Const(0) };
         self.add(op, Role::Reset, Exit::Next, Exit::Next);
     }
 
-    /// A statement that does nothing and stays: it marks a place for a fence, whose label this is. The statements
-    /// after it belong to the same source statement as those before it.
+    /// Adds a `skip` that marks the place with this label. [`Self::finish_compact`] keeps it. The
+    /// statements after it belong to the same source statement as those before it.
     pub fn mark(&mut self, label: Label) {
         let before = std::mem::replace(&mut self.label, label);
         self.add(Op::Skip, Role::Mark, Exit::Next, Exit::Next);
@@ -194,8 +197,8 @@ impl Assembler {
         self.lines.push(Line { label, critical, op, role, next, otherwise });
     }
 
-    /// The registers and the code, one statement for each that was added. Every target that is jumped to is bound,
-    /// and the last statement does not go on.
+    /// Returns the registers and the code, with all added statements. Every used target must be
+    /// bound, and the last statement must not fall through.
     pub fn finish(self) -> (Vec<Register>, Vec<Stmt>) {
         let last = self.lines.len().saturating_sub(1);
         let pc = |at: usize| Pc::from_index(at.min(last));
@@ -203,12 +206,12 @@ impl Assembler {
         (self.registers, code)
     }
 
-    /// The registers and the code without statements that do nothing: jumps, `skip`s and dead resets are dropped
-    /// unless they are all that is left of an endless loop, and so is what cannot be reached. Marks stay. The
-    /// last statement does not go on.
+    /// Returns the registers and the code without jumps, `skip`s, dead resets and unreachable
+    /// statements. An infinite loop of such statements keeps one statement. Marks are kept. The
+    /// last statement must not fall through.
     pub fn finish_compact(mut self) -> (Vec<Register>, Vec<Stmt>) {
         self.remove_dead_resets();
-        let resolved = self.resolve();
+        let resolved = self.resolve_jumps();
         let entry = resolved[0];
         let mut reachable = BTreeSet::from([entry]);
         let mut pending = vec![entry];
@@ -230,14 +233,14 @@ impl Assembler {
         (self.registers, code)
     }
 
-    /// The line as a statement; `pc` gives the program counter of a line.
+    /// Converts a line to a statement; `pc` maps lines to program counters.
     fn stmt(&self, at: usize, pc: &impl Fn(usize) -> Pc) -> Stmt {
         let Line { label, critical, ref op, next, otherwise, .. } = self.lines[at];
         let exit = |exit| pc(self.line_of(at, exit));
         let (op, next) = if let Op::Branch { cond, .. } = op {
             let (then, otherwise) = (exit(next), exit(otherwise));
             (Op::Branch { cond: cond.clone(), then, otherwise }, Pc(0))
-        } else if op.goes_on() {
+        } else if op.falls_through() {
             (op.clone(), exit(next))
         } else {
             (op.clone(), Pc(0))
@@ -245,32 +248,32 @@ impl Assembler {
         Stmt { label, op, next, critical }
     }
 
-    /// The line that an exit of this line leads to.
+    /// Returns the line that an exit of line `at` leads to.
     fn line_of(&self, at: usize, exit: Exit) -> usize {
         match exit {
             Exit::Next => at + 1,
-            Exit::To(target) => self.targets[target.0].expect("a target that is used is bound"),
+            Exit::To(target) => self.targets[target.0].expect("every used target is bound"),
         }
     }
 
     fn successors(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
         let Line { ref op, next, otherwise, .. } = self.lines[at];
         let is_branch = matches!(op, Op::Branch { .. });
-        let first = (is_branch || op.goes_on()).then(|| self.line_of(at, next));
+        let first = (is_branch || op.falls_through()).then(|| self.line_of(at, next));
         let second = is_branch.then(|| self.line_of(at, otherwise));
         first.into_iter().chain(second)
     }
 
-    /// Where a line leads to without doing anything. A branch does something even if both exits are one: it may
-    /// fault, and it waits for loads that are performed late.
-    fn leads_to(&self, at: usize) -> Option<usize> {
+    /// Returns the next line if this line has no effect. A branch has an effect even if both exits
+    /// are the same: it may fault, and it waits for loads that are performed late.
+    fn next_if_no_effect(&self, at: usize) -> Option<usize> {
         let line = &self.lines[at];
         (line.op == Op::Skip && line.role != Role::Mark).then(|| self.line_of(at, line.next))
     }
 
-    /// For each line, the first one from it on that does something; in an endless loop of lines that do nothing,
-    /// one of them.
-    fn resolve(&self) -> Vec<usize> {
+    /// Computes for each line the first line with an effect that control reaches from there. In an
+    /// infinite loop of lines without effect, this is one of those lines.
+    fn resolve_jumps(&self) -> Vec<usize> {
         const UNKNOWN: usize = usize::MAX;
         let mut resolved = vec![UNKNOWN; self.lines.len()];
         let mut on_path = vec![false; self.lines.len()];
@@ -286,7 +289,7 @@ impl Assembler {
                 }
                 on_path[at] = true;
                 path.push(at);
-                match self.leads_to(at) {
+                match self.next_if_no_effect(at) {
                     Some(next) => at = next,
                     None => break at,
                 }
@@ -299,9 +302,10 @@ impl Assembler {
         resolved
     }
 
-    /// Turns resets of registers that are set again before they are read into `skip`s.
+    /// Replaces dead resets by `skip`s: the register is set again before it is read. Stops early
+    /// after [`MAX_RESET_VISITS`] lines.
     fn remove_dead_resets(&mut self) {
-        let mut effort = 0;
+        let mut visits = 0;
         let mut seen = vec![usize::MAX; self.lines.len()];
         for at in 0..self.lines.len() {
             let Line { op: Op::Assign { reg, .. }, role: Role::Reset, .. } = self.lines[at] else {
@@ -314,17 +318,17 @@ impl Assembler {
                     continue;
                 }
                 seen[here] = at;
-                effort += 1;
+                visits += 1;
                 let op = &self.lines[here].op;
                 live |= flow::uses(op).contains(&reg);
-                if live || effort > RESET_EFFORT {
+                if live || visits > MAX_RESET_VISITS {
                     break;
                 }
                 if op.target() != Some(reg) {
                     pending.extend(self.successors(here));
                 }
             }
-            if effort > RESET_EFFORT {
+            if visits > MAX_RESET_VISITS {
                 return;
             }
             if !live {
@@ -339,63 +343,65 @@ fn branch(cond: Expr<Reg>) -> Op {
     Op::Branch { cond, then: Pc(0), otherwise: Pc(0) }
 }
 
-/// What all threads of a program share: its source statements, and its places for fences if they are wanted.
+/// The source statements and the places for fences of a program, shared by all its threads.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// Source statements.
+    /// The source statements.
     pub labels: Vec<LabelInfo>,
-    /// Where fences may be put.
+    /// The places where fences can be inserted.
     pub places: Vec<Place>,
-    /// Whether places are wanted.
-    pub wants_places: bool,
+    /// Whether front ends mark places in the code.
+    pub marks_places: bool,
 }
 
 impl Sources {
-    /// The label of a new source statement.
+    /// Adds a source statement and returns its label.
     pub fn label(&mut self, span: Span, text: &str, function: &str) -> Label {
         let label = Label::from_index(self.labels.len());
         self.labels.push(LabelInfo { span, text: text.into(), function: function.into() });
         label
     }
 
-    /// A place for a fence before this offset of the source, with the label of the statement that marks it.
+    /// Adds a place for a fence at this source offset. `label` is the label of the statement that
+    /// marks the place.
     pub fn place(&mut self, label: Label, offset: u32, at_end: bool, loops: u32) {
         let (wrap, written) = (None, None);
         self.places.push(Place { label, offset, at_end, wrap, loops, written });
     }
 
-    /// A fence that the user wrote, which is a place itself.
+    /// Adds the place of a fence in the source.
     pub fn written(&mut self, label: Label, kinds: FenceKinds, span: Span, loops: u32) {
         let (offset, written) = (span.start, Some((kinds, span)));
         self.places.push(Place { label, offset, at_end: false, wrap: None, loops, written });
     }
 }
 
-/// Locations of a program, to which others are added under names that are not taken.
+/// A list of locations that gives added locations unique names.
 #[derive(Clone, Debug, Default)]
 pub struct Locations {
     all: Vec<Location>,
-    /// The names so far, without indices.
-    taken: BTreeSet<String>,
+    /// The names in use, without indices.
+    used_names: BTreeSet<String>,
 }
 
 impl Locations {
-    /// These, and no others yet.
+    /// Creates a list with these locations.
     pub fn new(all: Vec<Location>) -> Self {
-        let array = |name: &str| name.split('[').next().unwrap_or(name).to_string();
-        let taken = all.iter().map(|location| array(&location.name)).collect();
-        Locations { all, taken }
+        let array_name = |name: &str| name.split('[').next().unwrap_or(name).to_string();
+        let used_names = all.iter().map(|location| array_name(&location.name)).collect();
+        Locations { all, used_names }
     }
 
-    /// A new location of this name, or one like it if that is taken.
+    /// Adds a location. Appends `_` to the name until it is unique.
     pub fn add(&mut self, name: &str, ty: Type, init: Value) -> Loc {
         self.array(name, vec![(ty, init)]).base
     }
 
-    /// New locations: an array of this name, or one like it if that is taken; a single one has no index.
+    /// Adds an array of locations. Appends `_` to the name until it is unique. The name of a single
+    /// element has no index.
     pub fn array(&mut self, name: &str, elements: Vec<(Type, Value)>) -> Array {
         let mut name = name.to_string();
-        while !self.taken.insert(name.clone()) {
+        while !self.used_names.insert(name.clone()) {
             name.push('_');
         }
         let (base, len) = (Loc::from_index(self.all.len()), elements.len());
@@ -406,33 +412,33 @@ impl Locations {
         Array { base, len: len as u32 }
     }
 
-    /// How many there are.
+    /// Returns the number of locations.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no locations.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// All of them.
+    /// Returns all locations.
     pub fn finish(self) -> Vec<Location> {
         self.all
     }
 }
 
-/// Locations that are accessed as an array; maybe a single one.
+/// Consecutive locations that are accessed as an array, possibly with a single element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Array {
-    /// The first one.
+    /// The first element.
     pub base: Loc,
-    /// How many.
+    /// The number of elements.
     pub len: u32,
 }
 
 impl Array {
-    /// The address of an element.
+    /// Returns the address of an element.
     pub fn at(&self, index: Expr<Reg>) -> Address {
         match index.as_const() {
             Some(at) => Address::fixed(Loc(self.base.0 + at as u32)),
@@ -458,7 +464,7 @@ mod tests {
         code.reset(r); // dead: `r` is set before it is read
         code.op(Op::Choose { reg: r, lo: 0, hi: 1 });
         code.jump(end);
-        code.op(Op::Assert(Expr::Var(r))); // cannot be reached
+        code.op(Op::Assert(Expr::Var(r))); // unreachable
         code.bind(end);
         code.mark(mark);
         code.op(Op::Halt);
@@ -472,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_loop_keeps_a_statement() {
+    fn an_infinite_loop_keeps_one_statement() {
         let mut code = Assembler::new(Vec::new());
         let again = code.here();
         code.jump(again);
@@ -481,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn new_locations_have_names_of_their_own() {
+    fn new_locations_have_unique_names() {
         let old = ["x", "a[0]", "a[1]"];
         let old = old.map(|name| Location { name: name.into(), ty: Type::INT, init: 0 });
         let mut locations = Locations::new(old.to_vec());

@@ -1,51 +1,52 @@
-//! What a front end has to say about its input.
+//! Diagnostics: messages of a front end about its input.
 //!
-//! A front end collects all it finds in [`Diagnostics`] and goes on; codes are stable and each has a
-//! page in the book (`FP0012`). Rendering with source lines and carets is the report layer's work.
+//! A front end collects all messages in [`Diagnostics`] instead of stopping at the first. Codes
+//! such as `FP0012` are stable, and the book explains each. The `report` crate renders messages
+//! with source lines and carets.
 
 use crate::span::Span;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
     /// The input cannot be used.
     Error,
-    /// The input is used, but probably does not mean what its author thinks.
+    /// The input can be used, but probably does not mean what its author intended.
     Warning,
 }
 
-/// One message about one place in the source.
+/// One message about one position in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// Error or warning.
+    /// The severity.
     pub severity: Severity,
-    /// Stable code such as `FP0012`.
+    /// The stable code, such as `FP0012`.
     pub code: &'static str,
-    /// What is wrong, one line, lower case, no full stop.
+    /// The message: one line, lower case, no full stop.
     pub message: String,
-    /// Where.
+    /// The source position.
     pub span: Span,
-    /// Short text under the caret; may be empty.
+    /// The text under the caret; may be empty.
     pub label: String,
-    /// Other places that matter, each with its own text.
+    /// Related positions, each with its own text.
     pub related: Vec<(Span, String)>,
-    /// What to do about it.
+    /// A suggestion to the user.
     pub hint: Option<String>,
 }
 
-/// A collection of messages in the order they were found.
+/// A collection of diagnostics, in order of discovery.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
-    /// An empty collection.
+    /// Creates an empty collection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an error and returns it for further detail.
+    /// Adds an error. The result allows adding details.
     pub fn error(
         &mut self,
         code: &'static str,
@@ -55,7 +56,7 @@ impl Diagnostics {
         self.add(Severity::Error, code, span, message.into())
     }
 
-    /// Adds a warning and returns it for further detail.
+    /// Adds a warning. The result allows adding details.
     pub fn warning(
         &mut self,
         code: &'static str,
@@ -84,34 +85,34 @@ impl Diagnostics {
         self.list.last_mut().expect("just pushed")
     }
 
-    /// Adds all messages of another collection.
+    /// Adds all diagnostics of another collection.
     pub fn append(&mut self, other: Diagnostics) {
         self.list.extend(other.list);
     }
 
-    /// Whether the input cannot be used.
+    /// Returns whether there is an error.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// All messages by position in the source, errors before warnings at one position.
+    /// Returns all diagnostics by source position. At one position, errors come before warnings.
     pub fn sorted(&self) -> Vec<&Diagnostic> {
         let mut all: Vec<&Diagnostic> = self.list.iter().collect();
         all.sort_by_key(|d| (d.span.start, d.severity, d.span.end));
         all
     }
 
-    /// All messages in the order they were found.
+    /// Iterates over all diagnostics in order of discovery.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
     }
 
-    /// How many messages there are.
+    /// Returns the number of diagnostics.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether nothing was said.
+    /// Returns whether there are no diagnostics.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -124,13 +125,13 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the advice.
+    /// Sets the suggestion.
     pub fn hint(&mut self, text: impl Into<String>) -> &mut Self {
         self.hint = Some(text.into());
         self
     }
 
-    /// Adds another place that matters.
+    /// Adds a related position.
     pub fn related(&mut self, span: Span, text: impl Into<String>) -> &mut Self {
         self.related.push((span, text.into()));
         self

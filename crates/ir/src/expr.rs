@@ -1,13 +1,13 @@
-//! Pure expressions: no shared access inside, only leaves of some kind `V` (registers of a thread,
-//! or the observables of a condition).
+//! Pure expressions and faults.
 //!
-//! Arithmetic is exact: a result outside 32 bits is a [`Fault`], not a wrapped number, because a
-//! verdict about wrapped counters would be a verdict about another program. `&&`, `||` and `?:`
-//! evaluate only what they need, so `n != 0 && k / n > 1` does not fault.
+//! Expressions contain no shared accesses. Their leaves have a type `V`: registers of a thread, or
+//! observables of a condition. Arithmetic is exact: a result outside 32 bits is a [`Fault`].
+//! Wrapping would change the meaning of the program. `&&`, `||` and `?:` use short-circuit
+//! evaluation, so `n != 0 && k / n > 1` does not fault.
 
 use crate::value::Value;
 
-/// A pure expression over leaves of kind `V`.
+/// A pure expression over leaves of type `V`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expr<V> {
     /// A constant.
@@ -18,7 +18,7 @@ pub enum Expr<V> {
     Unary(UnOp, Box<Expr<V>>),
     /// A binary operator.
     Binary(BinOp, Box<Expr<V>>, Box<Expr<V>>),
-    /// `if the first then the second else the third`.
+    /// `condition ? then : otherwise`.
     Select(Box<Expr<V>>, Box<Expr<V>>, Box<Expr<V>>),
 }
 
@@ -35,7 +35,7 @@ pub enum UnOp {
 
 /// Binary operators. Comparisons and logic yield 0 or 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "each is the operator of its name, see `symbol`")]
+#[expect(missing_docs, reason = "each variant is the operator of that name, see `symbol`")]
 pub enum BinOp {
     Add,
     Sub,
@@ -57,7 +57,7 @@ pub enum BinOp {
     Shr,
 }
 
-/// What goes wrong at run time, always checked.
+/// A run-time fault. Faults are always checked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Fault {
     /// Division or remainder by zero.
@@ -66,23 +66,23 @@ pub enum Fault {
     Overflow,
     /// An array index outside its array.
     OutOfBounds,
-    /// A field of `null`.
+    /// An access to a field of `null`.
     NullReference,
-    /// A field of a record that was never allocated or is already freed.
+    /// An access to a field of a record that is not allocated.
     UseAfterFree,
-    /// A value outside the declared range of the register or location it is put into.
+    /// A value outside the declared range of the register or location that it is stored to.
     OutOfRange,
-    /// `new` on a pool with no free cell.
+    /// A `new` on a pool without a free cell.
     PoolExhausted,
-    /// `free` of a record that is not allocated.
+    /// A `free` of a record that is not allocated.
     DoubleFree,
-    /// An `atomic` or `init` block that runs more statements, or has more combinations of choices,
-    /// than the language allows.
-    Endless,
+    /// An `atomic` or `init` block that exceeds the limit on executed statements or on combinations
+    /// of choices.
+    BlockTooLong,
 }
 
 impl Fault {
-    /// What happened, in words for a report.
+    /// Returns a description for reports.
     pub fn describe(self) -> &'static str {
         match self {
             Fault::DivisionByZero => "division by zero",
@@ -93,7 +93,7 @@ impl Fault {
             Fault::OutOfRange => "value outside the declared range",
             Fault::PoolExhausted => "no free record left in the pool",
             Fault::DoubleFree => "free of a record that is not allocated",
-            Fault::Endless => {
+            Fault::BlockTooLong => {
                 "an atomic or init block that runs too long (100,000 statements, or 65,536 combinations of choices)"
             }
         }
@@ -101,7 +101,7 @@ impl Fault {
 }
 
 impl BinOp {
-    /// How the operator is written.
+    /// Returns the operator's symbol.
     pub fn symbol(self) -> &'static str {
         match self {
             BinOp::Add => "+",
@@ -125,7 +125,7 @@ impl BinOp {
         }
     }
 
-    /// The result on two values; `And` and `Or` as if both sides were evaluated.
+    /// Applies the operator to two values. `And` and `Or` do not short-circuit here.
     #[inline]
     pub fn apply(self, a: Value, b: Value) -> Result<Value, Fault> {
         let shift = || u32::try_from(b).ok().filter(|n| *n < 32).ok_or(Fault::Overflow);
@@ -158,7 +158,7 @@ impl BinOp {
 }
 
 impl UnOp {
-    /// How the operator is written.
+    /// Returns the operator's symbol.
     pub fn symbol(self) -> &'static str {
         match self {
             UnOp::Not => "!",
@@ -167,7 +167,7 @@ impl UnOp {
         }
     }
 
-    /// The result on a value.
+    /// Applies the operator to a value.
     #[inline]
     pub fn apply(self, a: Value) -> Result<Value, Fault> {
         Ok(match self {
@@ -179,7 +179,7 @@ impl UnOp {
 }
 
 impl<V> Expr<V> {
-    /// The expression's value, with `leaf` giving the value of each leaf.
+    /// Evaluates the expression. `leaf` gives the value of each leaf.
     #[inline]
     pub fn eval(&self, leaf: &impl Fn(&V) -> Value) -> Result<Value, Fault> {
         match self {
@@ -189,7 +189,8 @@ impl<V> Expr<V> {
         }
     }
 
-    /// The same for an expression that is no leaf: one copy in the binary for all closures.
+    /// Evaluates an expression that is not a leaf. Takes a trait object so that the binary contains
+    /// only one copy for all closures.
     fn eval_nested(&self, leaf: &dyn Fn(&V) -> Value) -> Result<Value, Fault> {
         match self {
             Expr::Const(value) => Ok(*value),
@@ -212,7 +213,7 @@ impl<V> Expr<V> {
         }
     }
 
-    /// Leaves need no call.
+    /// Evaluates an operand. Inlined, so that leaves need no call.
     #[inline]
     fn eval_operand(&self, leaf: &dyn Fn(&V) -> Value) -> Result<Value, Fault> {
         match self {
@@ -240,7 +241,7 @@ impl<V> Expr<V> {
         }
     }
 
-    /// The constant this expression is, if it is one.
+    /// Returns the value if the expression is a constant.
     pub fn as_const(&self) -> Option<Value> {
         match self {
             Expr::Const(value) => Some(*value),
@@ -248,7 +249,7 @@ impl<V> Expr<V> {
         }
     }
 
-    /// The same expression with constant parts evaluated, except where that would fault.
+    /// Folds constant subexpressions, except those that fault.
     pub fn fold(self) -> Self {
         let folded = match self {
             Expr::Const(_) | Expr::Var(_) => return self,
@@ -290,12 +291,13 @@ mod tests {
     }
 
     #[test]
-    fn logic_evaluates_only_what_it_needs() {
-        let boom = bin(BinOp::Div, Expr::Const(1), Expr::Var(1));
-        assert_eq!(eval(&boom), Err(Fault::DivisionByZero));
-        assert_eq!(eval(&bin(BinOp::And, Expr::Var(1), boom.clone())), Ok(0));
-        assert_eq!(eval(&bin(BinOp::Or, Expr::Var(0), boom.clone())), Ok(1));
-        let select = Expr::Select(Box::new(Expr::Const(0)), Box::new(boom), Box::new(Expr::Var(2)));
+    fn logical_operators_short_circuit() {
+        let fault = bin(BinOp::Div, Expr::Const(1), Expr::Var(1));
+        assert_eq!(eval(&fault), Err(Fault::DivisionByZero));
+        assert_eq!(eval(&bin(BinOp::And, Expr::Var(1), fault.clone())), Ok(0));
+        assert_eq!(eval(&bin(BinOp::Or, Expr::Var(0), fault.clone())), Ok(1));
+        let select =
+            Expr::Select(Box::new(Expr::Const(0)), Box::new(fault), Box::new(Expr::Var(2)));
         assert_eq!(eval(&select), Ok(-3));
     }
 
@@ -316,8 +318,8 @@ mod tests {
 
     #[test]
     fn folding_keeps_faults() {
-        let boom = bin(BinOp::Div, Expr::Const(1), Expr::Const(0));
-        assert_eq!(boom.clone().fold(), boom);
+        let fault = bin(BinOp::Div, Expr::Const(1), Expr::Const(0));
+        assert_eq!(fault.clone().fold(), fault);
         assert_eq!(bin(BinOp::Sub, Expr::Const(1), Expr::Const(0)).fold(), Expr::Const(1));
     }
 }

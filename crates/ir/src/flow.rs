@@ -1,35 +1,36 @@
 //! Control flow of one thread: successors, register uses, liveness.
 //!
-//! Liveness tells which registers can still be read. A register that cannot may be cleared without
-//! changing any behaviour, which merges states that differ only in garbage.
+//! A register is live if its value can still be read. Dead registers can be cleared without
+//! changing any behaviour. This merges states that differ only in dead registers.
 
 use crate::expr::Expr;
 use crate::ids::{Pc, Reg};
 use crate::op::{Address, Op, Update};
 use crate::program::{Stmt, Thread};
 
-/// The program counters that may follow a statement.
+/// Returns the program counters that can follow a statement.
 pub fn successors(stmt: &Stmt) -> impl Iterator<Item = Pc> + use<> {
     let (first, second) = if let Op::Branch { then, otherwise, .. } = stmt.op {
         (Some(then), Some(otherwise))
     } else {
-        (stmt.op.goes_on().then_some(stmt.next), None)
+        (stmt.op.falls_through().then_some(stmt.next), None)
     };
     first.into_iter().chain(second)
 }
 
-/// For each program counter, the statements that may come directly before it.
-pub fn ways_in(thread: &Thread) -> Vec<Vec<Pc>> {
-    let mut ways = vec![Vec::new(); thread.code.len()];
+/// Returns for each program counter its predecessors in the control flow.
+pub fn predecessors(thread: &Thread) -> Vec<Vec<Pc>> {
+    let mut predecessors = vec![Vec::new(); thread.code.len()];
     for (at, stmt) in thread.code.iter().enumerate() {
         for next in successors(stmt) {
-            ways[next.index()].push(Pc::from_index(at));
+            predecessors[next.index()].push(Pc::from_index(at));
         }
     }
-    ways
+    predecessors
 }
 
-/// Calls `visit` on every expression of an operation: address first (cell, then index), then values.
+/// Calls `visit` on every expression of an operation: address first (cell, then index), then
+/// values.
 pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
     let address = |at: &'a Address, visit: &mut dyn FnMut(&'a Expr<Reg>)| {
         if let Some((_, cell)) = &at.cell {
@@ -73,7 +74,7 @@ pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
     }
 }
 
-/// The registers an operation reads, each once, in order of first use.
+/// Returns the registers that an operation reads, each once, in order of first use.
 pub fn uses(op: &Op) -> Vec<Reg> {
     let mut found = Vec::new();
     for_each_expr(op, &mut |expr| {
@@ -86,17 +87,17 @@ pub fn uses(op: &Op) -> Vec<Reg> {
     found
 }
 
-/// For each program counter, the registers that are dead when a thread is there: whatever they hold
-/// is never read again. Those of `kept` are read when the thread has halted.
-pub fn dead_registers(thread: &Thread, kept: &[Reg]) -> Vec<Vec<Reg>> {
+/// Returns for each program counter the registers that are dead there. The registers in
+/// `live_at_end` are live when the thread halts.
+pub fn dead_registers(thread: &Thread, live_at_end: &[Reg]) -> Vec<Vec<Reg>> {
     let dead =
         |live: &Vec<bool>| (0..live.len()).filter(|reg| !live[*reg]).map(Reg::from_index).collect();
-    live_registers(thread, &[], kept).iter().map(dead).collect()
+    live_registers(thread, &[], live_at_end).iter().map(dead).collect()
 }
 
-/// For each program counter, whether each register's value there can still be read. Those of `always` can everywhere;
-/// those of `kept` are read in the end.
-pub fn live_registers(thread: &Thread, always: &[Reg], kept: &[Reg]) -> Vec<Vec<bool>> {
+/// Returns for each program counter and register whether the register is live there. The registers
+/// in `always_live` are live everywhere, those in `live_at_end` when the thread halts.
+pub fn live_registers(thread: &Thread, always_live: &[Reg], live_at_end: &[Reg]) -> Vec<Vec<bool>> {
     let registers = thread.registers.len();
     let mut live = vec![vec![false; registers]; thread.code.len()];
     let mut changed = true;
@@ -106,7 +107,7 @@ pub fn live_registers(thread: &Thread, always: &[Reg], kept: &[Reg]) -> Vec<Vec<
             let stmt = &thread.code[at];
             let mut now = vec![false; registers];
             if matches!(stmt.op, Op::Halt) {
-                kept.iter().for_each(|reg| now[reg.index()] = true);
+                live_at_end.iter().for_each(|reg| now[reg.index()] = true);
             }
             for next in successors(stmt) {
                 now.iter_mut().zip(&live[next.index()]).for_each(|(here, after)| *here |= after);
@@ -114,7 +115,7 @@ pub fn live_registers(thread: &Thread, always: &[Reg], kept: &[Reg]) -> Vec<Vec<
             if let Some(reg) = stmt.op.target() {
                 now[reg.index()] = false;
             }
-            always.iter().for_each(|reg| now[reg.index()] = true);
+            always_live.iter().for_each(|reg| now[reg.index()] = true);
             uses(&stmt.op).iter().for_each(|reg| now[reg.index()] = true);
             if now != live[at] {
                 live[at] = now;

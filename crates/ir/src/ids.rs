@@ -1,4 +1,4 @@
-//! Identities. Never a bare integer, and each prints as the text form prints it.
+//! Newtype ids. Each id prints as in the text form of a program: `L3`, `P1`.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ macro_rules! id {
         pub struct $name(pub $repr);
 
         impl $name {
-            /// The position of this id in a vector indexed by it.
+            /// Returns the index of this id in a vector.
             #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The id for a position in such a vector.
+            /// Returns the id with an index.
             ///
             /// # Panics
-            /// When the position does not fit; front ends limit program sizes far below that.
+            /// If the index is too large for the id. Front ends limit program sizes far below that.
             #[inline]
             pub fn from_index(index: usize) -> Self {
-                Self(<$repr>::try_from(index).expect("ids stay below their limit"))
+                Self(<$repr>::try_from(index).expect("program sizes are within the limits of ids"))
             }
         }
 
@@ -34,8 +34,8 @@ macro_rules! id {
 }
 
 id!(
-    /// The identity of a *source* statement. Copies of it (instances of a thread template,
-    /// inlined calls) carry the same label, and no transformation renames one.
+    /// The identity of a *source* statement. All copies of a statement (instances of a thread
+    /// template, inlined calls) have the same label, and no transformation changes labels.
     Label, u32, "L"
 );
 id!(
@@ -43,7 +43,7 @@ id!(
     ThreadId, u16, "P"
 );
 id!(
-    /// A shared memory cell.
+    /// A shared memory location.
     Loc, u32, "m"
 );
 id!(
@@ -59,6 +59,6 @@ id!(
     PoolId, u16, "pool"
 );
 id!(
-    /// A place where a fence may stand.
+    /// A place where a fence can be inserted.
     PlaceId, u32, "F"
 );

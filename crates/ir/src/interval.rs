@@ -1,6 +1,7 @@
-//! Interval arithmetic: which results an expression can give when its leaves lie in known ranges.
+//! Interval arithmetic on expressions.
 //!
-//! Over-approximating: every value an expression can have without faulting is in its interval.
+//! Over-approximation: the interval of an expression contains every value that the expression can
+//! have without a fault.
 
 use crate::expr::{BinOp, Expr, UnOp};
 use crate::ids::Reg;
@@ -9,21 +10,21 @@ use crate::value::Value;
 /// The smallest and the largest value, both included.
 pub type Range = (Value, Value);
 
-/// Everything.
+/// All 32-bit values.
 pub const FULL: Range = (Value::MIN, Value::MAX);
 
-/// The smallest range that holds both.
+/// Returns the smallest range that contains both.
 pub fn join(a: Range, b: Range) -> Range {
     (a.0.min(b.0), a.1.max(b.1))
 }
 
-/// The values in both, if any.
+/// Returns the intersection, or `None` if it is empty.
 pub fn meet(a: Range, b: Range) -> Option<Range> {
     let both = (a.0.max(b.0), a.1.min(b.1));
     (both.0 <= both.1).then_some(both)
 }
 
-/// The values an expression can have.
+/// Returns an interval that contains all values of an expression.
 pub fn interval(expr: &Expr<Reg>, registers: &[Range]) -> Range {
     match expr {
         Expr::Const(value) => (*value, *value),
@@ -42,8 +43,8 @@ pub fn interval(expr: &Expr<Reg>, registers: &[Range]) -> Range {
     }
 }
 
-/// Narrows the ranges of registers to those under which a condition can hold (or, with `truth` false, fail). False when
-/// it cannot.
+/// Narrows the ranges of registers to values for which a condition can evaluate to `truth`. Returns
+/// false if the condition cannot evaluate to `truth`. Keeps every value for which it does.
 pub fn refine(cond: &Expr<Reg>, truth: bool, registers: &mut [Range]) -> bool {
     match cond {
         Expr::Const(value) => (*value != 0) == truth,
@@ -69,7 +70,7 @@ pub fn refine(cond: &Expr<Reg>, truth: bool, registers: &mut [Range]) -> bool {
     }
 }
 
-/// The comparison that holds when `op` comes out as `truth`.
+/// Returns the comparison that holds when `op` evaluates to `truth`.
 fn comparison(op: BinOp, truth: bool) -> Option<BinOp> {
     let (yes, no) = match op {
         BinOp::Eq => (BinOp::Eq, BinOp::Ne),
@@ -94,7 +95,7 @@ fn comparison(op: BinOp, truth: bool) -> Option<BinOp> {
     Some(if truth { yes } else { no })
 }
 
-/// The same comparison seen from the other side.
+/// Returns the comparison with swapped operands.
 fn mirrored(op: BinOp) -> BinOp {
     match op {
         BinOp::Lt => BinOp::Gt,
@@ -118,7 +119,8 @@ fn mirrored(op: BinOp) -> BinOp {
     }
 }
 
-/// If `expr` is a register: narrows it to the values that compare with some value of `other`.
+/// Narrows the range of `expr`, if it is a register, to values that satisfy `op` with some value of
+/// `other`. Returns false if there is none.
 fn narrow(expr: &Expr<Reg>, op: BinOp, other: Range, registers: &mut [Range]) -> bool {
     let Expr::Var(reg) = expr else { return true };
     let slot = &mut registers[reg.index()];
@@ -157,8 +159,8 @@ fn narrow(expr: &Expr<Reg>, op: BinOp, other: Range, registers: &mut [Range]) ->
     }
 }
 
-/// The results an operator can give on two intervals; results outside 32 bits fault and are left
-/// out.
+/// Returns an interval that contains all results of an operator on two intervals. Results outside
+/// 32 bits are faults and are excluded.
 pub fn binary(op: BinOp, a: Range, b: Range) -> Range {
     let clamp = |lo: i64, hi: i64| {
         let (min, max) = (i64::from(Value::MIN), i64::from(Value::MAX));
@@ -171,9 +173,13 @@ pub fn binary(op: BinOp, a: Range, b: Range) -> Range {
         BinOp::Sub => clamp(a0 - b1, a1 - b0),
         BinOp::Mul => {
             let corners = [a0 * b0, a0 * b1, a1 * b0, a1 * b1];
-            clamp(*corners.iter().min().expect("four"), *corners.iter().max().expect("four"))
+            clamp(
+                *corners.iter().min().expect("four corners"),
+                *corners.iter().max().expect("four corners"),
+            )
         }
-        // The quotient is no larger than the dividend, the remainder smaller than the divisor.
+        // In absolute value, the quotient is at most the dividend and the remainder is less than
+        // the divisor.
         BinOp::Div => {
             let most = a0.abs().max(a1.abs());
             clamp(if a0 < 0 || b0 < 0 { -most } else { 0 }, if a1 > 0 || b0 < 0 { most } else { 0 })
@@ -197,7 +203,7 @@ pub fn binary(op: BinOp, a: Range, b: Range) -> Range {
     }
 }
 
-/// The smallest interval of numbers of as many bits as the ends need.
+/// Returns the interval of all numbers that have as many bits as the larger of the two bounds.
 fn bits(lo: i64, hi: i64) -> Range {
     let mut bound: i64 = 1;
     while lo < -bound || hi >= bound {
@@ -252,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn refining_keeps_every_value_for_which_the_condition_holds() {
+    fn refinement_keeps_every_value_that_satisfies_the_condition() {
         let var = |r| Box::new(Expr::Var(Reg(r)));
         let ops = [BinOp::Eq, BinOp::Ne, BinOp::Lt, BinOp::Le, BinOp::Gt, BinOp::Ge];
         let ranges = [(-2, 2), (0, 0), (0, 3), (2, 2), (-3, -1)];

@@ -1,33 +1,35 @@
-//! What a program is: locations, threads of labelled statements, properties.
+//! The program representation: locations, threads of labelled statements, properties.
 //!
-//! This crate depends on nothing. Front ends produce a [`Problem`]; everything below them
-//! (models, engines, inference, reports) reads it. It knows neither what a memory model does nor a search.
+//! Front ends produce a [`Problem`]. Models, engines, inference and reports read it. This crate has
+//! no dependencies and contains neither memory models nor search.
 //!
-//! The rooms:
+//! Modules:
 //! - [`ids`]: newtypes for labels, threads, locations, registers, program counters.
-//! - [`value`]: values, types and value ranges.
-//! - [`expr`]: pure expressions and how they evaluate, faults included.
-//! - [`op`]: the operations of a statement; fences; addresses.
-//! - [`program`]: the program itself.
-//! - [`assemble`]: building programs: code with jumps, fresh registers and locations, labels, places.
-//! - [`place`], [`placement`]: where fences may stand, and the program that has them.
-//! - [`essence`]: whether two programs have the same code.
-//! - [`property`]: what must hold; [`violation`]: what goes wrong; [`operations`]: of the results of a library's operations.
+//! - [`value`]: values and types.
+//! - [`expr`]: pure expressions, their evaluation, and faults.
+//! - [`op`]: operations of statements, fence kinds, addresses.
+//! - [`program`]: programs and problems (a program with its properties).
+//! - [`assemble`]: construction of programs: jumps, fresh registers and locations, labels, places.
+//! - [`place`], [`placement`]: places for fences, sets of fences, and their insertion.
+//! - [`code_equality`]: comparison of the code of two programs.
+//! - [`property`], [`violation`]: properties and their violations.
+//! - [`operations`]: the property that the results of a library's operations are consistent.
 //! - [`flow`]: control flow, register uses, liveness.
 //! - [`interval`]: interval arithmetic.
-//! - [`range`]: which values a register or a location can hold.
-//! - [`waits`]: loops that only re-read.
-//! - [`validate`]: what a well-formed program is.
+//! - [`range`]: value ranges of registers and locations.
+//! - [`spin_loops`]: detection and cutting of spin loops.
+//! - [`validate`]: the rules of a well-formed problem.
 //! - [`store_buffers`]: the names of TSO and PSO.
-//! - [`text`]: a program as readable text.
-//! - [`span`], [`diagnostic`]: source positions and what a front end says about them.
+//! - [`text`]: programs as readable text.
+//! - [`span`], [`diagnostic`]: source positions and messages about them.
 
-// A new operation, event or property must be decided on everywhere: no catch-all arms on our own enums.
+// No catch-all arms on our own enums: the compiler then lists every place that a new variant
+// affects.
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod assemble;
+pub mod code_equality;
 pub mod diagnostic;
-pub mod essence;
 pub mod expr;
 pub mod flow;
 pub mod ids;
@@ -40,12 +42,12 @@ pub mod program;
 pub mod property;
 pub mod range;
 pub mod span;
+pub mod spin_loops;
 pub mod store_buffers;
 pub mod text;
 pub mod validate;
 pub mod value;
 pub mod violation;
-pub mod waits;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use expr::{BinOp, Expr, Fault, UnOp};
@@ -53,7 +55,7 @@ pub use ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
 pub use op::{Access, Address, FenceKinds, MemoryOp, Op, Update};
 pub use operations::{Consistency, Operation, Operations};
 pub use place::Place;
-pub use placement::{Atom, Barrier, Placement, Written};
+pub use placement::{Atom, Barrier, Placement, WrittenFences};
 pub use program::{LabelInfo, Location, Pool, Problem, Program, Register, Stmt, Thread};
 pub use property::{Condition, Observable, Property, Quantifier};
 pub use span::Span;

@@ -1,31 +1,32 @@
 //! The operations of a statement.
 //!
-//! Each touches shared memory at most once, so that every shared access is a statement with a label
-//! of its own. Expressions are pure and read registers only.
+//! An operation accesses shared memory at most once, so every shared access is a statement with its
+//! own label. Expressions are pure and read only registers.
 
 use crate::expr::Expr;
 use crate::ids::{Loc, Pc, PoolId, Reg, ThreadId};
 use crate::value::Value;
 
-/// Where an access goes: `base + (cell - 1) * stride of the pool + index`.
+/// The address of an access: `base + (cell - 1) * stride of the pool + index`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
-    /// The location when there is neither a cell nor an index; else the first of its array, or the
-    /// field of the pool's first record.
+    /// For a plain location, the location. For an array, its first element. For a field of a
+    /// record, the field of the first record of the pool.
     pub base: Loc,
-    /// For a record's field: the pool, and the reference (0 faults as null, else checked live).
+    /// For a field of a record: the pool and the reference. The reference 0 (`null`) and references
+    /// to records that are not allocated are faults.
     pub cell: Option<(PoolId, Expr<Reg>)>,
-    /// For an array: its length, and the index (outside 0..length faults).
+    /// For an array: its length and the index. An index outside `0..length` is a fault.
     pub index: Option<(u32, Expr<Reg>)>,
 }
 
 impl Address {
-    /// A plain location.
+    /// Returns the address of a plain location.
     pub fn fixed(base: Loc) -> Self {
         Address { base, cell: None, index: None }
     }
 
-    /// The location, when no expression is needed to know it.
+    /// Returns the location of an address without expressions.
     pub fn as_fixed(&self) -> Option<Loc> {
         match self {
             Address { base, cell: None, index: None } => Some(*base),
@@ -34,27 +35,28 @@ impl Address {
     }
 }
 
-/// How an update changes the location it reads, in one indivisible step.
+/// An atomic read-modify-write of one location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Update {
-    /// Compare and swap: writes `new` if the old value equals `expected`. Yields 1 or 0.
+    /// Compare and swap: writes `new` if the old value equals `expected`. Yields 1 on success, else
+    /// 0.
     Cas {
-        /// The value it must find.
+        /// The value to compare with.
         expected: Expr<Reg>,
-        /// The value it writes.
+        /// The value to write.
         new: Expr<Reg>,
     },
     /// Writes `new`. Yields the old value.
     Swap {
-        /// The value it writes.
+        /// The value to write.
         new: Expr<Reg>,
     },
     /// Adds `by`. Yields the old value. Subtraction adds a negative amount.
     Add {
-        /// The amount.
+        /// The summand.
         by: Expr<Reg>,
     },
-    /// Bitwise and, or, exclusive or with `by`. Yields the old value.
+    /// Combines the location with `by` by a bitwise operator. Yields the old value.
     Bits {
         /// `BitAnd`, `BitOr` or `BitXor`.
         op: crate::expr::BinOp,
@@ -63,28 +65,28 @@ pub enum Update {
     },
 }
 
-/// Which pairs of accesses a fence keeps in order: every access of the first kind before it with
-/// every access of the second kind after it.
+/// The kinds of a fence. Each kind, such as store-load, orders every access of its first sort
+/// before the fence with every access of its second sort after the fence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FenceKinds(u8);
 
 impl FenceKinds {
-    /// Stores before it with stores after it.
+    /// Orders stores before the fence with stores after it.
     pub const STORE_STORE: FenceKinds = FenceKinds(1);
-    /// Stores before it with loads after it.
+    /// Orders stores before the fence with loads after it.
     pub const STORE_LOAD: FenceKinds = FenceKinds(2);
-    /// Loads before it with loads after it.
+    /// Orders loads before the fence with loads after it.
     pub const LOAD_LOAD: FenceKinds = FenceKinds(4);
-    /// Loads before it with stores after it.
+    /// Orders loads before the fence with stores after it.
     pub const LOAD_STORE: FenceKinds = FenceKinds(8);
-    /// All four.
+    /// All four kinds.
     pub const FULL: FenceKinds = FenceKinds(15);
-    /// Loads before it with everything after it.
+    /// Orders loads before the fence with all accesses after it.
     pub const ACQUIRE: FenceKinds = FenceKinds(Self::LOAD_LOAD.0 | Self::LOAD_STORE.0);
-    /// Everything before it with stores after it.
+    /// Orders all accesses before the fence with stores after it.
     pub const RELEASE: FenceKinds = FenceKinds(Self::LOAD_STORE.0 | Self::STORE_STORE.0);
 
-    /// The four single kinds with their names in the language.
+    /// The four single kinds with their names in the `.fp` language.
     pub const SINGLE: [(FenceKinds, &'static str); 4] = [
         (Self::STORE_STORE, "store_store"),
         (Self::STORE_LOAD, "store_load"),
@@ -92,17 +94,18 @@ impl FenceKinds {
         (Self::LOAD_STORE, "load_store"),
     ];
 
-    /// Both sets of pairs.
+    /// Returns the kinds of both sets.
     pub fn union(self, other: FenceKinds) -> FenceKinds {
         FenceKinds(self.0 | other.0)
     }
 
-    /// Whether every pair of `other` is in `self`.
+    /// Returns whether `self` has every kind of `other`.
     pub fn contains(self, other: FenceKinds) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Whether a fence of these kinds keeps two accesses in order: one pair of what they do is enough.
+    /// Returns whether a fence of these kinds keeps two accesses in order. For an update, which
+    /// loads and stores, one ordered pair is sufficient.
     #[inline]
     pub fn orders(self, earlier: Access, later: Access) -> bool {
         (earlier.stores && later.stores && self.contains(Self::STORE_STORE))
@@ -111,7 +114,7 @@ impl FenceKinds {
             || (earlier.loads && later.stores && self.contains(Self::LOAD_STORE))
     }
 
-    /// The name in the language; several kinds are joined with ` + `.
+    /// Returns the name in the `.fp` language. Several kinds are joined with ` + `.
     pub fn name(self) -> String {
         if self == Self::FULL {
             return "full".into();
@@ -121,15 +124,15 @@ impl FenceKinds {
         names.join(" + ")
     }
 
-    /// The names as a statement of our language lists them, joined with `, `.
+    /// Returns the kinds as a `fence` statement of the `.fp` language lists them, joined with `, `.
     pub fn listed(self) -> String {
         self.name().replace(" + ", ", ")
     }
 
-    /// What a fence of these kinds costs unless told otherwise, relative to others. Two fences that only order
-    /// loads, or only stores, cost as much as one that makes loads wait for stores, and a full fence costs little
-    /// more than that one: about what SPARC, ARM and x86 processors charge.
-    pub fn usual_cost(self) -> u32 {
+    /// Returns the default cost of a fence, relative to other fences. A store-load fence costs as
+    /// much as two fences that only order loads or only order stores. A full fence costs slightly
+    /// more than a store-load fence. This is roughly the ratio on SPARC, ARM and x86 processors.
+    pub fn default_cost(self) -> u32 {
         match self {
             Self::FULL => 5,
             Self::STORE_LOAD => 4,
@@ -138,116 +141,119 @@ impl FenceKinds {
     }
 }
 
-/// What an access does to memory; an update does both.
+/// Whether an access loads, stores, or does both (an update).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Access {
-    /// It reads.
+    /// The access reads.
     pub loads: bool,
-    /// It writes, or may.
+    /// The access writes, or may write.
     pub stores: bool,
 }
 
-/// What a statement does.
+/// The operation of a statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// Nothing; a place for the program counter.
+    /// No effect.
     Skip,
-    /// `reg = expr`, local. Faults when the value leaves the register's declared range.
+    /// `reg = expr`, local. Faults if the value is outside the register's declared range.
     Assign {
-        /// Target.
+        /// The target register.
         reg: Reg,
-        /// Value.
+        /// The value.
         expr: Expr<Reg>,
     },
-    /// `reg = choose(lo..=hi)`, local, any value of the range.
+    /// `reg = choose(lo..=hi)`, local: a nondeterministic value of the range.
     Choose {
-        /// Target.
+        /// The target register.
         reg: Reg,
-        /// Smallest value.
+        /// The smallest value.
         lo: Value,
-        /// Largest value, not below `lo`.
+        /// The largest value, at least `lo`.
         hi: Value,
     },
     /// Reads a location into a register.
     Load {
-        /// Target.
+        /// The target register.
         reg: Reg,
-        /// Where from.
+        /// The address.
         from: Address,
     },
     /// Writes a location.
     Store {
-        /// Where to.
+        /// The address.
         to: Address,
-        /// Value.
+        /// The value.
         value: Expr<Reg>,
     },
     /// Reads and writes a location in one step.
     Update {
-        /// Target for what it yields, if wanted.
+        /// The target register for the yielded value, if any.
         reg: Option<Reg>,
-        /// Where.
+        /// The address.
         at: Address,
-        /// How.
+        /// The read-modify-write operation.
         update: Update,
     },
-    /// Keeps accesses before and after it in order.
+    /// A fence: keeps accesses before and after it in order.
     Fence(FenceKinds),
-    /// Waits until this thread has no pending store to the location.
+    /// Waits until the thread has no pending store to the location.
     Drain(Address),
-    /// Goes to `then` if `cond` is not zero, else to `otherwise`; the statement's `next` is unused.
+    /// Continues at `then` if `cond` is not zero, else at `otherwise`. The statement's `next` is
+    /// unused.
     Branch {
         /// The condition.
         cond: Expr<Reg>,
-        /// Next when it holds.
+        /// The successor if the condition holds.
         then: Pc,
-        /// Next when it does not.
+        /// The successor if the condition does not hold.
         otherwise: Pc,
     },
-    /// Waits until the condition holds. Registers do not change by themselves, so outside of
-    /// `atomic` it blocks for ever when it does not hold.
+    /// Blocks if the condition does not hold. The condition reads only registers of the thread, so
+    /// outside of `atomic` the thread then blocks forever.
     Assume(Expr<Reg>),
-    /// The property `assertions` fails when the condition does not hold.
+    /// Violates the property `assertions` if the condition does not hold.
     Assert(Expr<Reg>),
-    /// Takes the lowest free cell of the pool, gives its fields their initial values, and yields the
-    /// reference. Faults when none is free.
+    /// Allocates the lowest free cell of the pool, initialises its fields, and yields the
+    /// reference. Faults if no cell is free.
     New {
-        /// Target.
+        /// The target register.
         reg: Reg,
-        /// Which pool.
+        /// The pool.
         pool: PoolId,
     },
-    /// Gives a cell back to its pool.
+    /// Frees a cell of a pool.
     Free {
-        /// Which pool.
+        /// The pool.
         pool: PoolId,
-        /// The reference.
+        /// The reference to the cell.
         cell: Expr<Reg>,
     },
-    /// Leaves a critical section. A step of its own, so that being inside can be observed.
+    /// Leaves a critical section. A separate step, so that states inside the section are
+    /// observable.
     Leave,
-    /// Begins a block that runs in one step: waits for the thread's pending stores, then everything
-    /// up to `AtomicEnd` acts on memory directly. A false `assume` inside disables the whole step.
+    /// Begins a block that executes in one step. The step waits until the thread has no pending
+    /// stores. The statements up to `AtomicEnd` access memory directly. A false `assume` inside
+    /// disables the whole step.
     AtomicBegin,
-    /// Ends it.
+    /// Ends an atomic block.
     AtomicEnd,
-    /// A client's thread is about to begin an operation: notes how many operations other threads have
-    /// returned from by now. A step of its own.
+    /// The invocation of an operation in a client's thread, a separate step. Records how many
+    /// operations of other threads have returned so far.
     Invoke {
-        /// Whose operations are counted, and the register that keeps the number.
+        /// The threads whose operations are counted, each with the register for the count.
         seen: Vec<(ThreadId, Reg)>,
     },
-    /// A client's thread has come to the end of an operation, local. The operation has returned when its
-    /// result is known, too, and those before it have returned.
+    /// The end of an operation in a client's thread, local. The operation has returned when its
+    /// result is also known and all earlier operations of the thread have returned.
     Return {
-        /// The register that keeps its result, if it has one.
+        /// The register of the result, if there is one.
         result: Option<Reg>,
     },
-    /// The thread is done.
+    /// The end of the thread.
     Halt,
 }
 
-/// An operation between a thread and memory; see [`Op`] for what each means.
+/// An operation that a memory model executes. [`Op`] documents the variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the same as in `Op`")]
 pub enum MemoryOp<'a> {
@@ -259,7 +265,7 @@ pub enum MemoryOp<'a> {
 }
 
 impl Op {
-    /// Whether the operation only touches the thread's own registers and program counter.
+    /// Returns whether the operation affects only the thread's registers and program counter.
     pub fn is_local(&self) -> bool {
         match self {
             Op::Skip
@@ -284,7 +290,7 @@ impl Op {
         }
     }
 
-    /// The operation, if it is one between a thread and memory: what a memory model decides about.
+    /// Returns the operation if a memory model executes it.
     #[inline]
     pub fn memory(&self) -> Option<MemoryOp<'_>> {
         match self {
@@ -310,7 +316,7 @@ impl Op {
         }
     }
 
-    /// What the operation does to memory, if it is an access.
+    /// Returns whether the operation loads and stores, if it is an access.
     #[inline]
     pub fn access(&self) -> Option<Access> {
         match self.memory()? {
@@ -321,7 +327,7 @@ impl Op {
         }
     }
 
-    /// The address the operation accesses or waits for, if any.
+    /// Returns the address that the operation accesses or drains, if any.
     pub fn address(&self) -> Option<&Address> {
         match self.memory()? {
             MemoryOp::Load { from: at, .. }
@@ -332,12 +338,12 @@ impl Op {
         }
     }
 
-    /// Whether control goes on to the statement's `next` when it is done.
-    pub fn goes_on(&self) -> bool {
+    /// Returns whether control continues at the statement's `next`.
+    pub fn falls_through(&self) -> bool {
         !matches!(self, Op::Branch { .. } | Op::Halt)
     }
 
-    /// The register the operation sets; `Invoke` may set several, which are not told here.
+    /// Returns the register that the operation sets. Ignores the registers that `Invoke` sets.
     pub fn target(&self) -> Option<Reg> {
         match self {
             Op::Assign { reg, .. }

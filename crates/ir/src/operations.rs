@@ -1,9 +1,10 @@
-//! What a client's operations may return: the results of some order in which they run one after another.
+//! Consistency of a library's operations: sequential consistency and linearizability.
 //!
-//! The order respects the order of operations within each thread. [`Consistency::Linearizable`] asks for
-//! more: an operation that has returned before another one is invoked comes before it. What is allowed
-//! is not written down by anybody: whoever checks the property runs the operations, each alone and
-//! in one step, in all such orders.
+//! The results of a client's operations are consistent if some sequential order of the operations
+//! yields the same results. The order must respect the order of operations within each thread. For
+//! [`Consistency::Linearizable`] it must also respect real time: an operation that returns before
+//! another one is invoked comes first. There is no separate specification. A checker executes the
+//! operations in all such orders, each operation alone and in one step.
 
 use crate::flow;
 use crate::ids::{Pc, Reg, ThreadId};
@@ -12,17 +13,18 @@ use crate::program::Thread;
 use crate::span::Span;
 use crate::value::Value;
 
-/// Which orders of atomic executions explain the results of operations.
+/// Which sequential orders may explain the results of operations.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Consistency {
-    /// All that respect the order within each thread.
+    /// All orders that respect the order within each thread.
     Sequential,
-    /// Those that also respect which operation returned before which was invoked.
+    /// Only orders that also respect real time: an operation that returned before another one was
+    /// invoked comes first.
     Linearizable,
 }
 
 impl Consistency {
-    /// The word of the language.
+    /// Returns the keyword of the `.fp` language.
     pub fn word(self) -> &'static str {
         match self {
             Consistency::Sequential => "sequentially_consistent",
@@ -34,42 +36,48 @@ impl Consistency {
 /// The operations of a client, for [`Property::Operations`](crate::Property::Operations).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Operations {
-    /// Which orders count.
+    /// Which orders are allowed.
     pub consistency: Consistency,
-    /// The client's threads with their operations in order.
+    /// The client's threads, each with its operations in program order.
     pub threads: Vec<(ThreadId, Vec<Operation>)>,
-    /// Where the property was written.
+    /// The source position of the property.
     pub span: Span,
 }
 
-/// One use of an operation by a client.
+/// One call of an operation by a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Operation {
-    /// What conditions call it: `d1`.
+    /// The name of the call in conditions: `d1`.
     pub name: String,
-    /// Its code alone, arguments in place; registers start as 0, and it ends with `Halt`.
+    /// The code of the operation alone, with arguments substituted. Registers start as 0. The code
+    /// ends with `Halt`.
     pub body: Thread,
-    /// Its result, if it has one: the register of `body` that holds it at the end, and the register
-    /// of the client's thread that keeps it.
+    /// The registers of the result, if there is one: the register of `body` that holds the result
+    /// at the end, and the register of the client's thread that stores it.
     pub result: Option<(Reg, Reg)>,
-    /// Only for [`Consistency::Linearizable`]: how many operations each of these threads had returned
-    /// from when this one was invoked, kept by [`Op::Invoke`] in a register of the client's thread.
+    /// For [`Consistency::Linearizable`] only: threads, each with the register of the client's
+    /// thread in which [`Op::Invoke`] stores how many operations of that thread had returned before
+    /// this call.
     pub seen: Vec<(ThreadId, Reg)>,
-    /// It may also do nothing and return this: it gave up because of another one.
+    /// If set, the operation may also have no effect and return this value: it gave up because of
+    /// another operation.
     pub aborts: Option<Value>,
-    /// It may also return its result without any other effect, so that another one returns the same.
+    /// If true, the operation may also return its result without its effect, so that another
+    /// operation returns the same result.
     pub repeats: bool,
 }
 
-/// For each program counter: the operations whose end ([`Op::Return`]) the thread has passed when it is
-/// there, in order, as the registers of their results; none where control never comes. `None` when two ways to a statement pass different ends.
-pub fn returned(thread: &Thread) -> Option<Vec<Vec<Option<Reg>>>> {
+/// Computes for each program counter which operations have returned: the operations whose end
+/// ([`Op::Return`]) the thread has passed, in order, each as the register of its result. The list
+/// of an unreachable program counter is empty. Returns `None` if two paths to a statement pass
+/// different ends.
+pub fn returned_operations(thread: &Thread) -> Option<Vec<Vec<Option<Reg>>>> {
     let mut passed: Vec<Option<Vec<Option<Reg>>>> = vec![None; thread.code.len()];
     passed[0] = Some(Vec::new());
     let mut pending = vec![Pc(0)];
     while let Some(pc) = pending.pop() {
         let stmt = thread.stmt(pc);
-        let mut after = passed[pc.index()].clone().expect("known before it is followed");
+        let mut after = passed[pc.index()].clone().expect("a pending statement has a list");
         if let Op::Return { result } = stmt.op {
             after.push(result);
         }
@@ -106,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn returns_count_along_the_way() {
+    fn returns_accumulate_along_a_path() {
         let invoke = || Op::Invoke { seen: Vec::new() };
         let code = vec![
             (invoke(), 1),
@@ -118,13 +126,16 @@ mod tests {
         ];
         let first = Some(Reg(0));
         let passed = vec![vec![], vec![], vec![], vec![first], vec![first], vec![first, None]];
-        assert_eq!(returned(&thread(code)), Some(passed));
+        assert_eq!(returned_operations(&thread(code)), Some(passed));
     }
 
     #[test]
-    fn ways_that_differ_are_refused() {
+    fn paths_with_different_returns_are_rejected() {
         let end = || Op::Return { result: None };
-        assert_eq!(returned(&thread(vec![(branch(1, 2), 0), (end(), 2), (Op::Halt, 0)])), None);
-        assert_eq!(returned(&thread(vec![(end(), 0)])), None, "a loop");
+        assert_eq!(
+            returned_operations(&thread(vec![(branch(1, 2), 0), (end(), 2), (Op::Halt, 0)])),
+            None
+        );
+        assert_eq!(returned_operations(&thread(vec![(end(), 0)])), None, "a loop");
     }
 }

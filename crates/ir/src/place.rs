@@ -1,29 +1,29 @@
-//! Places: gaps between the statements of the source where a fence may stand.
+//! Places: gaps between source statements where a fence can be inserted.
 //!
-//! A front end that is asked to make a program ready for repair marks every place with a `skip` of its
-//! own in the code of each thread that passes it; its label tells which place it is. So all copies of
-//! a source statement (instances of a template, inlined calls) share their places, and a fence put
-//! there is put into all of them. A fence the user wrote is a place, too: the statement with
-//! the place's label is then that fence.
+//! When a front end prepares a program for fence inference, it marks every place with a `skip` in
+//! the code of each thread that passes the place. The label of the `skip` identifies the place. All
+//! copies of a source statement (instances of a template, inlined calls) share their places, so a
+//! fence inserted at a place is inserted into all copies. A fence in the source is also a place:
+//! the statement with the place's label is then that fence.
 
 use crate::ids::Label;
 use crate::op::FenceKinds;
 use crate::span::Span;
 
-/// A gap in the source. The position, the function and the text of the statement that follows are
-/// those of its label.
+/// A gap in the source where a fence can be inserted. The label gives the position, the function
+/// and the text of the statement that follows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The label of the statements that mark it.
+    /// The label of the statements that mark this place.
     pub label: Label,
-    /// The byte of the source before which the text of a fence goes.
+    /// The byte offset in the source at which the text of a fence is inserted.
     pub offset: u32,
-    /// Whether it is the end of a block: what follows in the source is a closing brace.
+    /// Whether the place is at the end of a block, before its closing brace.
     pub at_end: bool,
-    /// A statement without braces of its own that a fence here has to share them with.
+    /// The statement that must be wrapped in braces together with a fence here, if any.
     pub wrap: Option<Span>,
-    /// How many loops of its function it is in.
+    /// The number of enclosing loops in the function.
     pub loops: u32,
-    /// The fence the user wrote here.
+    /// The fence that the source has at this place, if any.
     pub written: Option<(FenceKinds, Span)>,
 }

@@ -1,4 +1,4 @@
-//! Placements: which fences stand at which places, and the program that has them.
+//! Placements: sets of fences at places, and their insertion into a program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,26 +7,26 @@ use crate::ids::{Label, Pc, PlaceId};
 use crate::op::{Address, FenceKinds, Op};
 use crate::program::{Program, Stmt, Thread};
 
-/// Something that keeps accesses in order.
+/// A fence or a drain: a statement that keeps accesses in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Barrier {
     /// A fence.
     Fence(FenceKinds),
-    /// Waits for the stores to the location that the store with this label, just before the place,
-    /// has written.
+    /// A drain: waits until the thread has no pending store to the location of the store with this
+    /// label, which is directly before the place.
     Drain(Label),
 }
 
 /// A barrier at a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Atom {
-    /// Where.
+    /// The place.
     pub place: PlaceId,
-    /// What.
+    /// The barrier.
     pub barrier: Barrier,
 }
 
-/// A set of barriers, in order of their places.
+/// A set of barriers, ordered by place.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Placement {
     /// The barriers.
@@ -34,7 +34,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// What stands at each place: the kinds of the fence, and the stores drained after.
+    /// Returns for each place the kinds of its fence and the stores that are drained after the
+    /// fence.
     pub fn by_place(&self) -> BTreeMap<PlaceId, (FenceKinds, Vec<Label>)> {
         let mut places: BTreeMap<PlaceId, (FenceKinds, Vec<Label>)> = BTreeMap::new();
         for atom in &self.atoms {
@@ -47,13 +48,14 @@ impl Placement {
         places
     }
 
-    /// Whether every barrier of `self` is there in `other`, or a stronger one.
+    /// Returns whether `other` has every barrier of `self`, or a stronger one at the same place.
     pub fn is_within(&self, other: &Placement) -> bool {
-        let theirs = other.by_place();
+        let other_places = other.by_place();
         self.by_place().iter().all(|(place, (kinds, drains))| {
-            theirs.get(place).is_some_and(|(more, also)| {
-                more.contains(*kinds)
-                    && (*more == FenceKinds::FULL || drains.iter().all(|d| also.contains(d)))
+            other_places.get(place).is_some_and(|(other_kinds, other_drains)| {
+                other_kinds.contains(*kinds)
+                    && (*other_kinds == FenceKinds::FULL
+                        || drains.iter().all(|d| other_drains.contains(d)))
             })
         })
     }
@@ -65,36 +67,36 @@ impl FromIterator<Atom> for Placement {
     }
 }
 
-/// What becomes of the fences the user wrote.
+/// How to treat the fences that the source already has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Written {
-    /// They stay.
+pub enum WrittenFences {
+    /// Keep them.
     #[default]
     Kept,
-    /// They go, unless the placement has them.
+    /// Remove them, except where the placement has them.
     Dropped,
 }
 
-/// The program with a placement's barriers in every copy of their places. Labels and program counters
-/// stay; what is added comes after the rest.
-pub fn fenced(program: &Program, placement: &Placement, written: Written) -> Program {
+/// Returns the program with the barriers of a placement, in every copy of their places. Existing
+/// labels and program counters do not change; additional statements are appended to the code.
+pub fn fenced(program: &Program, placement: &Placement, written: WrittenFences) -> Program {
     let mut fenced = program.clone();
     let barriers = placement.by_place();
     for (at, place) in program.places.iter().enumerate() {
         let id = PlaceId::from_index(at);
-        let own = place.written.map(|(kinds, _)| kinds).filter(|_| written == Written::Kept);
+        let own = place.written.map(|(kinds, _)| kinds).filter(|_| written == WrittenFences::Kept);
         let none = (FenceKinds::default(), Vec::new());
         let (added, drains) = barriers.get(&id).unwrap_or(&none);
         let kinds = own.unwrap_or_default().union(*added);
         for thread in &mut fenced.threads {
-            put(thread, place.label, kinds, drains);
+            insert(thread, place.label, kinds, drains);
         }
     }
     fenced
 }
 
-/// Puts a fence and drains at every statement of a thread with a place's label.
-fn put(thread: &mut Thread, place: Label, kinds: FenceKinds, drains: &[Label]) {
+/// Inserts a fence and drains at every statement of a thread that marks a place.
+fn insert(thread: &mut Thread, place: Label, kinds: FenceKinds, drains: &[Label]) {
     for at in 0..thread.code.len() {
         if thread.code[at].label != place {
             continue;
@@ -102,7 +104,9 @@ fn put(thread: &mut Thread, place: Label, kinds: FenceKinds, drains: &[Label]) {
         let none = kinds == FenceKinds::default();
         thread.code[at].op = if none { Op::Skip } else { Op::Fence(kinds) };
         for store in drains {
-            let Some(address) = drained(thread, Pc::from_index(at), *store) else { continue };
+            let Some(address) = drained_address(thread, Pc::from_index(at), *store) else {
+                continue;
+            };
             let Stmt { label, next, critical, .. } = thread.code[at];
             thread.code[at].next = Pc::from_index(thread.code.len());
             thread.code.push(Stmt { label, op: Op::Drain(address), next, critical });
@@ -110,14 +114,14 @@ fn put(thread: &mut Thread, place: Label, kinds: FenceKinds, drains: &[Label]) {
     }
 }
 
-/// The address that a store with this label has just written whenever a thread is at a place: the store
-/// leads there through statements that do nothing, and nothing else does.
-pub fn drained(thread: &Thread, place: Pc, store: Label) -> Option<Address> {
-    let ways = flow::ways_in(thread);
+/// Returns the address of the store with this label if that store is always the last access before
+/// the place: the only path to the place leads from the store through skips, fences and drains.
+pub fn drained_address(thread: &Thread, place: Pc, store: Label) -> Option<Address> {
+    let predecessors = flow::predecessors(thread);
     let mut at = place;
-    // A path through statements that do nothing visits each at most once.
+    // An acyclic path visits each statement at most once.
     for _ in 0..thread.code.len() {
-        let [before] = ways[at.index()][..] else { return None };
+        let [before] = predecessors[at.index()][..] else { return None };
         let stmt = thread.stmt(before);
         if let Op::Store { to, .. } = &stmt.op
             && stmt.label == store

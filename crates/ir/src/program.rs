@@ -1,4 +1,5 @@
-//! The program: shared locations, pools, threads of labelled statements, properties.
+//! Programs (shared locations, pools, threads of labelled statements) and problems (a program with
+//! its properties).
 
 use crate::ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
 use crate::op::Op;
@@ -7,42 +8,42 @@ use crate::property::{Condition, Observable, Property, Quantifier};
 use crate::span::Span;
 use crate::value::{Type, Value};
 
-/// A shared memory cell.
+/// A shared memory location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Location {
-    /// As the user writes it: `turn`, `want[0]`, `Node#1.next`.
+    /// The name in the source: `turn`, `want[0]`, `Node#1.next`.
     pub name: String,
-    /// What it holds.
+    /// The type of its values.
     pub ty: Type,
-    /// Its value before `init` runs.
+    /// The value before `init` runs.
     pub init: Value,
 }
 
-/// A bounded supply of records. The fields of its cells are consecutive locations from `base` on,
-/// `stride` of them for each cell.
+/// A bounded pool of records. The fields of its cells are consecutive locations that start at
+/// `base`. Each cell has `stride` locations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pool {
-    /// The record type's name.
+    /// The name of the record type.
     pub name: String,
-    /// First field of the first cell.
+    /// The first field of the first cell.
     pub base: Loc,
-    /// How many cells.
+    /// The number of cells.
     pub cells: u32,
-    /// How many locations each cell has.
+    /// The number of locations of each cell.
     pub stride: u32,
 }
 
 /// A thread-local register.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Register {
-    /// As the user writes it. Compiler temporaries begin with `%`.
+    /// The name in the source. Names of temporaries begin with `%`.
     pub name: String,
-    /// What it holds. All registers start as 0.
+    /// The type of its values. All registers start as 0.
     pub ty: Type,
 }
 
 impl Register {
-    /// Whether the user never named it.
+    /// Returns whether the register is a temporary without a name in the source.
     pub fn is_temporary(&self) -> bool {
         self.name.starts_with('%')
     }
@@ -51,100 +52,102 @@ impl Register {
 /// One statement of a thread's code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stmt {
-    /// Which source statement it is (a copy of).
+    /// The source statement that this statement is a copy of.
     pub label: Label,
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// What comes after; unused by `Branch` and `Halt`.
+    /// The successor; unused by `Branch` and `Halt`.
     pub next: Pc,
-    /// Whether a thread whose program counter is here is inside a `critical` block.
+    /// Whether a thread is in a `critical` block when its program counter is here.
     pub critical: bool,
 }
 
 /// A thread instance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Thread {
-    /// As shown to the user: `writer`, `p(0)`.
+    /// The name in reports: `writer`, `p(0)`.
     pub name: String,
-    /// Its registers.
+    /// The registers.
     pub registers: Vec<Register>,
-    /// Its code. Execution begins at `Pc(0)`.
+    /// The code. Execution starts at `Pc(0)`.
     pub code: Vec<Stmt>,
 }
 
 impl Thread {
-    /// The statement at a program counter.
+    /// Returns the statement at a program counter.
     #[inline]
     pub fn stmt(&self, pc: Pc) -> &Stmt {
         &self.code[pc.index()]
     }
 }
 
-/// What is known of a source statement.
+/// Information about a source statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LabelInfo {
-    /// Where it is. For a shared access inside an expression, the access itself.
+    /// The source position. For a shared access inside an expression, the position of the access.
     pub span: Span,
-    /// Its source text on one line.
+    /// The source text on one line.
     pub text: String,
-    /// The procedure or thread template it is written in.
+    /// The enclosing procedure or thread template.
     pub function: String,
 }
 
 /// A program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
-    /// Shared cells, arrays and pools laid out one after another.
+    /// The shared locations. Arrays and pools are contiguous.
     pub locations: Vec<Location>,
-    /// Pools.
+    /// The pools.
     pub pools: Vec<Pool>,
-    /// Code that runs alone and indivisibly before the threads, on memory directly.
+    /// Code that runs alone, in one step, before the threads. It accesses memory directly.
     pub init: Option<Thread>,
     /// The threads.
     pub threads: Vec<Thread>,
-    /// Source statements.
+    /// The source statements, indexed by label.
     pub labels: Vec<LabelInfo>,
-    /// Where fences may be put; none unless the program was made ready for repair.
+    /// The places where fences can be inserted. Empty unless the program is prepared for inference.
     pub places: Vec<Place>,
 }
 
 impl Program {
-    /// What is known of a source statement.
+    /// Returns information about a source statement.
     pub fn label(&self, label: Label) -> &LabelInfo {
         &self.labels[label.index()]
     }
 
-    /// A place.
+    /// Returns a place.
     pub fn place(&self, place: PlaceId) -> &Place {
         &self.places[place.index()]
     }
 
-    /// A location.
+    /// Returns a location.
     pub fn location(&self, loc: Loc) -> &Location {
         &self.locations[loc.index()]
     }
 
-    /// A pool.
+    /// Returns a pool.
     pub fn pool(&self, pool: PoolId) -> &Pool {
         &self.pools[pool.index()]
     }
 
-    /// A thread.
+    /// Returns a thread.
     pub fn thread(&self, thread: ThreadId) -> &Thread {
         &self.threads[thread.index()]
     }
 
-    /// The ids of all threads, in order.
+    /// Returns the ids of all threads, in order.
     pub fn thread_ids(&self) -> impl Iterator<Item = ThreadId> + use<> {
         (0..self.threads.len()).map(ThreadId::from_index)
     }
 
-    /// The smallest and largest legal value of a type, where it limits them.
+    /// Returns the smallest and largest legal value of a type, or `None` for integers without a
+    /// declared range.
     pub fn limits(&self, ty: &Type) -> Option<(Value, Value)> {
         ty.limits(|pool| self.pool(pool).cells)
     }
 
-    /// The pool and cell (from 0) a location belongs to, if it is a record's field.
+    /// Returns the pool and the cell (from 0) of a location, if the location is a field of a
+    /// record.
     pub fn cell_of(&self, loc: Loc) -> Option<(PoolId, u32)> {
         self.pools.iter().enumerate().find_map(|(id, pool)| {
             let offset = loc.0.checked_sub(pool.base.0)?;
@@ -153,9 +156,9 @@ impl Program {
         })
     }
 
-    /// What a reader calls an observable: `x`, `p(0).r`.
-    pub fn observable_name(&self, what: Observable) -> String {
-        match what {
+    /// Returns the name of an observable in reports: `x`, `p(0).r`.
+    pub fn observable_name(&self, observable: Observable) -> String {
+        match observable {
             Observable::Loc(loc) => self.location(loc).name.clone(),
             Observable::Reg(thread, reg) => {
                 let thread = self.thread(thread);
@@ -164,39 +167,40 @@ impl Program {
         }
     }
 
-    /// The type of an observable.
-    pub fn observable_type(&self, what: Observable) -> &Type {
-        match what {
+    /// Returns the type of an observable.
+    pub fn observable_type(&self, observable: Observable) -> &Type {
+        match observable {
             Observable::Loc(loc) => &self.location(loc).ty,
             Observable::Reg(thread, reg) => self.register_type(thread, reg),
         }
     }
 
-    /// The type of a register.
+    /// Returns the type of a register.
     pub fn register_type(&self, thread: ThreadId, reg: Reg) -> &Type {
         &self.thread(thread).registers[reg.index()].ty
     }
 }
 
-/// A program with what must hold of it: what a front end produces and an engine is asked about.
+/// A program with its properties: the output of a front end and the input of an engine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Problem {
-    /// Distinguishes the problems of one file: the client's text (`ee|dd`), or empty.
+    /// The description of the client (`ee|dd`), or empty. Distinguishes the problems of one file.
     pub name: String,
     /// The program.
     pub program: Program,
-    /// What must hold of every run.
+    /// The properties of every run.
     pub properties: Vec<Property>,
-    /// Conditions that some final state must satisfy. Each is verified by a witness, and violated when an
-    /// exhaustive search finds none.
+    /// Conditions that some final state must satisfy. A witness verifies such a condition. An
+    /// exhaustive search without a witness shows a violation.
     pub sometimes: Vec<Condition>,
-    /// What an outcome shows, in order: what the user asked to observe, else what final conditions
-    /// mention, else every location and every register the user named.
+    /// The observables of an outcome, in order: those listed by the user; else those in conditions
+    /// on final states; else all locations and all registers with a name in the source.
     pub observed: Vec<Observable>,
 }
 
 impl Problem {
-    /// Adds a condition on final states where its quantifier says it belongs.
+    /// Adds a condition on final states to `properties` or `sometimes`, depending on its
+    /// quantifier.
     pub fn add_final(&mut self, quantifier: Quantifier, condition: Condition) {
         match quantifier {
             Quantifier::Exists => self.sometimes.push(condition),
@@ -205,7 +209,8 @@ impl Problem {
         }
     }
 
-    /// All conditions on final states, with their quantifiers: first those of every run.
+    /// Returns all conditions on final states with their quantifiers. Those in `properties` come
+    /// first.
     pub fn finals(&self) -> impl Iterator<Item = (Quantifier, &Condition)> {
         let always = self.properties.iter().filter_map(|property| match property {
             Property::FinalForall(condition) => Some((Quantifier::Forall, condition)),
@@ -219,33 +224,34 @@ impl Problem {
         always.chain(self.sometimes.iter().map(|condition| (Quantifier::Exists, condition)))
     }
 
-    /// Whether it has nothing to check but faults.
-    pub fn states_no_property(&self) -> bool {
+    /// Returns whether there is nothing to check except faults.
+    pub fn has_no_properties(&self) -> bool {
         self.properties.is_empty() && self.sometimes.is_empty()
     }
 
-    /// The problem with these requirements instead of its own.
+    /// Returns the problem with the properties and `sometimes` conditions of another problem.
     pub fn with_requirements_of(self, other: &Problem) -> Problem {
         let (properties, sometimes) = (other.properties.clone(), other.sometimes.clone());
         Problem { properties, sometimes, ..self }
     }
 
-    /// The problem without any requirement; only faults are checked.
+    /// Returns the problem without properties and `sometimes` conditions. Only faults remain to
+    /// check.
     pub fn without_requirements(&self) -> Problem {
         Problem { properties: Vec::new(), sometimes: Vec::new(), ..self.clone() }
     }
 
-    /// The safety part of the problem: what must hold of every run.
+    /// Returns the problem with its safety properties only, without the `sometimes` conditions.
     pub fn safety(&self) -> Problem {
         Problem { sometimes: Vec::new(), ..self.clone() }
     }
 
-    /// The registers of a thread that someone looks at when all is over: a property or, with `outcomes`, an
-    /// outcome. Each once.
-    pub fn kept_registers(&self, thread: ThreadId, outcomes: bool) -> Vec<Reg> {
+    /// Returns the registers of a thread that are read in final states, each once: those in
+    /// properties and, if `outcomes` is set, those in outcomes.
+    pub fn observed_registers(&self, thread: ThreadId, outcomes: bool) -> Vec<Reg> {
         let mut found = Vec::new();
-        let mut note = |what: &Observable| {
-            if let Observable::Reg(owner, reg) = what
+        let mut add = |observable: &Observable| {
+            if let Observable::Reg(owner, reg) = observable
                 && *owner == thread
                 && !found.contains(reg)
             {
@@ -253,24 +259,24 @@ impl Problem {
             }
         };
         if outcomes {
-            self.observed.iter().for_each(&mut note);
+            self.observed.iter().for_each(&mut add);
         }
         for condition in &self.sometimes {
-            condition.expr.for_each_var(&mut note);
+            condition.expr.for_each_var(&mut add);
         }
         for property in &self.properties {
             match property {
                 Property::FinalForall(condition)
                 | Property::FinalNever(condition)
                 | Property::Invariant(condition) => {
-                    condition.expr.for_each_var(&mut note);
+                    condition.expr.for_each_var(&mut add);
                 }
                 Property::Operations(operations) => {
                     for (owner, all) in &operations.threads {
                         let kept = all.iter().filter_map(|operation| Some(operation.result?.1));
                         let seen = all.iter().flat_map(|operation| &operation.seen);
                         let all = kept.chain(seen.map(|(_, reg)| *reg));
-                        all.for_each(|reg| note(&Observable::Reg(*owner, reg)));
+                        all.for_each(|reg| add(&Observable::Reg(*owner, reg)));
                     }
                 }
                 Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}

@@ -1,58 +1,61 @@
-//! What must hold of a program.
+//! Properties of programs and conditions on states.
 
 use crate::expr::Expr;
 use crate::ids::{Loc, Reg, ThreadId};
 use crate::operations::Operations;
 use crate::span::Span;
 
-/// Something a condition about a state may mention.
+/// A variable of a condition on a state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Observable {
-    /// A location's value in memory.
+    /// The value of a location in memory.
     Loc(Loc),
-    /// A thread's register.
+    /// The value of a thread's register.
     Reg(ThreadId, Reg),
 }
 
-/// A condition about one state, with the text it was written as.
+/// A condition on one state, with its source text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Condition {
-    /// The condition; holds when not zero. One that faults breaks its property, and is no witness.
+    /// The expression; the condition holds if its value is not zero. If evaluation faults, the
+    /// state violates the property and is not a witness.
     pub expr: Expr<Observable>,
-    /// As written in the source.
+    /// The source text.
     pub text: String,
-    /// Where it was written.
+    /// The source position.
     pub span: Span,
 }
 
 /// How a source text quantifies a condition over final states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantifier {
-    /// Some final state satisfies it: see [`Problem::sometimes`](crate::Problem::sometimes).
+    /// Some final state satisfies the condition: see
+    /// [`Problem::sometimes`](crate::Problem::sometimes).
     Exists,
-    /// Every final state satisfies it.
+    /// Every final state satisfies the condition.
     Forall,
-    /// No final state satisfies it.
+    /// No final state satisfies the condition.
     Never,
 }
 
-/// A property that every run must have. Faults (out of bounds, null, use after free, ...) are always
-/// checked and are not listed.
+/// A property of every run. Faults (out of bounds, null, use after free, ...) are always checked
+/// and have no variant here.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Property {
-    /// No `assert` fails. Present in every program that has one.
+    /// No `assert` fails. Present in every problem whose program contains an `assert`.
     Assertions,
     /// At most one thread is in a critical section.
     MutualExclusion,
-    /// Every final state satisfies the condition: all threads have halted and no store is pending.
+    /// Every final state satisfies the condition. In a final state all threads have halted and no
+    /// store is pending.
     FinalForall(Condition),
     /// No final state satisfies the condition.
     FinalNever(Condition),
-    /// Holds of memory in every state. Mentions locations only.
+    /// The condition holds in every state. It mentions locations only.
     Invariant(Condition),
     /// Some thread can always take a step until all have halted.
     DeadlockFree,
-    /// In every final state the results of a client's operations are those of some order in which
-    /// they run one after another, each in one step.
+    /// In every final state, some sequential order of a client's operations, each executed in one
+    /// step, explains their results.
     Operations(Operations),
 }

@@ -1,12 +1,15 @@
-//! Which values a register or a location can hold: one interval each, for the whole run.
+//! Range analysis: one interval for each register and location, valid for the whole run.
 //!
-//! Declared ranges, booleans, enums and references are limited by their types (a value outside is a
-//! fault, so it never arrives). For other integers the intervals are computed: for each register along
-//! the control flow of its thread, with what branches tell, and for each location from all stores to
-//! it. One that keeps growing becomes the full 32 bits. The result is an over-approximation that holds under
-//! every memory model, because a load always yields something that was stored, and control waits for
-//! what it tests. (An assertion or a fault can be overtaken by what comes after it: they limit nothing.)
-//! State packing relies on the result, and checks it when it packs.
+//! The types of booleans, enums, references and ranged integers limit their values: a value outside
+//! the type is a fault and is never stored. For other integers the analysis is a data-flow
+//! fixpoint. The interval of a register is computed along the control flow of its thread and
+//! narrowed by branch conditions. The interval of a location is the join of all values stored to
+//! it. An interval that keeps growing is widened to the 32-bit limits.
+//!
+//! The result is an over-approximation under every memory model: a load returns the initial value
+//! or a stored value, and a branch waits for the values of its condition. Assertions and faults
+//! narrow nothing, because later accesses can overtake them. State packing relies on the ranges and
+//! checks every value that it packs.
 
 use crate::expr::BinOp;
 use crate::flow;
@@ -20,15 +23,16 @@ use crate::value::Value;
 /// The ranges of a program's registers and locations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ranges {
-    /// By location.
+    /// Indexed by location.
     pub locations: Vec<Range>,
-    /// By thread and register. 0 is always inside: registers start as 0 and may be cleared.
+    /// Indexed by thread and register. Every range contains 0: registers start as 0 and may be
+    /// cleared.
     pub registers: Vec<Vec<Range>>,
 }
 
-/// How often the ranges at one place may grow before what still grows becomes unlimited. Loops over
-/// small arrays settle in fewer; anything longer counts without end, or might as well.
-const PATIENCE: u32 = 40;
+/// How often the ranges at one point may grow before widening. Loops over small arrays reach their
+/// fixpoint earlier.
+const WIDENING_DELAY: u32 = 40;
 
 /// Computes the ranges of a program.
 pub fn ranges(program: &Program) -> Ranges {
@@ -36,7 +40,7 @@ pub fn ranges(program: &Program) -> Ranges {
         program.locations.iter().map(|l| Slot { range: (l.init, l.init), grown: 0 }).collect();
     let mut threads: Vec<Analysis<'_>> =
         program.init.iter().chain(&program.threads).map(|t| Analysis::new(program, t)).collect();
-    // Locations only grow, and each a limited number of times.
+    // Terminates: ranges of locations only grow, and widening bounds how often.
     loop {
         let before: Vec<Range> = locations.iter().map(|slot| slot.range).collect();
         for thread in &mut threads {
@@ -53,7 +57,7 @@ pub fn ranges(program: &Program) -> Ranges {
     }
 }
 
-/// A range with how often it grew.
+/// A range and the number of times it has grown.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     range: Range,
@@ -61,7 +65,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// Lets the range grow to hold `new`, as far as the limits of its type allow.
+    /// Extends the range to include `new`, within the limits of its type.
     fn grow(&mut self, new: Range, limits: Option<Range>) {
         let grown = join(self.range, new);
         if grown == self.range {
@@ -73,19 +77,19 @@ impl Slot {
     }
 }
 
-/// What a range becomes when it grew once too often.
+/// Replaces each bound that still moves by a 32-bit limit, once the range has grown too often.
 fn widen(old: Range, new: Range, grown: u32) -> Range {
-    if grown <= PATIENCE {
+    if grown <= WIDENING_DELAY {
         return new;
     }
     (if new.0 < old.0 { Value::MIN } else { new.0 }, if new.1 > old.1 { Value::MAX } else { new.1 })
 }
 
-/// The ranges of one thread's registers at every program counter.
+/// The analysis of one thread: the ranges of its registers at every program counter.
 struct Analysis<'p> {
     program: &'p Program,
     thread: &'p Thread,
-    /// None where control has not been seen to come.
+    /// `None` for a program counter that is not reached so far.
     at: Vec<Option<Vec<Range>>>,
     grown: Vec<u32>,
 }
@@ -99,7 +103,7 @@ impl<'p> Analysis<'p> {
         Analysis { program, thread, at, grown: vec![0; thread.code.len()] }
     }
 
-    /// Follows the control flow until nothing changes, for the locations' ranges as they are.
+    /// Runs the worklist algorithm to a fixpoint, starting from the current ranges of locations.
     fn run(&mut self, locations: &mut [Slot]) {
         let mut work: Vec<Pc> = (0..self.at.len())
             .rev()
@@ -113,15 +117,15 @@ impl<'p> Analysis<'p> {
             };
             for next in flow::successors(stmt) {
                 let mut after = registers.clone();
-                if self.step(stmt, next, &mut after, locations) && self.arrive(next, &after) {
+                if self.step(stmt, next, &mut after, locations) && self.join_at(next, &after) {
                     work.push(next);
                 }
             }
         }
     }
 
-    /// Joins what arrives at a place with what is known there. True when that is news.
-    fn arrive(&mut self, pc: Pc, registers: &[Range]) -> bool {
+    /// Joins `registers` into the ranges at `pc`. Returns whether those ranges changed.
+    fn join_at(&mut self, pc: Pc, registers: &[Range]) -> bool {
         let grown = &mut self.grown[pc.index()];
         let Some(known) = &mut self.at[pc.index()] else {
             self.at[pc.index()] = Some(registers.to_vec());
@@ -139,16 +143,17 @@ impl<'p> Analysis<'p> {
         true
     }
 
-    /// What a statement does to the ranges on its way to `next`. False when it never gets there.
+    /// Applies the effect of a statement on the edge to `next`. Returns false if that edge is
+    /// infeasible.
     fn step(&self, stmt: &Stmt, next: Pc, registers: &mut [Range], locations: &mut [Slot]) -> bool {
         let program = self.program;
         let limits = |reg: Reg| program.limits(&self.thread.registers[reg.index()].ty);
-        // Where no value is legal, none arrives: any range will do.
+        // If no value is legal, the statement always faults, so any range is sound.
         let set = |registers: &mut [Range], reg: Reg, new: Option<Range>| {
             let legal = new.and_then(|new| limits(reg).map_or(Some(new), |l| meet(new, l)));
             registers[reg.index()] = legal.unwrap_or((0, 0));
         };
-        let put = |locations: &mut [Slot], loc: Loc, new: Range| {
+        let store = |locations: &mut [Slot], loc: Loc, new: Range| {
             let limits = program.limits(&program.location(loc).ty);
             if let Some(legal) = limits.map_or(Some(new), |limits| meet(new, limits)) {
                 locations[loc.index()].grow(legal, limits);
@@ -170,11 +175,11 @@ impl<'p> Analysis<'p> {
             Op::Store { to, value } => {
                 let new = interval(value, registers);
                 for loc in footprint(program, to) {
-                    put(locations, loc, new);
+                    store(locations, loc, new);
                 }
             }
             Op::Update { reg, at, update } => {
-                let mut yields: Option<Range> = None;
+                let mut yielded: Option<Range> = None;
                 for loc in footprint(program, at) {
                     let old = locations[loc.index()].range;
                     let (new, result) = match update {
@@ -185,11 +190,11 @@ impl<'p> Analysis<'p> {
                         }
                         Update::Bits { op, by } => (binary(*op, old, interval(by, registers)), old),
                     };
-                    put(locations, loc, new);
-                    yields = Some(yields.map_or(result, |so_far| join(so_far, result)));
+                    store(locations, loc, new);
+                    yielded = Some(yielded.map_or(result, |so_far| join(so_far, result)));
                 }
                 if let Some(reg) = reg {
-                    set(registers, *reg, yields);
+                    set(registers, *reg, yielded);
                 }
             }
             Op::Branch { cond, then, otherwise } => {
@@ -217,7 +222,7 @@ impl<'p> Analysis<'p> {
         true
     }
 
-    /// Over all places, for each register.
+    /// Returns the join over all program counters, for each register.
     fn registers(&self) -> Vec<Range> {
         let mut all = vec![(0, 0); self.thread.registers.len()];
         for registers in self.at.iter().flatten() {
@@ -229,7 +234,7 @@ impl<'p> Analysis<'p> {
     }
 }
 
-/// All locations an address may mean.
+/// Returns every location that an address may denote.
 pub fn footprint(program: &Program, address: &Address) -> impl Iterator<Item = Loc> + use<> {
     let (cells, stride, first) = match &address.cell {
         None => (1, 0, 0),
@@ -298,13 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_with_a_test_has_a_range() {
+    fn a_loop_with_a_bound_has_a_finite_range() {
         let ranges = ranges(&counting(1));
         assert_eq!((ranges.registers[0][0], ranges.locations[0]), ((0, 3), (0, 2)));
     }
 
     #[test]
-    fn a_loop_that_never_ends_has_none() {
+    fn an_unbounded_loop_is_widened() {
         let ranges = ranges(&counting(-1));
         assert_eq!(ranges.locations[0], (Value::MIN, 2.min(ranges.locations[0].1)));
     }

@@ -1,6 +1,6 @@
 //! Source positions.
 
-/// A stretch of source text: byte offsets and the line and column (both from 1) where it begins.
+/// A range of source text: byte offsets, and the line and column of its start (both from 1).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Span {
     /// First byte.
@@ -14,12 +14,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// The stretch from the beginning of `self` to the end of `other`.
+    /// Returns the span from the start of `self` to the end of `other`.
     pub fn to(self, other: Span) -> Span {
         Span { end: other.end.max(self.end), ..self }
     }
 
-    /// The text this span covers, or nothing when it does not belong to `source`.
+    /// Returns the text of this span, or an empty string if the span is not inside `source`.
     pub fn text(self, source: &str) -> &str {
         source.get(self.start as usize..self.end as usize).unwrap_or("")
     }

@@ -1,16 +1,16 @@
-//! The two models with store buffers, by name: what models, translations and engines tell them apart by.
+//! The two memory models with FIFO store buffers, TSO and PSO.
 
-/// Which pending stores of a thread share a queue, and so keep their order.
+/// Which pending stores of a thread share a FIFO queue and therefore commit in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StoreBuffers {
-    /// Total store order: all of a thread.
+    /// Total store order: one queue for each thread.
     Tso,
-    /// Partial store order: those of a thread to the same location.
+    /// Partial store order: one queue for each thread and location.
     Pso,
 }
 
 impl StoreBuffers {
-    /// Its name on the command line.
+    /// Returns the model's name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             StoreBuffers::Tso => "tso",

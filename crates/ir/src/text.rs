@@ -1,4 +1,4 @@
-//! A program as readable text, for debugging and tests. Nothing reads it back.
+//! Programs as readable text, for debugging and tests. There is no parser for this format.
 //!
 //! ```text
 //! location m0 turn: int = 0
@@ -8,7 +8,7 @@
 //!   @1 L1  branch  r0                             -> @2 else @0
 //! ```
 //!
-//! Registers print by name, `!` marks a statement inside a critical section.
+//! Registers print by name. `!` marks a statement inside a critical section.
 
 use std::fmt::{self, Display, Write};
 
@@ -19,15 +19,15 @@ use crate::program::{Problem, Program, Thread};
 use crate::property::{Observable, Property};
 use crate::value::Type;
 
-/// The whole problem as text.
+/// Formats a problem.
 pub fn print(problem: &Problem) -> String {
     let mut out = String::new();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write_problem(&mut out, problem);
     out
 }
 
-/// One thread of a program as text.
+/// Formats one thread of a program.
 pub fn print_thread(program: &Program, thread: &Thread) -> String {
     let mut out = String::new();
     let _ = write_thread(&mut out, program, thread);
@@ -79,7 +79,7 @@ fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
         writeln!(out, "final exists {}", show(&condition.expr))?;
     }
     let observed: Vec<String> =
-        problem.observed.iter().map(|what| program.observable_name(*what)).collect();
+        problem.observed.iter().map(|observable| program.observable_name(*observable)).collect();
     writeln!(out, "observe {}", observed.join(", "))
 }
 
@@ -91,7 +91,7 @@ fn write_thread(out: &mut String, program: &Program, thread: &Thread) -> fmt::Re
     for (at, stmt) in thread.code.iter().enumerate() {
         let next = if let Op::Branch { then, otherwise, .. } = &stmt.op {
             format!("-> {then} else {otherwise}")
-        } else if stmt.op.goes_on() {
+        } else if stmt.op.falls_through() {
             format!("-> {}", stmt.next)
         } else {
             String::new()
@@ -106,7 +106,7 @@ fn write_thread(out: &mut String, program: &Program, thread: &Thread) -> fmt::Re
     Ok(())
 }
 
-/// The word for an operation, and the rest of it.
+/// Returns the keyword and the operands of an operation.
 fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, String) {
     let reg = |reg: &Reg| register_name(thread, *reg);
     let expr = |e: &Expr<Reg>| expr_text(e, &|r| register_name(thread, *r));
@@ -189,7 +189,7 @@ fn address(program: &Program, thread: &Thread, at: &Address) -> String {
     let base = program.locations.get(at.base.index()).map(|l| l.name.clone());
     let mut text = base.unwrap_or_else(|| at.base.to_string());
     if at.index.is_some() {
-        // The name of the first element stands for the array.
+        // Derive the name of the array from the name of its first element.
         text = text.rsplit_once('[').map(|(array, _)| array.to_string()).unwrap_or(text);
     }
     if let Some((_, cell)) = &at.cell {
@@ -212,7 +212,7 @@ fn type_name(program: &Program, ty: &Type) -> String {
     }
 }
 
-/// An expression as text, with parentheses wherever operators nest.
+/// Formats an expression, with parentheses around every nested operator.
 pub fn expr_text<V>(expr: &Expr<V>, leaf: &impl Fn(&V) -> String) -> String {
     let inner = |e: &Expr<V>| match e {
         Expr::Const(_) | Expr::Var(_) => expr_text(e, leaf),

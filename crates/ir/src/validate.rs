@@ -1,27 +1,28 @@
-//! Whether a problem is well-formed. Front ends call this on what they make; engines rely on it.
+//! The rules of a well-formed problem. Front ends validate their output; engines rely on the rules.
 //!
-//! The rules, each a variant of [`Rule`]:
+//! Each rule is a variant of [`Rule`]:
 //!
-//! - *Types*: a range or an enum is not empty, a reference names a pool.
-//! - *Initial values* are within the limits of their location's type.
-//! - *Pools* have at least one cell and one location for each, lie inside of memory, and do not
-//!   overlap.
-//! - *Program counters*: code is not empty, and every successor is in it.
-//! - *Labels*, *registers* and *addresses* are in range. A field's address begins inside the first
-//!   cell of its pool and ends there; any other address is outside of all pools.
-//! - *Size*: at most 64 threads and 65,535 locations.
-//! - *Choices* have 1 to 65,536 alternatives; the *bits* of an update are changed by a bitwise operator.
-//! - *Atomic* blocks do not nest, are entered only at their beginning and left only at their end,
-//!   and contain neither `Halt` nor `Leave` nor the ends of operations.
-//! - *Critical* sections are left only by `Leave`, and `Leave` stands only in one.
-//! - *Init* has neither critical sections nor atomic blocks nor the ends of operations.
-//! - *Returns*: which operations of a client have returned is the same on all ways to a statement.
-//! - *Properties* mention what exists, invariants mention locations only, and a program with an
-//!   `Assert` has [`Property::Assertions`].
-//! - *Observed* things exist.
-//! - *Thread names* differ.
+//! - *Type*: ranges and enums are not empty; a reference type names an existing pool.
+//! - *InitialValue*: initial values are within the limits of their types.
+//! - *Pool*: pools have at least one cell and at least one location for each cell, are inside
+//!   memory, and do not overlap. Statements name existing pools.
+//! - *ProgramCounter*: code is not empty, and every successor is inside the code.
+//! - *Label*, *Register*, *Address*: labels, registers and addresses are in range. The address of a
+//!   field is inside the first cell of its pool; any other address is outside of all pools.
+//! - *Size*: there are at most 64 threads and 65,535 locations.
+//! - *Choice*: a `Choose` has 1 to 65,536 alternatives.
+//! - *Bits*: a bitwise update has a bitwise operator.
+//! - *Atomic*: atomic blocks do not nest, are entered only at their beginning and left only at
+//!   their end, and contain no `Halt`, `Leave`, `Invoke` or `Return`.
+//! - *Critical*: critical sections are left only by `Leave`, and `Leave` occurs only inside them.
+//! - *Init*: `init` contains no critical sections, atomic blocks, `Invoke` or `Return`.
+//! - *Return*: all paths to a statement pass the same `Return`s.
+//! - *Property*: conditions mention existing locations and registers, invariants mention only
+//!   locations, and a problem whose program contains an `Assert` has [`Property::Assertions`].
+//! - *Observed*: observed locations and registers exist.
+//! - *ThreadName*: thread names are unique.
 //!
-//! Nothing is said about what cannot be reached: such code is useless, not wrong.
+//! Unreachable code is allowed. The rules *Atomic* and *Return* apply only to reachable statements.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -30,14 +31,14 @@ use crate::expr::{BinOp, Expr};
 use crate::flow;
 use crate::ids::{Pc, PoolId};
 use crate::op::{Address, Op, Update};
-use crate::operations::{Operations, returned};
+use crate::operations::{Operations, returned_operations};
 use crate::program::{Problem, Program, Stmt, Thread};
 use crate::property::{Observable, Property};
 use crate::value::Type;
 
-/// A rule; see the module's header.
+/// A rule; the module header describes each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[expect(missing_docs, reason = "the module's header explains each")]
+#[expect(missing_docs, reason = "the module header describes each")]
 pub enum Rule {
     Type,
     Init,
@@ -60,21 +61,21 @@ pub enum Rule {
 
 /// A broken rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Broken {
-    /// Which rule.
+pub struct BrokenRule {
+    /// The rule.
     pub rule: Rule,
-    /// Where and how.
-    pub what: String,
+    /// The place and the reason.
+    pub message: String,
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for BrokenRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.rule, self.what)
+        write!(f, "{:?}: {}", self.rule, self.message)
     }
 }
 
-/// All rules a problem breaks.
-pub fn validate(problem: &Problem) -> Result<(), Vec<Broken>> {
+/// Checks all rules. Returns the broken ones, if any.
+pub fn validate(problem: &Problem) -> Result<(), Vec<BrokenRule>> {
     let mut validator = Validator { program: &problem.program, broken: Vec::new() };
     let (threads, locations) = (problem.program.threads.len(), problem.program.locations.len());
     validator.check(threads <= 64 && locations < 1 << 16, Rule::Size, || {
@@ -89,7 +90,7 @@ pub fn validate(problem: &Problem) -> Result<(), Vec<Broken>> {
     for thread in &problem.program.threads {
         validator.thread(thread);
         if !names.insert(&thread.name) {
-            validator.report(Rule::ThreadName, format!("two threads are called {}", thread.name));
+            validator.report(Rule::ThreadName, format!("two threads are named {}", thread.name));
         }
     }
     validator.properties(problem);
@@ -98,17 +99,17 @@ pub fn validate(problem: &Problem) -> Result<(), Vec<Broken>> {
 
 struct Validator<'a> {
     program: &'a Program,
-    broken: Vec<Broken>,
+    broken: Vec<BrokenRule>,
 }
 
 impl Validator<'_> {
-    fn report(&mut self, rule: Rule, what: String) {
-        self.broken.push(Broken { rule, what });
+    fn report(&mut self, rule: Rule, message: String) {
+        self.broken.push(BrokenRule { rule, message });
     }
 
-    fn check(&mut self, holds: bool, rule: Rule, what: impl FnOnce() -> String) {
+    fn check(&mut self, holds: bool, rule: Rule, message: impl FnOnce() -> String) {
         if !holds {
-            self.report(rule, what());
+            self.report(rule, message());
         }
     }
 
@@ -116,11 +117,11 @@ impl Validator<'_> {
         let program = self.program;
         for location in &program.locations {
             let name = &location.name;
-            if self.type_is_sound(&location.ty, name)
+            if self.is_valid_type(&location.ty, name)
                 && let Some((lo, hi)) = program.limits(&location.ty)
             {
                 self.check(lo <= location.init && location.init <= hi, Rule::InitialValue, || {
-                    format!("{name} starts as {}, not in {lo}..={hi}", location.init)
+                    format!("the initial value {} of {name} is not in {lo}..={hi}", location.init)
                 });
             }
         }
@@ -129,87 +130,97 @@ impl Validator<'_> {
             let (start, name) = (u64::from(pool.base.0), &pool.name);
             let end = start + u64::from(pool.cells) * u64::from(pool.stride);
             self.check(pool.cells > 0 && pool.stride > 0, Rule::Pool, || {
-                format!("{name} is empty")
+                format!("pool {name} is empty")
             });
             self.check(end <= program.locations.len() as u64, Rule::Pool, || {
-                format!("{name} ends at m{end}, outside of memory")
+                format!("pool {name} ends at m{end}, outside of memory")
             });
             if let Some((_, _, other)) = ends.iter().find(|(s, e, _)| start < *e && *s < end) {
-                self.report(Rule::Pool, format!("{name} and {other} overlap"));
+                self.report(Rule::Pool, format!("pools {name} and {other} overlap"));
             }
             ends.push((start, end, name));
         }
     }
 
-    fn type_is_sound(&mut self, ty: &Type, owner: &str) -> bool {
+    fn is_valid_type(&mut self, ty: &Type, owner: &str) -> bool {
         let sound = match ty {
             Type::Bool | Type::Int { range: None } => true,
             Type::Int { range: Some((lo, hi)) } => lo <= hi,
             Type::Enum { constants, .. } => !constants.is_empty(),
             Type::Ref(pool) => pool.index() < self.program.pools.len(),
         };
-        self.check(sound, Rule::Type, || format!("{owner} has the type {ty:?}"));
+        self.check(sound, Rule::Type, || format!("{owner} has the invalid type {ty:?}"));
         sound
     }
 
     fn thread(&mut self, thread: &Thread) {
         let name = &thread.name;
         for register in &thread.registers {
-            self.type_is_sound(&register.ty, &format!("{name}.{}", register.name));
+            self.is_valid_type(&register.ty, &format!("{name}.{}", register.name));
         }
         self.check(!thread.code.is_empty(), Rule::ProgramCounter, || format!("{name} has no code"));
-        let mut flows = !thread.code.is_empty();
+        let mut has_valid_successors = !thread.code.is_empty();
         for (at, stmt) in thread.code.iter().enumerate() {
             let place = format!("{name} {}", Pc::from_index(at));
             self.statement(thread, stmt, &place);
             for next in flow::successors(stmt) {
                 let inside = next.index() < thread.code.len();
-                flows &= inside;
-                self.check(inside, Rule::ProgramCounter, || format!("{place} goes to {next}"));
+                has_valid_successors &= inside;
+                self.check(inside, Rule::ProgramCounter, || {
+                    format!("{place} continues at {next}, outside of the code")
+                });
             }
         }
-        if flows {
+        if has_valid_successors {
             self.critical(thread);
             self.atomic(thread);
-            self.check(returned(thread).is_some(), Rule::Return, || name.clone());
+            self.check(returned_operations(thread).is_some(), Rule::Return, || {
+                format!("two paths of {name} pass different returns")
+            });
         }
     }
 
     fn statement(&mut self, thread: &Thread, stmt: &Stmt, place: &str) {
         let known = stmt.label.index() < self.program.labels.len();
-        self.check(known, Rule::Label, || format!("{place} has the label {}", stmt.label));
+        self.check(known, Rule::Label, || format!("{place} has the unknown label {}", stmt.label));
         for reg in flow::uses(&stmt.op).into_iter().chain(stmt.op.target()) {
             let known = reg.index() < thread.registers.len();
-            self.check(known, Rule::Register, || format!("{place} uses {reg}"));
+            self.check(known, Rule::Register, || {
+                format!("{place} uses the unknown register {reg}")
+            });
         }
         if let Some(address) = stmt.op.address() {
             self.address(address, place);
         }
         match &stmt.op {
             Op::Choose { lo, hi, .. } => {
-                let few = hi.checked_sub(*lo).is_some_and(|span| (0..1 << 16).contains(&span));
-                self.check(few, Rule::Choice, || format!("{place} chooses from {lo}..={hi}"));
+                let in_limit = hi.checked_sub(*lo).is_some_and(|span| (0..1 << 16).contains(&span));
+                self.check(in_limit, Rule::Choice, || format!("{place} chooses from {lo}..={hi}"));
             }
             Op::Update { update: Update::Bits { op, .. }, .. } => {
                 let bitwise = matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor);
-                self.check(bitwise, Rule::Bits, || format!("{place} updates with {}", op.symbol()));
+                self.check(bitwise, Rule::Bits, || {
+                    format!("{place} updates with {}, which is not a bitwise operator", op.symbol())
+                });
             }
             Op::New { pool, .. } | Op::Free { pool, .. } => {
                 let known = pool.index() < self.program.pools.len();
-                self.check(known, Rule::Pool, || format!("{place} uses {pool}"));
+                self.check(known, Rule::Pool, || format!("{place} uses the unknown pool {pool}"));
             }
             Op::Invoke { seen } => {
                 for (other, reg) in seen {
                     let known = other.index() < self.program.threads.len()
                         && reg.index() < thread.registers.len();
                     self.check(known, Rule::Register, || {
-                        format!("{place} counts {other} in {reg}")
+                        format!("{place}: unknown {other} or {reg} in `Invoke`")
                     });
                 }
             }
             Op::Return { result: Some(reg) } => {
                 let known = reg.index() < thread.registers.len();
-                self.check(known, Rule::Register, || format!("{place} returns {reg}"));
+                self.check(known, Rule::Register, || {
+                    format!("{place} returns the unknown register {reg}")
+                });
             }
             Op::Return { result: None }
             | Op::Update { .. }
@@ -248,7 +259,9 @@ impl Validator<'_> {
                     })
             }
         };
-        self.check(sound && len > 0, Rule::Address, || format!("{place} accesses {address:?}"));
+        self.check(sound && len > 0, Rule::Address, || {
+            format!("{place} accesses the invalid address {address:?}")
+        });
     }
 
     fn critical(&mut self, thread: &Thread) {
@@ -256,20 +269,23 @@ impl Validator<'_> {
             let place = format!("{} {}", thread.name, Pc::from_index(at));
             let leaves = matches!(stmt.op, Op::Leave);
             self.check(!leaves || stmt.critical, Rule::Critical, || {
-                format!("{place} leaves, but is not inside")
+                format!("{place} leaves a critical section, but is not inside one")
             });
             let halts = matches!(stmt.op, Op::Halt);
             self.check(!(halts && stmt.critical), Rule::Critical, || {
-                format!("{place} halts inside")
+                format!("{place} halts inside a critical section")
             });
             for next in flow::successors(stmt) {
                 let stays = !stmt.critical || leaves || thread.stmt(next).critical;
-                self.check(stays, Rule::Critical, || format!("{place} gets out to {next}"));
+                self.check(stays, Rule::Critical, || {
+                    format!("{place} leaves a critical section to {next} without `Leave`")
+                });
             }
         }
     }
 
-    /// Follows control flow from the entry; each statement is either inside or outside of a block.
+    /// Follows the control flow from the entry. Each reachable statement is either inside or
+    /// outside of an atomic block.
     fn atomic(&mut self, thread: &Thread) {
         let mut inside: Vec<Option<bool>> = vec![None; thread.code.len()];
         inside[0] = Some(false);
@@ -297,7 +313,7 @@ impl Validator<'_> {
             };
             let place = format!("{} {pc}", thread.name);
             self.check(allowed, Rule::Atomic, || {
-                format!("{place} is {:?}, inside: {now}", stmt.op)
+                format!("{place} is {:?}, inside an atomic block: {now}", stmt.op)
             });
             for next in flow::successors(stmt) {
                 match inside[next.index()] {
@@ -306,7 +322,7 @@ impl Validator<'_> {
                         pending.push(next);
                     }
                     Some(known) => self.check(known == after, Rule::Atomic, || {
-                        format!("{place} jumps across the edge of a block to {next}")
+                        format!("{place} jumps across the boundary of an atomic block to {next}")
                     }),
                 }
             }
@@ -319,7 +335,9 @@ impl Validator<'_> {
                 stmt.op,
                 Op::Leave | Op::AtomicBegin | Op::AtomicEnd | Op::Invoke { .. } | Op::Return { .. }
             );
-            self.check(allowed && !stmt.critical, Rule::Init, || format!("contains {:?}", stmt.op));
+            self.check(allowed && !stmt.critical, Rule::Init, || {
+                format!("init contains {:?}", stmt.op)
+            });
         }
     }
 
@@ -327,7 +345,9 @@ impl Validator<'_> {
         let threads = problem.program.threads.iter();
         let asserts = threads.flat_map(|t| &t.code).any(|s| matches!(s.op, Op::Assert(_)));
         let listed = problem.properties.contains(&Property::Assertions);
-        self.check(!asserts || listed, Rule::Property, || "an assert, but no property".into());
+        self.check(!asserts || listed, Rule::Property, || {
+            "the program has an assert, but no property `Assertions`".into()
+        });
         for condition in &problem.sometimes {
             self.condition(&condition.expr, true);
         }
@@ -341,8 +361,10 @@ impl Validator<'_> {
                 Property::Operations(operations) => self.operations(operations),
             }
         }
-        for what in &problem.observed {
-            self.check(self.exists(*what), Rule::Observed, || format!("{what:?}"));
+        for observable in &problem.observed {
+            self.check(self.exists(*observable), Rule::Observed, || {
+                format!("{observable:?} does not exist")
+            });
         }
     }
 
@@ -353,26 +375,35 @@ impl Validator<'_> {
                 for (other, reg) in &operation.seen {
                     let exists = other.index() < self.program.threads.len()
                         && self.exists(Observable::Reg(*thread, *reg));
-                    self.check(exists, Rule::Property, || format!("what {} saw", operation.name));
+                    self.check(exists, Rule::Property, || {
+                        format!(
+                            "a count of returned operations of {} does not exist",
+                            operation.name
+                        )
+                    });
                 }
                 let Some((inside, kept)) = operation.result else { continue };
                 let exists = inside.index() < operation.body.registers.len()
                     && self.exists(Observable::Reg(*thread, kept));
-                self.check(exists, Rule::Property, || format!("the result of {}", operation.name));
+                self.check(exists, Rule::Property, || {
+                    format!("the result register of {} does not exist", operation.name)
+                });
             }
         }
     }
 
     fn condition(&mut self, expr: &Expr<Observable>, registers: bool) {
-        expr.for_each_var(&mut |what| {
-            let allowed = registers || matches!(what, Observable::Loc(_));
-            let exists = self.exists(*what);
-            self.check(allowed && exists, Rule::Property, || format!("mentions {what:?}"));
+        expr.for_each_var(&mut |observable| {
+            let allowed = registers || matches!(observable, Observable::Loc(_));
+            let exists = self.exists(*observable);
+            self.check(allowed && exists, Rule::Property, || {
+                format!("a condition must not mention {observable:?}")
+            });
         });
     }
 
-    fn exists(&self, what: Observable) -> bool {
-        match what {
+    fn exists(&self, observable: Observable) -> bool {
+        match observable {
             Observable::Loc(loc) => loc.index() < self.program.locations.len(),
             Observable::Reg(thread, reg) => {
                 let thread = self.program.threads.get(thread.index());
@@ -425,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_a_small_program() {
+    fn a_small_program_is_accepted() {
         let code = vec![
             stmt(Op::AtomicBegin, 1),
             stmt(store(1), 2),
@@ -438,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_is_out_of_range() {
+    fn values_out_of_range_are_rejected() {
         assert_eq!(rules(&problem(vec![])), [Rule::ProgramCounter]);
         assert_eq!(rules(&problem(vec![stmt(Op::Skip, 7)])), [Rule::ProgramCounter]);
         let mut bad = stmt(Op::Halt, 0);
@@ -451,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_stay_on_their_side_of_a_pool() {
+    fn addresses_do_not_cross_pool_boundaries() {
         let load = |from| problem(vec![stmt(Op::Load { reg: Reg(0), from }, 0)]);
         let cell = Some((PoolId(0), Expr::Var(Reg(0))));
         assert_eq!(rules(&load(Address { base: Loc(1), cell: cell.clone(), index: None })), []);
@@ -463,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn atomic_blocks_have_one_way_in_and_one_way_out() {
+    fn atomic_blocks_have_one_entry_and_one_exit() {
         let halts = vec![stmt(Op::AtomicBegin, 1), stmt(Op::Halt, 0)];
         assert_eq!(rules(&problem(halts)), [Rule::Atomic]);
         let ends = vec![stmt(Op::AtomicEnd, 1), stmt(Op::Halt, 0)];
@@ -480,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn critical_sections_are_left_by_leave() {
+    fn critical_sections_are_left_only_by_leave() {
         let falls_out = vec![inside(Op::Skip, 1), stmt(Op::Halt, 0)];
         assert_eq!(rules(&problem(falls_out)), [Rule::Critical]);
         let outside = vec![stmt(Op::Leave, 1), stmt(Op::Halt, 0)];
@@ -488,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn asserts_need_their_property() {
+    fn asserts_require_the_assertions_property() {
         let code = vec![stmt(Op::Assert(Expr::Const(1)), 1), stmt(Op::Halt, 0)];
         let mut problem = problem(code);
         assert_eq!(rules(&problem), [Rule::Property]);

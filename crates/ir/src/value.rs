@@ -1,19 +1,19 @@
 //! Values and their types.
 //!
-//! Every value is one integer: booleans are 0 and 1, enum constants count from 0 in the order of
-//! their declaration, a reference is 0 for `null` and `k` for cell `k - 1` of its pool.
+//! Every value is one integer. Booleans are 0 and 1. Enum constants count from 0 in declaration
+//! order. A reference is 0 for `null` and `k` for cell `k - 1` of its pool.
 
 use crate::ids::PoolId;
 
 /// A value of any type.
 pub type Value = i32;
 
-/// The type of a register or location: what it may hold and how it prints.
+/// The type of a register or location. It limits the values and determines how they print.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Type {
     /// `true` or `false`.
     Bool,
-    /// A 32-bit integer. With a range, storing a value outside of it is a fault.
+    /// A 32-bit integer. If a range is declared, storing a value outside of it is a fault.
     Int {
         /// The declared smallest and largest value, both included.
         range: Option<(Value, Value)>,
@@ -33,8 +33,8 @@ impl Type {
     /// An integer without a declared range.
     pub const INT: Type = Type::Int { range: None };
 
-    /// The smallest and largest legal value, where the type limits them. `cells` tells the size of
-    /// each pool.
+    /// Returns the smallest and largest legal value, or `None` for integers without a declared
+    /// range. `cells` gives the number of cells of a pool.
     pub fn limits(&self, cells: impl Fn(PoolId) -> u32) -> Option<(Value, Value)> {
         match self {
             Type::Bool => Some((0, 1)),
@@ -44,7 +44,7 @@ impl Type {
         }
     }
 
-    /// A value as the source language writes it; references print as `null` or `#1`, `#2`, ...
+    /// Formats a value as in the source language. References print as `null`, `#1`, `#2`, ...
     pub fn show(&self, value: Value) -> String {
         match self {
             Type::Bool if value == 0 => "false".into(),

@@ -1,29 +1,31 @@
-//! What goes wrong in a run.
+//! Violations of properties.
 //!
-//! The one type for it, from the machine that meets a violation to the report that shows it. Indices refer to
-//! [`Problem::properties`](crate::Problem::properties) or [`Problem::sometimes`](crate::Problem::sometimes).
+//! The same type is used from the machine that detects a violation to the report that shows it.
+//! Indices refer to [`Problem::properties`](crate::Problem::properties) or
+//! [`Problem::sometimes`](crate::Problem::sometimes).
 
 use crate::expr::Fault;
 use crate::ids::{Label, ThreadId};
 
-/// What is wrong.
+/// A violated property.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Violation {
-    /// A fault, in this thread (none: in `init`), at this statement.
+    /// A fault, with its thread (`None`: in `init`) and statement.
     Fault(Fault, Option<ThreadId>, Option<Label>),
-    /// An assertion that fails, in this thread (none: in `init`), at this statement.
+    /// A failed assertion, with its thread (`None`: in `init`) and statement.
     Assertion(Option<ThreadId>, Option<Label>),
-    /// Two threads are in critical sections.
+    /// Two threads are in critical sections at the same time.
     MutualExclusion(ThreadId, ThreadId),
-    /// The invariant at this position of the properties does not hold.
+    /// The invariant with this index in `properties` does not hold.
     Invariant(usize),
-    /// The condition on final states at this position of the properties does not hold.
+    /// The final-state condition with this index in `properties` does not hold.
     Final(usize),
-    /// The property at this position does not allow the results of the operations.
+    /// The results of the operations violate the property with this index.
     Operations(usize),
-    /// No step is possible, and not all threads have halted.
+    /// No step is possible, but some thread has not halted.
     Deadlock,
-    /// No final state satisfies the condition at this position of `sometimes`. No single run shows it.
+    /// No final state satisfies the condition with this index in `sometimes`. No single run can
+    /// show this violation.
     NoWitness(usize),
     /// The run is not sequentially consistent.
     NotRobust,

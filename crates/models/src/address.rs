@@ -1,11 +1,12 @@
-//! From an address expression to a location, with the checks that are always on.
+//! Address evaluation: from an address expression to a location, with the checks that are always
+//! on.
 
 use crate::shape::Shape;
 use crate::state::Memory;
 use fencepost_ir::{Address, Fault, Loc, Reg, Update, Value};
 
-/// The location an address means, with `read` giving registers. Null references and indices
-/// outside their array fault.
+/// Returns the location of an address; `read` returns the value of a register. A null reference or
+/// an index outside its array is a fault.
 #[inline]
 pub fn locate(
     shape: &Shape<'_>,
@@ -15,10 +16,10 @@ pub fn locate(
     if address.cell.is_none() && address.index.is_none() {
         return Ok(address.base);
     }
-    compute(shape, address, read)
+    locate_computed(shape, address, read)
 }
 
-fn compute(
+fn locate_computed(
     shape: &Shape<'_>,
     address: &Address,
     read: &dyn Fn(&Reg) -> Value,
@@ -39,7 +40,7 @@ fn compute(
     Ok(Loc(loc))
 }
 
-/// Faults when the location belongs to a record that is not allocated.
+/// Returns a fault if the location belongs to a record that is not allocated.
 #[inline]
 pub(crate) fn check_allocated(shape: &Shape<'_>, memory: &Memory, loc: Loc) -> Result<(), Fault> {
     match shape.cell[loc.index()] {
@@ -48,7 +49,7 @@ pub(crate) fn check_allocated(shape: &Shape<'_>, memory: &Memory, loc: Loc) -> R
     }
 }
 
-/// Faults when a value is outside what its type allows.
+/// Returns a fault if a value is outside the range of its type.
 #[inline]
 pub(crate) fn check_limits(limits: Option<(Value, Value)>, value: Value) -> Result<Value, Fault> {
     match limits {
@@ -57,7 +58,8 @@ pub(crate) fn check_limits(limits: Option<(Value, Value)>, value: Value) -> Resu
     }
 }
 
-/// What an update of a location holding `old` leaves there (none: nothing is written) and yields.
+/// Applies an update to a location that holds `old`. Returns the value to write (`None`: nothing is
+/// written) and the result of the update.
 pub(crate) fn apply_update(
     update: &Update,
     old: Value,

@@ -1,12 +1,12 @@
-//! Packing numbers into as few bits as their ranges need.
+//! Packing of numbers into as few bits as their ranges need.
 //!
-//! Hand-written: the fields of a state have widths known only at run time, and this is the hottest
-//! loop of the whole program.
+//! Hand-written: the widths of the fields of a state are known only at run time, and this is the
+//! hottest loop of the program.
 
 use fencepost_ir::Value;
 use fencepost_ir::range::Range;
 
-/// How a number of a known range is packed.
+/// The packed form of a number with a known range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
     min: Value,
@@ -15,40 +15,40 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field for the values of a range, both ends included.
+    /// Returns a field for the values of a range, both ends included.
     pub fn for_range((min, max): Range) -> Field {
         Field::new(min, max.wrapping_sub(min) as u32)
     }
 
-    /// A field for the values from `min` to `min + span`.
+    /// Returns a field for the values from `min` to `min + span`.
     pub const fn new(min: Value, span: u32) -> Field {
         Field { min, span, bits: u32::BITS - span.leading_zeros() }
     }
 
-    /// A field for the numbers below `count` (at least 1).
+    /// Returns a field for the numbers below `count` (at least 1).
     pub fn for_count(count: usize) -> Field {
         Field::for_range((0, count.max(1) as Value - 1))
     }
 
-    /// Its width.
+    /// Returns the width in bits.
     pub fn bits(self) -> u32 {
         self.bits
     }
 }
 
-/// Appends fields to a byte string.
+/// A writer that appends fields to a byte string.
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
-    /// Longer than what is written: there is always room for another word.
+    /// The allocation; only the first `len` bytes are in use.
     bytes: Vec<u8>,
-    /// How much is written.
+    /// The number of complete bytes.
     len: usize,
     word: u64,
     used: u32,
 }
 
 impl Writer {
-    /// Starts a new byte string in the same memory.
+    /// Starts a new byte string and reuses the allocation.
     #[inline]
     pub fn clear(&mut self) {
         self.len = 0;
@@ -59,12 +59,12 @@ impl Writer {
     /// Appends a value.
     ///
     /// # Panics
-    /// When the value is outside the field's range: the range analysis was wrong, and going on would
-    /// confuse states.
+    /// Panics if the value is outside the field's range. Then the range analysis is wrong, and
+    /// different states could get the same packed form.
     #[inline]
     pub fn put(&mut self, field: Field, value: Value) {
         let offset = value.wrapping_sub(field.min) as u32;
-        assert!(offset <= field.span, "a packed value stays within its computed range");
+        assert!(offset <= field.span, "a packed value is within its computed range");
         self.word |= u64::from(offset) << self.used;
         self.used += field.bits;
         if self.used >= 32 {
@@ -75,21 +75,21 @@ impl Writer {
         }
     }
 
-    /// Writes the current word behind what is written, without moving on.
+    /// Writes the current word after the complete bytes, without advancing.
     #[inline]
     fn spill(&mut self) {
         if self.len + 8 > self.bytes.len() {
-            self.make_room(8);
+            self.grow(8);
         }
         self.bytes[self.len..self.len + 8].copy_from_slice(&self.word.to_le_bytes());
     }
 
     #[cold]
-    fn make_room(&mut self, more: usize) {
+    fn grow(&mut self, more: usize) {
         self.bytes.resize((self.len + more).max(64) * 2, 0);
     }
 
-    /// Ends a segment: what follows begins at a byte of its own.
+    /// Ends a segment: the next field starts at a byte boundary.
     #[inline]
     pub fn align(&mut self) {
         self.spill();
@@ -98,74 +98,74 @@ impl Writer {
         self.used = 0;
     }
 
-    /// Appends segments that were packed before.
+    /// Appends packed segments.
     #[inline]
     pub fn copy(&mut self, segments: &[u8]) {
-        debug_assert_eq!(self.used, 0, "only whole segments are copied");
+        debug_assert_eq!(self.used, 0, "segments are copied at a byte boundary");
         let end = self.len + segments.len();
         if end > self.bytes.len() {
-            self.make_room(segments.len());
+            self.grow(segments.len());
         }
         self.bytes[self.len..end].copy_from_slice(segments);
         self.len = end;
     }
 
-    /// The byte string, after the last segment.
+    /// Returns the byte string. The last segment must be ended.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 }
 
-/// Reads the fields of a byte string in the order they were put.
+/// A reader that returns the fields of a byte string in the order in which they were written.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
-    /// The next byte to bring in.
+    /// The position of the next byte to load.
     at: usize,
     word: u64,
-    have: u32,
+    available: u32,
 }
 
 impl<'a> Reader<'a> {
-    /// Begins to read.
+    /// Starts reading at the first field.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Reader { bytes, at: 0, word: 0, have: 0 }
+        Reader { bytes, at: 0, word: 0, available: 0 }
     }
 
-    /// The next value.
+    /// Returns the next value.
     #[inline]
     pub fn get(&mut self, field: Field) -> Value {
-        if self.have < field.bits {
+        if self.available < field.bits {
             self.refill();
         }
         let mask = (1u64 << field.bits) - 1;
         let offset = (self.word & mask) as u32;
         self.word >>= field.bits;
-        self.have -= field.bits;
+        self.available -= field.bits;
         field.min.wrapping_add(offset as Value)
     }
 
-    /// Ends a segment, as [`Writer::align`] did. Returns where the next one begins.
+    /// Ends a segment, like [`Writer::align`]. Returns the position of the next segment.
     #[inline]
     pub fn align(&mut self) -> usize {
-        self.at -= (self.have / 8) as usize;
+        self.at -= (self.available / 8) as usize;
         self.word = 0;
-        self.have = 0;
+        self.available = 0;
         self.at
     }
 
     #[inline]
     fn refill(&mut self) {
         if let Some(four) = self.bytes[self.at..].first_chunk::<4>() {
-            self.word |= u64::from(u32::from_le_bytes(*four)) << self.have;
-            self.have += 32;
+            self.word |= u64::from(u32::from_le_bytes(*four)) << self.available;
+            self.available += 32;
             self.at += 4;
             return;
         }
         for byte in &self.bytes[self.at..] {
-            self.word |= u64::from(*byte) << self.have;
-            self.have += 8;
+            self.word |= u64::from(*byte) << self.available;
+            self.available += 8;
         }
         self.at = self.bytes.len();
     }
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_is_what_is_got() {
+    fn packed_values_unpack_unchanged() {
         let ranges =
             [(0, 0), (0, 1), (-3, 4), (5, 5), (0, 255), (Value::MIN, Value::MAX), (-1, 1 << 20)];
         let mut seed = 1u32;
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_begin_at_bytes_of_their_own() {
+    fn segments_start_at_byte_boundaries() {
         let (small, large) = (Field::for_count(3), Field::for_range((0, Value::MAX)));
         let mut writer = Writer::default();
         writer.put(small, 2);

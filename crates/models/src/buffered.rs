@@ -1,13 +1,13 @@
-//! Store-buffer models: loads happen at once, stores may wait in queues.
+//! Store-buffer models: loads take effect at once, stores may be pending in queues.
 //!
-//! A [`Discipline`] says which stores share a queue and what a fence waits for; everything else is
-//! the same for SC, TSO and PSO and is written here once.
+//! A [`Discipline`] defines which stores share a queue and what a fence waits for. Everything else
+//! is the same for SC, TSO and PSO and is implemented here once.
 //! Source: \[KVY11\] 3.3 (PSO), \[LW10\] section 2 (TSO). Direction: exact, up to the bound.
 
 use crate::address::{apply_update, check_allocated, check_limits, locate};
 use crate::bits::{Reader, Writer};
-use crate::event::{Event, EventKind, Record, Source};
-use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
+use crate::event::{Event, EventKind, EventRecorder, Source};
+use crate::model::{Fidelity, IssueResult, MemoryModel, StepFailure};
 use crate::shape::Shape;
 use crate::state::State;
 use fencepost_ir::{
@@ -15,82 +15,85 @@ use fencepost_ir::{
 };
 use std::fmt::Debug;
 
-/// Which stores share a queue, and what waits for what.
+/// A store-buffer discipline: which stores share a queue, and what waits for what.
 ///
-/// Queues may stand for several contents at once. A question that takes them as `&mut` is then
-/// asked of each content, and those for which the answer is no are left out; the answer is yes if any stays.
+/// The queues may represent several contents at once. A predicate with a `&mut` argument then tests
+/// each content and removes the contents for which it does not hold. It returns whether any content
+/// remains.
 pub trait Discipline: Sync {
     /// The queues of all threads.
     type Queues: Clone + PartialEq + Debug;
 
-    /// Whether stores go to memory at once, so that there is never anything pending.
-    const DIRECT: bool = false;
+    /// Whether stores write memory directly, so that nothing is ever pending.
+    const WRITES_DIRECTLY: bool = false;
 
-    /// Which way it errs.
+    /// The direction of approximation.
     const FIDELITY: Fidelity = Fidelity::Exact;
 
-    /// Whether it may not know which of several pending stores is the youngest.
-    const GUESSES: bool = false;
+    /// Whether a load may have several possible values, because the youngest pending store is
+    /// unknown.
+    const LOADS_HAVE_ALTERNATIVES: bool = false;
 
-    /// All queues empty.
+    /// Returns empty queues.
     fn empty(&self, shape: &Shape<'_>) -> Self::Queues;
 
-    /// Appends a store. False when the bound forbids it.
+    /// Appends a store. Returns false if the bound forbids it.
     fn push(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, store: Store) -> bool;
 
-    /// What the thread sees at the location before memory does: the value of its youngest pending store.
-    /// Where the discipline does not know which one that is, `way` tells (see
-    /// [`Self::ways`]).
-    fn youngest(
+    /// Returns the value of the thread's youngest pending store to the location, which the thread
+    /// sees instead of the value in memory. If the discipline does not know the youngest store,
+    /// `alternative` selects one (see [`Self::alternatives`]).
+    fn youngest_value(
         &self,
         shape: &Shape<'_>,
         q: &mut Self::Queues,
         t: ThreadId,
-        place: Place,
-        way: u32,
+        target: LoadTarget,
+        alternative: u32,
     ) -> Option<Value>;
 
-    /// How many values a load of the place may yield.
+    /// Returns the number of values that a load may read.
     #[inline]
-    fn ways(&self, _: &Shape<'_>, _: &Self::Queues, _: ThreadId, _: Place) -> u32 {
+    fn alternatives(&self, _: &Shape<'_>, _: &Self::Queues, _: ThreadId, _: LoadTarget) -> u32 {
         1
     }
 
-    /// Whether no fence makes the thread's loads wait.
+    /// Returns whether no earlier fence blocks the thread's loads.
     fn may_load(&self, q: &mut Self::Queues, t: ThreadId) -> bool;
 
-    /// Whether the thread may update the location in memory.
+    /// Returns whether the thread may update the location in memory.
     fn may_update(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, loc: Loc) -> bool;
 
-    /// Whether the thread has no pending store to any of these locations.
-    fn is_clear_of(
+    /// Returns whether the thread has no pending store to a location for which `matches` holds.
+    fn has_no_pending_store_to(
         &self,
         shape: &Shape<'_>,
         q: &mut Self::Queues,
         t: ThreadId,
-        these: &dyn Fn(Loc) -> bool,
+        matches: &dyn Fn(Loc) -> bool,
     ) -> bool {
         let mut found = false;
-        self.for_each(shape, q, t, &mut |loc| found |= these(loc));
+        self.for_each_pending(shape, q, t, &mut |loc| found |= matches(loc));
         !found
     }
 
-    /// Whether the thread has nothing pending, as [`Self::is_empty`].
+    /// Returns whether the thread has nothing pending. Restricts the contents, unlike
+    /// [`Self::is_empty`].
     fn is_drained(&self, q: &mut Self::Queues, t: ThreadId) -> bool {
         self.is_empty(q, t)
     }
 
-    /// Passes a fence. False when it must wait.
+    /// Passes a fence. Returns false if the fence is blocked.
     fn fence(&self, q: &mut Self::Queues, t: ThreadId, kinds: FenceKinds) -> bool;
 
-    /// Whether a full fence, or a fence of this kind, could be passed now.
+    /// Returns whether a fence of these kinds can be passed now.
     fn may_fence(&self, q: &Self::Queues, t: ThreadId, kinds: FenceKinds) -> bool;
 
-    /// Whether the thread has nothing pending.
+    /// Returns whether the thread has nothing pending.
     fn is_empty(&self, q: &Self::Queues, t: ThreadId) -> bool;
 
     /// Calls `visit` with the location of each pending store of the thread.
-    fn for_each(
+    fn for_each_pending(
         &self,
         shape: &Shape<'_>,
         q: &Self::Queues,
@@ -98,93 +101,101 @@ pub trait Discipline: Sync {
         visit: &mut dyn FnMut(Loc),
     );
 
-    /// The commits possible for a thread, by numbers that [`Self::commit`] understands.
-    fn commits(&self, q: &Self::Queues, t: ThreadId, out: &mut Vec<u32>);
+    /// Appends the enabled commits of a thread to `out`, as arguments of [`Self::commit`].
+    fn enabled_commits(&self, q: &Self::Queues, t: ThreadId, out: &mut Vec<u32>);
 
-    /// The location a commit would write.
+    /// Returns the location that a commit writes.
     fn commit_location(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, which: u32) -> Loc;
 
-    /// Removes the store a commit writes to memory.
+    /// Removes the store that a commit writes to memory.
     fn commit(&self, shape: &Shape<'_>, q: &mut Self::Queues, t: ThreadId, which: u32)
     -> Committed;
 
-    /// Whether a store to the location enters the queues in the same way now and after any commits.
+    /// Returns whether pushing a store to the location has the same effect now and after any
+    /// commits.
     #[inline]
     fn push_commutes(&self, _: &Shape<'_>, _: &Self::Queues, _: ThreadId, _: Loc) -> bool {
         true
     }
 
-    /// Whether a commit takes the only store that can be committed to its location next.
+    /// Returns whether the commit takes the only store that can be the next commit to its location.
     #[inline]
     fn commit_commutes(&self, _: &Self::Queues, _: ThreadId, _: u32) -> bool {
         true
     }
 
-    /// Makes the queues of one thread in `to` the same as in `from`.
+    /// Copies the queues of one thread from `from` to `to`.
     fn copy_thread(&self, from: &Self::Queues, to: &mut Self::Queues, t: ThreadId);
 
     /// Packs the queues of one thread.
     fn encode(&self, shape: &Shape<'_>, q: &Self::Queues, t: ThreadId, writer: &mut Writer);
 
-    /// Unpacks them.
+    /// Unpacks the queues of one thread.
     fn decode(&self, shape: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Self::Queues, t: ThreadId);
 }
 
-/// A location with what memory holds there.
+/// The location of a load and its value in memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// Where.
+pub struct LoadTarget {
+    /// The location.
     pub loc: Loc,
-    /// What.
-    pub memory: Value,
+    /// The value in memory.
+    pub memory_value: Value,
 }
 
-impl Place {
+impl LoadTarget {
     fn of<P>(state: &State<P>, loc: Loc) -> Self {
-        Place { loc, memory: state.memory.values[loc.index()] }
+        LoadTarget { loc, memory_value: state.memory.values[loc.index()] }
     }
 }
 
-/// A store on its way to a queue.
+/// A store to append to a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Store {
-    /// To where.
+    /// The location to write.
     pub loc: Loc,
-    /// What.
+    /// The value to write.
     pub value: Value,
-    /// By which statement.
+    /// The statement.
     pub label: Label,
 }
 
-/// A store that becomes visible.
+/// A committed store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Committed {
-    /// To where.
+    /// The location written.
     pub loc: Loc,
-    /// What.
+    /// The value written.
     pub value: Value,
-    /// Whether it may be committed again: an abstraction does not know how often it is pending.
-    pub stays: bool,
+    /// Whether the store stays pending. Only in abstractions, which do not count how often an
+    /// element of a set is pending.
+    pub stays_pending: bool,
 }
 
-/// A store-buffer model with this discipline.
+/// A store-buffer model with a discipline.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffered<D>(pub D);
 
-/// The pieces of one statement's execution.
-struct Access<'a, 'p, D: Discipline> {
+/// The context in which one statement is executed.
+struct StatementContext<'a, 'p, D: Discipline> {
     discipline: &'a D,
     shape: &'a Shape<'p>,
     t: ThreadId,
     pc: Pc,
     label: Label,
-    /// Which way the discipline goes where it does not know.
-    way: u32,
+    /// The chosen alternative of a load with several possible values.
+    alternative: u32,
 }
 
-impl<D: Discipline> Access<'_, '_, D> {
+impl<D: Discipline> StatementContext<'_, '_, D> {
     fn event(&self, kind: EventKind) -> Event {
-        Event { thread: self.t, label: Some(self.label), pc: Some(self.pc), ahead: None, kind }
+        Event {
+            thread: self.t,
+            label: Some(self.label),
+            pc: Some(self.pc),
+            earlier_pending: None,
+            kind,
+        }
     }
 
     #[inline]
@@ -209,21 +220,22 @@ impl<D: Discipline> Access<'_, '_, D> {
         state: &mut State<D::Queues>,
         reg: Reg,
         from: &Address,
-        record: &mut dyn Record,
-    ) -> Result<Issue, Fault> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<IssueResult, Fault> {
         let loc = self.locate(state, from)?;
         if !self.discipline.may_load(&mut state.pending, self.t) {
-            return Ok(Issue::Blocked);
+            return Ok(IssueResult::Blocked);
         }
         check_allocated(self.shape, &state.memory, loc)?;
-        let place = Place::of(state, loc);
+        let target = LoadTarget::of(state, loc);
         let queues = &mut state.pending;
-        let own = self.discipline.youngest(self.shape, queues, self.t, place, self.way);
-        let value = own.unwrap_or(place.memory);
+        let own =
+            self.discipline.youngest_value(self.shape, queues, self.t, target, self.alternative);
+        let value = own.unwrap_or(target.memory_value);
         let source = if own.is_some() { Source::Forwarded } else { Source::Memory };
-        record.event(|| self.event(EventKind::Load { loc, value, source }));
+        recorder.record_with(|| self.event(EventKind::Load { loc, value, source }));
         self.set(state, reg, value)?;
-        Ok(Issue::Done)
+        Ok(IssueResult::Done)
     }
 
     #[inline]
@@ -232,23 +244,23 @@ impl<D: Discipline> Access<'_, '_, D> {
         state: &mut State<D::Queues>,
         to: &Address,
         value: &Expr<Reg>,
-        record: &mut dyn Record,
-    ) -> Result<Issue, Fault> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<IssueResult, Fault> {
         let loc = self.locate(state, to)?;
         let value = value.eval(&|r| state.register(self.shape, self.t, *r))?;
         check_allocated(self.shape, &state.memory, loc)?;
         let value = check_limits(self.shape.location_limits[loc.index()], value)?;
-        if D::DIRECT {
+        if D::WRITES_DIRECTLY {
             state.memory.values[loc.index()] = value;
-            record.event(|| self.event(EventKind::Write { loc, value }));
-            return Ok(Issue::Done);
+            recorder.record_with(|| self.event(EventKind::Write { loc, value }));
+            return Ok(IssueResult::Done);
         }
         let store = Store { loc, value, label: self.label };
         if !self.discipline.push(self.shape, &mut state.pending, self.t, store) {
-            return Ok(Issue::Bounded);
+            return Ok(IssueResult::BoundReached);
         }
-        record.event(|| self.event(EventKind::Store { loc, value }));
-        Ok(Issue::Done)
+        recorder.record_with(|| self.event(EventKind::Store { loc, value }));
+        Ok(IssueResult::Done)
     }
 
     fn update(
@@ -257,11 +269,11 @@ impl<D: Discipline> Access<'_, '_, D> {
         reg: Option<Reg>,
         at: &Address,
         update: &Update,
-        record: &mut dyn Record,
-    ) -> Result<Issue, Fault> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<IssueResult, Fault> {
         let loc = self.locate(state, at)?;
         if !self.discipline.may_update(self.shape, &mut state.pending, self.t, loc) {
-            return Ok(Issue::Blocked);
+            return Ok(IssueResult::Blocked);
         }
         check_allocated(self.shape, &state.memory, loc)?;
         let old = state.memory.values[loc.index()];
@@ -270,39 +282,39 @@ impl<D: Discipline> Access<'_, '_, D> {
             let new = check_limits(self.shape.location_limits[loc.index()], new)?;
             state.memory.values[loc.index()] = new;
         }
-        record.event(|| self.event(EventKind::Update { loc, old, new }));
+        recorder.record_with(|| self.event(EventKind::Update { loc, old, new }));
         if let Some(reg) = reg {
             self.set(state, reg, yields)?;
         }
-        Ok(Issue::Done)
+        Ok(IssueResult::Done)
     }
 
     fn execute(
         &self,
         state: &mut State<D::Queues>,
         op: MemoryOp<'_>,
-        record: &mut dyn Record,
-    ) -> Result<Issue, Fault> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<IssueResult, Fault> {
         match op {
-            MemoryOp::Load { reg, from } => self.load(state, reg, from, record),
-            MemoryOp::Store { to, value } => self.store(state, to, value, record),
-            MemoryOp::Update { reg, at, update } => self.update(state, reg, at, update, record),
+            MemoryOp::Load { reg, from } => self.load(state, reg, from, recorder),
+            MemoryOp::Store { to, value } => self.store(state, to, value, recorder),
+            MemoryOp::Update { reg, at, update } => self.update(state, reg, at, update, recorder),
             MemoryOp::Fence(kinds) => {
                 if !self.discipline.fence(&mut state.pending, self.t, kinds) {
-                    return Ok(Issue::Blocked);
+                    return Ok(IssueResult::Blocked);
                 }
-                record.event(|| self.event(EventKind::Fence(kinds)));
-                Ok(Issue::Done)
+                recorder.record_with(|| self.event(EventKind::Fence(kinds)));
+                Ok(IssueResult::Done)
             }
             MemoryOp::Drain(at) => {
                 let loc = self.locate(state, at)?;
-                let (queues, here) = (&mut state.pending, |pending| pending == loc);
-                if !self.discipline.is_clear_of(self.shape, queues, self.t, &here) {
-                    return Ok(Issue::Blocked);
+                let (queues, is_loc) = (&mut state.pending, |pending| pending == loc);
+                if !self.discipline.has_no_pending_store_to(self.shape, queues, self.t, &is_loc) {
+                    return Ok(IssueResult::Blocked);
                 }
                 check_allocated(self.shape, &state.memory, loc)?;
-                record.event(|| self.event(EventKind::Drain(loc)));
-                Ok(Issue::Done)
+                recorder.record_with(|| self.event(EventKind::Drain(loc)));
+                Ok(IssueResult::Done)
             }
         }
     }
@@ -313,18 +325,26 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
 
     const FIDELITY: Fidelity = D::FIDELITY;
 
-    fn nothing(&self, shape: &Shape<'_>) -> D::Queues {
+    fn empty_pending(&self, shape: &Shape<'_>) -> D::Queues {
         self.0.empty(shape)
     }
 
     #[inline]
-    fn ways(&self, shape: &Shape<'_>, state: &State<D::Queues>, t: ThreadId, pc: Pc) -> u32 {
+    fn alternatives(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<D::Queues>,
+        t: ThreadId,
+        pc: Pc,
+    ) -> u32 {
         let Op::Load { from, .. } = &shape.stmt(t, pc).op else { return 1 };
-        if !D::GUESSES {
+        if !D::LOADS_HAVE_ALTERNATIVES {
             return 1;
         }
         let loc = locate(shape, from, &|r| state.register(shape, t, *r));
-        loc.map_or(1, |loc| self.0.ways(shape, &state.pending, t, Place::of(state, loc)))
+        loc.map_or(1, |loc| {
+            self.0.alternatives(shape, &state.pending, t, LoadTarget::of(state, loc))
+        })
     }
 
     #[inline]
@@ -334,40 +354,57 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         state: &mut State<D::Queues>,
         t: ThreadId,
         pc: Pc,
-        way: u32,
-        record: &mut dyn Record,
-    ) -> Result<Issue, Stumble> {
+        alternative: u32,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<IssueResult, StepFailure> {
         let stmt = shape.stmt(t, pc);
-        let access = Access { discipline: &self.0, shape, t, pc, label: stmt.label, way };
-        access
-            .execute(state, stmt.op.memory().expect("only memory operations are issued"), record)
-            .map_err(|fault| Stumble { fault: Some(fault), label: Some(stmt.label) })
+        let context =
+            StatementContext { discipline: &self.0, shape, t, pc, label: stmt.label, alternative };
+        context
+            .execute(state, stmt.op.memory().expect("only memory operations are issued"), recorder)
+            .map_err(|fault| StepFailure { fault: Some(fault), label: Some(stmt.label) })
     }
 
-    fn internal(&self, _: &Shape<'_>, state: &State<D::Queues>, t: ThreadId, out: &mut Vec<u32>) {
-        self.0.commits(&state.pending, t, out);
+    fn internal_steps(
+        &self,
+        _: &Shape<'_>,
+        state: &State<D::Queues>,
+        t: ThreadId,
+        out: &mut Vec<u32>,
+    ) {
+        self.0.enabled_commits(&state.pending, t, out);
     }
 
     #[inline]
-    fn perform(
+    fn perform_internal_step(
         &self,
         shape: &Shape<'_>,
         state: &mut State<D::Queues>,
         t: ThreadId,
         step: u32,
-        record: &mut dyn Record,
-    ) -> Result<(), Stumble> {
-        let Committed { loc, value, stays } = self.0.commit(shape, &mut state.pending, t, step);
-        let kind =
-            if stays { EventKind::Stay { loc, value } } else { EventKind::Commit { loc, value } };
-        record.event(|| Event { thread: t, label: None, pc: None, ahead: None, kind });
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<(), StepFailure> {
+        let Committed { loc, value, stays_pending } =
+            self.0.commit(shape, &mut state.pending, t, step);
+        let kind = if stays_pending {
+            EventKind::CommitAndKeep { loc, value }
+        } else {
+            EventKind::Commit { loc, value }
+        };
+        recorder.record_with(|| Event {
+            thread: t,
+            label: None,
+            pc: None,
+            earlier_pending: None,
+            kind,
+        });
         check_allocated(shape, &state.memory, loc)
-            .map_err(|fault| Stumble { fault: Some(fault), label: None })?;
+            .map_err(|fault| StepFailure { fault: Some(fault), label: None })?;
         state.memory.values[loc.index()] = value;
         Ok(())
     }
 
-    fn is_idle(&self, pending: &D::Queues, t: ThreadId) -> bool {
+    fn has_no_pending_access(&self, pending: &D::Queues, t: ThreadId) -> bool {
         self.0.is_empty(pending, t)
     }
 
@@ -375,19 +412,19 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         self.0.is_drained(pending, t)
     }
 
-    fn lets_go(
+    fn has_no_pending_access_to(
         &self,
         shape: &Shape<'_>,
         pending: &mut D::Queues,
         t: ThreadId,
         cell: usize,
     ) -> bool {
-        let inside = |loc: Loc| shape.cell[loc.index()] == Some(cell as u32);
-        self.0.is_clear_of(shape, pending, t, &inside)
+        let is_in_cell = |loc: Loc| shape.cell[loc.index()] == Some(cell as u32);
+        self.0.has_no_pending_store_to(shape, pending, t, &is_in_cell)
     }
 
     #[inline]
-    fn pending_at(
+    fn pending_accesses_to(
         &self,
         shape: &Shape<'_>,
         pending: &D::Queues,
@@ -395,13 +432,14 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         loc: Loc,
     ) -> fencepost_ir::Access {
         let mut stores = false;
-        self.0.for_each(shape, pending, t, &mut |other| stores |= other == loc);
+        self.0.for_each_pending(shape, pending, t, &mut |other| stores |= other == loc);
         fencepost_ir::Access { loads: false, stores }
     }
 
-    /// A store enters a queue that nobody else sees, at the end that no commit touches. A load or
-    /// update commutes when no other thread can still write what it reads, or read what it writes; its own
-    /// commits do not change what it sees. A fence that can be passed stays so.
+    /// A store enters a queue that other threads do not see, at the end that no commit touches. A
+    /// load or update commutes if no other thread may still write what it reads or read what it
+    /// writes; the thread's own commits do not change what the load or update sees. A fence that
+    /// can be passed stays passable.
     fn issue_commutes(
         &self,
         shape: &Shape<'_>,
@@ -413,20 +451,23 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         let Some(op) = shape.stmt(t, pc).op.memory() else { return false };
         match op {
             MemoryOp::Store { to, .. } => {
-                let waits = |loc| {
+                let is_buffered = |loc| {
                     let commutes = || self.0.push_commutes(shape, &state.pending, t, loc);
-                    !D::DIRECT && !shape.is_freeable(loc) && commutes()
+                    !D::WRITES_DIRECTLY && !shape.is_freeable(loc) && commutes()
                 };
-                let private = |loc| D::DIRECT && !self.others_access(shape, state, t, loc);
-                location(to).is_some_and(|loc| waits(loc) || private(loc))
+                let is_private =
+                    |loc| D::WRITES_DIRECTLY && !self.others_may_access(shape, state, t, loc);
+                location(to).is_some_and(|loc| is_buffered(loc) || is_private(loc))
             }
             MemoryOp::Load { from, .. } => {
-                let known = |loc| self.0.ways(shape, &state.pending, t, Place::of(state, loc)) == 1;
-                let alone = |loc| !self.others_store(shape, state, t, loc);
-                location(from).is_some_and(|loc| alone(loc) && known(loc))
+                let has_one_value = |loc| {
+                    self.0.alternatives(shape, &state.pending, t, LoadTarget::of(state, loc)) == 1
+                };
+                let is_unshared = |loc| !self.others_may_store(shape, state, t, loc);
+                location(from).is_some_and(|loc| is_unshared(loc) && has_one_value(loc))
             }
             MemoryOp::Update { at, .. } => {
-                location(at).is_some_and(|loc| !self.others_access(shape, state, t, loc))
+                location(at).is_some_and(|loc| !self.others_may_access(shape, state, t, loc))
             }
             MemoryOp::Fence(kinds) => self.0.may_fence(&state.pending, t, kinds),
             MemoryOp::Drain(at) => location(at).is_some_and(|loc| !shape.is_freeable(loc)),
@@ -441,7 +482,8 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         step: u32,
     ) -> bool {
         let loc = self.0.commit_location(shape, &state.pending, t, step);
-        !self.others_access(shape, state, t, loc) && self.0.commit_commutes(&state.pending, t, step)
+        !self.others_may_access(shape, state, t, loc)
+            && self.0.commit_commutes(&state.pending, t, step)
     }
 
     #[inline]

@@ -1,11 +1,11 @@
-//! The memory models by name, and models described in a file.
+//! The memory models by name, and model files.
 //!
 //! A model file is TOML:
 //!
 //! ```toml
 //! name = "my-model"
-//! relax = ["W->R", "W->W"]      # which pairs may change places: W->R, W->W, R->R, R->W
-//! read-own-writes-early = true  # may a load see its thread's pending store? (default: true)
+//! relax = ["W->R", "W->W"]      # the pairs that may be reordered: W->R, W->W, R->R, R->W
+//! read-own-writes-early = true  # may a load read its thread's pending store? (default: true)
 //! ```
 
 use crate::buffered::Buffered;
@@ -22,31 +22,31 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::fmt;
 
-/// How a model is built.
+/// The kind of a memory model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ModelKind {
     /// Sequential consistency.
     Sc,
-    /// One queue for each thread.
+    /// One FIFO queue for each thread.
     Tso,
-    /// One queue for each thread and location.
+    /// One FIFO queue for each thread and location.
     Pso,
-    /// A window and a bypass table.
+    /// An out-of-order window with a bypass table.
     Table(Bypass),
 }
 
-/// A memory model to check a program under.
+/// A memory model by name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModelSpec {
-    /// Its name, in lower case.
+    /// The name, in lower case.
     pub name: Cow<'static, str>,
-    /// What it is, in one line.
+    /// A one-line description.
     pub about: Cow<'static, str>,
-    /// How it is built.
-    pub kind: Kind,
+    /// The kind, which determines the semantics.
+    pub kind: ModelKind,
 }
 
-/// What is wrong with a model file.
+/// An error in a model file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModelFileError(String);
 
@@ -58,16 +58,16 @@ impl fmt::Display for ModelFileError {
 
 impl std::error::Error for ModelFileError {}
 
-/// Something to do with a model, whichever it is.
+/// An operation that is generic over the memory model.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result of the operation.
     type Output;
 
-    /// Does it.
+    /// Runs the operation with a model.
     fn visit<M: MemoryModel>(self, model: M) -> Self::Output;
 }
 
-const NOTHING: Bypass = Bypass {
+const NO_BYPASS: Bypass = Bypass {
     store_load: false,
     store_store: false,
     load_load: false,
@@ -75,52 +75,52 @@ const NOTHING: Bypass = Bypass {
     read_own_early: true,
 };
 
-const TSO_TABLE: Bypass = Bypass { store_load: true, ..NOTHING };
+const TSO_TABLE: Bypass = Bypass { store_load: true, ..NO_BYPASS };
 const PSO_TABLE: Bypass = Bypass { store_store: true, ..TSO_TABLE };
 
 impl ModelSpec {
     /// Sequential consistency.
     pub const SC: ModelSpec =
-        ModelSpec::named("sc", "sequential consistency: nothing is reordered", Kind::Sc);
+        ModelSpec::named("sc", "sequential consistency: nothing is reordered", ModelKind::Sc);
     /// IBM 370: TSO without store forwarding.
     pub const IBM370: ModelSpec = ModelSpec::named(
         "ibm370",
         "loads overtake stores, but a load waits for its own thread's store to the location",
-        Kind::Table(Bypass { read_own_early: false, ..TSO_TABLE }),
+        ModelKind::Table(Bypass { read_own_early: false, ..TSO_TABLE }),
     );
     /// x86 and SPARC TSO.
     pub const TSO: ModelSpec =
-        ModelSpec::named("tso", "x86, SPARC TSO: one store buffer for each thread", Kind::Tso);
+        ModelSpec::named("tso", "x86, SPARC TSO: one store buffer for each thread", ModelKind::Tso);
     /// SPARC PSO.
     pub const PSO: ModelSpec = ModelSpec::named(
         "pso",
         "SPARC PSO: one store buffer for each thread and location",
-        Kind::Pso,
+        ModelKind::Pso,
     );
     /// SPARC RMO without speculation.
     pub const RMO: ModelSpec = ModelSpec::named(
         "rmo",
-        "SPARC RMO without speculation: all accesses to different locations may change places",
-        Kind::Table(Bypass { load_load: true, load_store: true, ..PSO_TABLE }),
+        "SPARC RMO without speculation: all accesses to different locations may be reordered",
+        ModelKind::Table(Bypass { load_load: true, load_store: true, ..PSO_TABLE }),
     );
     /// TSO as a table-driven model.
     pub const TABLE_TSO: ModelSpec = ModelSpec::named(
         "table-tso",
         "TSO as a table-driven model, for comparison",
-        Kind::Table(TSO_TABLE),
+        ModelKind::Table(TSO_TABLE),
     );
     /// PSO as a table-driven model.
     pub const TABLE_PSO: ModelSpec = ModelSpec::named(
         "table-pso",
         "PSO as a table-driven model, for comparison",
-        Kind::Table(PSO_TABLE),
+        ModelKind::Table(PSO_TABLE),
     );
 
-    const fn named(name: &'static str, about: &'static str, kind: Kind) -> ModelSpec {
+    const fn named(name: &'static str, about: &'static str, kind: ModelKind) -> ModelSpec {
         ModelSpec { name: Cow::Borrowed(name), about: Cow::Borrowed(about), kind }
     }
 
-    /// The models that need no file, strongest first.
+    /// Returns the built-in models, strongest first.
     pub fn builtin() -> Vec<ModelSpec> {
         vec![
             ModelSpec::SC,
@@ -133,13 +133,13 @@ impl ModelSpec {
         ]
     }
 
-    /// A model that needs no file.
+    /// Returns the built-in model with this name. Upper and lower case are equal.
     pub fn by_name(name: &str) -> Option<ModelSpec> {
         let name = name.to_ascii_lowercase();
         ModelSpec::builtin().into_iter().find(|m| m.name == name)
     }
 
-    /// A model described in a file; what is wrong with it otherwise.
+    /// Parses a model file.
     pub fn from_toml(text: &str) -> Result<ModelSpec, ModelFileError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -155,7 +155,7 @@ impl ModelSpec {
             true
         }
         let file: File = toml::from_str(text).map_err(|e| ModelFileError(e.to_string()))?;
-        let mut bypass = Bypass { read_own_early: file.read_own_writes_early, ..NOTHING };
+        let mut bypass = Bypass { read_own_early: file.read_own_writes_early, ..NO_BYPASS };
         for pair in &file.relax {
             match pair.replace(' ', "").to_ascii_uppercase().as_str() {
                 "W->R" => bypass.store_load = true,
@@ -164,60 +164,61 @@ impl ModelSpec {
                 "R->W" => bypass.load_store = true,
                 _ => {
                     return Err(ModelFileError(format!(
-                        "`relax` holds {pair:?}; it may hold \"W->R\", \"W->W\", \"R->R\", \"R->W\""
+                        "unknown pair {pair:?} in `relax`: use \"W->R\", \"W->W\", \"R->R\" or \"R->W\""
                     )));
                 }
             }
         }
         let known = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
         if file.name.is_empty() || !file.name.chars().all(known) {
-            let what = "`name` must be made of letters, digits, `-`, `_`, `.` and `+`";
+            let what = "`name` must consist of letters, digits, `-`, `_`, `.` and `+`";
             return Err(ModelFileError(what.into()));
         }
         Ok(ModelSpec {
             name: file.name.to_ascii_lowercase().into(),
             about: file.about.into(),
-            kind: Kind::Table(bypass),
+            kind: ModelKind::Table(bypass),
         })
     }
 
-    /// Which pairs of accesses to different locations may change places, and whether a load reads its
-    /// own thread's pending store.
+    /// Returns the pairs of accesses to different locations that may be reordered, and whether a
+    /// load reads its own thread's pending store.
     pub fn relaxes(&self) -> Bypass {
         match self.kind {
-            Kind::Sc => NOTHING,
-            Kind::Tso => Bypass { store_load: true, ..NOTHING },
-            Kind::Pso => Bypass { store_load: true, store_store: true, ..NOTHING },
-            Kind::Table(bypass) => bypass,
+            ModelKind::Sc => NO_BYPASS,
+            ModelKind::Tso => Bypass { store_load: true, ..NO_BYPASS },
+            ModelKind::Pso => Bypass { store_load: true, store_store: true, ..NO_BYPASS },
+            ModelKind::Table(bypass) => bypass,
         }
     }
 
-    /// Whether anything can be pending, so that a bound on it matters.
+    /// Returns whether accesses can be pending, so that a bound on them matters.
     pub fn is_buffered(&self) -> bool {
-        self.kind != Kind::Sc
+        self.kind != ModelKind::Sc
     }
 
-    /// The bound a search starts with: small for queues, which often need little, and larger for
-    /// windows, which hold loads and assignments, too.
-    pub fn first_bound(&self) -> u32 {
+    /// Returns the bound that a search starts with: small for queues, where a small bound is often
+    /// enough, and larger for windows, which also hold loads and assignments.
+    pub fn initial_bound(&self) -> u32 {
         match self.kind {
-            Kind::Sc => 1,
-            Kind::Tso | Kind::Pso => 2,
-            Kind::Table(_) => 8,
+            ModelKind::Sc => 1,
+            ModelKind::Tso | ModelKind::Pso => 2,
+            ModelKind::Table(_) => 8,
         }
     }
 
-    /// The largest bound a search tries unless told otherwise: beyond it, what grows has hardly ever
-    /// anything new to show.
-    pub fn last_bound(&self) -> u32 {
+    /// Returns the default of the largest bound that a search tries. Larger bounds rarely find
+    /// anything new.
+    pub fn default_max_bound(&self) -> u32 {
         match self.kind {
-            Kind::Sc => 1,
-            Kind::Tso | Kind::Pso => 32,
-            Kind::Table(_) => 128,
+            ModelKind::Sc => 1,
+            ModelKind::Tso | ModelKind::Pso => 32,
+            ModelKind::Table(_) => 128,
         }
     }
 
-    /// The abstract model that stands for this one: none for models that are not made of store buffers.
+    /// Returns the partial-coherence abstraction of this model, or `None` if the model has no store
+    /// buffers.
     pub fn abstracted(
         &self,
         domain: Domain,
@@ -230,28 +231,28 @@ impl ModelSpec {
         Some(Buffered(Coherence { grouping, domain, k, labelled, mutated }))
     }
 
-    /// The model with sets of contents for buffers: none for models that are not made of store buffers.
+    /// Returns the model with symbolic store buffers, or `None` if the model has no store buffers.
     pub fn symbolic(&self, mutated: Mutated) -> Option<Buffered<Symbolic>> {
         Some(Buffered(Symbolic::new(self.store_buffers()?, mutated)))
     }
 
-    /// Its store buffers: none for models that are not made of them.
+    /// Returns the kind of store buffers, or `None` if the model has no store buffers.
     pub fn store_buffers(&self) -> Option<StoreBuffers> {
         match self.kind {
-            Kind::Tso => Some(StoreBuffers::Tso),
-            Kind::Pso => Some(StoreBuffers::Pso),
-            Kind::Sc | Kind::Table(_) => None,
+            ModelKind::Tso => Some(StoreBuffers::Tso),
+            ModelKind::Pso => Some(StoreBuffers::Pso),
+            ModelKind::Sc | ModelKind::Table(_) => None,
         }
     }
 
-    /// Builds the model with a bound on what may be pending and hands it to the visitor.
+    /// Builds the model with a bound on pending accesses and passes it to the visitor.
     pub fn visit<V: Visitor>(&self, bound: u32, visitor: V) -> V::Output {
         let mutated = Mutated::default();
         match self.kind {
-            Kind::Sc => visitor.visit(Buffered(Sc)),
-            Kind::Tso => visitor.visit(Buffered(Tso { bound, mutated })),
-            Kind::Pso => visitor.visit(Buffered(Pso { bound, mutated })),
-            Kind::Table(bypass) => visitor.visit(Table { bypass, bound, mutated }),
+            ModelKind::Sc => visitor.visit(Buffered(Sc)),
+            ModelKind::Tso => visitor.visit(Buffered(Tso { bound, mutated })),
+            ModelKind::Pso => visitor.visit(Buffered(Pso { bound, mutated })),
+            ModelKind::Table(bypass) => visitor.visit(Table { bypass, bound, mutated }),
         }
     }
 }
@@ -264,16 +265,16 @@ mod tests {
     fn a_model_file_describes_a_table() {
         let text = "name = \"Mine\"\nrelax = [\"W -> R\", \"r->w\"]\nread-own-writes-early = false";
         let model = ModelSpec::from_toml(text).expect("well-formed");
-        let expected = Bypass { store_load: true, load_store: true, ..NOTHING };
-        assert_eq!(model.kind, Kind::Table(Bypass { read_own_early: false, ..expected }));
+        let expected = Bypass { store_load: true, load_store: true, ..NO_BYPASS };
+        assert_eq!(model.kind, ModelKind::Table(Bypass { read_own_early: false, ..expected }));
         assert_eq!(model.name, "mine");
     }
 
     #[test]
-    fn a_wrong_model_file_says_what_is_wrong() {
-        let wrong =
+    fn an_invalid_model_file_reports_the_error() {
+        let error =
             ModelSpec::from_toml("name = \"x\"\nrelax = [\"W->X\"]").unwrap_err().to_string();
-        assert!(wrong.contains("\"W->X\""), "{wrong}");
+        assert!(error.contains("\"W->X\""), "{error}");
         assert!(ModelSpec::from_toml("name = \"x\"").unwrap_err().to_string().contains("relax"));
         assert!(ModelSpec::from_toml("name = \"a b\"\nrelax = []").is_err());
         assert!(ModelSpec::from_toml("\u{0}").is_err());

@@ -1,52 +1,55 @@
-//! Partial coherence: store buffers of any length in a bounded space.
+//! Partial coherence: store buffers of unbounded length in bounded space.
 //!
-//! Source: \[KVY11\] section 4; the definition is in the book, "Abstract store buffers". Direction: over. Every
-//! run of the exact model has its like here; not the other way round.
+//! Source: \[KVY11\] section 4; the definition is in the book, "Abstract store buffers". Direction:
+//! over. Every run of the exact model has a corresponding run here, but not vice versa.
 //!
-//! Of each group of entries (under TSO all of a thread, under PSO those to one location) the `k`
-//! oldest are kept in order, the *head*, and behind them only a *set*: no order, no count. Beside it is
-//! known which element was stored last, so that a thread sees its own stores and a fence leaves the last one
-//! in memory.
+//! Entries are grouped: under TSO, all entries of a thread form one group; under PSO, the entries
+//! to one location. Of each group, the `k` oldest entries are kept in order in the *head*. The
+//! entries behind the head are kept as a *set*, without order and without count. The last element
+//! stored to each location is also known. So a thread sees its own stores, and after a fence the
+//! last store is in memory.
 //!
-//! DIVERGENCE from \[KVY11\]: fences that are not full do not stop the thread in our models, so entries carry
-//! marks (epoch, before a barrier), and the paper's "S is empty or not" becomes "which *classes* of marks are
-//! pending". With full fences only there is one class for each location, and the rules are the paper's.
-//! Elements may carry the label of their store, for inference (5.3); the last one is then known by its label,
-//! too.
+//! DIVERGENCE from \[KVY11\]: in our models, a fence that is not full does not block the thread. So
+//! entries carry marks (an epoch, and whether they are before a barrier), and the paper's "S is
+//! empty or not" becomes "which *classes* of marks are pending". With full fences only, each
+//! location has one class, and the rules are the paper's. For inference, elements may carry the
+//! label of their store (5.3); the label of the last element is then also known.
 //!
-//! - [`buffer`](mod@buffer): what is kept of one thread's pending stores.
-//! - [`cover`]: when one state stands for another, and the join of two.
+//! - [`buffer`](mod@buffer): the abstract buffer of one thread.
+//! - [`cover`]: the covering order and the join.
 
 pub mod buffer;
 pub mod cover;
 
 use crate::bits::{Field, Reader, Writer};
-use crate::buffered::{Committed, Discipline, Place, Store};
+use crate::buffered::{Committed, Discipline, LoadTarget, Store};
 use crate::model::Fidelity;
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::{Shape, ThreadShape};
 use buffer::{Buffer, Entry, LAST_EPOCH};
 use fencepost_ir::{FenceKinds, Loc, StoreBuffers, ThreadId, Value};
 
-/// The most elements a thread's set may have: beyond it, values grow, and no search would end.
-pub const MOST_ELEMENTS: usize = 64;
+/// The maximal number of elements in a thread's set. A larger set means that the values grow
+/// without bound, and the search would not terminate.
+pub const MAX_SET_ELEMENTS: usize = 64;
 
-/// How much is known of what is behind the head.
+/// The abstract domain for the entries behind the head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Domain {
-    /// Which values may be pending; not even which was stored last. \[KVY11\]'s baseline.
+    /// The values that may be pending. The last store is unknown. The baseline of \[KVY11\].
     Set,
-    /// Which values are pending, each once or more often.
+    /// The values that are pending, each at least once, and the last store. The paper's full
+    /// domain.
     Full,
-    /// Which values may be pending, and which was stored last.
+    /// The values that may be pending, and the last store. The paper's partial domain.
     Partial,
 }
 
 impl Domain {
-    /// All, coarsest first.
+    /// All domains, coarsest first.
     pub const ALL: [Domain; 3] = [Domain::Set, Domain::Partial, Domain::Full];
 
-    /// The name on the command line and in certificates.
+    /// Returns the name on the command line and in certificates.
     pub fn name(self) -> &'static str {
         match self {
             Domain::Set => "set",
@@ -56,38 +59,38 @@ impl Domain {
     }
 }
 
-/// The discipline of abstract store buffers.
+/// The store-buffer discipline of partial coherence.
 #[derive(Clone, Copy, Debug)]
 pub struct Coherence {
-    /// Which entries share a queue.
+    /// The grouping of entries into queues.
     pub grouping: StoreBuffers,
-    /// What is known of those behind the head.
+    /// The domain for the entries behind the head.
     pub domain: Domain,
-    /// How many entries of a group are kept in order. 0 for [`Domain::Set`].
+    /// The number of entries of a group that are kept in order. 0 for [`Domain::Set`].
     pub k: u32,
     /// Whether entries carry the labels of their stores.
     pub labelled: bool,
-    /// Deliberate errors.
+    /// The active mutation.
     pub mutated: Mutated,
 }
 
-/// How a commit is numbered: where the entry is, and what becomes of it.
+/// A commit: the position of its entry, and whether the entry stays pending.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Commit {
-    /// The oldest of a head, at this position.
+    /// The oldest entry of a head, at this position.
     Head(usize),
-    /// An element of the set, at this position, for the last time.
-    Leave(usize),
-    /// An element of the set, at this position, not for the last time.
-    Stay(usize),
+    /// An element of the set, at this position. It is removed.
+    RemoveFromSet(usize),
+    /// An element of the set, at this position. It stays pending.
+    KeepInSet(usize),
 }
 
 impl Commit {
     fn number(self) -> u32 {
         match self {
             Commit::Head(at) => at as u32 * 3,
-            Commit::Leave(at) => at as u32 * 3 + 1,
-            Commit::Stay(at) => at as u32 * 3 + 2,
+            Commit::RemoveFromSet(at) => at as u32 * 3 + 1,
+            Commit::KeepInSet(at) => at as u32 * 3 + 2,
         }
     }
 
@@ -95,8 +98,8 @@ impl Commit {
         let at = number as usize / 3;
         match number % 3 {
             0 => Commit::Head(at),
-            1 => Commit::Leave(at),
-            _ => Commit::Stay(at),
+            1 => Commit::RemoveFromSet(at),
+            _ => Commit::KeepInSet(at),
         }
     }
 }
@@ -127,7 +130,7 @@ impl Coherence {
             writer.put(EPOCH, Value::from(entry.epoch));
         }
         if thread.has_store_load {
-            writer.put(BIT, Value::from(entry.before));
+            writer.put(BIT, Value::from(entry.before_barrier));
         }
         if self.labelled {
             writer.put(self.label_field(shape), entry.label as Value);
@@ -139,36 +142,40 @@ impl Coherence {
         let loc = thread.stores[usize::from(slot)];
         let value = reader.get(shape.location_fields[loc.index()]);
         let epoch = if self.has_epochs(thread) { reader.get(EPOCH) as u8 } else { 0 };
-        let before = thread.has_store_load && reader.get(BIT) != 0;
+        let before_barrier = thread.has_store_load && reader.get(BIT) != 0;
         let label = if self.labelled { reader.get(self.label_field(shape)) as u32 } else { 0 };
-        Entry { slot, epoch, before, value, label, last: false }
+        Entry { slot, epoch, before_barrier, value, label, last: false }
     }
 
-    /// Whether an element of the set may be committed now, as far as fences go.
-    fn is_due(&self, buffer: &Buffer, entry: &Entry) -> bool {
+    /// Returns whether the fences allow an element of the set to be committed now.
+    fn passes_fences(&self, buffer: &Buffer, entry: &Entry) -> bool {
         match self.grouping {
             StoreBuffers::Pso => entry.epoch == buffer.oldest_epoch(),
-            StoreBuffers::Tso => entry.before || !buffer.set.iter().any(|e| e.before),
+            StoreBuffers::Tso => {
+                entry.before_barrier || !buffer.set.iter().any(|e| e.before_barrier)
+            }
         }
     }
 
-    /// The commits of an element of the oldest class of its location.
-    fn set_commits(&self, buffer: &Buffer, at: usize, out: &mut Vec<u32>) {
+    /// Appends the commits of an element that belongs to the oldest class of its location.
+    fn push_set_commits(&self, buffer: &Buffer, at: usize, out: &mut Vec<u32>) {
         let entry = &buffer.set[at];
         let youngest = buffer.youngest_class(entry.slot).is_some_and(|e| e.same_class(entry));
         let alone = !buffer.set.iter().any(|e| e != entry && e.same_class(entry));
-        if !self.mutated.is(Mutation::NoStay) {
-            out.push(Commit::Stay(at).number());
+        if !self.mutated.is(Mutation::CommittedNeverStays) {
+            out.push(Commit::KeepInSet(at).number());
         }
         let leaves = match self.domain {
             Domain::Full => {
-                alone || !youngest || !entry.last || self.mutated.is(Mutation::LastLeaves)
+                alone || !youngest || !entry.last || self.mutated.is(Mutation::LastLeavesEarly)
             }
-            Domain::Partial => !youngest || entry.last || self.mutated.is(Mutation::LastLeaves),
+            Domain::Partial => {
+                !youngest || entry.last || self.mutated.is(Mutation::LastLeavesEarly)
+            }
             Domain::Set => true,
         };
-        if leaves && !self.mutated.is(Mutation::NoLeave) {
-            out.push(Commit::Leave(at).number());
+        if leaves && !self.mutated.is(Mutation::CommittedAlwaysStays) {
+            out.push(Commit::RemoveFromSet(at).number());
         }
     }
 }
@@ -181,7 +188,7 @@ impl Discipline for Coherence {
 
     const FIDELITY: Fidelity = Fidelity::Over;
 
-    const GUESSES: bool = true;
+    const LOADS_HAVE_ALTERNATIVES: bool = true;
 
     fn empty(&self, shape: &Shape<'_>) -> Vec<Buffer> {
         shape.threads.iter().map(|_| Buffer::default()).collect()
@@ -189,15 +196,15 @@ impl Discipline for Coherence {
 
     fn push(&self, shape: &Shape<'_>, q: &mut Vec<Buffer>, t: ThreadId, store: Store) -> bool {
         let slot = shape.thread(t).store_slot[store.loc.index()];
-        let slot = slot.expect("a thread stores where it may");
+        let slot = slot.expect("the location is in the thread's store set");
         let buffer = &mut q[t.index()];
         let label = if self.labelled { store.label.0 } else { 0 };
-        let (value, epoch, before) = (store.value, buffer.epoch, false);
-        let entry = Entry { slot, epoch, before, value, label, last: false };
+        let (value, epoch, before_barrier) = (store.value, buffer.epoch, false);
+        let entry = Entry { slot, epoch, before_barrier, value, label, last: false };
         let reopened = self.mutated.is(Mutation::HeadReopened);
-        if self.has_room(buffer, slot) || (reopened && buffer.head.len() < self.k as usize) {
+        if self.fits_in_head(buffer, slot) || (reopened && buffer.head.len() < self.k as usize) {
             buffer.append(entry, self.grouping);
-        } else if buffer.set.len() >= MOST_ELEMENTS {
+        } else if buffer.set.len() >= MAX_SET_ELEMENTS {
             return false;
         } else if self.domain == Domain::Set {
             buffer.add(entry);
@@ -205,29 +212,29 @@ impl Discipline for Coherence {
             let stale = self.mutated.is(Mutation::StaleLast) && buffer.is_in_set(slot);
             let last = !stale;
             if last {
-                buffer.forget_last(slot);
+                buffer.clear_last(slot);
             }
             buffer.add(Entry { last, ..entry });
         }
         true
     }
 
-    fn youngest(
+    fn youngest_value(
         &self,
         shape: &Shape<'_>,
         q: &mut Vec<Buffer>,
         t: ThreadId,
-        place: Place,
-        way: u32,
+        target: LoadTarget,
+        alternative: u32,
     ) -> Option<Value> {
         if self.mutated.is(Mutation::NoForwarding) {
             return None;
         }
-        let slot = shape.thread(t).store_slot[place.loc.index()]?;
+        let slot = shape.thread(t).store_slot[target.loc.index()]?;
         let buffer = &q[t.index()];
         if buffer.is_in_set(slot) {
             let entry = match self.domain {
-                Domain::Set => buffer.youngest_elements(slot).nth(way as usize),
+                Domain::Set => buffer.youngest_elements(slot).nth(alternative as usize),
                 Domain::Full | Domain::Partial => buffer.last(slot),
             };
             return Some(entry.expect("a location in the set has a youngest element").value);
@@ -235,16 +242,22 @@ impl Discipline for Coherence {
         buffer.head.iter().rev().find(|e| e.slot == slot).map(|e| e.value)
     }
 
-    fn ways(&self, shape: &Shape<'_>, q: &Vec<Buffer>, t: ThreadId, place: Place) -> u32 {
+    fn alternatives(
+        &self,
+        shape: &Shape<'_>,
+        q: &Vec<Buffer>,
+        t: ThreadId,
+        target: LoadTarget,
+    ) -> u32 {
         if self.domain != Domain::Set {
             return 1;
         }
-        let Some(slot) = shape.thread(t).store_slot[place.loc.index()] else { return 1 };
+        let Some(slot) = shape.thread(t).store_slot[target.loc.index()] else { return 1 };
         (q[t.index()].youngest_elements(slot).count() as u32).max(1)
     }
 
     fn may_load(&self, q: &mut Vec<Buffer>, t: ThreadId) -> bool {
-        !q[t.index()].all().any(|e| e.before)
+        !q[t.index()].all().any(|e| e.before_barrier)
     }
 
     fn may_update(&self, shape: &Shape<'_>, q: &mut Vec<Buffer>, t: ThreadId, loc: Loc) -> bool {
@@ -256,7 +269,8 @@ impl Discipline for Coherence {
             StoreBuffers::Tso => buffer.is_empty(),
             StoreBuffers::Pso => {
                 let own = shape.thread(t).store_slot[loc.index()];
-                !(buffer.all()).any(|e| Some(e.slot) == own || e.before || e.epoch < buffer.epoch)
+                !(buffer.all())
+                    .any(|e| Some(e.slot) == own || e.before_barrier || e.epoch < buffer.epoch)
             }
         }
     }
@@ -270,7 +284,7 @@ impl Discipline for Coherence {
         }
         let buffer = &mut q[t.index()];
         if kinds.contains(FenceKinds::STORE_STORE) && self.grouping == StoreBuffers::Pso {
-            buffer.next_epoch();
+            buffer.begin_epoch();
         }
         if kinds.contains(FenceKinds::STORE_LOAD) {
             buffer.raise_barrier();
@@ -288,7 +302,7 @@ impl Discipline for Coherence {
         q[t.index()].is_empty()
     }
 
-    fn for_each(
+    fn for_each_pending(
         &self,
         shape: &Shape<'_>,
         q: &Vec<Buffer>,
@@ -300,7 +314,7 @@ impl Discipline for Coherence {
         }
     }
 
-    fn commits(&self, q: &Vec<Buffer>, t: ThreadId, out: &mut Vec<u32>) {
+    fn enabled_commits(&self, q: &Vec<Buffer>, t: ThreadId, out: &mut Vec<u32>) {
         let buffer = &q[t.index()];
         let oldest = buffer.oldest_epoch();
         for (at, entry) in buffer.head.iter().enumerate() {
@@ -320,8 +334,8 @@ impl Discipline for Coherence {
             };
             let oldest = buffer.set.iter().find(|e| e.slot == entry.slot);
             let is_oldest = oldest.is_some_and(|e| e.same_class(entry));
-            if (!behind || skips) && is_oldest && self.is_due(buffer, entry) {
-                self.set_commits(buffer, at, out);
+            if (!behind || skips) && is_oldest && self.passes_fences(buffer, entry) {
+                self.push_set_commits(buffer, at, out);
             }
         }
     }
@@ -330,7 +344,7 @@ impl Discipline for Coherence {
         let buffer = &q[t.index()];
         let entry = match Commit::from_number(which) {
             Commit::Head(at) => &buffer.head[at],
-            Commit::Leave(at) | Commit::Stay(at) => &buffer.set[at],
+            Commit::RemoveFromSet(at) | Commit::KeepInSet(at) => &buffer.set[at],
         };
         shape.thread(t).stores[usize::from(entry.slot)]
     }
@@ -338,10 +352,12 @@ impl Discipline for Coherence {
     fn commit(&self, shape: &Shape<'_>, q: &mut Vec<Buffer>, t: ThreadId, which: u32) -> Committed {
         let loc = self.commit_location(shape, q, t, which);
         let buffer = &mut q[t.index()];
-        let (value, stays) = match Commit::from_number(which) {
+        let (value, stays_pending) = match Commit::from_number(which) {
             Commit::Head(at) => (buffer.head.remove(at).value, false),
-            Commit::Stay(at) => return Committed { loc, value: buffer.set[at].value, stays: true },
-            Commit::Leave(at) => {
+            Commit::KeepInSet(at) => {
+                return Committed { loc, value: buffer.set[at].value, stays_pending: true };
+            }
+            Commit::RemoveFromSet(at) => {
                 let entry = buffer.set[at];
                 match self.domain {
                     Domain::Full => {
@@ -355,16 +371,18 @@ impl Discipline for Coherence {
         if shape.thread(t).has_store_store {
             buffer.renumber();
         }
-        Committed { loc, value, stays }
+        Committed { loc, value, stays_pending }
     }
 
-    /// Into the head with room the store goes before and after any commits. With `k` = 0 and
-    /// [`Domain::Full`], whatever a commit before the store leads to, one after it does: an
-    /// element that is stored again and would have left has stayed. With [`Domain::Partial`] that would be coarser.
+    /// A store that enters a head with space enters it before and after any commits. With `k` = 0
+    /// and [`Domain::Full`], a commit after the store reaches every state that a commit before the
+    /// store reaches: an element that is removed and then stored again corresponds to an element
+    /// that stays. With [`Domain::Partial`] this would be coarser.
     fn push_commutes(&self, shape: &Shape<'_>, q: &Vec<Buffer>, t: ThreadId, loc: Loc) -> bool {
-        let slot = shape.thread(t).store_slot[loc.index()].expect("a thread stores where it may");
+        let slot = shape.thread(t).store_slot[loc.index()]
+            .expect("the location is in the thread's store set");
         let into_set = self.k == 0 && self.domain == Domain::Full && !shape.has_partial_fences();
-        self.has_room(&q[t.index()], slot) || into_set
+        self.fits_in_head(&q[t.index()], slot) || into_set
     }
 
     fn commit_commutes(&self, _: &Vec<Buffer>, _: ThreadId, which: u32) -> bool {
@@ -381,7 +399,10 @@ impl Discipline for Coherence {
         if thread.stores.is_empty() {
             return;
         }
-        debug_assert!(buffer.is_sound(self.domain), "the invariants of abstract buffers hold");
+        debug_assert!(
+            buffer.invariants_hold(self.domain),
+            "an abstract buffer satisfies its invariants"
+        );
         if self.has_epochs(thread) {
             writer.put(EPOCH, Value::from(buffer.epoch));
         }
@@ -418,14 +439,14 @@ impl Discipline for Coherence {
 }
 
 impl Coherence {
-    /// Whether a store to the slot goes into the head.
-    fn has_room(&self, buffer: &Buffer, slot: u16) -> bool {
+    /// Returns whether a store to the slot enters the head.
+    fn fits_in_head(&self, buffer: &Buffer, slot: u16) -> bool {
         let k = self.k as usize;
         match self.grouping {
             StoreBuffers::Tso => buffer.set.is_empty() && buffer.head.len() < k,
             StoreBuffers::Pso => {
-                let ahead = buffer.head.iter().filter(|e| e.slot == slot).count();
-                !buffer.is_in_set(slot) && ahead < k
+                let in_head = buffer.head.iter().filter(|e| e.slot == slot).count();
+                !buffer.is_in_set(slot) && in_head < k
             }
         }
     }

@@ -1,151 +1,153 @@
-//! What happens in a step, told so that a reader can follow it.
+//! Events: what one step does, for traces and reports.
 
 use fencepost_ir::{FenceKinds, Label, Loc, Pc, Reg, ThreadId, Value};
 
-/// Where a load's value came from.
+/// The source of the value that a load reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// Memory.
+    /// The value is in memory.
     Memory,
-    /// The thread's own pending store.
+    /// The value is in a pending store of the same thread.
     Forwarded,
 }
 
-/// What happened. One event for each statement and for each internal step.
+/// The kind of an event. Each statement and each internal step has one event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EventKind {
-    /// A statement enters the thread's window to be performed later (table-driven models). For a
-    /// store, the location and value where they are known already.
+    /// A statement enters the thread's window and is performed later (table-driven models). For a
+    /// store, the location and the value are given if they are already known.
     Fetch {
-        /// Whether it may write memory when performed.
+        /// Whether the access may write memory when it is performed.
         stores: bool,
-        /// Location, if known.
+        /// The location, if known.
         loc: Option<Loc>,
-        /// Value, if known.
+        /// The value, if known.
         value: Option<Value>,
     },
-    /// A load gets its value.
+    /// A load reads its value.
     Load {
-        /// From where.
+        /// The location read.
         loc: Loc,
-        /// What.
+        /// The value read.
         value: Value,
-        /// Memory or the thread's own pending store.
+        /// The source of the value.
         source: Source,
     },
-    /// A store is issued and waits.
+    /// A store is issued and becomes pending.
     Store {
-        /// To where.
+        /// The location to write.
         loc: Loc,
-        /// What.
+        /// The value to write.
         value: Value,
     },
-    /// A store becomes visible at the moment it is executed.
+    /// A store is issued and becomes visible at once.
     Write {
-        /// To where.
+        /// The location written.
         loc: Loc,
-        /// What.
+        /// The value written.
         value: Value,
     },
-    /// A pending store becomes visible to all.
+    /// A pending store becomes visible to all threads.
     Commit {
-        /// To where.
+        /// The location written.
         loc: Loc,
-        /// What.
+        /// The value written.
         value: Value,
     },
-    /// A pending store becomes visible to all, and may do so again: only in an abstraction, which
-    /// does not know how often it is pending.
-    Stay {
-        /// To where.
+    /// A pending store becomes visible to all threads and stays pending. Only abstract models have
+    /// this event: they do not count how often an element of a set is pending.
+    CommitAndKeep {
+        /// The location written.
         loc: Loc,
-        /// What.
+        /// The value written.
         value: Value,
     },
-    /// An update reads and writes.
+    /// An update reads and, unless a compare-and-swap fails, writes.
     Update {
-        /// Where.
+        /// The location.
         loc: Loc,
-        /// The value found.
+        /// The value read.
         old: Value,
-        /// The value left, or none when a compare-and-swap fails.
+        /// The value written, or `None` if a compare-and-swap fails.
         new: Option<Value>,
     },
     /// A fence is passed.
     Fence(FenceKinds),
-    /// The wait for the pending stores to one location is over.
+    /// A drain of one location is passed: no store to the location is pending.
     Drain(Loc),
-    /// A register is set by an assignment or a choice.
+    /// An assignment or a choice sets a register.
     Set {
-        /// Which.
+        /// The register.
         reg: Reg,
-        /// To what.
+        /// Its new value.
         value: Value,
     },
-    /// A branch is taken, or an assumption or assertion evaluated.
+    /// A branch, an assumption or an assertion evaluates its condition.
     Test(bool),
-    /// A record is allocated.
+    /// A record is allocated. The value is the reference.
     New(Value),
-    /// A record is freed.
+    /// A record is freed. The value is the reference.
     Free(Value),
-    /// A critical section is left.
+    /// The thread leaves a critical section.
     Leave,
     /// An atomic block begins.
     AtomicBegin,
-    /// It ends.
+    /// An atomic block ends.
     AtomicEnd,
-    /// Nothing happens.
+    /// A statement without an effect.
     Skip,
-    /// An assignment, assertion or fence enters the thread's window, to have its effect later.
+    /// An assignment, an assertion or a fence enters the thread's window and takes effect later.
     Defer,
 }
 
 /// One event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
-    /// Who.
+    /// The thread that takes the step.
     pub thread: ThreadId,
-    /// Which source statement. A commit of a store-buffer model does not know; the replay fills it in.
+    /// The source statement. A store-buffer model does not know the label of a commit; the replay
+    /// adds it.
     pub label: Option<Label>,
-    /// Where in the thread's code, for the same statement.
+    /// The program counter of that statement.
     pub pc: Option<Pc>,
-    /// For an access performed from a window: how many accesses fetched before it are still pending.
-    pub ahead: Option<u32>,
-    /// What.
+    /// For an access performed from a window: the number of earlier accesses that are still
+    /// pending.
+    pub earlier_pending: Option<u32>,
+    /// What happens.
     pub kind: EventKind,
 }
 
-/// Takes the events of a step.
-pub trait Record {
-    /// Whether the events are used. The search passes `()`, and then no event is built.
-    fn wanted(&self) -> bool {
+/// A receiver for the events of a step.
+pub trait EventRecorder {
+    /// Returns whether events are used. Searches pass `()`, and then no event is built.
+    fn is_enabled(&self) -> bool {
         true
     }
 
-    /// Takes one event.
-    fn take(&mut self, event: Event);
+    /// Records one event.
+    fn record(&mut self, event: Event);
 }
 
-impl dyn Record + '_ {
-    /// Builds and takes an event if events are wanted.
+impl dyn EventRecorder + '_ {
+    /// Builds and records an event if the recorder is enabled.
     #[inline]
-    pub fn event(&mut self, event: impl FnOnce() -> Event) {
-        if self.wanted() {
-            self.take(event());
+    pub fn record_with(&mut self, event: impl FnOnce() -> Event) {
+        if self.is_enabled() {
+            self.record(event());
         }
     }
 }
 
-impl Record for () {
-    fn wanted(&self) -> bool {
+impl EventRecorder for () {
+    fn is_enabled(&self) -> bool {
         false
     }
 
-    fn take(&mut self, _: Event) {}
+    fn record(&mut self, _: Event) {}
 }
 
-impl Record for Vec<Event> {
-    fn take(&mut self, event: Event) {
+impl EventRecorder for Vec<Event> {
+    fn record(&mut self, event: Event) {
         self.push(event);
     }
 }

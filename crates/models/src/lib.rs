@@ -1,27 +1,32 @@
-//! Memory models, and the machine that runs a program under one.
+//! Memory models, and the machine that executes a program under a memory model.
 //!
-//! - [`machine`]: the only code that executes operations; its steps; the machine as a system to search.
-//! - [`model`]: what a memory model is to the machine.
-//! - [`buffered`]: what store-buffer models share; [`sc`], [`tso`], [`pso`] are its disciplines.
-//! - [`coherence`]: abstract store buffers of any length, for TSO and PSO.
+//! - [`machine`]: the only code that executes operations. It also implements the transition system
+//!   for searches.
+//! - [`model`]: the interface between a memory model and the machine.
+//! - [`buffered`]: the common part of the store-buffer models. [`sc`], [`tso`] and [`pso`] are its
+//!   disciplines.
+//! - [`coherence`]: abstract store buffers of unbounded length (partial coherence), for TSO and
+//!   PSO.
 //! - [`symbolic`]: sets of store-buffer contents as regular languages, for TSO and PSO.
-//! - [`table`]: table-driven models with a window of unperformed accesses: RMO, IBM 370, your own.
-//! - [`catalog`]: the models by name.
-//! - [`shape`], [`state`], [`bits`]: what is known of a program, a state, and its packed form.
-//! - [`specification`]: what operations may return when each runs alone.
-//! - [`event`], [`replay`]: what happens in a step, and a whole run told step by step.
+//! - [`table`]: table-driven models with an out-of-order window: RMO, IBM 370, user-defined models.
+//! - [`catalog`]: the models by name, and model files.
+//! - [`shape`], [`future_accesses`]: static facts about a program.
+//! - [`state`], [`bits`], [`address`]: a state, its packed form, and address evaluation.
+//! - [`specification`]: the sequential specification that linearizability is checked against.
+//! - [`event`], [`replay`]: the events of a step, and a replayed run with annotated events.
 //! - [`mutation`]: deliberate errors for the tests.
 
-// A new operation, event or property must be decided on everywhere: no catch-all arms on our own enums.
+// Every place that depends on a variant of our own enums lists all variants: a new operation, event
+// or property must be handled there.
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod address;
-pub mod ahead;
 pub mod bits;
 pub mod buffered;
 pub mod catalog;
 pub mod coherence;
 pub mod event;
+pub mod future_accesses;
 pub mod machine;
 pub mod model;
 pub mod mutation;
@@ -37,5 +42,5 @@ pub mod tso;
 
 pub use catalog::{ModelFileError, ModelSpec, Visitor};
 pub use event::{Event, EventKind, Source};
-pub use machine::{Action, Attempt, Machine, Reductions, Step, Taken};
-pub use model::{Covering, Fidelity, MemoryModel, Stumble};
+pub use machine::{Action, Attempt, Machine, Reductions, Step, StepResult};
+pub use model::{Covering, Fidelity, MemoryModel, StepFailure};

@@ -1,16 +1,17 @@
-//! The machine: a program running under a memory model. The only code that executes operations.
+//! The machine: a program under a memory model. The only code that executes operations.
 //!
-//! A [`Step`] is either one statement of a thread, with the local statements that follow it (they
-//! touch nothing that others see, so running them at once loses no behaviour), or an internal step of the
-//! memory model. [`Machine::steps`] lists the steps of a state in a fixed order; [`Machine::take`] takes
-//! one. Everything else (search, replay, traces) is built from these.
+//! A [`Step`] is either one statement of a thread with the local statements that follow it, or an
+//! internal step of the memory model. Local statements have no effect that other threads see, so
+//! executing them together loses no behaviour. [`Machine::attempt_steps`] lists the steps of a
+//! state in a fixed order; [`Machine::take_step`] takes one step. Search, replay and traces are
+//! built on these functions.
 //!
-//! - [`ordered`]: which states stand for others, under an abstract model.
-//! - `packed`: a state as a byte string.
-//! - [`choice`]: which way `choose` goes inside a step.
-//! - `direct`: code that runs directly on memory.
-//! - `run`: executing statements.
-//! - [`system`]: the machine as a transition system to search.
+//! - [`ordered`]: the covering order on states, under an abstract model.
+//! - `packed`: packed states.
+//! - [`choice`]: the choices inside one step.
+//! - `direct`: execution directly on memory, without a memory model.
+//! - `run`: execution of statements.
+//! - [`system`]: the transition system for searches, with partial-order reduction.
 
 pub mod choice;
 mod direct;
@@ -20,92 +21,94 @@ mod run;
 pub mod system;
 
 use crate::address::locate;
-use crate::event::Record;
-use crate::model::{MemoryModel, Stumble};
+use crate::event::EventRecorder;
+use crate::model::{MemoryModel, StepFailure};
 use crate::mutation::Mutated;
 use crate::shape::Shape;
-use crate::specification::{self, Allowed};
+use crate::specification::{self, AllowedResults};
 use crate::state::State;
 use choice::Choices;
 use fencepost_ir::{Condition, Fault, Loc, Operations, Pc, Problem, Property, ThreadId, Violation};
 use std::sync::OnceLock;
 
-/// Which sound reductions are in use. All of them keep verdicts and outcomes.
+/// The active reductions. All of them preserve verdicts and outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reductions {
-    /// Local statements run together with the statement before them.
+    /// Execute local statements together with the statement before them.
     pub fuse: bool,
-    /// Registers that are never read again are cleared.
+    /// Clear registers that are never read again.
     pub clear_dead: bool,
-    /// A step that commutes with all others goes first, alone.
+    /// If a step commutes with all others, explore only this step.
     pub partial_order: bool,
 }
 
 impl Reductions {
-    /// All of them.
+    /// All reductions.
     pub const ALL: Reductions = Reductions { fuse: true, clear_dead: true, partial_order: true };
-    /// None.
+    /// No reductions.
     pub const NONE: Reductions =
         Reductions { fuse: false, clear_dead: false, partial_order: false };
 }
 
-/// What a thread or the memory model does next.
+/// The action of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// The thread executes its next statement; `choose` takes these alternatives, in order.
+    /// The thread executes its next statement. The numbers are the alternatives that `choose`
+    /// takes, in order.
     Run(Vec<u32>),
-    /// The model takes this internal step for the thread.
+    /// The memory model takes this internal step for the thread.
     Internal(u32),
 }
 
 /// One step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Whose.
+    /// The thread.
     pub thread: ThreadId,
-    /// Which.
+    /// The action of the thread, or of the memory model on its behalf.
     pub action: Action,
 }
 
-/// What came of taking a step.
+/// The result of taking a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Taken {
-    /// It was taken.
-    Yes,
-    /// It is not enabled.
+pub enum StepResult {
+    /// The step was taken.
+    Taken,
+    /// The step is not enabled.
     Blocked,
-    /// It exists but the bound on pending accesses forbids it.
-    Bounded,
+    /// The step is enabled, but the bound on pending accesses forbids it.
+    BoundReached,
 }
 
-/// A step that was tried in a state.
+/// A step that was attempted in a state.
 #[derive(Clone, Debug)]
 pub struct Attempt<P> {
     /// The step.
     pub step: Step,
-    /// What came of it.
-    pub taken: Result<Taken, Stumble>,
-    /// The state after it, if it was taken.
+    /// The result of the attempt.
+    pub taken: Result<StepResult, StepFailure>,
+    /// The state after the step. Valid only if the step was taken.
     pub after: State<P>,
 }
 
-/// A program under a model.
+/// A program under a memory model.
 #[derive(Debug)]
 pub struct Machine<'p, M: MemoryModel> {
-    /// What is known of the program.
+    /// The static facts about the program.
     pub shape: Shape<'p>,
-    /// The model.
+    /// The memory model.
     pub model: M,
-    /// Which reductions are on.
+    /// The active reductions.
     pub reductions: Reductions,
-    /// For tests of the tests: an error in the partial-order reduction.
+    /// A mutation of the partial-order reduction, for the tests.
     pub mutated: Mutated,
-    /// By position among the properties: what operations may return, computed when first asked for.
-    allowed: Vec<(usize, OnceLock<Allowed>)>,
+    /// For each `Operations` property: its index among the properties, and its allowed results,
+    /// computed on first use.
+    allowed_results: Vec<(usize, OnceLock<AllowedResults>)>,
 }
 
 impl<'p, M: MemoryModel> Machine<'p, M> {
-    /// A machine for a problem.
+    /// Builds the machine for a problem.
     pub fn new(problem: &'p Problem, model: M, reductions: Reductions) -> Self {
         let of_operations = |(_, property): &(usize, &Property)| match property {
             Property::Operations(_) => true,
@@ -117,69 +120,77 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             | Property::DeadlockFree => false,
         };
         let properties = problem.properties.iter().enumerate().filter(of_operations);
-        let allowed = properties.map(|(at, _)| (at, OnceLock::new())).collect();
+        let allowed_results = properties.map(|(at, _)| (at, OnceLock::new())).collect();
         let mutated = Mutated::NONE;
-        Machine { shape: Shape::new(problem), model, reductions, mutated, allowed }
+        Machine { shape: Shape::new(problem), model, reductions, mutated, allowed_results }
     }
 
-    /// The state before anything ran; see [`Machine::start`] for one to begin from.
+    /// Returns the state before `init` runs. See [`Machine::start`] for a state to start from.
     pub fn blank(&self) -> State<M::Pending> {
-        State::start(&self.shape, self.model.nothing(&self.shape))
+        State::initial(&self.shape, self.model.empty_pending(&self.shape))
     }
 
-    /// Runs `init` and the first local statements of every thread. False when `init` is blocked. A
-    /// stumble comes with the thread that stumbled, none for `init`.
+    /// Runs `init` and the first local statements of every thread. Returns false if `init` is
+    /// blocked. A failure comes with the thread that fails; `None` is `init`.
     pub fn start(
         &self,
         state: &mut State<M::Pending>,
         choices: &mut Choices,
-        record: &mut dyn Record,
-    ) -> Result<bool, (Option<ThreadId>, Stumble)> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<bool, (Option<ThreadId>, StepFailure)> {
         *state = self.blank();
         choices.rewind();
-        if !self.run_init(state, choices, record).map_err(|stumble| (None, stumble))? {
+        if !self.run_init(state, choices, recorder).map_err(|failure| (None, failure))? {
             return Ok(false);
         }
         for t in self.shape.program().thread_ids() {
-            self.settle(state, t, record).map_err(|stumble| (Some(t), stumble))?;
+            self.finish_step(state, t, recorder).map_err(|failure| (Some(t), failure))?;
         }
         Ok(true)
     }
 
-    /// Takes one step. When it is not taken, or stumbles, the state is not to be used any more.
-    pub fn take(
+    /// Takes one step. If the step is not taken or fails, the contents of `state` are unspecified.
+    pub fn take_step(
         &self,
         state: &mut State<M::Pending>,
         step: &Step,
-        record: &mut dyn Record,
-    ) -> Result<Taken, Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<StepResult, StepFailure> {
         match &step.action {
             Action::Run(script) => {
                 let mut choices = Choices::scripted(script);
-                self.run(state, step.thread, &mut choices, record)
+                self.run(state, step.thread, &mut choices, recorder)
             }
             Action::Internal(which) => {
                 let mut enabled = Vec::new();
-                self.model.internal(&self.shape, state, step.thread, &mut enabled);
+                self.model.internal_steps(&self.shape, state, step.thread, &mut enabled);
                 if !enabled.contains(which) {
-                    return Ok(Taken::Blocked);
+                    return Ok(StepResult::Blocked);
                 }
-                self.perform(state, step.thread, *which, record)?;
-                Ok(Taken::Yes)
+                self.perform_internal_step(state, step.thread, *which, recorder)?;
+                Ok(StepResult::Taken)
             }
         }
     }
 
-    /// Every step of a state, tried. Slow; for traces and tests. The order is that of the search.
-    pub fn steps(&self, state: &State<M::Pending>) -> Vec<Attempt<M::Pending>> {
+    /// Attempts every step of a state, in the order of the search. Slow; for traces and tests.
+    pub fn attempt_steps(&self, state: &State<M::Pending>) -> Vec<Attempt<M::Pending>> {
         let threads = self.shape.program().thread_ids();
         threads
-            .flat_map(|t| self.runs(state, t).into_iter().chain(self.internals(state, t)))
+            .flat_map(|t| {
+                self.attempt_next_statement(state, t)
+                    .into_iter()
+                    .chain(self.attempt_internal_steps(state, t))
+            })
             .collect()
     }
 
-    /// The next statement of a thread, tried with every choice it has.
-    pub fn runs(&self, state: &State<M::Pending>, thread: ThreadId) -> Vec<Attempt<M::Pending>> {
+    /// Attempts the next statement of a thread, once for each combination of its choices.
+    pub fn attempt_next_statement(
+        &self,
+        state: &State<M::Pending>,
+        thread: ThreadId,
+    ) -> Vec<Attempt<M::Pending>> {
         let mut all = Vec::new();
         let mut choices = Choices::default();
         loop {
@@ -194,67 +205,77 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         }
     }
 
-    /// The internal steps of the model on behalf of a thread, tried.
-    pub fn internals(
+    /// Attempts the internal steps of the memory model for a thread.
+    pub fn attempt_internal_steps(
         &self,
         state: &State<M::Pending>,
         thread: ThreadId,
     ) -> Vec<Attempt<M::Pending>> {
         let mut internal = Vec::new();
-        self.model.internal(&self.shape, state, thread, &mut internal);
+        self.model.internal_steps(&self.shape, state, thread, &mut internal);
         let tried = |which| {
             let mut after = state.clone();
-            let taken = self.perform(&mut after, thread, which, &mut ()).map(|()| Taken::Yes);
+            let taken = self
+                .perform_internal_step(&mut after, thread, which, &mut ())
+                .map(|()| StepResult::Taken);
             Attempt { step: Step { thread, action: Action::Internal(which) }, taken, after }
         };
         internal.into_iter().map(tried).collect()
     }
 
-    /// The location that a thread's next statement accesses; none when it accesses none, or faults.
-    pub fn accesses(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Loc> {
+    /// Returns the location that a thread's next statement accesses. `None` if it accesses none, or
+    /// if the address faults.
+    pub fn next_access(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Loc> {
         let address = self.shape.stmt(t, state.pcs[t.index()]).op.address()?;
         locate(&self.shape, address, &|reg| state.register(&self.shape, t, *reg)).ok()
     }
 
-    fn perform(
+    fn perform_internal_step(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         which: u32,
-        record: &mut dyn Record,
-    ) -> Result<(), Stumble> {
-        self.model.perform(&self.shape, state, t, which, record)?;
-        self.settle(state, t, record)
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<(), StepFailure> {
+        self.model.perform_internal_step(&self.shape, state, t, which, recorder)?;
+        self.finish_step(state, t, recorder)
     }
 
-    /// Whether the thread's program counter is inside a critical section.
+    /// Returns whether the thread is inside a critical section.
     #[inline]
     pub fn is_critical(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
         self.shape.stmt(t, state.pcs[t.index()]).critical
     }
 
-    /// Whether all threads have halted and nothing is pending.
+    /// Returns whether all threads have halted and nothing is pending.
     pub fn is_final(&self, state: &State<M::Pending>) -> bool {
         self.shape.program().thread_ids().all(|t| {
-            self.has_halted(t, state.pcs[t.index()]) && self.model.is_idle(&state.pending, t)
+            self.has_halted(t, state.pcs[t.index()])
+                && self.model.has_no_pending_access(&state.pending, t)
         })
     }
 
-    /// Whether a thread at this program counter has nothing more to execute.
+    /// Returns whether a thread at this program counter has halted.
     pub fn has_halted(&self, t: ThreadId, pc: Pc) -> bool {
         matches!(self.shape.stmt(t, pc).op, fencepost_ir::Op::Halt)
     }
 
-    /// What is wrong with a state, final or not.
-    pub fn wrong(&self, state: &State<M::Pending>) -> Option<Violation> {
+    /// Returns the safety property (mutual exclusion or an invariant) that a state violates, if
+    /// any.
+    pub fn state_violation(&self, state: &State<M::Pending>) -> Option<Violation> {
         let threads = self.shape.program().thread_ids();
-        threads.map(|t| self.wrong_after(state, t)).find(Option::is_some)?
+        threads.map(|t| self.state_violation_after(state, t)).find(Option::is_some)?
     }
 
-    /// What is wrong with a state that a step of `t` has led to from a state that was right.
+    /// Returns the property that a state violates, if a step of `t` has just led there from a state
+    /// without a violation.
     #[inline]
-    pub fn wrong_after(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Violation> {
-        if self.shape.watches_critical && self.is_critical(state, t) {
+    pub fn state_violation_after(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+    ) -> Option<Violation> {
+        if self.shape.checks_mutual_exclusion && self.is_critical(state, t) {
             let mut others = self.shape.program().thread_ids();
             if let Some(other) = others.find(|other| *other != t && self.is_critical(state, *other))
             {
@@ -271,15 +292,16 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         None
     }
 
-    /// What is wrong with a state that has no step.
-    pub fn wrong_at_rest(&self, state: &State<M::Pending>) -> Option<Violation> {
+    /// Returns the property that a state without steps violates, if any: a deadlock, or a condition
+    /// on final states.
+    pub fn terminal_violation(&self, state: &State<M::Pending>) -> Option<Violation> {
         let properties = self.shape.problem.properties.iter().enumerate();
         if !self.is_final(state) {
-            let asked = self.shape.problem.properties.contains(&Property::DeadlockFree);
-            return asked.then_some(Violation::Deadlock);
+            let is_property = self.shape.problem.properties.contains(&Property::DeadlockFree);
+            return is_property.then_some(Violation::Deadlock);
         }
         for (at, property) in properties {
-            let broken = match property {
+            let violation = match property {
                 Property::FinalForall(condition) => {
                     (self.test(state, condition) != Ok(true)).then_some(Violation::Final(at))
                 }
@@ -294,22 +316,24 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
                 | Property::Invariant(_)
                 | Property::DeadlockFree => None,
             };
-            if broken.is_some() {
-                return broken;
+            if violation.is_some() {
+                return violation;
             }
         }
         None
     }
 
-    /// Whether the results in a final state are what the property at this position allows.
+    /// Returns whether the property at index `at` allows the results in a final state.
     fn is_allowed(&self, state: &State<M::Pending>, at: usize, operations: &Operations) -> bool {
-        let allowed = self.allowed.iter().find(|(position, _)| *position == at);
-        let (_, allowed) = allowed.expect("there for every such property");
-        let allowed = allowed.get_or_init(|| specification::allowed(&self.shape, operations));
-        allowed.explains(operations, &|t, reg| state.register(&self.shape, t, reg))
+        let allowed_results = self.allowed_results.iter().find(|(position, _)| *position == at);
+        let (_, allowed_results) =
+            allowed_results.expect("every `Operations` property has an entry");
+        let allowed_results =
+            allowed_results.get_or_init(|| specification::allowed_results(&self.shape, operations));
+        allowed_results.explains(operations, &|t, reg| state.register(&self.shape, t, reg))
     }
 
-    /// Whether a condition holds of a state. One that faults does not.
+    /// Returns whether a condition holds in a state. A condition that faults does not hold.
     pub fn holds(&self, state: &State<M::Pending>, condition: &Condition) -> bool {
         self.test(state, condition) == Ok(true)
     }
@@ -318,7 +342,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         Ok(condition.expr.eval(&|what| self.observe(state, *what))? != 0)
     }
 
-    /// The value of an observable.
+    /// Returns the value of an observable.
     pub fn observe(
         &self,
         state: &State<M::Pending>,

@@ -1,38 +1,38 @@
-//! What a memory model is to the machine.
+//! The interface between a memory model and the machine.
 //!
-//! The machine knows program counters and control flow; a model knows what happens between a thread
-//! and memory. A model sees one operation at a time, with the thread that executes it; it never sees
-//! where control goes, and never a property.
+//! The machine handles program counters and control flow. A model handles what happens between a
+//! thread and memory. A model gets one operation at a time, with the thread that executes it. It
+//! never sees control flow or properties.
 
 use crate::bits::{Reader, Writer};
-use crate::event::Record;
+use crate::event::EventRecorder;
 use crate::shape::Shape;
 use crate::state::State;
 use fencepost_ir::{Access, Fault, Label, Loc, Op, Pc, Reg, ThreadId, Violation};
 use std::fmt::Debug;
 
-/// What came of an attempt to execute an operation.
+/// The result of issuing an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Issue {
-    /// It happened; the thread goes on.
+pub enum IssueResult {
+    /// The operation is issued; the thread continues.
     Done,
-    /// It cannot happen in this state.
+    /// The operation is not enabled in this state.
     Blocked,
-    /// It could happen, but the bound on what may be pending forbids it.
-    Bounded,
+    /// The operation is enabled, but the bound on pending accesses forbids it.
+    BoundReached,
 }
 
-/// A step that goes wrong.
+/// A fault or a failed assertion in a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stumble {
-    /// What went wrong: a fault, or (none) an assertion that fails.
+pub struct StepFailure {
+    /// The fault, or `None` for a failed assertion.
     pub fault: Option<Fault>,
-    /// Where, if the model knows.
+    /// The statement that fails, if the model knows it.
     pub label: Option<Label>,
 }
 
-impl Stumble {
-    /// What it violates; the thread is none for `init`.
+impl StepFailure {
+    /// Returns the violation. `thread` is `None` for `init`.
     pub fn violation(self, thread: Option<ThreadId>) -> Violation {
         match self.fault {
             Some(fault) => Violation::Fault(fault, thread, self.label),
@@ -41,75 +41,82 @@ impl Stumble {
     }
 }
 
-/// Which way a model errs, if it does.
+/// The direction in which a model approximates the model that it represents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fidelity {
-    /// It has exactly the behaviours it stands for.
+    /// Exactly the same behaviours.
     Exact,
-    /// It has all of them and perhaps more: what it finds may be spurious.
+    /// An over-approximation: all behaviours and possibly more. A violation may be spurious.
     Over,
-    /// It has some of them: what it does not find may exist.
+    /// An under-approximation: only some behaviours. A violation may be missed.
     Under,
 }
 
 /// A memory model.
 pub trait MemoryModel: Sync {
-    /// What is pending in a state, for all threads.
+    /// The pending accesses of all threads in a state.
     type Pending: Clone + PartialEq + Debug;
 
-    /// Which way it errs.
+    /// The direction of approximation.
     const FIDELITY: Fidelity;
 
-    /// The bound on what may be pending, where it decides how far a step goes: a window is filled in
-    /// the same step, as far as there is room.
+    /// Returns the bound on pending accesses if the bound determines how far a step goes. This is
+    /// so for windows: one step fetches statements until the window is full.
     fn bound(&self) -> Option<u32> {
         None
     }
 
-    /// Nothing pending.
-    fn nothing(&self, shape: &Shape<'_>) -> Self::Pending;
+    /// Returns the pending accesses of an initial state: none.
+    fn empty_pending(&self, shape: &Shape<'_>) -> Self::Pending;
 
-    /// Whether the thread can use the values of these registers now.
-    fn known(&self, _: &State<Self::Pending>, _: ThreadId, _: &[Reg]) -> bool {
+    /// Returns whether the thread knows the values of these registers now.
+    fn are_registers_known(&self, _: &State<Self::Pending>, _: ThreadId, _: &[Reg]) -> bool {
         true
     }
 
-    /// Forgets the value of a register that is never read again.
-    fn forget(&self, shape: &Shape<'_>, state: &mut State<Self::Pending>, t: ThreadId, reg: Reg) {
+    /// Clears a register that is never read again.
+    fn clear_register(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Self::Pending>,
+        t: ThreadId,
+        reg: Reg,
+    ) {
         state.registers[shape.register(t, reg)] = 0;
     }
 
-    /// Makes a register hold the value the machine just computed for it.
-    fn define(&self, _: &Shape<'_>, _: &mut State<Self::Pending>, _: ThreadId, _: Reg) {}
+    /// Records that the machine just computed the value of a register.
+    fn define_register(&self, _: &Shape<'_>, _: &mut State<Self::Pending>, _: ThreadId, _: Reg) {}
 
-    /// Whether executing this operation is invisible to everyone else and always possible, so that
-    /// it may as well happen at once (a fetch into a window).
-    fn fetches(&self, _: &Op) -> bool {
+    /// Returns whether issuing this operation is invisible to other threads and always enabled, so
+    /// that the machine issues it together with the previous step (a fetch into a window).
+    fn is_fetched_eagerly(&self, _: &Op) -> bool {
         false
     }
 
-    /// In how many ways the operation at `pc` can go: more than one only where an abstraction does not
-    /// know the value that a load reads.
+    /// Returns the number of alternatives of the operation at `pc`. The number is more than one
+    /// only if an abstraction does not know the value that a load reads.
     #[inline]
-    fn ways(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: Pc) -> u32 {
+    fn alternatives(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: Pc) -> u32 {
         1
     }
 
-    /// Executes the memory operation at `pc`, or (for a model that defers) an assignment or assertion
-    /// whose registers are not known yet; in this of its [ways](Self::ways).
+    /// Issues the memory operation at `pc`, with the given [alternative](Self::alternatives). A
+    /// model that defers statements also gets assignments and assertions whose registers are not
+    /// known yet.
     fn issue(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Self::Pending>,
         t: ThreadId,
         pc: Pc,
-        way: u32,
-        record: &mut dyn Record,
-    ) -> Result<Issue, Stumble>;
+        alternative: u32,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<IssueResult, StepFailure>;
 
-    /// The internal steps of a thread that are possible now, as numbers that [`Self::perform`]
-    /// understands, in a fixed order.
-    fn internal(
+    /// Appends the enabled internal steps of a thread to `out`, in a fixed order. The numbers are
+    /// arguments of [`Self::perform_internal_step`].
+    fn internal_steps(
         &self,
         shape: &Shape<'_>,
         state: &State<Self::Pending>,
@@ -118,27 +125,27 @@ pub trait MemoryModel: Sync {
     );
 
     /// Takes an internal step.
-    fn perform(
+    fn perform_internal_step(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Self::Pending>,
         t: ThreadId,
         step: u32,
-        record: &mut dyn Record,
-    ) -> Result<(), Stumble>;
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<(), StepFailure>;
 
-    /// Whether nothing is pending for the thread.
-    fn is_idle(&self, pending: &Self::Pending, t: ThreadId) -> bool;
+    /// Returns whether nothing is pending for the thread.
+    fn has_no_pending_access(&self, pending: &Self::Pending, t: ThreadId) -> bool;
 
-    /// The same, asked by a step that waits for it. A model whose states stand for several leaves out
-    /// those that wait.
+    /// Returns whether nothing is pending for the thread, on behalf of a step that waits for this.
+    /// A model whose states represent sets of concrete states removes the states that must wait.
     fn is_drained(&self, pending: &mut Self::Pending, t: ThreadId) -> bool {
-        self.is_idle(pending, t)
+        self.has_no_pending_access(pending, t)
     }
 
-    /// Whether the thread has no pending access that may be to this record cell (counted over all
-    /// pools), asked in the same way.
-    fn lets_go(
+    /// Returns whether the thread has no pending access that may be to this record cell (numbered
+    /// over all pools). Restricts `pending` in the same way as [`Self::is_drained`].
+    fn has_no_pending_access_to(
         &self,
         shape: &Shape<'_>,
         pending: &mut Self::Pending,
@@ -146,14 +153,15 @@ pub trait MemoryModel: Sync {
         cell: usize,
     ) -> bool;
 
-    /// Whether the thread may allocate or free records now: not before its earlier loads, in a model
-    /// that keeps loads in order with later stores, and so on.
+    /// Returns whether the thread may allocate or free records now. The answer is no if the model
+    /// keeps a pending access in order with such an effect, for example a load with later stores.
     fn may_allocate(&self, _: &Shape<'_>, _: &Self::Pending, _: ThreadId) -> bool {
         true
     }
 
-    /// Whether something that is pending for the thread may load the location, and whether something may store to it.
-    fn pending_at(
+    /// Returns whether a pending access of the thread may load the location, and whether one may
+    /// store to it.
+    fn pending_accesses_to(
         &self,
         shape: &Shape<'_>,
         pending: &Self::Pending,
@@ -161,9 +169,9 @@ pub trait MemoryModel: Sync {
         loc: Loc,
     ) -> Access;
 
-    /// Whether another thread may still store to the location, or free it.
+    /// Returns whether another thread may still store to the location or free it.
     #[inline]
-    fn others_store(
+    fn others_may_store(
         &self,
         shape: &Shape<'_>,
         state: &State<Self::Pending>,
@@ -172,14 +180,15 @@ pub trait MemoryModel: Sync {
     ) -> bool {
         shape.is_freeable(loc)
             || shape.others(t, shape.writers[loc.index()]).any(|other| {
-                shape.thread(other).ahead.stores(state.pcs[other.index()], loc)
-                    || self.pending_at(shape, &state.pending, other, loc).stores
+                shape.thread(other).future_accesses.stores(state.pcs[other.index()], loc)
+                    || self.pending_accesses_to(shape, &state.pending, other, loc).stores
             })
     }
 
-    /// Whether another thread may still access the location, or a property looks at it before the end.
+    /// Returns whether another thread may still access the location, or a property observes it
+    /// before the end.
     #[inline]
-    fn others_access(
+    fn others_may_access(
         &self,
         shape: &Shape<'_>,
         state: &State<Self::Pending>,
@@ -187,23 +196,24 @@ pub trait MemoryModel: Sync {
         loc: Loc,
     ) -> bool {
         let who = shape.readers[loc.index()] | shape.writers[loc.index()];
-        !shape.is_quiet(loc)
+        !shape.is_unobserved(loc)
             || shape.others(t, who).any(|other| {
-                let (ahead, pc) = (&shape.thread(other).ahead, state.pcs[other.index()]);
-                let pending = || self.pending_at(shape, &state.pending, other, loc);
-                ahead.stores(pc, loc)
-                    || ahead.loads(pc, loc)
+                let (future_accesses, pc) =
+                    (&shape.thread(other).future_accesses, state.pcs[other.index()]);
+                let pending = || self.pending_accesses_to(shape, &state.pending, other, loc);
+                future_accesses.stores(pc, loc)
+                    || future_accesses.loads(pc, loc)
                     || pending() != Access { loads: false, stores: false }
             })
     }
 
-    /// Whether issuing the operation now commutes with everything that other threads can do before
-    /// it and with the internal steps of this thread. `false` is always right.
+    /// Returns whether issuing the operation now commutes with everything that other threads can do
+    /// before it and with the internal steps of this thread. `false` is always sound.
     fn issue_commutes(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: Pc) -> bool {
         false
     }
 
-    /// The same for an internal step.
+    /// Returns whether an internal step commutes, in the sense of [`Self::issue_commutes`].
     fn internal_commutes(
         &self,
         _: &Shape<'_>,
@@ -214,13 +224,13 @@ pub trait MemoryModel: Sync {
         false
     }
 
-    /// Makes what is pending for one thread in `to` the same as in `from`.
+    /// Copies the pending accesses of one thread from `from` to `to`.
     fn copy_thread(&self, from: &Self::Pending, to: &mut Self::Pending, t: ThreadId);
 
-    /// Packs what is pending for one thread.
+    /// Packs the pending accesses of one thread.
     fn encode(&self, shape: &Shape<'_>, pending: &Self::Pending, t: ThreadId, writer: &mut Writer);
 
-    /// Unpacks it.
+    /// Unpacks the pending accesses of one thread.
     fn decode(
         &self,
         shape: &Shape<'_>,
@@ -230,10 +240,10 @@ pub trait MemoryModel: Sync {
     );
 }
 
-/// An abstract model, whose pending accesses may stand for others.
+/// An abstract model: its pending accesses can cover each other.
 pub trait Covering: MemoryModel {
-    /// Packs what must be the same for one thread when states are compared: what a thread sees of its own
-    /// accesses.
+    /// Packs the part of one thread's pending accesses that is equal in all comparable states: what
+    /// the thread sees of its own accesses.
     fn encode_key(
         &self,
         shape: &Shape<'_>,
@@ -242,10 +252,11 @@ pub trait Covering: MemoryModel {
         writer: &mut Writer,
     );
 
-    /// Whether `big` stands for all that `small` stands for. Their keys are the same.
+    /// Returns whether `big` covers `small`: represents all concrete states that `small`
+    /// represents. Their keys are equal.
     fn covers(&self, big: &Self::Pending, small: &Self::Pending) -> bool;
 
-    /// Makes `into` stand for all that `from` stands for, too, if the domain joins such states. Their
-    /// keys are the same.
+    /// Extends `into` so that it covers `from`, if the domain joins such states. Returns whether it
+    /// does. Their keys are equal.
     fn join(&self, into: &mut Self::Pending, from: &Self::Pending) -> bool;
 }

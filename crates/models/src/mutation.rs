@@ -1,9 +1,10 @@
-//! Deliberate errors in the semantics, to show that the tests would notice them.
+//! Mutations: deliberate errors in the semantics. They show that the tests detect such errors.
 //!
-//! A mutation is a value, so that tests need no build of their own. Without debug assertions, as in a release build,
-//! [`Mutated::is`] is the constant `false`, and nothing is left of them.
+//! A mutation is a value, so the tests need no separate build. Without debug assertions, as in a
+//! release build, [`Mutated::is`] is the constant `false`, and the compiler removes all mutations.
 
-/// One error: in a rule of a model, of the partial-order reduction, or of how clauses are made.
+/// One error: in a rule of a model, in the partial-order reduction, or in the construction of
+/// clauses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mutation {
     /// Loads ignore the thread's own pending stores.
@@ -14,57 +15,57 @@ pub enum Mutation {
     IgnoredFence,
     /// Updates do not wait for pending stores.
     UpdateWithoutDrain,
-    /// Table: an access whose address is not known yet blocks none behind it.
+    /// Table: an access with an unknown address blocks no later access.
     UnknownAddressIgnored,
-    /// Abstract: what is committed from a set is never pending again.
-    NoStay,
-    /// Abstract: what is committed from a set is always pending again.
-    NoLeave,
-    /// Abstract: the last value may leave before the others (`fd`), another one may be the last to
-    /// leave (`pd`).
-    LastLeaves,
+    /// Abstract: a store committed from a set never stays pending.
+    CommittedNeverStays,
+    /// Abstract: a store committed from a set always stays pending.
+    CommittedAlwaysStays,
+    /// Abstract: the last value may leave the set before the others (`fd`), or another value may be
+    /// the last to leave (`pd`).
+    LastLeavesEarly,
     /// Abstract: the first value in a set counts as the last.
     StaleLast,
-    /// Abstract: what is behind the head is committed before it.
+    /// Abstract: elements of the set are committed before the entries of the head.
     SetBeforeHead,
-    /// Abstract: stores enter the head although older ones are in the set.
+    /// Abstract: stores enter the head although older stores are in the set.
     HeadReopened,
-    /// Abstract: states that differ in what is pending are confused.
+    /// Abstract: every state covers every state with the same key.
     CoversTooMuch,
-    /// Symbolic: a cycle is taken to be possible again and again without trying it.
-    CyclesUntried,
-    /// Symbolic: a cycle may do anything to the buffer that it makes longer.
-    CyclesUnwatched,
-    /// Partial order: every access commutes with what other threads do.
+    /// Symbolic: a cycle counts as repeatable without validation by re-execution.
+    CyclesNotValidated,
+    /// Symbolic: a cycle may change the contents that it extends in any way.
+    CycleEffectsUnchecked,
+    /// Partial order: every access commutes with the steps of other threads.
     AccessesCommute,
-    /// Partial order: every commit commutes with what other threads do.
+    /// Partial order: every commit commutes with the steps of other threads.
     CommitsCommute,
-    /// Partial order: a step goes alone although it leads back to a state that is known.
-    PostponedForEver,
-    /// Partial order: entering and leaving a critical section go alone.
-    SectionsUnwatched,
-    /// Clauses: a full fence is thought to order nothing but loads after stores.
-    OnlyStoreLoad,
-    /// Clauses: drains are thought to block nothing.
+    /// Partial order: a step is explored alone although it leads back to a known state.
+    NoCycleProviso,
+    /// Partial order: entering or leaving a critical section counts as invisible.
+    CriticalSectionsInvisible,
+    /// Clauses: a full fence orders only loads after stores.
+    FullFenceOnlyStoreLoad,
+    /// Clauses: a drain blocks no run.
     DrainsIgnored,
-    /// Clauses: a full fence is thought to block every run that has an access before it.
-    FencesBlockAll,
+    /// Clauses: a full fence blocks every run with an access before the fence.
+    FullFenceBlocksAll,
 }
 
-/// The mutation in force, if any.
+/// The active mutation, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mutated(Option<Mutation>);
 
 impl Mutated {
-    /// None.
+    /// No mutation.
     pub const NONE: Mutated = Mutated(None);
 
-    /// With this mutation.
-    pub const fn by(mutation: Mutation) -> Self {
+    /// Activates a mutation.
+    pub const fn with(mutation: Mutation) -> Self {
         Mutated(Some(mutation))
     }
 
-    /// Whether this mutation is in force: never without debug assertions.
+    /// Returns whether this mutation is active. Always `false` without debug assertions.
     #[inline]
     pub fn is(self, mutation: Mutation) -> bool {
         cfg!(debug_assertions) && self.0 == Some(mutation)

@@ -1,42 +1,42 @@
-//! Partial store order: one queue for each thread and location.
+//! Partial store order: one FIFO queue for each thread and location.
 //!
 //! Source: \[KVY11\] 3.3; store-store fences as in \[Zac\]. Direction: exact, up to the bound.
-//! A store carries the *epoch* in which it was issued: a store-store fence begins a new one, and a
-//! store commits only when none of an earlier epoch is pending. A store-load fence marks all
-//! pending stores as *before a barrier*, and loads wait for those. Neither stops the thread.
-//! An update waits for the queue of its own location only (see the book, "What a program means").
+//! A store carries the *epoch* in which it was issued. A store-store fence starts a new epoch. A
+//! store commits only if no store of an earlier epoch is pending. A store-load fence marks all
+//! pending stores as *before a barrier*, and loads wait for the marked stores. Neither fence blocks
+//! the thread. An update waits only for the queue of its own location (see the book, "Semantics").
 
 use crate::bits::{Field, Reader, Writer};
-use crate::buffered::{Committed, Discipline, Place, Store};
+use crate::buffered::{Committed, Discipline, LoadTarget, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
 
-/// The discipline of PSO.
+/// The store-buffer discipline of PSO.
 #[derive(Clone, Copy, Debug)]
 pub struct Pso {
-    /// How many stores to one location a thread may have pending.
+    /// The maximal number of pending stores of a thread to one location.
     pub bound: u32,
-    /// Deliberate errors.
+    /// The active mutation.
     pub mutated: Mutated,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
-    /// The location, as its position among those the thread stores to.
+    /// The location, as an index into the thread's `stores`.
     slot: u16,
     value: Value,
     epoch: u32,
     before_barrier: bool,
 }
 
-/// One thread's queues.
+/// The queues of one thread.
 #[derive(PartialEq, Eq, Debug, Default)]
 pub struct Queues {
-    /// By location, oldest first within each: the order between locations means nothing in PSO and
-    /// must not tell states apart.
+    /// Sorted by location, oldest first within a location. PSO does not order stores to different
+    /// locations, so their order must not distinguish states.
     entries: Vec<Entry>,
-    /// The current epoch; 0 whenever nothing is pending.
+    /// The current epoch. 0 if nothing is pending.
     epoch: u32,
 }
 
@@ -57,14 +57,14 @@ impl Queues {
         self.entries.iter().map(|e| e.epoch).min().unwrap_or(self.epoch)
     }
 
-    /// Renumbers epochs 0, 1, ... without gaps, so that equal situations are equal states. The current
-    /// epoch is kept apart from the youngest pending one only if it is a later one.
+    /// Renumbers the epochs 0, 1, ... without gaps, so that equivalent queues are equal. The
+    /// current epoch stays equal to the youngest pending epoch or later than it.
     fn renumber(&mut self) {
         let mut next = 0;
         let mut done = 0;
         while done < self.entries.len() {
             let least = self.entries.iter().map(|e| e.epoch).filter(|e| *e >= next).min();
-            let least = least.expect("not all entries are renumbered");
+            let least = least.expect("some entries are not renumbered yet");
             for entry in self.entries.iter_mut().filter(|e| e.epoch == least) {
                 entry.epoch = next;
                 done += 1;
@@ -99,7 +99,8 @@ impl Discipline for Pso {
     #[inline]
     fn push(&self, shape: &Shape<'_>, q: &mut Vec<Queues>, t: ThreadId, store: Store) -> bool {
         let Store { loc, value, .. } = store;
-        let slot = shape.thread(t).store_slot[loc.index()].expect("a thread stores where it may");
+        let slot = shape.thread(t).store_slot[loc.index()]
+            .expect("the location is in the thread's store set");
         let queues = &mut q[t.index()];
         if queues.entries.iter().filter(|e| e.slot == slot).count() >= self.bound as usize {
             return false;
@@ -111,18 +112,18 @@ impl Discipline for Pso {
     }
 
     #[inline]
-    fn youngest(
+    fn youngest_value(
         &self,
         shape: &Shape<'_>,
         q: &mut Vec<Queues>,
         t: ThreadId,
-        place: Place,
+        target: LoadTarget,
         _: u32,
     ) -> Option<Value> {
         if self.mutated.is(Mutation::NoForwarding) {
             return None;
         }
-        let slot = shape.thread(t).store_slot[place.loc.index()]?;
+        let slot = shape.thread(t).store_slot[target.loc.index()]?;
         q[t.index()].entries.iter().rev().find(|e| e.slot == slot).map(|e| e.value)
     }
 
@@ -174,7 +175,7 @@ impl Discipline for Pso {
         q[t.index()].entries.is_empty()
     }
 
-    fn for_each(
+    fn for_each_pending(
         &self,
         shape: &Shape<'_>,
         q: &Vec<Queues>,
@@ -187,7 +188,7 @@ impl Discipline for Pso {
     }
 
     #[inline]
-    fn commits(&self, q: &Vec<Queues>, t: ThreadId, out: &mut Vec<u32>) {
+    fn enabled_commits(&self, q: &Vec<Queues>, t: ThreadId, out: &mut Vec<u32>) {
         let queues = &q[t.index()];
         let oldest = queues.oldest_epoch();
         let mut previous = None;
@@ -212,12 +213,12 @@ impl Discipline for Pso {
         } else {
             Self::find(queues, which as u16)
         };
-        let entry = queues.entries.remove(at.expect("only a pending store is committed"));
+        let entry = queues.entries.remove(at.expect("the committed store is pending"));
         if shape.thread(t).has_store_store {
             queues.renumber();
         }
         let loc = shape.thread(t).stores[which as usize];
-        Committed { loc, value: entry.value, stays: false }
+        Committed { loc, value: entry.value, stays_pending: false }
     }
 
     #[inline]

@@ -1,13 +1,13 @@
-//! A run told step by step: who did what, what was pending, what memory held, where each value came
-//! from and what each access went ahead of.
+//! Replay of a trace: for each step its events, the pending accesses and memory after it; for each
+//! event the store that it reads from and the accesses that it overtakes.
 //!
-//! Every violation is replayed here before it is reported; a trace that the machine does not follow
-//! is a [`Divergence`].
+//! Every violation is replayed before it is reported. A trace that the machine cannot follow is a
+//! [`Divergence`].
 
 use crate::catalog::{ModelSpec, Visitor};
 use crate::event::{Event, EventKind};
 use crate::machine::choice::Choices;
-use crate::machine::{Machine, Reductions, Step, Taken};
+use crate::machine::{Machine, Reductions, Step, StepResult};
 use crate::model::MemoryModel;
 use crate::shape::Shape;
 use crate::state::State;
@@ -15,116 +15,118 @@ use fencepost_ir::{
     Condition, Label, Loc, Observable, Op, Pc, Problem, ThreadId, Value, Violation,
 };
 
-/// A run: the choices made in `init`, then the steps.
+/// The steps of one run, after the choices made in `init`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Trace {
-    /// Alternatives taken by `choose` in `init`.
+    /// The alternatives that `choose` takes in `init`.
     pub init: Vec<u32>,
     /// The steps.
     pub steps: Vec<Step>,
-    /// The bound on pending accesses it was found with, where that decides how far a step goes.
+    /// The bound on pending accesses with which the trace was found, if the bound determines how
+    /// far a step goes.
     pub bound: Option<u32>,
 }
 
 impl Trace {
-    /// A bound to replay it with: its own, or one that is not in the way.
-    pub fn room(&self) -> u32 {
+    /// Returns a bound for the replay: the bound of the trace, or a bound that no run reaches.
+    pub fn replay_bound(&self) -> u32 {
         self.bound.unwrap_or(1 << 20)
     }
 }
 
-/// An access that was issued and has not taken effect.
+/// An access that is issued but has not taken effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pending {
-    /// Its statement.
+pub struct PendingAccess {
+    /// The statement.
     pub label: Label,
-    /// Whether it may write memory.
+    /// Whether the access may write memory.
     pub stores: bool,
-    /// Its location, where known.
+    /// The location, if known.
     pub loc: Option<Loc>,
-    /// The value it stores, where known.
+    /// The value that the access stores, if known.
     pub value: Option<Value>,
 }
 
-/// Who wrote a value; none is the initial value.
+/// The store that wrote a value: its thread and statement. `None` for the initial value.
 pub type Origin = Option<(ThreadId, Label)>;
 
-/// An event with what can be said about it from the run so far.
+/// An event, annotated with its relation to earlier events of the run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Told {
-    /// The event; its label is known.
+pub struct AnnotatedEvent {
+    /// The event. Its label is known.
     pub event: Event,
-    /// For a load or update: who wrote the value it read.
-    pub origin: Option<Origin>,
-    /// The thread's own earlier accesses that it went ahead of, oldest first.
+    /// For a load or update: the store that it reads from.
+    pub reads_from: Option<Origin>,
+    /// The earlier accesses of the same thread that the event overtakes, oldest first.
     pub overtaken: Vec<Label>,
-    /// For a load from memory: stores of *other* threads to the location that were pending then.
-    pub missed: Vec<(ThreadId, Pending)>,
+    /// For a load from memory or an update: the pending stores of *other* threads to the location.
+    pub unseen_stores: Vec<(ThreadId, PendingAccess)>,
 }
 
-/// What one step did, and how things stood after it.
+/// One step of a replayed run, with the state after it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Moment {
+pub struct ReplayedStep {
     /// The step.
     pub step: Step,
-    /// Its events.
-    pub events: Vec<Told>,
-    /// Memory after it.
+    /// The events of the step.
+    pub events: Vec<AnnotatedEvent>,
+    /// Memory after the step.
     pub memory: Vec<Value>,
-    /// By thread: what is pending after it, oldest first.
-    pub pending: Vec<Vec<Pending>>,
-    /// By thread: whether it is in a critical section after it.
+    /// By thread: the pending accesses after the step, oldest first.
+    pub pending: Vec<Vec<PendingAccess>>,
+    /// By thread: whether it is in a critical section after the step.
     pub critical: Vec<bool>,
 }
 
-/// The threads at the beginning of a run.
+/// The state before the first step.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FirstState {
-    /// Memory.
+    /// Memory before the first step.
     pub memory: Vec<Value>,
-    /// What the threads computed and fetched before the first step.
-    pub events: Vec<Told>,
-    /// By thread: what it has pending (table-driven models fetch at once).
-    pub pending: Vec<Vec<Pending>>,
+    /// The events before the first step: local statements and fetches.
+    pub events: Vec<AnnotatedEvent>,
+    /// By thread: its pending accesses (table-driven models fetch eagerly).
+    pub pending: Vec<Vec<PendingAccess>>,
     /// By thread: whether it is in a critical section.
     pub critical: Vec<bool>,
 }
 
-/// The threads at the end of a run.
+/// The state after the last step.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LastState {
-    /// By thread: where it is.
+    /// The program counter of each thread.
     pub pcs: Vec<Pc>,
-    /// By thread: its registers.
+    /// The registers of each thread.
     pub registers: Vec<Vec<Value>>,
 }
 
-/// A run, told.
+/// A replayed run: a trace with annotated events and intermediate states.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Run {
-    /// The trace it replays.
+pub struct ReplayedRun {
+    /// The replayed trace.
     pub trace: Trace,
-    /// How things stood before the first step.
+    /// The state before the first step.
     pub first: FirstState,
-    /// How they stood after the last. Means nothing when the last step stumbled.
+    /// The state after the last step. Empty if the last step fails.
     pub last: LastState,
-    /// The steps.
-    pub moments: Vec<Moment>,
-    /// What is wrong at its end: the last step fails, or the last state breaks a property.
+    /// The replayed steps.
+    pub steps: Vec<ReplayedStep>,
+    /// The violation at the end of the run: the last step fails, or the last state violates a
+    /// property.
     pub violation: Option<Violation>,
     /// Whether the last state is final.
     pub is_final: bool,
-    /// The observed values of the last state.
+    /// The observed values in the last state.
     pub outcome: Vec<Value>,
 }
 
-impl Run {
-    /// Memory at the end.
+impl ReplayedRun {
+    /// Returns memory at the end.
     pub fn memory(&self) -> &[Value] {
-        self.moments.last().map_or(&self.first.memory, |moment| &moment.memory)
+        self.steps.last().map_or(&self.first.memory, |step| &step.memory)
     }
 
-    /// The value of an observable at the end; none when the last step failed and a register is asked for.
+    /// Returns the value of an observable at the end. `None` for a register if the last step fails.
     pub fn value(&self, what: Observable) -> Option<Value> {
         match what {
             Observable::Loc(loc) => self.memory().get(loc.index()).copied(),
@@ -134,7 +136,8 @@ impl Run {
         }
     }
 
-    /// Whether the last state is final and satisfies a condition. A condition that faults does not hold.
+    /// Returns whether the last state is final and satisfies a condition. A condition that faults
+    /// does not hold.
     pub fn satisfies(&self, condition: &Condition) -> bool {
         let value = condition.expr.eval(&|what| self.value(*what).unwrap_or(0));
         self.is_final && value.is_ok_and(|value| value != 0)
@@ -144,55 +147,59 @@ impl Run {
 /// A trace that the machine cannot follow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Divergence {
-    /// The step it cannot take, from 0; none when `init` does not run.
+    /// The index of the step that the machine cannot take. `None` if `init` fails.
     pub step: Option<usize>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 impl ModelSpec {
-    /// Replays a trace of a program under this model. The reductions must be those that the trace was found
-    /// with, since they decide how many statements one step is; partial-order reduction makes no difference.
+    /// Replays a trace of a program under this model. The reductions must be those with which the
+    /// trace was found, because they determine how many statements one step executes. Partial-order
+    /// reduction makes no difference.
     pub fn replay(
         &self,
         problem: &Problem,
         reductions: Reductions,
         trace: &Trace,
-    ) -> Result<Run, Divergence> {
+    ) -> Result<ReplayedRun, Divergence> {
         struct Replay<'a>(&'a Problem, Reductions, &'a Trace);
         impl Visitor for Replay<'_> {
-            type Output = Result<Run, Divergence>;
+            type Output = Result<ReplayedRun, Divergence>;
 
             fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
                 replay(&Machine::new(self.0, model, self.1), self.2)
             }
         }
-        self.visit(trace.room(), Replay(problem, reductions, trace))
+        self.visit(trace.replay_bound(), Replay(problem, reductions, trace))
     }
 }
 
-/// Runs a trace and tells it. The machine's bound must not be in the way.
-pub fn replay<M: MemoryModel>(machine: &Machine<'_, M>, trace: &Trace) -> Result<Run, Divergence> {
-    replay_along(machine, trace, &[])
+/// Replays a trace. The machine's bound must be large enough.
+pub fn replay<M: MemoryModel>(
+    machine: &Machine<'_, M>,
+    trace: &Trace,
+) -> Result<ReplayedRun, Divergence> {
+    replay_abstract(machine, trace, &[])
 }
 
-/// The same for a run of an abstract model, where each step begins at a state that stands for the one
-/// that the step before it led to: these, packed.
-pub fn replay_along<M: MemoryModel>(
+/// Replays a trace of an abstract model. Before each step, the state is replaced by the given
+/// packed state, which covers the successor of the previous step.
+pub fn replay_abstract<M: MemoryModel>(
     machine: &Machine<'_, M>,
     trace: &Trace,
     states: &[Vec<u8>],
-) -> Result<Run, Divergence> {
+) -> Result<ReplayedRun, Divergence> {
     let mut state = machine.blank();
     let mut events: Vec<Event> = Vec::new();
     let mut choices = Choices::scripted(&trace.init);
     let started = machine.start(&mut state, &mut choices, &mut events);
-    let mut told = Telling::new(machine);
-    let mut run = Run {
+    let mut annotator = Annotator::new(machine);
+    let mut run = ReplayedRun {
         trace: trace.clone(),
         first: FirstState { memory: state.memory.values.clone(), ..FirstState::default() },
         last: LastState::default(),
-        moments: Vec::new(),
+        steps: Vec::new(),
         violation: None,
         is_final: false,
         outcome: Vec::new(),
@@ -200,50 +207,56 @@ pub fn replay_along<M: MemoryModel>(
     let diverge = |step, reason: &str| Err(Divergence { step, reason: reason.into() });
     match started {
         Ok(true) => {}
-        Ok(false) => return diverge(None, "the init block cannot run to its end"),
-        Err((thread, stumble)) if trace.steps.is_empty() => {
-            run.violation = Some(stumble.violation(thread));
+        Ok(false) => return diverge(None, "the `init` block is blocked"),
+        Err((thread, failure)) if trace.steps.is_empty() => {
+            run.violation = Some(failure.violation(thread));
             return Ok(run);
         }
-        Err(_) => return diverge(None, "something goes wrong before the first step"),
+        Err(_) => {
+            return diverge(None, "a fault or a failed assertion occurs before the first step");
+        }
     }
-    run.first.events = events.drain(..).map(|event| told.tell(&machine.shape, event)).collect();
-    run.first.pending.clone_from(&told.pending);
+    run.first.events =
+        events.drain(..).map(|event| annotator.annotate(&machine.shape, event)).collect();
+    run.first.pending.clone_from(&annotator.pending);
     run.first.critical = critical(machine, &state);
     for (at, step) in trace.steps.iter().enumerate() {
         if step.thread.index() >= machine.shape.threads.len() {
-            return diverge(Some(at), "there is no such thread");
+            return diverge(Some(at), "the program has no such thread");
         }
         if let Some(packed) = states.get(at) {
             machine.unpack(packed, &mut state);
         }
-        let taken = machine.take(&mut state, step, &mut events);
-        let stumbled = match taken {
-            Ok(Taken::Yes) => None,
-            Ok(Taken::Blocked) => return diverge(Some(at), "this step is not possible here"),
-            Ok(Taken::Bounded) => return diverge(Some(at), "the buffer bound forbids this step"),
-            Err(stumble) => Some(stumble),
+        let taken = machine.take_step(&mut state, step, &mut events);
+        let step_failure = match taken {
+            Ok(StepResult::Taken) => None,
+            Ok(StepResult::Blocked) => return diverge(Some(at), "this step is not enabled"),
+            Ok(StepResult::BoundReached) => {
+                return diverge(Some(at), "the bound on pending accesses forbids this step");
+            }
+            Err(failure) => Some(failure),
         };
-        let events: Vec<Told> =
-            events.drain(..).map(|event| told.tell(&machine.shape, event)).collect();
-        if machine.model.is_idle(&state.pending, step.thread) {
-            told.pending[step.thread.index()].clear(); // an abstraction may have lost count
+        let events: Vec<AnnotatedEvent> =
+            events.drain(..).map(|event| annotator.annotate(&machine.shape, event)).collect();
+        if machine.model.has_no_pending_access(&state.pending, step.thread) {
+            // An abstraction does not count pending stores, so the annotator may have too many.
+            annotator.pending[step.thread.index()].clear();
         }
-        run.moments.push(Moment {
+        run.steps.push(ReplayedStep {
             step: step.clone(),
             events,
             memory: state.memory.values.clone(),
-            pending: told.pending.clone(),
+            pending: annotator.pending.clone(),
             critical: critical(machine, &state),
         });
-        let last = at + 1 == trace.steps.len();
-        if let Some(mut stumble) = stumbled {
-            if !last {
-                return diverge(Some(at), "this step goes wrong before the trace ends");
+        let is_last = at + 1 == trace.steps.len();
+        if let Some(mut failure) = step_failure {
+            if !is_last {
+                return diverge(Some(at), "this step fails before the end of the trace");
             }
-            let last_label = run.moments.last().and_then(|m| m.events.last()?.event.label);
-            stumble.label = stumble.label.or(last_label);
-            run.violation = Some(stumble.violation(Some(step.thread)));
+            let last_label = run.steps.last().and_then(|step| step.events.last()?.event.label);
+            failure.label = failure.label.or(last_label);
+            run.violation = Some(failure.violation(Some(step.thread)));
             return Ok(run);
         }
     }
@@ -255,14 +268,17 @@ pub fn replay_along<M: MemoryModel>(
     Ok(run)
 }
 
-/// What is wrong with the last state of a run.
+/// Returns the property that the last state of a run violates, if any.
 pub fn violation_at<M: MemoryModel>(
     machine: &Machine<'_, M>,
     state: &State<M::Pending>,
 ) -> Option<Violation> {
-    let has_no_step =
-        || machine.steps(state).iter().all(|attempt| attempt.taken == Ok(Taken::Blocked));
-    machine.wrong(state).or_else(|| has_no_step().then(|| machine.wrong_at_rest(state)).flatten())
+    let has_no_step = || {
+        machine.attempt_steps(state).iter().all(|attempt| attempt.taken == Ok(StepResult::Blocked))
+    };
+    machine
+        .state_violation(state)
+        .or_else(|| has_no_step().then(|| machine.terminal_violation(state)).flatten())
 }
 
 fn critical<M: MemoryModel>(machine: &Machine<'_, M>, state: &State<M::Pending>) -> Vec<bool> {
@@ -280,75 +296,77 @@ fn registers<M: MemoryModel>(
     machine.shape.threads.iter().map(of).collect()
 }
 
-/// What is remembered while a run is told.
-struct Telling {
-    pending: Vec<Vec<Pending>>,
+/// The information that is collected while a run is annotated.
+struct Annotator {
+    pending: Vec<Vec<PendingAccess>>,
+    /// By location: the store that wrote its value.
     writers: Vec<Origin>,
 }
 
-impl Telling {
+impl Annotator {
     fn new<M: MemoryModel>(machine: &Machine<'_, M>) -> Self {
-        Telling {
+        Annotator {
             pending: vec![Vec::new(); machine.shape.threads.len()],
             writers: vec![None; machine.shape.program().locations.len()],
         }
     }
 
-    fn tell(&mut self, shape: &Shape<'_>, mut event: Event) -> Told {
+    fn annotate(&mut self, shape: &Shape<'_>, mut event: Event) -> AnnotatedEvent {
         let t = event.thread.index();
-        let mut origin = None;
+        let mut reads_from = None;
         let mut overtaken = Vec::new();
-        let mut missed = Vec::new();
+        let mut unseen_stores = Vec::new();
         match event.kind {
             EventKind::Fetch { stores, loc, value } => {
-                let label = event.label.expect("only commits come without a label");
-                self.pending[t].push(Pending { label, stores, loc, value });
+                let label = event.label.expect("only commits have no label");
+                self.pending[t].push(PendingAccess { label, stores, loc, value });
             }
             EventKind::Store { loc, value } => {
-                let label = event.label.expect("only commits come without a label");
+                let label = event.label.expect("only commits have no label");
                 let (loc, value) = (Some(loc), Some(value));
-                self.pending[t].push(Pending { label, stores: true, loc, value });
+                self.pending[t].push(PendingAccess { label, stores: true, loc, value });
             }
             EventKind::Load { loc, source, .. } => {
-                let at = self.own(&event);
+                let at = self.window_position(&event);
                 let before = at.unwrap_or(self.pending[t].len());
                 let forwarded = source == crate::event::Source::Forwarded;
                 let store =
                     self.pending[t][..before].iter().rev().find(|p| p.stores && p.loc == Some(loc));
-                origin = Some(match store {
+                reads_from = Some(match store {
                     Some(store) if forwarded => Some((event.thread, store.label)),
                     _ => self.writers[loc.index()],
                 });
                 overtaken = self.pending[t][..before].iter().map(|p| p.label).collect();
                 if !forwarded {
-                    missed = self.pending_elsewhere(t, loc);
+                    unseen_stores = self.pending_stores_of_others(t, loc);
                 }
-                self.take_off(t, at);
+                self.remove_pending(t, at);
             }
-            EventKind::Write { loc, .. } => self.written(event.thread, event.label, loc),
-            EventKind::Commit { loc, value } | EventKind::Stay { loc, value } => {
-                let at = self.own(&event).or_else(|| self.committed(t, loc, value));
+            EventKind::Write { loc, .. } => self.set_writer(event.thread, event.label, loc),
+            EventKind::Commit { loc, value } | EventKind::CommitAndKeep { loc, value } => {
+                let at =
+                    self.window_position(&event).or_else(|| self.committed_position(t, loc, value));
                 if let Some(at) = at {
                     event.label = Some(self.pending[t][at].label);
                     overtaken = self.pending[t][..at].iter().map(|p| p.label).collect();
                 }
                 if let EventKind::Commit { .. } = event.kind {
-                    self.take_off(t, at);
+                    self.remove_pending(t, at);
                 }
-                self.written(event.thread, event.label, loc);
+                self.set_writer(event.thread, event.label, loc);
             }
             EventKind::Update { loc, new, .. } => {
-                let at = self.own(&event);
+                let at = self.window_position(&event);
                 let before = at.unwrap_or(self.pending[t].len());
                 overtaken = self.pending[t][..before].iter().map(|p| p.label).collect();
-                origin = Some(self.writers[loc.index()]);
-                missed = self.pending_elsewhere(t, loc);
-                self.take_off(t, at);
+                reads_from = Some(self.writers[loc.index()]);
+                unseen_stores = self.pending_stores_of_others(t, loc);
+                self.remove_pending(t, at);
                 if new.is_some() {
-                    self.written(event.thread, event.label, loc);
+                    self.set_writer(event.thread, event.label, loc);
                 }
             }
-            EventKind::New(reference) => self.renewed(shape, event, reference),
+            EventKind::New(reference) => self.clear_writers(shape, event, reference),
             EventKind::Fence(_)
             | EventKind::Drain(_)
             | EventKind::Set { .. }
@@ -360,52 +378,54 @@ impl Telling {
             | EventKind::Defer
             | EventKind::Skip => {}
         }
-        Told { event, origin, overtaken, missed }
+        AnnotatedEvent { event, reads_from, overtaken, unseen_stores }
     }
 
-    /// The pending access of a window that an event performs.
-    fn own(&self, event: &Event) -> Option<usize> {
-        let at = event.ahead? as usize;
+    /// Returns the position of the pending access that an event performs from a window.
+    fn window_position(&self, event: &Event) -> Option<usize> {
+        let at = event.earlier_pending? as usize;
         let pending = &self.pending[event.thread.index()];
         debug_assert_eq!(
             pending.get(at).map(|p| p.label),
             event.label,
-            "what is performed is pending"
+            "a performed access is pending"
         );
         Some(at)
     }
 
-    /// The pending store that a commit writes: the oldest to its location that has its value. In
-    /// the exact models that is the oldest to its location.
-    fn committed(&self, t: usize, loc: Loc, value: Value) -> Option<usize> {
+    /// Returns the position of the pending store that a commit writes: the oldest store to its
+    /// location with its value. In the exact models this is the oldest store to the location.
+    fn committed_position(&self, t: usize, loc: Loc, value: Value) -> Option<usize> {
         let (loc, value) = (Some(loc), Some(value));
         self.pending[t].iter().position(|p| p.loc == loc && p.value == value)
     }
 
-    fn take_off(&mut self, t: usize, at: Option<usize>) {
+    fn remove_pending(&mut self, t: usize, at: Option<usize>) {
         if let Some(at) = at {
             self.pending[t].remove(at);
         }
     }
 
-    /// The fields of a new record hold their initial values again.
-    fn renewed(&mut self, shape: &Shape<'_>, event: Event, reference: Value) {
+    /// Clears the writers of a new record's fields: they hold initial values.
+    fn clear_writers(&mut self, shape: &Shape<'_>, event: Event, reference: Value) {
         let op = event.pc.map(|pc| &shape.stmt(event.thread, pc).op);
         if let Some(Op::New { pool, .. }) = op {
             let cell = shape.cell_index(*pool, reference) as u32;
-            for (writer, of) in self.writers.iter_mut().zip(&shape.cell) {
-                if *of == Some(cell) {
+            for (writer, owner) in self.writers.iter_mut().zip(&shape.cell) {
+                if *owner == Some(cell) {
                     *writer = None;
                 }
             }
         }
     }
 
-    fn written(&mut self, thread: ThreadId, label: Option<Label>, loc: Loc) {
+    /// Records the store that wrote the value of a location.
+    fn set_writer(&mut self, thread: ThreadId, label: Option<Label>, loc: Loc) {
         self.writers[loc.index()] = label.map(|label| (thread, label));
     }
 
-    fn pending_elsewhere(&self, t: usize, loc: Loc) -> Vec<(ThreadId, Pending)> {
+    /// Returns the pending stores of other threads to a location.
+    fn pending_stores_of_others(&self, t: usize, loc: Loc) -> Vec<(ThreadId, PendingAccess)> {
         let others = self.pending.iter().enumerate().filter(|(other, _)| *other != t);
         others
             .flat_map(|(other, list)| list.iter().map(move |p| (ThreadId::from_index(other), *p)))

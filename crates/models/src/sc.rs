@@ -1,27 +1,34 @@
-//! Sequential consistency: a store is visible to all at once. Direction: exact.
+//! Sequential consistency: a store is visible to all threads at once. Direction: exact.
 
 use crate::bits::{Reader, Writer};
-use crate::buffered::{Committed, Discipline, Place, Store};
+use crate::buffered::{Committed, Discipline, LoadTarget, Store};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
 
-/// The discipline without queues.
+/// The store-buffer discipline of SC: no queues.
 #[derive(Clone, Copy, Debug)]
 pub struct Sc;
 
 impl Discipline for Sc {
     type Queues = ();
 
-    const DIRECT: bool = true;
+    const WRITES_DIRECTLY: bool = true;
 
     fn empty(&self, _: &Shape<'_>) {}
 
     fn push(&self, _: &Shape<'_>, (): &mut (), _: ThreadId, _: Store) -> bool {
-        unreachable!("stores go to memory at once")
+        unreachable!("SC stores write memory directly")
     }
 
     #[inline]
-    fn youngest(&self, _: &Shape<'_>, (): &mut (), _: ThreadId, _: Place, _: u32) -> Option<Value> {
+    fn youngest_value(
+        &self,
+        _: &Shape<'_>,
+        (): &mut (),
+        _: ThreadId,
+        _: LoadTarget,
+        _: u32,
+    ) -> Option<Value> {
         None
     }
 
@@ -46,16 +53,16 @@ impl Discipline for Sc {
         true
     }
 
-    fn for_each(&self, _: &Shape<'_>, (): &(), _: ThreadId, _: &mut dyn FnMut(Loc)) {}
+    fn for_each_pending(&self, _: &Shape<'_>, (): &(), _: ThreadId, _: &mut dyn FnMut(Loc)) {}
 
-    fn commits(&self, (): &(), _: ThreadId, _: &mut Vec<u32>) {}
+    fn enabled_commits(&self, (): &(), _: ThreadId, _: &mut Vec<u32>) {}
 
     fn commit_location(&self, _: &Shape<'_>, (): &(), _: ThreadId, _: u32) -> Loc {
-        unreachable!("nothing is ever pending")
+        unreachable!("SC has no pending stores")
     }
 
     fn commit(&self, _: &Shape<'_>, (): &mut (), _: ThreadId, _: u32) -> Committed {
-        unreachable!("nothing is ever pending")
+        unreachable!("SC has no pending stores")
     }
 
     fn copy_thread(&self, (): &(), (): &mut (), _: ThreadId) {}

@@ -1,86 +1,86 @@
-//! What is known of a program before it runs: where things are in a state, how wide they are, who
-//! may touch what.
+//! Static facts about a program: the layout of a state, the widths of its fields, and which thread
+//! may access which location.
 //!
-//! Computed once for a search and shared by its threads.
+//! A search computes the facts once and shares them between its worker threads.
 
-use crate::ahead::Ahead;
 use crate::bits::Field;
-use fencepost_ir::operations::returned;
+use crate::future_accesses::FutureAccesses;
+use fencepost_ir::operations::returned_operations;
 use fencepost_ir::range::{self, footprint};
 use fencepost_ir::{
     FenceKinds, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program, Property, Reg,
     ThreadId, Value, flow,
 };
 
-/// Facts about one thread.
+/// Static facts about one thread.
 #[derive(Clone, Debug)]
 pub struct ThreadShape {
-    /// Where its registers begin among all registers.
+    /// The index of the thread's first register among the registers of all threads.
     pub registers: usize,
-    /// The program counter's field.
+    /// The field of the program counter.
     pub pc: Field,
-    /// The registers' fields.
+    /// The field of each register.
     pub register_fields: Vec<Field>,
-    /// Legal values of each register, where its type limits them.
+    /// The range of each register, if its type has one.
     pub register_limits: Vec<Option<(Value, Value)>>,
-    /// By program counter: the registers that are dead there.
+    /// By program counter: the dead registers.
     pub dead: Vec<Vec<Reg>>,
-    /// By program counter: the operations of a client whose ends the thread has passed, as the
-    /// registers of their results.
+    /// By program counter: the client operations that have returned there, as the registers of
+    /// their results.
     pub returned: Vec<Vec<Option<Reg>>>,
-    /// By program counter: the registers the statement reads.
+    /// By program counter: the registers that the statement reads.
     pub uses: Vec<Vec<Reg>>,
-    /// By program counter: the locations an access may be to, in order.
+    /// By program counter: the locations that the statement may access, in ascending order.
     pub footprints: Vec<Vec<Loc>>,
-    /// What it may still access.
-    pub ahead: Ahead,
-    /// The locations it may store to, in order.
+    /// The accesses that the thread may still make, by program counter.
+    pub future_accesses: FutureAccesses,
+    /// The locations that the thread may store to, in ascending order.
     pub stores: Vec<Loc>,
-    /// The field of a position in `stores`.
+    /// The field of an index into `stores`.
     pub slot_field: Field,
-    /// By location: its position in `stores`.
+    /// By location: its index in `stores`.
     pub store_slot: Vec<Option<u16>>,
-    /// Whether it has a store-load fence that is not a full one.
+    /// Whether the thread has a store-load fence that is not a full fence.
     pub has_store_load: bool,
-    /// Whether it has a store-store fence that is not a full one.
+    /// Whether the thread has a store-store fence that is not a full fence.
     pub has_store_store: bool,
 }
 
-/// Facts about a program.
+/// Static facts about a program.
 #[derive(Clone, Debug)]
 pub struct Shape<'p> {
-    /// The problem itself.
+    /// The problem: the program and its properties.
     pub problem: &'p Problem,
-    /// By thread.
+    /// The facts about each thread.
     pub threads: Vec<ThreadShape>,
-    /// How many registers all threads have.
+    /// The number of registers of all threads.
     pub registers: usize,
-    /// The fields of the locations.
+    /// The field of each location.
     pub location_fields: Vec<Field>,
-    /// Legal values of each location.
+    /// The range of each location, if its type has one.
     pub location_limits: Vec<Option<(Value, Value)>>,
-    /// By location: the record cell it belongs to, counted over all pools.
+    /// By location: its record cell. Cells are numbered over all pools.
     pub cell: Vec<Option<u32>>,
-    /// By pool: the first of its cells in that count.
+    /// By pool: the number of its first cell.
     pub pool_cells: Vec<u32>,
-    /// How many record cells all pools have.
+    /// The number of record cells of all pools.
     pub cells: usize,
-    /// By location: which threads may read it (bit `1 << thread`).
+    /// By location: the threads that may read it (bit `1 << thread`).
     pub readers: Vec<u64>,
-    /// By location: which threads may write it.
+    /// By location: the threads that may write it (bit `1 << thread`).
     pub writers: Vec<u64>,
     /// By location: whether an invariant mentions it.
-    pub watched: Vec<bool>,
-    /// Where the invariants are among the properties.
+    pub in_invariant: Vec<bool>,
+    /// The indices of the invariants among the properties.
     pub invariants: Vec<usize>,
-    /// Whether mutual exclusion is asked for.
-    pub watches_critical: bool,
+    /// Whether mutual exclusion is a property to check.
+    pub checks_mutual_exclusion: bool,
     /// Whether any thread frees records.
     pub has_free: bool,
 }
 
 impl<'p> Shape<'p> {
-    /// Computes the facts. At most 64 threads.
+    /// Computes the facts. The program has at most 64 threads.
     pub fn new(problem: &'p Problem) -> Self {
         let program = &problem.program;
         let ranges = range::ranges(program);
@@ -123,7 +123,7 @@ impl<'p> Shape<'p> {
             for (slot, loc) in stores.iter().enumerate() {
                 store_slot[loc.index()] = Some(slot as u16);
             }
-            let kept = problem.kept_registers(ThreadId::from_index(id), true);
+            let observed = problem.observed_registers(ThreadId::from_index(id), true);
             let footprints: Vec<Vec<Loc>> = thread
                 .code
                 .iter()
@@ -138,9 +138,9 @@ impl<'p> Shape<'p> {
                     .map(|r| Field::for_range(*r))
                     .collect(),
                 register_limits: thread.registers.iter().map(|r| program.limits(&r.ty)).collect(),
-                dead: flow::dead_registers(thread, &kept),
-                returned: returned(thread).expect("checked by the front end"),
-                ahead: Ahead::new(thread, &footprints, program.locations.len()),
+                dead: flow::dead_registers(thread, &observed),
+                returned: returned_operations(thread).expect("the front end checks the operations"),
+                future_accesses: FutureAccesses::new(thread, &footprints, program.locations.len()),
                 footprints,
                 uses: thread.code.iter().map(|s| flow::uses(&s.op)).collect(),
                 slot_field: Field::for_count(stores.len()),
@@ -157,14 +157,14 @@ impl<'p> Shape<'p> {
             pool_cells.push(cells);
             cells += pool.cells;
         }
-        let mut watched = vec![false; program.locations.len()];
+        let mut in_invariant = vec![false; program.locations.len()];
         let mut invariants = Vec::new();
         for (at, property) in problem.properties.iter().enumerate() {
             if let Property::Invariant(condition) = property {
                 invariants.push(at);
                 condition.expr.for_each_var(&mut |what| {
                     if let Observable::Loc(loc) = what {
-                        watched[loc.index()] = true;
+                        in_invariant[loc.index()] = true;
                     }
                 });
             }
@@ -185,54 +185,54 @@ impl<'p> Shape<'p> {
             cells: cells as usize,
             readers,
             writers,
-            watched,
+            in_invariant,
             invariants,
-            watches_critical: problem.properties.contains(&Property::MutualExclusion),
+            checks_mutual_exclusion: problem.properties.contains(&Property::MutualExclusion),
             has_free: (program.threads.iter().flat_map(|t| &t.code))
                 .any(|s| matches!(s.op, Op::Free { .. })),
         }
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn program(&self) -> &'p Program {
         &self.problem.program
     }
 
-    /// A thread's facts.
+    /// Returns the facts about a thread.
     #[inline]
     pub fn thread(&self, thread: ThreadId) -> &ThreadShape {
         &self.threads[thread.index()]
     }
 
-    /// The statement of a thread at a program counter.
+    /// Returns the statement of a thread at a program counter.
     #[inline]
     pub fn stmt(&self, thread: ThreadId, pc: Pc) -> &'p fencepost_ir::Stmt {
         self.problem.program.thread(thread).stmt(pc)
     }
 
-    /// Whether some thread has a fence of stores that is not a full one.
+    /// Returns whether a thread has a store-load or store-store fence that is not a full fence.
     pub fn has_partial_fences(&self) -> bool {
         self.threads.iter().any(|thread| thread.has_store_load || thread.has_store_store)
     }
 
-    /// Where a register is among all registers.
+    /// Returns the index of a register among the registers of all threads.
     #[inline]
     pub fn register(&self, thread: ThreadId, reg: Reg) -> usize {
         self.threads[thread.index()].registers + reg.index()
     }
 
-    /// A record cell counted over all pools, from a reference that is not null.
+    /// Returns the number of a record cell, from a reference that is not null.
     pub fn cell_index(&self, pool: PoolId, reference: Value) -> usize {
         (self.pool_cells[pool.index()] + reference as u32 - 1) as usize
     }
 
-    /// Whether the location may disappear because its record is freed.
+    /// Returns whether the record of the location may be freed.
     #[inline]
     pub fn is_freeable(&self, loc: Loc) -> bool {
         self.has_free && self.cell[loc.index()].is_some()
     }
 
-    /// The threads of a set (bit `1 << thread`) but for one.
+    /// Returns the threads of a set (bit `1 << thread`) except `t`.
     #[inline]
     pub fn others(&self, t: ThreadId, set: u64) -> impl Iterator<Item = ThreadId> + use<> {
         let mut left = set & !(1u64 << t.index());
@@ -243,9 +243,10 @@ impl<'p> Shape<'p> {
         })
     }
 
-    /// Whether no property looks at the location before the end, and it does not disappear.
+    /// Returns whether no property observes the location before the end and its record is never
+    /// freed.
     #[inline]
-    pub fn is_quiet(&self, loc: Loc) -> bool {
-        !self.watched[loc.index()] && !self.is_freeable(loc)
+    pub fn is_unobserved(&self, loc: Loc) -> bool {
+        !self.in_invariant[loc.index()] && !self.is_freeable(loc)
     }
 }

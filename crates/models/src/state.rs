@@ -1,33 +1,33 @@
-//! A state, unpacked for work.
+//! An unpacked state.
 
 use crate::shape::Shape;
 use fencepost_ir::{Pc, Reg, ThreadId, Value};
 
-/// What the threads share.
+/// The memory that all threads share.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Memory {
-    /// By location.
+    /// The value of each location.
     pub values: Vec<Value>,
-    /// By record cell, counted over all pools: whether it is allocated.
+    /// Whether each record cell is allocated. Cells are numbered over all pools.
     pub allocated: Vec<bool>,
 }
 
-/// A state: memory, registers, program counters, and what the memory model has pending.
+/// A state: program counters, registers, memory, and the pending accesses of the memory model.
 #[derive(PartialEq, Eq, Debug)]
 pub struct State<P> {
-    /// By thread.
+    /// The program counter of each thread.
     pub pcs: Vec<Pc>,
-    /// All threads' registers, one after another.
+    /// The registers of all threads, one thread after another.
     pub registers: Vec<Value>,
-    /// Memory.
+    /// The shared memory.
     pub memory: Memory,
-    /// The model's own part.
+    /// The pending accesses of the memory model.
     pub pending: P,
 }
 
 impl Memory {
-    /// Memory before anything ran.
-    pub(crate) fn start(shape: &Shape<'_>) -> Self {
+    /// Returns memory before `init` runs.
+    pub(crate) fn initial(shape: &Shape<'_>) -> Self {
         Memory {
             values: shape.program().locations.iter().map(|l| l.init).collect(),
             allocated: vec![false; shape.cells],
@@ -36,18 +36,18 @@ impl Memory {
 }
 
 impl<P> State<P> {
-    /// The state before anything ran.
-    pub fn start(shape: &Shape<'_>, pending: P) -> Self {
+    /// Returns the state before `init` runs.
+    pub fn initial(shape: &Shape<'_>, pending: P) -> Self {
         let program = shape.program();
         State {
             pcs: vec![Pc(0); program.threads.len()],
             registers: vec![0; shape.registers],
-            memory: Memory::start(shape),
+            memory: Memory::initial(shape),
             pending,
         }
     }
 
-    /// A register's value.
+    /// Returns the value of a register.
     #[inline]
     pub fn register(&self, shape: &Shape<'_>, thread: ThreadId, reg: Reg) -> Value {
         self.registers[shape.register(thread, reg)]
@@ -64,7 +64,7 @@ impl<P: Clone> Clone for State<P> {
         }
     }
 
-    // Reuses the memory of `self`: this runs for every successor.
+    // Reuses the allocations of `self`: this runs for every successor.
     #[inline]
     fn clone_from(&mut self, other: &Self) {
         self.pcs.clone_from(&other.pcs);

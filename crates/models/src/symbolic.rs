@@ -1,28 +1,29 @@
-//! Symbolic store buffers: all the contents a buffer may have, as one regular language.
+//! Symbolic store buffers: the set of possible contents of a buffer, as a regular language.
 //!
-//! Source: \[LW10\] section 3 for TSO, with the load rule as corrected. Direction: exact. A state stands for
-//! every combination of a word of each thread's language, and a step leads to what the step leads to
-//! from those that can take it.
+//! Source: \[LW10\] section 3 for TSO, with the corrected load rule. Direction: exact. A state
+//! represents all combinations of one word from each thread's language. A step leads to the image
+//! of all represented states that can take the step.
 //!
-//! What is pending for a thread is a word, oldest first, of letters (location, value). A store appends a
-//! letter; a load keeps the words in which the last letter of its location is what it reads; a fence keeps the
-//! empty word; a commit takes a letter from the front.
+//! The pending stores of a thread are a word of letters (location, value), oldest first. A store
+//! appends a letter. A load keeps the words whose last letter of the location has the value read
+//! and, if memory holds this value, the words without a letter of the location. A full fence keeps
+//! the empty word. A commit removes a letter from the front.
 //!
-//! PSO, our extension: still one word for each thread, where the order between letters of different
-//! locations means nothing. A commit takes the first letter of its location wherever it is. Rejected: a
-//! language for each location, because a cycle that stores to two locations stores equally often to both,
-//! and a product of languages cannot say so: it would not be exact. Words of small finite languages are
-//! sorted, so that what is the same is equal.
+//! PSO, our extension: also one word for each thread, but the order between letters of different
+//! locations is irrelevant. A commit removes the first letter of its location, wherever it is.
+//! Rejected: one language for each location. A cycle that stores to two locations stores equally
+//! often to both; a product of languages cannot express this, so it would not be exact. Words of
+//! small finite languages are sorted, so that equivalent languages are equal.
 //!
-//! Fences that are not full leave *markers* in the word: [`STORE_STORE`], which no commit goes past, and
-//! [`STORE_LOAD`], which no load does. A marker with nothing before it is gone.
+//! Fences that are not full leave *markers* in the word: no commit passes [`STORE_STORE`], and no
+//! load passes [`STORE_LOAD`]. A marker at the front of a word is removed.
 //!
-//! - [`content`]: one content, a word, and what operations do to it.
+//! - [`content`]: one content (a word), and the effect of operations on it.
 
 pub mod content;
 
 use crate::bits::{Field, Reader, Writer};
-use crate::buffered::{Committed, Discipline, Place, Store};
+use crate::buffered::{Committed, Discipline, LoadTarget, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_automata::{Language, Languages, Letter};
@@ -33,153 +34,177 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub const STORE_STORE: u32 = u32::MAX;
 /// The class of the marker that a store-load fence leaves.
 pub const STORE_LOAD: u32 = u32::MAX - 1;
-/// Both.
+/// The classes of all markers.
 pub const MARKERS: [u32; 2] = [STORE_STORE, STORE_LOAD];
 
-const NUMBER: Field = Field::new(0, u32::MAX >> 1);
+const LANGUAGE_ID: Field = Field::new(0, u32::MAX >> 1);
 
-/// The letter of a store.
+/// Returns the letter of a store.
 pub fn letter(loc: Loc, value: Value) -> Letter {
     Letter { class: loc.0, value }
 }
 
-/// The marker of a class.
+/// Returns the marker of a class.
 pub fn marker(class: u32) -> Letter {
     Letter { class, value: 0 }
 }
 
-/// The location of a letter that is not a marker.
+/// Returns the location of a letter, or `None` for a marker.
 pub fn location(letter: Letter) -> Option<Loc> {
     (!MARKERS.contains(&letter.class)).then_some(Loc(letter.class))
 }
 
-/// The discipline of symbolic store buffers.
+/// The store-buffer discipline of symbolic store buffers.
 #[derive(Debug)]
 pub struct Symbolic {
-    /// Which entries share a queue.
+    /// The grouping of entries into queues.
     pub grouping: StoreBuffers,
-    /// Deliberate errors.
+    /// The active mutation.
     pub mutated: Mutated,
-    /// All languages met so far. A search has one thread, so that the lock is free.
+    /// All languages computed so far. A search has one thread, so the lock is never contended.
     languages: Mutex<Languages>,
 }
 
 impl Symbolic {
-    /// Without any language yet.
+    /// Returns a discipline without any languages.
     pub fn new(grouping: StoreBuffers, mutated: Mutated) -> Self {
         Symbolic { grouping, mutated, languages: Mutex::default() }
     }
 
-    /// The languages, to ask about them.
+    /// Returns the store of languages.
     pub fn languages(&self) -> MutexGuard<'_, Languages> {
         self.languages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps of a thread's contents what an operation leaves. False when that is none.
-    fn narrow(
+    /// Replaces a thread's contents by the result of an operation. Returns false if no content
+    /// remains.
+    fn restrict(
         &self,
         q: &mut [Language],
         t: ThreadId,
-        keep: impl FnOnce(&mut Languages, Language) -> Language,
+        operation: impl FnOnce(&mut Languages, Language) -> Language,
     ) -> bool {
         let mut languages = self.languages();
         let contents = q[t.index()];
-        let kept = keep(&mut languages, contents);
-        q[t.index()] = self.after(&mut languages, contents, kept);
-        kept != Language::EMPTY
+        let remaining = operation(&mut languages, contents);
+        q[t.index()] = self.normal_form_after(&mut languages, contents, remaining);
+        remaining != Language::EMPTY
     }
 
-    /// The form in which a language is kept that an operation on one location made of another language: if
-    /// that was a product, it is one.
-    fn after(&self, languages: &mut Languages, before: Language, after: Language) -> Language {
-        match self.is_product(languages, before) && !self.is_marked(languages, after) {
-            true => languages.product(after),
-            false => self.normal(languages, after),
+    /// Returns the normal form of `after`, which an operation on one location computed from
+    /// `before`. If `before` has product form, then so has `after`, unless it has markers.
+    fn normal_form_after(
+        &self,
+        languages: &mut Languages,
+        before: Language,
+        after: Language,
+    ) -> Language {
+        match self.is_product(languages, before) && !self.has_markers(languages, after) {
+            true => languages.product_form(after),
+            false => self.normal_form(languages, after),
         }
     }
 
-    /// What contents become when a word, or any of several, is appended.
-    pub fn appended(
+    /// Returns the contents after appending any word of `adds`.
+    pub fn append_words(
         &self,
         languages: &mut Languages,
         contents: Language,
         adds: Language,
     ) -> Language {
         let longer = languages.concat(contents, adds);
-        let sorted = self.normal(languages, adds);
+        let sorted = self.normal_form(languages, adds);
         match self.is_product(languages, sorted) {
-            true => self.after(languages, contents, longer),
-            false => self.normal(languages, longer),
+            true => self.normal_form_after(languages, contents, longer),
+            false => self.normal_form(languages, longer),
         }
     }
 
-    /// Whether a language is known to be all combinations of contents for each location (PSO only).
+    /// Returns whether a language is known to have product form: it contains all combinations of
+    /// per-location contents (PSO only).
     pub fn is_product(&self, languages: &mut Languages, language: Language) -> bool {
         self.grouping == StoreBuffers::Pso
-            && !self.is_marked(languages, language)
-            && languages.product(language) == language
+            && !self.has_markers(languages, language)
+            && languages.product_form(language) == language
     }
 
-    fn is_marked(&self, languages: &mut Languages, language: Language) -> bool {
-        MARKERS.iter().any(|class| languages.without(language, *class) != language)
+    fn has_markers(&self, languages: &mut Languages, language: Language) -> bool {
+        MARKERS.iter().any(|class| languages.without_class(language, *class) != language)
     }
 
-    /// Whether what one state has pending is among what another has. No is always right.
+    /// Returns whether the contents of one state include those of another. `false` is always sound.
     pub fn covers(&self, big: &[Language], small: &[Language]) -> bool {
         let mut languages = self.languages();
         big.iter().zip(small).all(|(big, small)| {
             languages.is_included(*small, *big)
                 || self.is_product(&mut languages, *big) && {
-                    let product = languages.product(*small);
+                    let product = languages.product_form(*small);
                     languages.is_included(product, *big)
                 }
         })
     }
 
-    /// The form in which a language is kept.
-    pub fn normal(&self, languages: &mut Languages, language: Language) -> Language {
+    /// Returns the normal form of a language.
+    pub fn normal_form(&self, languages: &mut Languages, language: Language) -> Language {
         if self.grouping == StoreBuffers::Tso {
             return language;
         }
-        let sorted = languages.sorted(language, &MARKERS);
-        if self.is_marked(languages, sorted) {
+        let sorted = languages.sort_by_class(language, &MARKERS);
+        if self.has_markers(languages, sorted) {
             return sorted;
         }
-        // The projections of a language that has all their combinations say it all.
-        let product = languages.product(sorted);
+        // The projections of a language in product form determine the language.
+        let product = languages.product_form(sorted);
         if languages.is_included(product, sorted) { product } else { sorted }
     }
 
-    /// The letters that can be committed next.
-    pub fn oldest(&self, languages: &mut Languages, language: Language) -> Vec<Letter> {
+    /// Returns the letters that can be committed next.
+    pub fn committable_letters(
+        &self,
+        languages: &mut Languages,
+        language: Language,
+    ) -> Vec<Letter> {
         match self.grouping {
-            StoreBuffers::Tso => languages.firsts(language),
+            StoreBuffers::Tso => languages.first_letters(language),
             StoreBuffers::Pso => {
-                let mut letters = languages.removable(language, STORE_STORE);
+                let mut letters = languages.removable_letters(language, STORE_STORE);
                 letters.retain(|letter| location(*letter).is_some());
                 letters
             }
         }
     }
 
-    /// What is left of the words that begin with a letter.
-    fn committed(&self, languages: &mut Languages, language: Language, oldest: Letter) -> Language {
+    /// Returns the contents after committing a letter: the rest of the words in which the letter
+    /// can be committed.
+    fn remove_committed(
+        &self,
+        languages: &mut Languages,
+        language: Language,
+        oldest: Letter,
+    ) -> Language {
         let rest = match self.grouping {
-            StoreBuffers::Tso => languages.quotient(language, oldest),
+            StoreBuffers::Tso => languages.left_quotient(language, oldest),
             StoreBuffers::Pso => languages.remove_first(language, oldest, STORE_STORE),
         };
-        let stripped = languages.strip(rest, &MARKERS);
-        // Loads wait for all that is before the last marker.
-        languages.last_only(stripped, STORE_LOAD)
+        let stripped = languages.strip_leading(rest, &MARKERS);
+        // Loads wait for all stores before the last marker, so earlier markers are redundant.
+        languages.keep_last_of_class(stripped, STORE_LOAD)
     }
 
-    /// The values that a load of the place may yield, in order.
-    fn values(&self, languages: &mut Languages, language: Language, place: Place) -> Vec<Value> {
-        let free = languages.without(language, STORE_LOAD);
-        let class = place.loc.0;
-        let mut values = languages.lasts(free, class);
-        if languages.without(free, class) != Language::EMPTY && !values.contains(&place.memory) {
-            values.push(place.memory);
+    /// Returns the values that a load may read, in ascending order.
+    fn load_values(
+        &self,
+        languages: &mut Languages,
+        language: Language,
+        target: LoadTarget,
+    ) -> Vec<Value> {
+        let free = languages.without_class(language, STORE_LOAD);
+        let class = target.loc.0;
+        let mut values = languages.last_values(free, class);
+        if languages.without_class(free, class) != Language::EMPTY
+            && !values.contains(&target.memory_value)
+        {
+            values.push(target.memory_value);
             values.sort_unstable();
         }
         values
@@ -189,7 +214,7 @@ impl Symbolic {
 impl Discipline for Symbolic {
     type Queues = Vec<Language>;
 
-    const GUESSES: bool = true;
+    const LOADS_HAVE_ALTERNATIVES: bool = true;
 
     fn empty(&self, shape: &Shape<'_>) -> Vec<Language> {
         vec![Language::EPSILON; shape.threads.len()]
@@ -197,42 +222,48 @@ impl Discipline for Symbolic {
 
     fn push(&self, _: &Shape<'_>, q: &mut Vec<Language>, t: ThreadId, store: Store) -> bool {
         let letter = letter(store.loc, store.value);
-        self.narrow(q, t, |languages, language| languages.append(language, letter))
+        self.restrict(q, t, |languages, language| languages.append(language, letter))
     }
 
-    fn youngest(
+    fn youngest_value(
         &self,
         _: &Shape<'_>,
         q: &mut Vec<Language>,
         t: ThreadId,
-        place: Place,
-        way: u32,
+        target: LoadTarget,
+        alternative: u32,
     ) -> Option<Value> {
         if self.mutated.is(Mutation::NoForwarding) {
             return None;
         }
         let mut read = None;
-        self.narrow(q, t, |languages, language| {
-            let values = self.values(languages, language, place);
-            let Some(value) = values.get(way as usize) else { return language };
+        self.restrict(q, t, |languages, language| {
+            let values = self.load_values(languages, language, target);
+            let Some(value) = values.get(alternative as usize) else { return language };
             read = Some(*value);
-            let own = languages.with_last(language, letter(place.loc, *value));
-            if *value != place.memory {
+            let own = languages.with_last_letter(language, letter(target.loc, *value));
+            if *value != target.memory_value {
                 return own;
             }
-            let none = languages.without(language, place.loc.0);
+            let none = languages.without_class(language, target.loc.0);
             languages.union(own, none)
         });
         read
     }
 
-    fn ways(&self, _: &Shape<'_>, q: &Vec<Language>, t: ThreadId, place: Place) -> u32 {
-        let values = self.values(&mut self.languages(), q[t.index()], place);
+    fn alternatives(
+        &self,
+        _: &Shape<'_>,
+        q: &Vec<Language>,
+        t: ThreadId,
+        target: LoadTarget,
+    ) -> u32 {
+        let values = self.load_values(&mut self.languages(), q[t.index()], target);
         (values.len() as u32).max(1)
     }
 
     fn may_load(&self, q: &mut Vec<Language>, t: ThreadId) -> bool {
-        self.narrow(q, t, |languages, language| languages.without(language, STORE_LOAD))
+        self.restrict(q, t, |languages, language| languages.without_class(language, STORE_LOAD))
     }
 
     fn may_update(&self, _: &Shape<'_>, q: &mut Vec<Language>, t: ThreadId, loc: Loc) -> bool {
@@ -241,16 +272,16 @@ impl Discipline for Symbolic {
         }
         match self.grouping {
             StoreBuffers::Tso => self.is_drained(q, t),
-            StoreBuffers::Pso => self.narrow(q, t, |languages, language| {
+            StoreBuffers::Pso => self.restrict(q, t, |languages, language| {
                 MARKERS
                     .into_iter()
                     .chain([loc.0])
-                    .fold(language, |l, class| languages.without(l, class))
+                    .fold(language, |l, class| languages.without_class(l, class))
             }),
         }
     }
 
-    fn is_clear_of(
+    fn has_no_pending_store_to(
         &self,
         shape: &Shape<'_>,
         q: &mut Vec<Language>,
@@ -258,14 +289,14 @@ impl Discipline for Symbolic {
         these: &dyn Fn(Loc) -> bool,
     ) -> bool {
         let stores = &shape.thread(t).stores;
-        self.narrow(q, t, |languages, language| {
+        self.restrict(q, t, |languages, language| {
             let these = stores.iter().filter(|loc| these(**loc));
-            these.fold(language, |language, loc| languages.without(language, loc.0))
+            these.fold(language, |language, loc| languages.without_class(language, loc.0))
         })
     }
 
     fn is_drained(&self, q: &mut Vec<Language>, t: ThreadId) -> bool {
-        self.narrow(q, t, |languages, language| match languages.contains_empty(language) {
+        self.restrict(q, t, |languages, language| match languages.contains_empty_word(language) {
             true => Language::EPSILON,
             false => Language::EMPTY,
         })
@@ -278,12 +309,12 @@ impl Discipline for Symbolic {
         if kinds == FenceKinds::FULL {
             return self.is_drained(q, t);
         }
-        self.narrow(q, t, |languages, mut language| {
+        self.restrict(q, t, |languages, mut language| {
             if kinds.contains(FenceKinds::STORE_STORE) && self.grouping == StoreBuffers::Pso {
-                language = languages.mark(language, marker(STORE_STORE), Some(STORE_LOAD));
+                language = languages.append_marker(language, marker(STORE_STORE), Some(STORE_LOAD));
             }
             if kinds.contains(FenceKinds::STORE_LOAD) {
-                language = languages.mark(language, marker(STORE_LOAD), None);
+                language = languages.append_marker(language, marker(STORE_LOAD), None);
             }
             language
         })
@@ -297,7 +328,7 @@ impl Discipline for Symbolic {
         q[t.index()] == Language::EPSILON
     }
 
-    fn for_each(
+    fn for_each_pending(
         &self,
         shape: &Shape<'_>,
         q: &Vec<Language>,
@@ -306,27 +337,29 @@ impl Discipline for Symbolic {
     ) {
         let mut languages = self.languages();
         for loc in &shape.thread(t).stores {
-            if languages.without(q[t.index()], loc.0) != q[t.index()] {
+            if languages.without_class(q[t.index()], loc.0) != q[t.index()] {
                 visit(*loc);
             }
         }
     }
 
-    fn commits(&self, q: &Vec<Language>, t: ThreadId, out: &mut Vec<u32>) {
-        let letters = self.oldest(&mut self.languages(), q[t.index()]);
+    fn enabled_commits(&self, q: &Vec<Language>, t: ThreadId, out: &mut Vec<u32>) {
+        let letters = self.committable_letters(&mut self.languages(), q[t.index()]);
         out.extend(0..letters.len() as u32);
     }
 
     fn commit_location(&self, _: &Shape<'_>, q: &Vec<Language>, t: ThreadId, which: u32) -> Loc {
-        let letters = self.oldest(&mut self.languages(), q[t.index()]);
+        let letters = self.committable_letters(&mut self.languages(), q[t.index()]);
         location(letters[which as usize]).expect("a marker is not committed")
     }
 
     fn commit(&self, _: &Shape<'_>, q: &mut Vec<Language>, t: ThreadId, which: u32) -> Committed {
-        let oldest = self.oldest(&mut self.languages(), q[t.index()])[which as usize];
-        self.narrow(q, t, |languages, language| self.committed(languages, language, oldest));
+        let oldest = self.committable_letters(&mut self.languages(), q[t.index()])[which as usize];
+        self.restrict(q, t, |languages, language| {
+            self.remove_committed(languages, language, oldest)
+        });
         let loc = location(oldest).expect("a marker is not committed");
-        Committed { loc, value: oldest.value, stays: false }
+        Committed { loc, value: oldest.value, stays_pending: false }
     }
 
     fn push_commutes(&self, _: &Shape<'_>, _: &Vec<Language>, _: ThreadId, _: Loc) -> bool {
@@ -342,10 +375,10 @@ impl Discipline for Symbolic {
     }
 
     fn encode(&self, _: &Shape<'_>, q: &Vec<Language>, t: ThreadId, writer: &mut Writer) {
-        writer.put(NUMBER, q[t.index()].number() as Value);
+        writer.put(LANGUAGE_ID, q[t.index()].number() as Value);
     }
 
     fn decode(&self, _: &Shape<'_>, reader: &mut Reader<'_>, q: &mut Vec<Language>, t: ThreadId) {
-        q[t.index()] = Language::from_number(reader.get(NUMBER) as u32);
+        q[t.index()] = Language::from_number(reader.get(LANGUAGE_ID) as u32);
     }
 }

@@ -1,58 +1,59 @@
-//! Table-driven models: a window of accesses that were fetched but not performed.
+//! Table-driven models: an out-of-order window of accesses that are fetched but not performed.
 //!
-//! Source: \[KVY10\] section III-C (RLX, an execution buffer and a bypass table). Direction: exact, up
-//! to the bound on the window. Control is never speculated; registers are renamed, so re-use of a
-//! register orders nothing; an access whose address is not known yet blocks only what it may alias.
-//! TSO and PSO are instances and must agree with the dedicated models on every outcome.
+//! Source: \[KVY10\] section III-C (RLX, an execution buffer and a bypass table). Direction: exact,
+//! up to the bound on the window. Control is never speculated. Registers are renamed, so reuse of a
+//! register orders nothing. An access whose address is unknown blocks only accesses that it may
+//! alias. TSO and PSO are instances; they must agree with the dedicated models on every outcome.
 //!
-//! - `window`: the entries of one thread, their operands, and who produces which register.
-//! - `order`: which entry may be performed before which.
+//! - `window`: the entries of one thread, their operands, and the producer of each register.
+//! - `order`: which entries may be performed before which.
 
 mod order;
 mod window;
 
 use crate::address::{apply_update, check_allocated, check_limits, locate};
 use crate::bits::{Field, Reader, Writer};
-use crate::event::{Event, EventKind, Record, Source};
-use crate::model::{Fidelity, Issue, MemoryModel, Stumble};
+use crate::event::{Event, EventKind, EventRecorder, Source};
+use crate::model::{Fidelity, IssueResult, MemoryModel, StepFailure};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use crate::state::State;
 use fencepost_ir::{
     Access, Address, Expr, Fault, FenceKinds, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Value,
 };
-use order::Forward;
+use order::LoadSource;
 use window::{Operand, Window};
 
-/// Which pairs of accesses of one thread to different locations may change places.
+/// A bypass table: the pairs of accesses of one thread to different locations that may be
+/// reordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bypass {
     /// A load may be performed before an earlier store.
     pub store_load: bool,
-    /// A store before an earlier store.
+    /// A store may be performed before an earlier store.
     pub store_store: bool,
-    /// A load before an earlier load.
+    /// A load may be performed before an earlier load.
     pub load_load: bool,
-    /// A store before an earlier load.
+    /// A store may be performed before an earlier load.
     pub load_store: bool,
-    /// A load may read its thread's own store before others can.
+    /// A load may read its own thread's pending store before other threads can.
     pub read_own_early: bool,
 }
 
 /// A table-driven model.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
-    /// Its table.
+    /// The bypass table.
     pub bypass: Bypass,
-    /// How many entries a window may hold.
+    /// The maximal number of entries in a window.
     pub bound: u32,
-    /// For tests of the tests.
+    /// The active mutation.
     pub mutated: Mutated,
 }
 
 impl Table {
-    /// The statements in a thread's window, oldest first; the number of an internal step is the position
-    /// of what it performs.
+    /// Returns the statements in a thread's window, oldest first. The number of an internal step is
+    /// the position of the entry that it performs.
     pub fn window<'a>(
         &self,
         pending: &'a [Window],
@@ -66,7 +67,7 @@ impl Table {
         Field::for_count(self.bound as usize + 1)
     }
 
-    /// The location of an entry's access; none when its operands are not known.
+    /// Returns the location of an entry's access. `None` if its address is unknown.
     fn location(
         &self,
         shape: &Shape<'_>,
@@ -79,14 +80,14 @@ impl Table {
         location_of(shape, t, pc, address, window.operands(shape, t, entry))
     }
 
-    /// Performs one entry whose operands are known and which nothing blocks.
+    /// Performs one entry. Its operands are known, and nothing blocks it.
     fn perform_entry(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Vec<Window>>,
         t: ThreadId,
         entry: usize,
-        record: &mut dyn Record,
+        recorder: &mut dyn EventRecorder,
     ) -> Result<(), Fault> {
         let window = &state.pending[t.index()];
         let pc = window.pc(entry);
@@ -94,33 +95,39 @@ impl Table {
         let uses = &shape.thread(t).uses[pc.index()];
         let operands = window.operands(shape, t, entry);
         let read = |reg: &Reg| value_of(uses, operands, *reg);
-        let ahead = Some(order::accesses_before(shape, t, window, entry));
-        let event = |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), ahead, kind };
+        let earlier_pending = Some(order::accesses_before(shape, t, window, entry));
+        let event = |kind| Event {
+            thread: t,
+            label: Some(stmt.label),
+            pc: Some(pc),
+            earlier_pending,
+            kind,
+        };
         let memory = &mut state.memory;
         let yields = match stmt.op.memory() {
             None => {
                 let Op::Assign { reg, expr } = &stmt.op else {
-                    unreachable!("such an entry is never performed")
+                    unreachable!("only accesses and assignments are performed")
                 };
                 let value = expr.eval(&read)?;
-                record.event(|| event(EventKind::Set { reg: *reg, value }));
+                recorder.record_with(|| event(EventKind::Set { reg: *reg, value }));
                 Some(value)
             }
             Some(MemoryOp::Load { from, .. }) => {
                 let loc = locate(shape, from, &read)?;
                 check_allocated(shape, memory, loc)?;
-                let survey = order::survey(shape, t, window);
+                let infos = order::entry_infos(shape, t, window);
                 let forward = if self.mutated.is(Mutation::NoForwarding) {
-                    Forward::Memory
+                    LoadSource::Memory
                 } else {
-                    order::forward(shape, t, window, &survey, entry, loc)
+                    order::forward(shape, t, window, &infos, entry, loc)
                 };
                 let (value, source) = match forward {
-                    Forward::Memory => (memory.values[loc.index()], Source::Memory),
-                    Forward::Value(value) => (value, Source::Forwarded),
-                    Forward::Wait => unreachable!("only a load that need not wait is performed"),
+                    LoadSource::Memory => (memory.values[loc.index()], Source::Memory),
+                    LoadSource::Value(value) => (value, Source::Forwarded),
+                    LoadSource::Wait => unreachable!("a load that must wait is not performed"),
                 };
-                record.event(|| event(EventKind::Load { loc, value, source }));
+                recorder.record_with(|| event(EventKind::Load { loc, value, source }));
                 Some(value)
             }
             Some(MemoryOp::Store { to, value }) => {
@@ -128,7 +135,7 @@ impl Table {
                 check_allocated(shape, memory, loc)?;
                 let value = check_limits(shape.location_limits[loc.index()], value.eval(&read)?)?;
                 memory.values[loc.index()] = value;
-                record.event(|| event(EventKind::Commit { loc, value }));
+                recorder.record_with(|| event(EventKind::Commit { loc, value }));
                 None
             }
             Some(MemoryOp::Update { at, update, .. }) => {
@@ -140,11 +147,11 @@ impl Table {
                     memory.values[loc.index()] =
                         check_limits(shape.location_limits[loc.index()], new)?;
                 }
-                record.event(|| event(EventKind::Update { loc, old, new }));
+                recorder.record_with(|| event(EventKind::Update { loc, old, new }));
                 Some(yields)
             }
             Some(MemoryOp::Fence(_) | MemoryOp::Drain(_)) => {
-                unreachable!("such an entry is never performed")
+                unreachable!("fences and drains are not performed")
             }
         };
         let value = match (stmt.op.target(), yields) {
@@ -158,24 +165,25 @@ impl Table {
         Ok(())
     }
 
-    /// Performs what waits for nothing but its operands, and drops fences that order nothing more.
-    fn tidy(
+    /// Performs assignments and assertions whose operands are known, and removes fences that order
+    /// no pending access.
+    fn retire_ready_entries(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Vec<Window>>,
         t: ThreadId,
-        record: &mut dyn Record,
-    ) -> Result<(), Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<(), StepFailure> {
         let mut entry = 0;
         while entry < state.pending[t.index()].len() {
             let window = &state.pending[t.index()];
             let pc = window.pc(entry);
             let stmt = shape.stmt(t, pc);
-            let stumble = |fault| Stumble { fault, label: Some(stmt.label) };
+            let failure = |fault| StepFailure { fault, label: Some(stmt.label) };
             let gone = match &stmt.op {
                 Op::Assign { .. } if window.is_ready(shape, t, entry) => {
-                    self.perform_entry(shape, state, t, entry, record)
-                        .map_err(|fault| stumble(Some(fault)))?;
+                    self.perform_entry(shape, state, t, entry, recorder)
+                        .map_err(|fault| failure(Some(fault)))?;
                     true
                 }
                 Op::Assert(cond) if window.is_ready(shape, t, entry) => {
@@ -183,21 +191,33 @@ impl Table {
                     let operands = window.operands(shape, t, entry);
                     let value = cond
                         .eval(&|reg| value_of(uses, operands, *reg))
-                        .map_err(|fault| stumble(Some(fault)))?;
+                        .map_err(|fault| failure(Some(fault)))?;
                     let kind = EventKind::Test(value != 0);
                     let label = Some(stmt.label);
-                    record.event(|| Event { thread: t, label, pc: Some(pc), ahead: None, kind });
+                    recorder.record_with(|| Event {
+                        thread: t,
+                        label,
+                        pc: Some(pc),
+                        earlier_pending: None,
+                        kind,
+                    });
                     if value == 0 {
-                        return Err(stumble(None));
+                        return Err(failure(None));
                     }
                     let registers = &mut state.registers[shape.thread(t).registers..];
                     state.pending[t.index()].remove(shape, t, entry, 0, registers);
                     true
                 }
-                Op::Fence(kinds) if !self.fence_matters(shape, t, window, entry, *kinds) => {
+                Op::Fence(kinds) if !self.fence_still_orders(shape, t, window, entry, *kinds) => {
                     let kind = EventKind::Fence(*kinds);
                     let label = Some(stmt.label);
-                    record.event(|| Event { thread: t, label, pc: Some(pc), ahead: None, kind });
+                    recorder.record_with(|| Event {
+                        thread: t,
+                        label,
+                        pc: Some(pc),
+                        earlier_pending: None,
+                        kind,
+                    });
                     let registers = &mut state.registers[shape.thread(t).registers..];
                     state.pending[t.index()].remove(shape, t, entry, 0, registers);
                     true
@@ -222,7 +242,7 @@ impl Table {
                 | Op::Return { .. }
                 | Op::Halt => false,
             };
-            // Later entries may have become ready, earlier ones not.
+            // Later entries may have become ready; earlier entries have not.
             if !gone {
                 entry += 1;
             }
@@ -231,7 +251,7 @@ impl Table {
     }
 }
 
-/// The location of an access with these operands; none when they are not known.
+/// Returns the location of an access with these operands. `None` if its address is unknown.
 #[inline]
 fn location_of(
     shape: &Shape<'_>,
@@ -258,7 +278,7 @@ fn address_exprs(address: &Address) -> impl Iterator<Item = &Expr<Reg>> {
 }
 
 fn operand(uses: &[Reg], operands: &[Operand], reg: Reg) -> Operand {
-    let at = uses.iter().position(|r| *r == reg).expect("a statement's uses are listed");
+    let at = uses.iter().position(|r| *r == reg).expect("the register is a use of the statement");
     operands[at]
 }
 
@@ -273,7 +293,7 @@ fn is_known(expr: &Expr<Reg>, uses: &[Reg], operands: &[Operand]) -> bool {
 fn value_of(uses: &[Reg], operands: &[Operand], reg: Reg) -> Value {
     match operand(uses, operands, reg) {
         Operand::Value(value) => value,
-        Operand::From(_) => unreachable!("only known operands are read"),
+        Operand::ProducedBy(_) => unreachable!("an operand is read only when its value is known"),
     }
 }
 
@@ -286,26 +306,38 @@ impl MemoryModel for Table {
         Some(self.bound)
     }
 
-    fn nothing(&self, shape: &Shape<'_>) -> Vec<Window> {
+    fn empty_pending(&self, shape: &Shape<'_>) -> Vec<Window> {
         shape.threads.iter().map(|t| Window::new(t.register_fields.len())).collect()
     }
 
     #[inline]
-    fn known(&self, state: &State<Vec<Window>>, t: ThreadId, regs: &[Reg]) -> bool {
+    fn are_registers_known(&self, state: &State<Vec<Window>>, t: ThreadId, regs: &[Reg]) -> bool {
         let window = &state.pending[t.index()];
         regs.iter().all(|reg| window.is_known(*reg))
     }
 
-    fn forget(&self, shape: &Shape<'_>, state: &mut State<Vec<Window>>, t: ThreadId, reg: Reg) {
+    fn clear_register(
+        &self,
+        shape: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        reg: Reg,
+    ) {
         state.registers[shape.register(t, reg)] = 0;
         state.pending[t.index()].define(reg);
     }
 
-    fn define(&self, _: &Shape<'_>, state: &mut State<Vec<Window>>, t: ThreadId, reg: Reg) {
+    fn define_register(
+        &self,
+        _: &Shape<'_>,
+        state: &mut State<Vec<Window>>,
+        t: ThreadId,
+        reg: Reg,
+    ) {
         state.pending[t.index()].define(reg);
     }
 
-    fn fetches(&self, op: &Op) -> bool {
+    fn is_fetched_eagerly(&self, op: &Op) -> bool {
         op.memory().is_some_and(|op| match op {
             MemoryOp::Load { .. } | MemoryOp::Store { .. } | MemoryOp::Update { .. } => true,
             MemoryOp::Fence(kinds) => kinds != FenceKinds::FULL,
@@ -320,38 +352,38 @@ impl MemoryModel for Table {
         t: ThreadId,
         pc: Pc,
         _: u32,
-        record: &mut dyn Record,
-    ) -> Result<Issue, Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<IssueResult, StepFailure> {
         let stmt = shape.stmt(t, pc);
-        let (label, ahead) = (Some(stmt.label), None);
-        let event = |kind| Event { thread: t, label, pc: Some(pc), ahead, kind };
+        let (label, earlier_pending) = (Some(stmt.label), None);
+        let event = |kind| Event { thread: t, label, pc: Some(pc), earlier_pending, kind };
         let window = &mut state.pending[t.index()];
         match stmt.op.memory() {
             Some(MemoryOp::Fence(kinds)) if kinds == FenceKinds::FULL => {
                 if window.len() > 0 && !self.mutated.is(Mutation::IgnoredFence) {
-                    return Ok(Issue::Blocked);
+                    return Ok(IssueResult::Blocked);
                 }
-                record.event(|| event(EventKind::Fence(kinds)));
-                return Ok(Issue::Done);
+                recorder.record_with(|| event(EventKind::Fence(kinds)));
+                return Ok(IssueResult::Done);
             }
             Some(MemoryOp::Drain(address)) => {
                 let uses = &shape.thread(t).uses[pc.index()];
                 if !uses.iter().all(|reg| window.is_known(*reg)) {
-                    return Ok(Issue::Blocked);
+                    return Ok(IssueResult::Blocked);
                 }
                 let registers = &state.registers[shape.thread(t).registers..];
-                let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
-                let loc = locate(shape, address, &|reg| registers[reg.index()]).map_err(stumble)?;
+                let failure = |fault| StepFailure { fault: Some(fault), label: Some(stmt.label) };
+                let loc = locate(shape, address, &|reg| registers[reg.index()]).map_err(failure)?;
                 let waits = (0..window.len()).any(|entry| {
-                    order::kinds(shape, t, window, entry).is_some_and(|k| k.stores)
+                    order::access_of(shape, t, window, entry).is_some_and(|a| a.stores)
                         && self.may_be_at(shape, t, window, entry, loc)
                 });
                 if waits {
-                    return Ok(Issue::Blocked);
+                    return Ok(IssueResult::Blocked);
                 }
-                check_allocated(shape, &state.memory, loc).map_err(stumble)?;
-                record.event(|| event(EventKind::Drain(loc)));
-                return Ok(Issue::Done);
+                check_allocated(shape, &state.memory, loc).map_err(failure)?;
+                recorder.record_with(|| event(EventKind::Drain(loc)));
+                return Ok(IssueResult::Done);
             }
             Some(
                 MemoryOp::Load { .. }
@@ -362,13 +394,13 @@ impl MemoryModel for Table {
             | None => {}
         }
         if window.len() >= self.bound as usize {
-            return Ok(Issue::Bounded);
+            return Ok(IssueResult::BoundReached);
         }
         let registers = &mut state.registers[shape.thread(t).registers..];
         let entry = window.push(shape, t, pc, registers);
         let window = &state.pending[t.index()];
         match &stmt.op {
-            Op::Load { .. } | Op::Store { .. } | Op::Update { .. } => record.event(|| {
+            Op::Load { .. } | Op::Store { .. } | Op::Update { .. } => recorder.record_with(|| {
                 let loc = self.location(shape, t, window, entry).and_then(Result::ok);
                 let value = if let Op::Store { value, .. } = &stmt.op
                     && window.is_ready(shape, t, entry)
@@ -383,7 +415,7 @@ impl MemoryModel for Table {
                 event(EventKind::Fetch { stores, loc, value })
             }),
             Op::Assign { .. } | Op::Assert(_) | Op::Fence(_) => {
-                record.event(|| event(EventKind::Defer));
+                recorder.record_with(|| event(EventKind::Defer));
             }
             Op::Skip
             | Op::Choose { .. }
@@ -399,11 +431,11 @@ impl MemoryModel for Table {
             | Op::Return { .. }
             | Op::Halt => {}
         }
-        self.tidy(shape, state, t, record)?;
-        Ok(Issue::Done)
+        self.retire_ready_entries(shape, state, t, recorder)?;
+        Ok(IssueResult::Done)
     }
 
-    fn internal(
+    fn internal_steps(
         &self,
         shape: &Shape<'_>,
         state: &State<Vec<Window>>,
@@ -411,31 +443,31 @@ impl MemoryModel for Table {
         out: &mut Vec<u32>,
     ) {
         let window = &state.pending[t.index()];
-        let survey = order::survey(shape, t, window);
+        let infos = order::entry_infos(shape, t, window);
         for entry in 0..window.len() {
-            if self.may_perform(shape, t, window, &survey, entry) {
+            if self.may_perform(shape, t, window, &infos, entry) {
                 out.push(entry as u32);
             }
         }
     }
 
-    fn perform(
+    fn perform_internal_step(
         &self,
         shape: &Shape<'_>,
         state: &mut State<Vec<Window>>,
         t: ThreadId,
         step: u32,
-        record: &mut dyn Record,
-    ) -> Result<(), Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<(), StepFailure> {
         let label = shape.stmt(t, state.pending[t.index()].pc(step as usize)).label;
-        self.perform_entry(shape, state, t, step as usize, record)
-            .map_err(|fault| Stumble { fault: Some(fault), label: Some(label) })?;
-        self.tidy(shape, state, t, record)
+        self.perform_entry(shape, state, t, step as usize, recorder)
+            .map_err(|fault| StepFailure { fault: Some(fault), label: Some(label) })?;
+        self.retire_ready_entries(shape, state, t, recorder)
     }
 
-    /// A load commutes when no other thread writes what it reads, a store or update when none accesses
-    /// what it writes. Other entries of its own window do not change what it does: those to the same
-    /// location keep their order with it, or forward to it what they write.
+    /// A load commutes if no other thread may write what it reads; a store or update commutes if no
+    /// other thread may access what it writes. Other entries of the same window do not change its
+    /// effect: entries to the same location stay in order with it or forward their value to it.
     fn internal_commutes(
         &self,
         shape: &Shape<'_>,
@@ -445,16 +477,16 @@ impl MemoryModel for Table {
     ) -> bool {
         let window = &state.pending[t.index()];
         let entry = step as usize;
-        let Some(kinds) = order::kinds(shape, t, window, entry) else { return false };
+        let Some(access) = order::access_of(shape, t, window, entry) else { return false };
         let Some(Ok(loc)) = self.location(shape, t, window, entry) else { return false };
-        if kinds.stores {
-            !self.others_access(shape, state, t, loc)
+        if access.stores {
+            !self.others_may_access(shape, state, t, loc)
         } else {
-            !self.others_store(shape, state, t, loc)
+            !self.others_may_store(shape, state, t, loc)
         }
     }
 
-    fn pending_at(
+    fn pending_accesses_to(
         &self,
         shape: &Shape<'_>,
         pending: &Vec<Window>,
@@ -464,21 +496,21 @@ impl MemoryModel for Table {
         let window = &pending[t.index()];
         let mut found = Access { loads: false, stores: false };
         for entry in 0..window.len() {
-            if let Some(kinds) = order::kinds(shape, t, window, entry)
+            if let Some(access) = order::access_of(shape, t, window, entry)
                 && self.may_be_at(shape, t, window, entry, loc)
             {
-                found.loads |= kinds.loads;
-                found.stores |= kinds.stores;
+                found.loads |= access.loads;
+                found.stores |= access.stores;
             }
         }
         found
     }
 
-    fn is_idle(&self, pending: &Vec<Window>, t: ThreadId) -> bool {
+    fn has_no_pending_access(&self, pending: &Vec<Window>, t: ThreadId) -> bool {
         pending[t.index()].len() == 0
     }
 
-    fn lets_go(
+    fn has_no_pending_access_to(
         &self,
         shape: &Shape<'_>,
         pending: &mut Vec<Window>,
@@ -488,7 +520,7 @@ impl MemoryModel for Table {
         let window = &pending[t.index()];
         let is_in = |loc: &Loc| shape.cell[loc.index()] == Some(cell as u32);
         !(0..window.len()).any(|entry| {
-            if order::kinds(shape, t, window, entry).is_none() {
+            if order::access_of(shape, t, window, entry).is_none() {
                 return false;
             }
             match self.location(shape, t, window, entry) {
@@ -502,8 +534,8 @@ impl MemoryModel for Table {
     fn may_allocate(&self, shape: &Shape<'_>, pending: &Vec<Window>, t: ThreadId) -> bool {
         let window = &pending[t.index()];
         !(0..window.len())
-            .filter_map(|entry| order::kinds(shape, t, window, entry))
-            .any(|k| (k.loads && !self.bypass.load_store) || (k.stores && !self.bypass.store_load))
+            .filter_map(|entry| order::access_of(shape, t, window, entry))
+            .any(|a| (a.loads && !self.bypass.load_store) || (a.stores && !self.bypass.store_load))
     }
 
     fn copy_thread(&self, from: &Vec<Window>, to: &mut Vec<Window>, t: ThreadId) {

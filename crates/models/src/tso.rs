@@ -1,30 +1,30 @@
-//! Total store order: one queue for each thread, first in, first out.
+//! Total store order: one FIFO queue for each thread.
 //!
 //! Source: \[LW10\] section 2, \[KVY11\] 2.2. Direction: exact, up to the bound.
-//! A store-load fence that is not a full fence does not stop the thread: it only makes its loads wait for
-//! the stores before it (`barrier` counts those still pending).
+//! A store-load fence that is not a full fence does not block the thread. It only makes later loads
+//! wait for the stores before the fence (`barrier` counts the stores that are still pending).
 
 use crate::bits::{Field, Reader, Writer};
-use crate::buffered::{Committed, Discipline, Place, Store};
+use crate::buffered::{Committed, Discipline, LoadTarget, Store};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use fencepost_ir::{FenceKinds, Loc, ThreadId, Value};
 
-/// The discipline of TSO.
+/// The store-buffer discipline of TSO.
 #[derive(Clone, Copy, Debug)]
 pub struct Tso {
-    /// How many stores a thread's queue may hold.
+    /// The maximal number of pending stores of a thread.
     pub bound: u32,
-    /// Deliberate errors.
+    /// The active mutation.
     pub mutated: Mutated,
 }
 
-/// One thread's queue.
+/// The queue of one thread.
 #[derive(PartialEq, Eq, Debug, Default)]
 pub struct Queue {
-    /// Oldest first.
+    /// The pending stores, oldest first.
     entries: Vec<(Loc, Value)>,
-    /// How many of the oldest must be gone before the thread loads.
+    /// The number of oldest stores that must commit before the thread may load.
     barrier: u32,
 }
 
@@ -64,18 +64,18 @@ impl Discipline for Tso {
     }
 
     #[inline]
-    fn youngest(
+    fn youngest_value(
         &self,
         _: &Shape<'_>,
         q: &mut Vec<Queue>,
         t: ThreadId,
-        place: Place,
+        target: LoadTarget,
         _: u32,
     ) -> Option<Value> {
         if self.mutated.is(Mutation::NoForwarding) {
             return None;
         }
-        q[t.index()].entries.iter().rev().find(|(l, _)| *l == place.loc).map(|(_, value)| *value)
+        q[t.index()].entries.iter().rev().find(|(l, _)| *l == target.loc).map(|(_, value)| *value)
     }
 
     #[inline]
@@ -108,14 +108,20 @@ impl Discipline for Tso {
         q[t.index()].entries.is_empty()
     }
 
-    fn for_each(&self, _: &Shape<'_>, q: &Vec<Queue>, t: ThreadId, visit: &mut dyn FnMut(Loc)) {
+    fn for_each_pending(
+        &self,
+        _: &Shape<'_>,
+        q: &Vec<Queue>,
+        t: ThreadId,
+        visit: &mut dyn FnMut(Loc),
+    ) {
         for (loc, _) in &q[t.index()].entries {
             visit(*loc);
         }
     }
 
     #[inline]
-    fn commits(&self, q: &Vec<Queue>, t: ThreadId, out: &mut Vec<u32>) {
+    fn enabled_commits(&self, q: &Vec<Queue>, t: ThreadId, out: &mut Vec<u32>) {
         let pending = q[t.index()].entries.len() as u32;
         if self.mutated.is(Mutation::OutOfOrderCommit) {
             out.extend(0..pending);
@@ -134,7 +140,7 @@ impl Discipline for Tso {
         let queue = &mut q[t.index()];
         queue.barrier = queue.barrier.saturating_sub(1);
         let (loc, value) = queue.entries.remove(which as usize);
-        Committed { loc, value, stays: false }
+        Committed { loc, value, stays_pending: false }
     }
 
     #[inline]
@@ -153,7 +159,8 @@ impl Discipline for Tso {
             writer.put(self.len_field(), queue.barrier as Value);
         }
         for (loc, value) in &queue.entries {
-            let slot = thread.store_slot[loc.index()].expect("a thread stores where it may");
+            let slot =
+                thread.store_slot[loc.index()].expect("the location is in the thread's store set");
             writer.put(thread.slot_field, Value::from(slot));
             writer.put(shape.location_fields[loc.index()], *value);
         }

@@ -1,25 +1,27 @@
-//! Numbers that only grow, and that can go back: the memory of all vector clocks.
+//! Storage for all vector clocks, with undo.
 //!
-//! All clocks lie in one vector of cells. Every clock that changes leaves its old values in a journal, so that going
-//! back to a mark is undoing the journal from its end. We rejected a copy of all clocks for each mark: an event
-//! changes two or three, and a stateless search marks every event; and a journal of the cells that really change: the
-//! branch costs more than the copy.
+//! All clocks are in one vector of cells. Each change of a clock first saves the old values in a
+//! journal. Undo restores the values from the end of the journal back to a mark.
 //!
-//! Clocks begin at multiples of [`LANES`] and are that long, so that four numbers are handled at once and no call
-//! copies a handful.
+//! Rejected: a copy of all clocks for each mark, because an event changes two or three clocks and a
+//! stateless search sets a mark at every event. Rejected: a journal of only the cells that change,
+//! because the branch costs more than the copy.
+//!
+//! The start and the length of a clock are multiples of [`LANES`], so that [`LANES`] numbers are
+//! processed at once.
 
-/// How many numbers are handled at once.
+/// The number of cells that are processed at once.
 pub(crate) const LANES: usize = 4;
 
 /// The cells of all clocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Cells {
     values: Vec<u32>,
-    /// Records, the last one at the end: old values, where they were, how many.
+    /// A stack of records. A record is the old values, then their position, then their number.
     journal: Vec<u32>,
 }
 
-/// A moment to go back to.
+/// A position in the history of [`Cells`], for [`Cells::undo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CellsMark {
     values: usize,
@@ -31,7 +33,7 @@ impl Cells {
         Cells { values: vec![0; length], journal: Vec::new() }
     }
 
-    /// Where the next clock that is added will begin.
+    /// Returns the position of the next clock that is added.
     pub(crate) fn end(&self) -> usize {
         self.values.len()
     }
@@ -44,12 +46,16 @@ impl Cells {
         &self.values[at..at + length]
     }
 
-    /// Changes a clock, four numbers at a time; `change` gets the old ones and those of `other`.
+    /// Changes the clock at `at`, [`LANES`] numbers at a time. `change` receives the old numbers
+    /// and those of `other`.
     #[inline]
     fn change(&mut self, at: usize, other: &[u32], change: impl Fn(Lanes, Lanes) -> Lanes) {
         let (others, rest) = other.as_chunks::<LANES>();
         let (mine, _) = self.values[at..at + other.len()].as_chunks_mut::<LANES>();
-        debug_assert!(rest.is_empty() && at.is_multiple_of(LANES), "clocks are padded");
+        debug_assert!(
+            rest.is_empty() && at.is_multiple_of(LANES),
+            "clocks must be aligned and padded"
+        );
         for (mine, &other) in mine.iter_mut().zip(others) {
             self.journal.extend_from_slice(mine);
             *mine = change(*mine, other);
@@ -67,34 +73,39 @@ impl Cells {
         lanes[at - start] = value;
     }
 
-    /// Replaces the clock that begins at `at`.
+    /// Replaces the clock at `at`.
     pub(crate) fn replace(&mut self, at: usize, clock: &[u32]) {
         self.change(at, clock, |_, new| new);
     }
 
-    /// Joins `clock` into the clock that begins at `at`.
+    /// Joins `clock` into the clock at `at`.
     pub(crate) fn join(&mut self, at: usize, clock: &[u32]) {
         self.change(at, clock, max);
     }
 
-    /// Adds a clock, and after it as many zeros.
-    pub(crate) fn add_with_zeros(&mut self, clock: &[u32]) {
+    /// Appends a clock, then a zero clock of the same length.
+    pub(crate) fn push_with_zeros(&mut self, clock: &[u32]) {
         self.values.extend_from_slice(clock);
         self.values.resize(self.values.len() + clock.len(), 0);
     }
 
+    /// Returns a mark for the current values.
     pub(crate) fn mark(&self) -> CellsMark {
         CellsMark { values: self.values.len(), journal: self.journal.len() }
     }
 
+    /// Restores the values at a mark.
     pub(crate) fn undo(&mut self, mark: CellsMark) {
         while self.journal.len() > mark.journal {
-            let [.., at, length] = self.journal[..] else { panic!("a record has two numbers") };
+            let [.., at, length] = self.journal[..] else {
+                panic!("a journal record ends with its position and length")
+            };
             let (at, length) = (at as usize, length as usize);
             self.journal.truncate(self.journal.len() - 2);
             let (lanes, _) = self.values[at..at + length].as_chunks_mut::<LANES>();
             for lanes in lanes.iter_mut().rev() {
-                *lanes = *self.journal.last_chunk().expect("a record has its old values");
+                *lanes =
+                    *self.journal.last_chunk().expect("a journal record contains the old values");
                 self.journal.truncate(self.journal.len() - LANES);
             }
         }

@@ -1,30 +1,31 @@
-//! Deliberate errors in the monitor, to show that the tests would notice them.
+//! Mutations: deliberate errors in the monitor that the tests must detect.
 //!
-//! Without debug assertions, as in a release build, [`is`] is the constant `false`, and nothing is left of them.
+//! Without debug assertions, as in a release build, [`is_active`] is the constant `false`, and the
+//! compiler removes the mutations.
 
-/// One error in a rule of the monitor.
+/// A deliberate error in a rule of the monitor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mutation {
-    /// A thread reads its own store only when all others can.
+    /// Loads do not forward from the store buffer: a load of the own store waits for its commit.
     NoForwarding,
-    /// A write is not after the readers of what it overwrites.
-    ReadersForgotten,
+    /// A write is not ordered after the readers of the value that it overwrites.
+    ReadersIgnored,
     /// Store-load fences order nothing.
     StoreLoadIgnored,
     /// Store-store fences order nothing.
     StoreStoreIgnored,
-    /// A drain does not wait.
+    /// Drains do not wait.
     DrainIgnored,
-    /// A write may come between an update and what it read.
-    UpdatesTorn,
-    /// A block is moved to its earliest place only.
-    BlocksTriedOnce,
-    /// Going back forgets no writes.
-    WritesKept,
+    /// A write can be moved between an update and the write that the update reads.
+    UpdatesNotAtomic,
+    /// A block is moved only to its earliest position.
+    BlocksMovedToEarliestOnly,
+    /// Undo does not remove writes.
+    WritesNotUndone,
 }
 
-/// Whether this mutation is in force: never without debug assertions.
+/// Returns whether a mutation is active. Always false without debug assertions.
 #[inline]
-pub(crate) fn is(mutated: Option<Mutation>, mutation: Mutation) -> bool {
-    cfg!(debug_assertions) && mutated == Some(mutation)
+pub(crate) fn is_active(active: Option<Mutation>, mutation: Mutation) -> bool {
+    cfg!(debug_assertions) && active == Some(mutation)
 }

@@ -1,26 +1,26 @@
-//! What the random tests share: actions that own their blocks.
+//! Helpers of the random tests: random actions, and running the monitor and the oracle.
 
 use fencepost_monitor::{Access, Action, Execution, Model, Monitor};
 use fencepost_testkit::Random;
 
-/// An action that owns its block.
+/// An action that owns the accesses of its block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Owned {
+pub(crate) enum OwnedAction {
     Plain(Action<'static>),
     Block(Vec<Access>),
 }
 
-impl Owned {
+impl OwnedAction {
     pub(crate) fn action(&self) -> Action<'_> {
         match self {
-            Owned::Plain(action) => *action,
-            Owned::Block(accesses) => Action::Block(accesses),
+            OwnedAction::Plain(action) => *action,
+            OwnedAction::Block(accesses) => Action::Block(accesses),
         }
     }
 }
 
-/// Any action, loads and stores most often.
-pub(crate) fn random_action(random: &mut Random, addresses: usize) -> Owned {
+/// Returns a random action. Loads and stores are the most frequent.
+pub(crate) fn random_action(random: &mut Random, addresses: usize) -> OwnedAction {
     let address = random.below(addresses) as u32;
     let plain = match random.below(20) {
         0..6 => Action::Load(address),
@@ -30,12 +30,12 @@ pub(crate) fn random_action(random: &mut Random, addresses: usize) -> Owned {
         15 => Action::Direct(address),
         16 => Action::Drain(address),
         17 => Action::Fence { store_store: random.below(3) > 0, store_load: random.below(2) > 0 },
-        _ => return Owned::Block(random_block(random, addresses)),
+        _ => return OwnedAction::Block(random_block(random, addresses)),
     };
-    Owned::Plain(plain)
+    OwnedAction::Plain(plain)
 }
 
-/// Some accesses, at most one for each address.
+/// Returns random accesses, at most one for each address.
 fn random_block(random: &mut Random, addresses: usize) -> Vec<Access> {
     let mut accesses = Vec::new();
     for address in 0..addresses as u32 {
@@ -52,7 +52,8 @@ fn random_block(random: &mut Random, addresses: usize) -> Vec<Access> {
     accesses
 }
 
-pub(crate) fn execution(model: Model, events: &[(usize, Owned)]) -> Execution {
+/// Returns the execution with these events.
+pub(crate) fn execution(model: Model, events: &[(usize, OwnedAction)]) -> Execution {
     let mut execution = Execution::new(model);
     for (thread, action) in events {
         execution.push(*thread, action.action());
@@ -60,9 +61,10 @@ pub(crate) fn execution(model: Model, events: &[(usize, Owned)]) -> Execution {
     execution
 }
 
+/// Returns the answer of the monitor for each event.
 pub(crate) fn answers(
     monitor: &mut Monitor,
-    events: &[(usize, Owned)],
+    events: &[(usize, OwnedAction)],
 ) -> Vec<Option<fencepost_monitor::Borderline>> {
-    events.iter().map(|(thread, action)| monitor.event(*thread, action.action())).collect()
+    events.iter().map(|(thread, action)| monitor.add_event(*thread, action.action())).collect()
 }

@@ -1,4 +1,4 @@
-//! All tests of the monitor, as one binary.
+//! All tests of the monitor, in one binary.
 
 mod campaign;
 mod cases;

@@ -1,15 +1,15 @@
-//! What a front end says about its input, with the source line, a caret, the code and a hint.
+//! Diagnostics of a front end as text: source line, caret, code and hint.
 
 use crate::paint::Paint;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use fencepost_ir::{Diagnostic, Diagnostics, Severity, Span};
 use std::ops::Range;
 
-/// How many messages about one source are worth a reader's time.
-const MOST: usize = 50;
+/// The maximal number of diagnostics shown for one source.
+const MAX_SHOWN: usize = 50;
 
-/// The messages about a source, by position, each ending in a new line. `name` is what the reader
-/// calls the source. Of very many only some are shown, errors before warnings, and the others are
+/// Renders the diagnostics of a source in the order of their positions. `name` is the name of the
+/// source file. At most 50 are rendered, errors in preference to warnings; the others are
 /// counted.
 pub fn render(diagnostics: &Diagnostics, name: &str, source: &str, paint: Paint) -> String {
     let renderer = match paint {
@@ -19,18 +19,18 @@ pub fn render(diagnostics: &Diagnostics, name: &str, source: &str, paint: Paint)
     let mut text = String::new();
     let sorted = diagnostics.sorted();
     let is_error = |d: &Diagnostic| d.severity == Severity::Error;
-    let errors = sorted.iter().filter(|d| is_error(d)).count().min(MOST);
-    let (mut errors, mut warnings) = (errors, MOST - errors);
+    let errors = sorted.iter().filter(|d| is_error(d)).count().min(MAX_SHOWN);
+    let (mut errors, mut warnings) = (errors, MAX_SHOWN - errors);
     for diagnostic in &sorted {
-        let room = if is_error(diagnostic) { &mut errors } else { &mut warnings };
-        if *room > 0 {
-            *room -= 1;
+        let remaining = if is_error(diagnostic) { &mut errors } else { &mut warnings };
+        if *remaining > 0 {
+            *remaining -= 1;
             text.push_str(&renderer.render(&groups(diagnostic, name, source)));
             text.push_str("\n\n");
         }
     }
-    if sorted.len() > MOST {
-        text.push_str(&format!("and {} more\n\n", sorted.len() - MOST));
+    if sorted.len() > MAX_SHOWN {
+        text.push_str(&format!("and {} more\n\n", sorted.len() - MAX_SHOWN));
     }
     text
 }
@@ -62,13 +62,14 @@ fn groups<'a>(diagnostic: &'a Diagnostic, name: &'a str, source: &'a str) -> Vec
     let mut groups =
         vec![level.primary_title(diagnostic.message.as_str()).id(diagnostic.code).element(snippet)];
     if let Some(hint) = &diagnostic.hint {
-        let last = groups.pop().expect("just made");
+        let last = groups.pop().expect("`groups` has one element");
         groups.push(last.element(Level::HELP.message(hint.as_str())));
     }
     groups
 }
 
-/// The whole lines a message is about. The renderer sees no others: it looks at all it is given.
+/// Returns the byte range of the whole lines that a diagnostic refers to. Only these lines are
+/// passed to the renderer, because its cost grows with the text that it is given.
 fn window(diagnostic: &Diagnostic, source: &str) -> Range<usize> {
     let related = diagnostic.related.iter().map(|(span, _)| *span);
     let ranges = std::iter::once(diagnostic.span).chain(related).map(|span| range(span, source));
@@ -78,17 +79,17 @@ fn window(diagnostic: &Diagnostic, source: &str) -> Range<usize> {
     line..source[end..].find('\n').map_or(source.len(), |at| end + at + 1)
 }
 
-/// The bytes of a span, moved to where the source can be cut.
+/// Returns the byte range of a span, moved to character boundaries within the source.
 fn range(span: Span, source: &str) -> Range<usize> {
-    let cut = |at: u32| {
+    let boundary = |at: u32| {
         let mut at = (at as usize).min(source.len());
         while !source.is_char_boundary(at) {
             at -= 1;
         }
         at
     };
-    let start = cut(span.start);
-    start..cut(span.end).max(start)
+    let start = boundary(span.start);
+    start..boundary(span.end).max(start)
 }
 
 #[cfg(test)]
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn no_span_is_too_wrong_to_print() {
+    fn every_invalid_span_can_be_rendered() {
         let source = "é\n";
         let mut diagnostics = Diagnostics::new();
         for (start, end) in [(0, 1), (1, 1), (1, 9), (9, 2), (3, 3), (u32::MAX, u32::MAX)] {
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn very_many_messages_are_counted() {
+    fn excess_diagnostics_are_counted() {
         let source = "x = y;\n".repeat(100_000);
         let mut diagnostics = Diagnostics::new();
         for line in 0..100_000 {
@@ -139,9 +140,9 @@ mod tests {
             }
         }
         let text = render(&diagnostics, "x.fp", &source, Paint::Plain);
-        assert_eq!(text.matches("strange").count(), MOST - 1);
+        assert_eq!(text.matches("strange").count(), MAX_SHOWN - 1);
         assert!(text.contains(" --> x.fp:49:5\n"), "{text}");
-        assert!(text.contains(" --> x.fp:99999:5\n"), "an error is never left out for a warning");
+        assert!(text.contains(" --> x.fp:99999:5\n"), "an error has precedence over warnings");
         assert!(text.ends_with("\n\nand 99950 more\n\n"), "{text}");
     }
 }

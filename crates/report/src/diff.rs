@@ -1,22 +1,23 @@
-//! What changes in a source text, as a unified diff that `patch -p1` and `git apply` understand.
+//! A change of a source text as a unified diff, for `patch -p1` and `git apply`.
 
 use crate::paint::Paint;
 use similar::TextDiff;
 use std::fmt::Write;
 
-/// Unchanged lines around a change.
+/// The number of unchanged lines around a change.
 const CONTEXT: usize = 3;
 
-/// The diff from one text to another, under the name of the file. Empty when they are the same.
+/// Returns the diff from `old` to `new`, with the name of the file; empty when the texts are equal.
 pub fn unified(file: &str, old: &str, new: &str) -> String {
-    // An absolute path becomes one relative to the root, as everywhere else.
+    // The header has prefixes `a/` and `b/`, so an absolute path loses its leading slash.
     let file = file.trim_start_matches('/');
     let diff = TextDiff::from_lines(old, new);
     let mut unified = diff.unified_diff();
     unified.context_radius(CONTEXT).header(&format!("a/{file}"), &format!("b/{file}")).to_string()
 }
 
-/// A diff with colours. On a terminal, control characters from the source do no harm.
+/// Colours a diff. With colours, control characters of the source are replaced: the text goes to a
+/// terminal. Without colours, the diff is returned unchanged.
 pub fn painted(diff: &str, paint: Paint) -> String {
     if paint == Paint::Plain {
         return diff.into();
@@ -26,13 +27,13 @@ pub fn painted(diff: &str, paint: Paint) -> String {
         let safe = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
         let line: String = line.trim_end_matches('\r').chars().map(safe).collect();
         let line = match line.chars().next() {
-            _ if at < 2 => paint.strong(&line), // the names
+            _ if at < 2 => paint.strong(&line), // the file names
             Some('@') => paint.faint(&line),
             Some('+') => paint.good(&line),
             Some('-') => paint.bad(&line),
             Some(_) | None => line,
         };
-        writeln!(out, "{line}").expect("strings take text");
+        writeln!(out, "{line}").expect("writing to a string cannot fail");
     }
     out
 }
@@ -45,7 +46,7 @@ mod tests {
     const NEW: &str = "a\nb\nc\nc2\nd\ne\n";
 
     #[test]
-    fn a_line_more() {
+    fn an_added_line_is_shown_with_context() {
         let diff = "--- a/dir/x.fp\n+++ b/dir/x.fp\n@@ -1,5 +1,6 @@\n a\n b\n c\n+c2\n d\n e\n";
         assert_eq!(unified("dir/x.fp", OLD, NEW), diff);
         assert_eq!(unified("/dir/x.fp", OLD, NEW), diff);
@@ -56,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_are_kept_for_programs_and_not_for_terminals() {
+    fn line_endings_are_kept_only_without_colours() {
         let diff = unified("x.fp", "a\r\n", "a\r\n\u{1b}[2Jb\r\n");
         assert!(diff.ends_with(" a\r\n+\u{1b}[2Jb\r\n"), "{diff:?}");
         let coloured = painted(&diff, Paint::Coloured);

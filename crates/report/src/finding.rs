@@ -1,136 +1,142 @@
-//! What is known about one program under one model, ready to be shown.
+//! The result of one query: a program under a memory model.
 
 use crate::json::CheckResult;
 use crate::paint::Paint;
 use crate::picture::run_text;
-use crate::suspect::Doubt;
-use crate::trace::Story;
-use crate::verdict_line::{explain, grows, reason, row, vacuous};
-use crate::violation::sentence;
-use fencepost_engines::{Answer, Bound, InconclusiveReason, Shown, Verdict};
+use crate::spurious::SpuriousTrace;
+use crate::trace::TraceRows;
+use crate::verdict_line::{explain, growth_note, reason_word, row, vacuity_note};
+use crate::violation::describe_claim;
+use fencepost_engines::{Answer, Bound, ClaimWithRun, InconclusiveReason, Verdict};
 use fencepost_ir::{Problem, Property};
 use fencepost_models::{ModelSpec, Reductions};
 use std::borrow::Cow;
 
-/// What became of one question: a program under a model.
+/// A query (a program under a model) and its result.
 #[derive(Clone, Debug)]
 pub struct Finding<'a> {
-    /// What the reader calls the source.
+    /// The name of the source file.
     pub file: &'a str,
-    /// The program.
+    /// The program and its properties.
     pub problem: &'a Problem,
-    /// The model.
+    /// The memory model.
     pub model: ModelSpec,
     /// The engine's name.
     pub engine: &'a str,
-    /// The reductions in use.
+    /// The reductions of the search.
     pub reductions: Reductions,
-    /// How long it took.
+    /// The duration of the query in seconds.
     pub seconds: f64,
-    /// What came of it.
-    pub result: Found,
+    /// The result of the query.
+    pub result: QueryResult,
 }
 
-/// What came of a question.
+/// The result of a query.
 #[derive(Clone, Debug)]
-pub enum Found {
-    /// An answer.
+pub enum QueryResult {
+    /// The engine's answer.
     Answer(Answer),
-    /// None: it was interrupted before this question's turn came.
+    /// The query was not started because of an interruption.
     NotRun,
-    /// None: a bug of ours, described here.
+    /// The engine panicked; with the panic message.
     Crashed(String),
 }
 
-/// What is found, without its details.
+/// The class of a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// All properties hold.
     Verified,
-    /// One does not.
+    /// A property is violated.
     Violated,
-    /// Everything within the bound on pending accesses was explored, and all is well there.
+    /// Inconclusive, but the search explored everything within a bound and found no violation.
     Bounded,
-    /// Not known.
+    /// Inconclusive for another reason, or not started.
     Inconclusive,
-    /// A bug of ours.
+    /// The engine panicked.
     Crashed,
 }
 
 impl Finding<'_> {
-    /// The verdict; none when the question was not asked, or crashed.
+    /// Returns the verdict; none when the query was not started or the engine panicked.
     pub fn verdict(&self) -> Option<&Verdict> {
         match &self.result {
-            Found::Answer(answer) => Some(&answer.verdict),
-            Found::NotRun | Found::Crashed(_) => None,
+            QueryResult::Answer(answer) => Some(&answer.verdict),
+            QueryResult::NotRun | QueryResult::Crashed(_) => None,
         }
     }
 
-    /// The whole finding for a reader: the verdict, and the run that shows a violation.
+    /// Returns the finding as text: the verdict, and the trace of a violation.
     pub fn text(&self, paint: Paint) -> String {
-        let story = self.story();
-        let mut text = row(self, story.as_ref(), self.model.name.len(), paint);
-        if let (Class::Violated, Some(shown), Some(story)) = (self.class(), self.shown(), story) {
-            text.push_str(&run_text(self.file, &self.model, shown, &story, paint));
+        let trace_rows = self.trace_rows();
+        let mut text = row(self, trace_rows.as_ref(), self.model.name.len(), paint);
+        if let (Class::Violated, Some(shown), Some(trace_rows)) =
+            (self.class(), self.shown(), trace_rows)
+        {
+            text.push_str(&run_text(self.file, &self.model, shown, &trace_rows, paint));
         }
         text
     }
 
-    /// The whole finding as JSON.
+    /// Returns the finding as JSON.
     pub fn json(&self) -> String {
-        let record = CheckResult::new(self, self.story().as_ref());
-        serde_json::to_string_pretty(&record).expect("plain data becomes JSON")
+        let record = CheckResult::new(self, self.trace_rows().as_ref());
+        serde_json::to_string_pretty(&record).expect("plain data serialises as JSON")
     }
 
-    /// The short form.
+    /// Returns the class of the result.
     pub fn class(&self) -> Class {
         match &self.result {
-            Found::Answer(answer) => match &answer.verdict {
+            QueryResult::Answer(answer) => match &answer.verdict {
                 Verdict::Verified(_) => Class::Verified,
                 Verdict::Violated(_) => Class::Violated,
                 Verdict::Inconclusive(inconclusive) if inconclusive.is_bounded() => Class::Bounded,
                 Verdict::Inconclusive(_) => Class::Inconclusive,
             },
-            Found::NotRun => Class::Inconclusive,
-            Found::Crashed(_) => Class::Crashed,
+            QueryResult::NotRun => Class::Inconclusive,
+            QueryResult::Crashed(_) => Class::Crashed,
         }
     }
 
-    /// What the verdict shows: a violation or a witness, with its run.
-    pub fn shown(&self) -> Option<Shown<'_>> {
+    /// Returns the violation or witness of the verdict, with its run.
+    pub fn shown(&self) -> Option<ClaimWithRun<'_>> {
         match &self.result {
-            Found::Answer(answer) => answer.verdict.shown(),
-            Found::NotRun | Found::Crashed(_) => None,
+            QueryResult::Answer(answer) => answer.verdict.claim_with_run(),
+            QueryResult::NotRun | QueryResult::Crashed(_) => None,
         }
     }
 
-    /// The run to show, told.
-    pub fn story(&self) -> Option<Story<'_>> {
-        Some(Story::new(self.problem, Cow::Borrowed(self.shown()?.run?)))
+    /// Returns the rows of the run that proves the violation or witness.
+    pub fn trace_rows(&self) -> Option<TraceRows<'_>> {
+        Some(TraceRows::new(self.problem, Cow::Borrowed(self.shown()?.run?)))
     }
 
-    /// The run of an abstract model that leaves it open whether there is a violation, told.
-    pub fn doubt(&self) -> Option<Doubt<'_>> {
-        let Found::Answer(answer) = &self.result else { return None };
-        let suspect = answer.suspect.as_deref()?;
-        Some(Doubt::new(self.problem, &self.model, self.reductions, suspect))
+    /// Returns the spurious run of the answer, if there is one.
+    pub fn spurious_trace(&self) -> Option<SpuriousTrace<'_>> {
+        let QueryResult::Answer(answer) = &self.result else { return None };
+        let spurious_run = answer.spurious_run.as_deref()?;
+        Some(SpuriousTrace::new(self.problem, &self.model, self.reductions, spurious_run))
     }
 
-    /// What is wrong, or why there is no answer, or why a verification says little, in one sentence;
-    /// none when all is well.
-    pub fn message(&self, story: Option<&Story<'_>>) -> Option<String> {
+    /// Describes the violation or witness, the reason for an inconclusive verdict, or why a
+    /// verification is vacuous, in one sentence. Returns none for an ordinary verification.
+    pub fn message(&self, trace_rows: Option<&TraceRows<'_>>) -> Option<String> {
         match &self.result {
-            Found::Answer(answer) => match &answer.verdict {
-                Verdict::Verified(_) | Verdict::Violated(_) => match answer.verdict.shown() {
-                    Some(shown) => Some(sentence(self.problem, shown.claim, story)),
-                    None => vacuous(self.problem, answer).map(String::from),
-                },
+            QueryResult::Answer(answer) => match &answer.verdict {
+                Verdict::Verified(_) | Verdict::Violated(_) => {
+                    match answer.verdict.claim_with_run() {
+                        Some(shown) => Some(describe_claim(self.problem, shown.claim, trace_rows)),
+                        None => vacuity_note(self.problem, answer).map(String::from),
+                    }
+                }
                 Verdict::Inconclusive(inconclusive) => {
                     let reason = inconclusive.reason();
                     let spurious = *reason == InconclusiveReason::Spurious;
-                    let doubt = spurious.then(|| self.doubt()).flatten();
-                    let mut text = match doubt {
-                        Some(doubt) => format!("possibly spurious: {}", doubt.sentence()),
+                    let spurious_trace = spurious.then(|| self.spurious_trace()).flatten();
+                    let mut text = match spurious_trace {
+                        Some(spurious_trace) => {
+                            format!("possibly spurious: {}", spurious_trace.message())
+                        }
                         None => explain(inconclusive),
                     };
                     let deadlocks = self.problem.properties.contains(&Property::DeadlockFree);
@@ -142,31 +148,31 @@ impl Finding<'_> {
                         }
                     );
                     if deadlocks && contexts {
-                        text.push_str("; deadlocks are not looked for");
+                        text.push_str("; deadlocks are not checked");
                     }
                     if let Some(growing) = answer.growing {
-                        text.push_str(&format!("; {}", grows(self.problem, growing)));
+                        text.push_str(&format!("; {}", growth_note(self.problem, growing)));
                     }
                     Some(text)
                 }
             },
-            Found::NotRun => Some("interrupted before it was this one's turn".into()),
-            Found::Crashed(what) => Some(format!("internal error: {what}")),
+            QueryResult::NotRun => Some("not started (interrupted)".into()),
+            QueryResult::Crashed(what) => Some(format!("internal error: {what}")),
         }
     }
 
-    /// The stable word for what is wrong, or for why there is no answer.
+    /// Returns the stable word for the violation or for the inconclusive reason.
     pub fn reason(&self) -> Option<&'static str> {
         match &self.result {
-            Found::Answer(answer) => match &answer.verdict {
+            QueryResult::Answer(answer) => match &answer.verdict {
                 Verdict::Verified(_) => None,
                 Verdict::Violated(violated) => {
-                    Some(crate::violation::word(violated.evidence().violation().into()))
+                    Some(crate::violation::claim_word(violated.evidence().violation().into()))
                 }
-                Verdict::Inconclusive(inconclusive) => Some(reason(inconclusive.reason())),
+                Verdict::Inconclusive(inconclusive) => Some(reason_word(inconclusive.reason())),
             },
-            Found::NotRun => Some("interrupted"),
-            Found::Crashed(_) => Some("internal-error"),
+            QueryResult::NotRun => Some("interrupted"),
+            QueryResult::Crashed(_) => Some("internal-error"),
         }
     }
 }

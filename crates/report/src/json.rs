@@ -1,98 +1,99 @@
-//! The results of a check for programs. The form is described by `check.schema.json` in the book;
-//! within one major version keys are added, never renamed or dropped.
+//! The results of `check` as JSON. `check.schema.json` in the book describes the format. Within one
+//! major version, keys are added but never renamed or removed.
 
 use crate::cycle::{self, LinkRecord};
-use crate::finding::{Class, Finding, Found};
-use crate::suspect::SuspectRecord;
-use crate::trace::Story;
-use crate::verdict_line::variable;
+use crate::finding::{Class, Finding, QueryResult};
+use crate::reorderings::describe_reorderings;
+use crate::spurious::SpuriousRecord;
+use crate::trace::TraceRows;
+use crate::verdict_line::variable_name;
 use crate::violation;
-use crate::why::reasons;
 use crate::wording;
 use fencepost_engines::{Claim, Statistics, Verdict};
 use fencepost_ir::{Diagnostic, Program, Severity, Violation};
-use fencepost_models::replay::Told;
+use fencepost_models::replay::AnnotatedEvent;
 use fencepost_models::{Action, EventKind, ModelSpec, Step};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The whole answer of `fencepost check --format json`.
+/// The output of `fencepost check --format json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CheckReport {
     /// The version of Fencepost.
     pub fencepost: String,
     /// Always `check`.
     pub command: String,
-    /// One for each program and model, in the order asked for.
+    /// One result for each program and model, in the order of the request.
     pub results: Vec<CheckResult>,
-    /// Files that could not be used.
+    /// Errors in input files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<InputError>,
 }
 
-/// What was found out about a program under a model.
+/// The result for a program under a model.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CheckResult {
-    /// The file, as it was named.
+    /// The file name, as given by the user.
     pub file: String,
-    /// The client of the file, where it has several.
+    /// The client, if the file has clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The model's name.
     pub model: String,
     /// The engine's name.
     pub engine: String,
-    /// Which way of looking made the verdict: `explicit`, `automata`, or an abstract domain as in `fd k=1`.
+    /// The analysis that decided: `explicit`, `automata`, ..., or an abstract domain such as `fd
+    /// k=1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
     /// `verified`, `violated` or `inconclusive`.
     pub verdict: &'static str,
-    /// A stable word: what was violated, or what ended an inconclusive search.
+    /// A stable word for the violation or for the inconclusive reason.
     pub reason: Option<&'static str>,
-    /// The property concerned, as the language writes it.
+    /// The property violated or witnessed, as the language writes it.
     pub property: Option<String>,
-    /// The same in a sentence, for people.
+    /// The violation, the witness or the inconclusive reason, in a sentence.
     pub message: Option<String>,
-    /// States stored.
+    /// The number of states stored.
     pub states: u64,
-    /// Steps computed.
+    /// The number of steps computed.
     pub transitions: u64,
-    /// Seconds it took.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// The most bytes the search held.
+    /// The peak memory of the search in bytes.
     pub peak_bytes: u64,
-    /// The bound on pending accesses the search used.
+    /// The bound on pending accesses that the search used.
     pub bound: Option<u32>,
-    /// The largest bound within which everything was explored, when inconclusive.
+    /// When inconclusive: the largest bound that was explored completely without a violation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clean_up_to: Option<u32>,
-    /// The variable that took more and more values until the search was cut short.
+    /// A variable that took ever more values until the search was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growing: Option<String>,
-    /// Where the certificate was written, if it was.
+    /// The path of the certificate, if one was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
-    /// What buffers can hold at each statement, if asked for.
+    /// The possible buffer contents at each statement, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffers: Option<Vec<BufferRecord>>,
-    /// Whether these are all contents.
+    /// Whether `buffers` has all contents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffers_complete: Option<bool>,
-    /// Where the run was stored, if it was.
+    /// The path of the stored trace, if one was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_file: Option<String>,
-    /// The run that shows a violation.
+    /// The run that violates the property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceRecord>,
-    /// The run that shows what a `final exists` asks for.
+    /// The run that satisfies a `final exists`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<TraceRecord>,
-    /// A run of an abstract model to a violation that the exact model does not follow.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub suspect: Option<SuspectRecord>,
+    /// A spurious run: a run of an abstract model that the exact model does not have.
+    #[serde(rename = "suspect", skip_serializing_if = "Option::is_none")]
+    pub spurious: Option<SpuriousRecord>,
 }
 
-/// What a thread's buffer can hold at a statement.
+/// The possible contents of a thread's buffer at a statement.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct BufferRecord {
     /// The thread's name.
@@ -101,28 +102,28 @@ pub struct BufferRecord {
     pub line: u32,
     /// The contents, oldest store first, as a regular expression.
     pub contents: String,
-    /// Whether there are only finitely many.
+    /// Whether there are only finitely many contents.
     pub finite: bool,
-    /// Where the automaton was written, if it was.
+    /// The path of the automaton for Graphviz, if one was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dot_file: Option<String>,
 }
 
-/// A run.
+/// A run as JSON.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TraceRecord {
-    /// Whether no run with fewer steps shows the same.
+    /// Whether no run with fewer steps has the same violation or witness.
     pub shortest: bool,
-    /// Which reorderings it owes its end to, a sentence each.
+    /// The reorderings that explain the run, one sentence each.
     pub why: Vec<String>,
-    /// For a run that is not sequentially consistent: accesses that come before each other in a circle.
+    /// For a run that is not sequentially consistent: a cycle of happens-before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cycle: Vec<LinkRecord>,
-    /// What happened.
+    /// The events of the run.
     pub events: Vec<EventRecord>,
-    /// The alternatives `choose` took in `init`.
+    /// The alternatives that `choose` took in `init`.
     pub init: Vec<u32>,
-    /// The steps to take to see it happen.
+    /// The steps that replay the run.
     pub steps: Vec<StepRecord>,
 }
 
@@ -130,9 +131,9 @@ pub struct TraceRecord {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventRecord {
-    /// The step it belongs to, from 0.
+    /// The step that the event belongs to, from 0.
     pub step: usize,
-    /// Its number in the picture; local bookkeeping has none.
+    /// The number of the event in the picture, from 1; none for a local event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<usize>,
     /// The thread's name.
@@ -143,49 +144,50 @@ pub struct EventRecord {
     pub line: Option<u32>,
     /// The statement's column, from 1.
     pub column: Option<u32>,
-    /// What it is: `load`, `store`, `commit`, ...
+    /// The kind of event: `load`, `store`, `commit`, ...
     pub kind: String,
-    /// The location concerned.
+    /// The location accessed.
     pub location: Option<String>,
-    /// The value loaded, stored, committed, set or left behind, as the language writes it.
+    /// The value loaded, stored, committed or assigned, as the language writes it. For an update,
+    /// the value of the location after it.
     pub value: Option<String>,
-    /// Where a value read came from: `initial`, `own buffer`, or thread and line as in `p(1):12`.
+    /// The origin of a value read: `initial`, `own buffer`, or thread and line as in `p(1):12`.
     pub from: Option<String>,
 }
 
-/// One step: a statement of a thread (with the alternatives its choices take), or an internal step.
+/// One step: a statement of a thread, or an internal step of the memory model.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepRecord {
     /// The thread's name.
     pub thread: String,
-    /// The alternatives, for a statement.
+    /// For a statement: the alternatives that its choices take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Vec<u32>>,
-    /// Which internal step, for one of the memory model.
+    /// For an internal step: its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub internal: Option<u32>,
 }
 
-/// Something wrong with an input.
+/// A diagnostic about an input file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct InputError {
-    /// The file, as it was named.
+    /// The file name, as given by the user.
     pub file: String,
     /// `error` or `warning`.
     pub severity: &'static str,
-    /// The stable code, where there is one.
+    /// The diagnostic code, if there is one.
     pub code: Option<String>,
     /// The line, from 1.
     pub line: Option<u32>,
     /// The column, from 1.
     pub column: Option<u32>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
 impl InputError {
-    /// From a front end's message.
+    /// Creates the record of a diagnostic.
     pub fn new(file: &str, diagnostic: &Diagnostic) -> Self {
         InputError {
             file: file.into(),
@@ -202,30 +204,30 @@ impl InputError {
 }
 
 impl CheckReport {
-    /// A report of these results.
+    /// Creates a report.
     pub fn new(version: &str, results: Vec<CheckResult>, errors: Vec<InputError>) -> Self {
         CheckReport { fencepost: version.into(), command: "check".into(), results, errors }
     }
 }
 
 impl CheckResult {
-    /// A finding for programs; `story` is its run, told.
-    pub fn new(finding: &Finding<'_>, story: Option<&Story<'_>>) -> Self {
+    /// Creates the record of a finding. `trace_rows` are the rows of its run.
+    pub fn new(finding: &Finding<'_>, trace_rows: Option<&TraceRows<'_>>) -> Self {
         let (answer, clean_up_to) = match &finding.result {
-            Found::Answer(answer) => match &answer.verdict {
+            QueryResult::Answer(answer) => match &answer.verdict {
                 Verdict::Inconclusive(reason) => (Some(answer), reason.clean_up_to()),
                 Verdict::Verified(_) | Verdict::Violated(_) => (Some(answer), None),
             },
-            Found::NotRun | Found::Crashed(_) => (None, None),
+            QueryResult::NotRun | QueryResult::Crashed(_) => (None, None),
         };
         let statistics = answer.map_or(Statistics::default(), |answer| answer.statistics);
         let growing = answer.and_then(|answer| answer.growing);
         let shown = finding.shown();
         let record = || {
             let shown = shown?;
-            let mut record = TraceRecord::new(&finding.model, story?, shown.shortest);
+            let mut record = TraceRecord::new(&finding.model, trace_rows?, shown.shortest);
             if shown.claim == Claim::Violation(Violation::NotRobust) {
-                record.cycle = cycle::records(story?);
+                record.cycle = cycle::records(trace_rows?);
             }
             Some(record)
         };
@@ -240,40 +242,40 @@ impl CheckResult {
             client: (!client.is_empty()).then(|| client.clone()),
             model: finding.model.name.to_string(),
             engine: finding.engine.into(),
-            decided_by: answer.map(|answer| answer.by.to_string()),
+            decided_by: answer.map(|answer| answer.decider.to_string()),
             verdict,
             reason: finding.reason(),
             property: shown.map(|s| violation::property(finding.problem, s.claim)),
-            message: finding.message(story),
+            message: finding.message(trace_rows),
             states: statistics.states,
             transitions: statistics.transitions,
             seconds: (finding.seconds * 1e6).round() / 1e6,
             peak_bytes: statistics.bytes,
             bound: statistics.bound,
             clean_up_to,
-            growing: growing.map(|growing| variable(finding.problem, growing.what)),
+            growing: growing.map(|growing| variable_name(finding.problem, growing.what)),
             certificate: None,
             buffers: None,
             buffers_complete: None,
             trace_file: None,
             trace,
             witness,
-            suspect: finding.doubt().map(|doubt| doubt.record()),
+            spurious: finding.spurious_trace().map(|spurious_trace| spurious_trace.record()),
         }
     }
 }
 
 impl TraceRecord {
-    /// A told run for programs.
-    pub fn new(model: &ModelSpec, story: &Story<'_>, shortest: bool) -> Self {
-        let program = &story.problem.program;
+    /// Creates the record of a run.
+    pub fn new(model: &ModelSpec, trace_rows: &TraceRows<'_>, shortest: bool) -> Self {
+        let program = &trace_rows.problem.program;
         TraceRecord {
             shortest,
-            why: reasons(program, model, &story.run),
+            why: describe_reorderings(program, model, &trace_rows.run),
             cycle: Vec::new(),
-            events: events(story),
-            init: story.run.trace.init.clone(),
-            steps: story
+            events: events(trace_rows),
+            init: trace_rows.run.trace.init.clone(),
+            steps: trace_rows
                 .run
                 .trace
                 .steps
@@ -284,23 +286,23 @@ impl TraceRecord {
     }
 }
 
-/// Whether an event only tells that a thread passes a place where a fence could be.
-fn is_mark(program: &Program, told: &Told) -> bool {
+/// Whether an event only marks that a thread passes a place for a fence.
+fn is_place_mark(program: &Program, annotated: &AnnotatedEvent) -> bool {
     let is_place = |label| program.places.iter().any(|place| place.label == label);
-    told.event.kind == EventKind::Skip && told.event.label.is_some_and(is_place)
+    annotated.event.kind == EventKind::Skip && annotated.event.label.is_some_and(is_place)
 }
 
-/// Every event of a told run.
-pub fn events(story: &Story<'_>) -> Vec<EventRecord> {
-    let program = &story.problem.program;
+/// Returns every event of a run, without place marks.
+pub fn events(trace_rows: &TraceRows<'_>) -> Vec<EventRecord> {
+    let program = &trace_rows.problem.program;
     let mut number = 0;
-    let moments = story.run.moments.iter().enumerate();
-    moments
-        .flat_map(|(step, moment)| moment.events.iter().map(move |told| (step, told)))
-        .filter(|(_, told)| !is_mark(program, told))
-        .map(|(step, told)| {
-            let mut record = EventRecord::new(program, step, told);
-            if wording::matters(program, &told.event) {
+    let replayed = trace_rows.run.steps.iter().enumerate();
+    replayed
+        .flat_map(|(step, replayed)| replayed.events.iter().map(move |annotated| (step, annotated)))
+        .filter(|(_, annotated)| !is_place_mark(program, annotated))
+        .map(|(step, annotated)| {
+            let mut record = EventRecord::new(program, step, annotated);
+            if wording::is_numbered(program, &annotated.event) {
                 number += 1;
                 record.number = Some(number);
             }
@@ -310,15 +312,15 @@ pub fn events(story: &Story<'_>) -> Vec<EventRecord> {
 }
 
 impl EventRecord {
-    fn new(program: &Program, step: usize, told: &Told) -> Self {
-        let event = &told.event;
+    fn new(program: &Program, step: usize, annotated: &AnnotatedEvent) -> Self {
+        let event = &annotated.event;
         let span = event.label.map(|label| program.label(label).span);
         let (location, value) = match event.kind {
             EventKind::Load { loc, value, .. }
             | EventKind::Store { loc, value }
             | EventKind::Write { loc, value }
             | EventKind::Commit { loc, value }
-            | EventKind::Stay { loc, value } => (Some(loc), Some(value)),
+            | EventKind::CommitAndKeep { loc, value } => (Some(loc), Some(value)),
             EventKind::Update { loc, old, new } => (Some(loc), Some(new.unwrap_or(old))),
             EventKind::Fetch { loc, value, .. } => (loc, value),
             EventKind::Drain(loc) => (Some(loc), None),
@@ -345,7 +347,7 @@ impl EventRecord {
             | EventKind::Store { .. }
             | EventKind::Write { .. }
             | EventKind::Commit { .. }
-            | EventKind::Stay { .. }
+            | EventKind::CommitAndKeep { .. }
             | EventKind::Update { .. }
             | EventKind::Fetch { .. }
             | EventKind::Drain(_)
@@ -367,25 +369,25 @@ impl EventRecord {
             kind: wording::kind(program, event).into(),
             location: location.map(|loc| program.location(loc).name.clone()),
             value,
-            from: wording::from(program, told),
+            from: wording::value_origin(program, annotated),
         }
     }
 }
 
-/// Why a recorded step is not one of a program.
+/// An error in a recorded step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StepError {
     /// The program has no such thread.
     UnknownThread(String),
-    /// It does not have exactly one of `run` and `internal`.
+    /// The step does not have exactly one of `run` and `internal`.
     NoAction,
 }
 
 impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StepError::UnknownThread(name) => write!(f, "there is no thread `{name}`"),
-            StepError::NoAction => f.write_str("a step has either `run` or `internal`"),
+            StepError::UnknownThread(name) => write!(f, "unknown thread `{name}`"),
+            StepError::NoAction => f.write_str("a step needs either `run` or `internal`"),
         }
     }
 }
@@ -393,7 +395,7 @@ impl fmt::Display for StepError {
 impl std::error::Error for StepError {}
 
 impl StepRecord {
-    /// A step for programs.
+    /// Creates the record of a step.
     pub fn new(program: &Program, step: &Step) -> Self {
         let thread = program.thread(step.thread).name.clone();
         match &step.action {
@@ -402,7 +404,7 @@ impl StepRecord {
         }
     }
 
-    /// The step it records.
+    /// Returns the recorded step.
     pub fn step(&self, program: &Program) -> Result<Step, StepError> {
         let named = |t: &fencepost_ir::ThreadId| program.thread(*t).name == self.thread;
         let thread = program.thread_ids().find(named);

@@ -1,25 +1,27 @@
-//! Verdicts, traces and diagnostics as text and JSON: plain data in, strings out.
+//! Verdicts, traces and diagnostics as text and JSON.
 //!
-//! Nothing here touches a file, a clock or a terminal. The same data gives the same bytes; whether to
-//! use colour is the caller's decision, made once and handed in as a [`Paint`].
+//! The renderers are pure functions from data to strings. They access no file, clock or terminal.
+//! The same data gives the same bytes. The caller decides once whether to use colour and passes a
+//! [`Paint`].
 //!
-//! - [`diagnostics`]: what a front end says, with the source line and a caret.
-//! - [`trace`]: a run replayed and told row by row; [`wording`] has the words for one event.
-//! - [`suspect`]: a run of an abstract model that the exact one does not follow.
-//! - [`picture`]: the rows as a picture, a column for each thread; [`memory`] is its last column.
-//! - [`why`]: which reorderings a run owes its end to.
+//! - [`diagnostics`]: diagnostics of a front end, with the source line and a caret.
+//! - [`trace`]: the rows of a replayed run; [`wording`] describes one event.
+//! - [`spurious`]: a run of an abstract model that the exact model does not have.
+//! - [`picture`]: the rows with one column for each thread; [`memory`] is the last column.
+//! - [`reorderings`]: the reorderings that explain a run.
 //! - [`cycle`]: why a run is not sequentially consistent.
-//! - [`violation`]: one sentence about what went wrong.
-//! - [`verdict_line`]: the row for each model, and what ended an inconclusive search.
-//! - [`outcomes`]: which model allows which outcome, as a table.
-//! - [`repair`]: what inference answers, with [`diff`], what changes in the source; [`repair_json`] for programs.
-//! - [`reproduction`]: a table of a paper, its figures beside ours.
-//! - [`litmus`]: what litmus tests show, as herd prints it, as a table, and compared with records.
-//! - [`models`]: the list of models.
-//! - [`monitor`]: whether a recorded execution could have left sequential consistency.
-//! - [`json`]: the same for programs, with a documented, stable form.
-//! - [`trace_file`]: a trace that can be stored, handed on and re-executed.
-//! - [`paint`]: colours, or none.
+//! - [`violation`]: one sentence about a violation or a witness.
+//! - [`finding`]: the result of one query.
+//! - [`verdict_line`]: the row for each model, and the reasons for inconclusive verdicts.
+//! - [`outcomes`]: a table of outcomes by model.
+//! - [`repair`], [`repair_json`]: the answer of inference as text and JSON; [`diff`]: the change.
+//! - [`reproduction`]: a table of a paper with our figures.
+//! - [`litmus`]: results of litmus tests: herd's format, tables, comparison with records.
+//! - [`models`]: the list of memory models.
+//! - [`monitor`]: whether a reordering of a recorded execution could violate SC.
+//! - [`json`]: the results of `check` as JSON.
+//! - [`trace_file`]: a stored trace that can be re-executed.
+//! - [`paint`]: colours and text width.
 
 pub mod cycle;
 pub mod diagnostics;
@@ -33,16 +35,16 @@ pub mod monitor;
 pub mod outcomes;
 pub mod paint;
 pub mod picture;
+pub mod reorderings;
 pub mod repair;
 pub mod repair_json;
 pub mod reproduction;
-pub mod suspect;
+pub mod spurious;
 pub mod trace;
 pub mod trace_file;
 pub mod verdict_line;
 pub mod violation;
-pub mod why;
 pub mod wording;
 
 pub use paint::Paint;
-pub use trace::Story;
+pub use trace::TraceRows;

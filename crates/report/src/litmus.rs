@@ -1,9 +1,9 @@
-//! What litmus tests show.
+//! The results of litmus tests.
 //!
-//! - [`block`]: as herd prints it.
+//! - [`block`]: text in herd's format.
 //! - [`table`]: a row for each test, a column for each model.
-//! - [`expect`]: compared with what was recorded.
-//! - [`json`]: for programs.
+//! - [`expect`]: comparison with records.
+//! - [`json`]: the results as JSON.
 
 pub mod block;
 pub mod expect;
@@ -13,79 +13,80 @@ pub mod table;
 mod tests;
 
 use fencepost_frontends::litmus::Test;
-use fencepost_frontends::litmus::test::{Observation, Shown};
+use fencepost_frontends::litmus::test::{FinalStates, Observation};
 use fencepost_ir::Quantifier;
 use fencepost_models::ModelSpec;
 
-/// Why not all states are known.
+/// Why the list of states may be incomplete.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Cut {
-    /// Pending accesses grow without end; up to this many were looked at.
+pub enum Incomplete {
+    /// The number of pending accesses is unbounded; states with up to this many were explored.
     Buffers(u32),
-    /// A limit was met; in words.
+    /// A limit was reached; with its description.
     Limit(String),
 }
 
-/// What a test shows under a model.
+/// The result of a test under a model.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Seen {
-    /// The states.
-    pub shown: Shown,
-    /// Why they may not be all.
-    pub cut: Option<Cut>,
-    /// Seconds.
+pub struct ModelResult {
+    /// The final states.
+    pub shown: FinalStates,
+    /// Why states may be missing; none when the list is complete.
+    pub incomplete: Option<Incomplete>,
+    /// The duration in seconds.
     pub seconds: f64,
 }
 
-impl Seen {
-    /// Whether what a test asks is the case; none when that is not known.
+impl ModelResult {
+    /// Whether the quantified condition holds; none when this is not known.
     pub fn answer(&self, quantifier: Quantifier) -> Option<bool> {
         let holds = self.shown.holds(quantifier);
-        // One state settles it one way; the other way takes all of them.
-        let settled = match quantifier {
+        // One state decides the positive or the negative answer. The opposite answer needs all
+        // states.
+        let is_decided = match quantifier {
             Quantifier::Exists => holds,
             Quantifier::Forall | Quantifier::Never => !holds,
         };
-        (settled || self.cut.is_none()).then_some(holds)
+        (is_decided || self.incomplete.is_none()).then_some(holds)
     }
 
-    /// herd's word for how the condition stands; `Undef` when that is not known.
+    /// Returns herd's observation; `Undef` when it is not known.
     pub fn observation(&self) -> &'static str {
-        let seen = self.shown.observation();
-        match (&self.cut, seen) {
-            (Some(Cut::Limit(_)), Observation::Never | Observation::Always) => "Undef",
-            (None | Some(_), _) => seen.name(),
+        let observation = self.shown.observation();
+        match (&self.incomplete, observation) {
+            (Some(Incomplete::Limit(_)), Observation::Never | Observation::Always) => "Undef",
+            (None | Some(_), _) => observation.name(),
         }
     }
 
-    /// herd's verdict. It begins with `Loop` where it is known only up to a bound.
+    /// Returns herd's verdict. It starts with `Loop` when it is known only up to a bound.
     pub fn verdict(&self, quantifier: Quantifier) -> &'static str {
-        match (&self.cut, self.answer(quantifier)) {
+        match (&self.incomplete, self.answer(quantifier)) {
             (None | Some(_), Some(true)) => "Ok",
             (None | Some(_), Some(false)) => "No",
-            (Some(Cut::Buffers(_)), None) if self.shown.holds(quantifier) => "Loop Ok",
-            (Some(Cut::Buffers(_)), None) => "Loop No",
-            (Some(Cut::Limit(_)) | None, None) => "Undef",
+            (Some(Incomplete::Buffers(_)), None) if self.shown.holds(quantifier) => "Loop Ok",
+            (Some(Incomplete::Buffers(_)), None) => "Loop No",
+            (Some(Incomplete::Limit(_)) | None, None) => "Undef",
         }
     }
 }
 
-/// A test that was run under some models.
+/// A test and its results under some models.
 #[derive(Clone, Debug)]
-pub struct Ran {
-    /// What the reader calls its file.
+pub struct TestRun {
+    /// The file name.
     pub file: String,
     /// The test.
     pub test: Test,
-    /// What it shows under each model, or what went wrong.
-    pub models: Vec<(ModelSpec, Result<Seen, String>)>,
+    /// The result under each model, or the fault.
+    pub models: Vec<(ModelSpec, Result<ModelResult, String>)>,
 }
 
-/// A file that was to be run.
+/// The result for an input file.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// It was.
-    Ran(Box<Ran>),
-    /// It could not be read: its name, and what is wrong in one line.
+    /// The test was run.
+    TestRun(Box<TestRun>),
+    /// The file is not a supported test: the file name and the error in one line.
     Unsupported(String, String),
 }

@@ -1,13 +1,13 @@
-//! The memory column: the locations a run touches, arrays and records put together.
+//! The memory column: the locations that a run touches, grouped by array and record.
 //!
-//! `want=[T*,F] turn=0`: a star marks what the step changed.
+//! Example: `want=[T*,F] turn=0`. A star marks a value that the step changed.
 
 use crate::paint::Paint;
 use fencepost_ir::{Loc, Program, Type, Value};
 
-/// Which locations to show, and how they belong together.
+/// The locations to show, in groups.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct View<'p> {
+pub struct MemoryView<'p> {
     program: &'p Program,
     groups: Vec<Group>,
 }
@@ -25,9 +25,9 @@ enum Body {
     Record(Vec<Group>),
 }
 
-impl<'p> View<'p> {
-    /// A view of the locations that `touched` marks (all, if it marks none), each with its whole array
-    /// or record.
+impl<'p> MemoryView<'p> {
+    /// Creates a view of the locations that `touched` marks, each with its whole array or record.
+    /// Shows all locations if `touched` marks none.
     pub fn new(program: &'p Program, touched: &[bool]) -> Self {
         let names: Vec<(&str, Loc)> = (program.locations.iter().enumerate())
             .map(|(at, location)| (location.name.as_str(), Loc::from_index(at)))
@@ -36,10 +36,10 @@ impl<'p> View<'p> {
         if touched.contains(&true) {
             groups.retain(|group| group.any(&|loc| touched[loc.index()]));
         }
-        View { program, groups }
+        MemoryView { program, groups }
     }
 
-    /// All of it, with a star at what is not as `before`.
+    /// Formats all values, with a star at each value that differs from `before`.
     pub fn all(&self, now: &[Value], before: &[Value], paint: Paint) -> String {
         let changed = |loc: Loc| now[loc.index()] != before[loc.index()];
         let shown: Vec<String> =
@@ -47,7 +47,7 @@ impl<'p> View<'p> {
         shown.join(" ")
     }
 
-    /// Only what is not as `before`.
+    /// Formats only the values that differ from `before`.
     pub fn changes(&self, now: &[Value], before: &[Value]) -> String {
         let shown: Vec<String> = (0..now.len())
             .filter(|at| now[*at] != before[*at])
@@ -96,7 +96,7 @@ impl Group {
     }
 }
 
-/// Puts neighbours with the same beginning together: `a[0] a[1]`, `Node#1.value Node#1.next`.
+/// Groups adjacent names with the same prefix: `a[0] a[1]`, `Node#1.value Node#1.next`.
 fn grouped(names: &[(&str, Loc)]) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut rest = names;
@@ -106,10 +106,10 @@ fn grouped(names: &[(&str, Loc)]) -> Vec<Group> {
             rest = &rest[1..];
             continue;
         };
-        let beginning = &name[..=cut];
-        let len = rest.iter().take_while(|(name, _)| name.starts_with(beginning)).count();
+        let prefix = &name[..=cut];
+        let len = rest.iter().take_while(|(name, _)| name.starts_with(prefix)).count();
         let (members, others) = rest.split_at(len);
-        let body = if beginning.ends_with('.') {
+        let body = if prefix.ends_with('.') {
             let fields: Vec<(&str, Loc)> =
                 members.iter().map(|(name, loc)| (&name[cut + 1..], *loc)).collect();
             Body::Record(grouped(&fields))
@@ -122,7 +122,7 @@ fn grouped(names: &[(&str, Loc)]) -> Vec<Group> {
     groups
 }
 
-/// A value in as little space as possible.
+/// Formats a value in short form: `T` and `F` for booleans.
 fn short(ty: &Type, value: Value) -> String {
     match ty {
         Type::Bool if value == 0 => "F".into(),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_and_records_are_put_together() {
+    fn arrays_and_records_are_grouped() {
         let program = program(&[
             ("want[0]", Type::Bool),
             ("want[1]", Type::Bool),
@@ -159,7 +159,7 @@ mod tests {
             ("head", Type::Ref(PoolId(0))),
         ]);
         let mut touched = [true; 10];
-        let view = View::new(&program, &touched);
+        let view = MemoryView::new(&program, &touched);
         let before = [0; 10];
         let now = [1, 0, 0, 0, 0, 7, 0, 0, 0, 2];
         assert_eq!(
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(view.changes(&now, &before), "want[0]=T Node#1.slot[1]=7 head=#2");
         touched[6..9].fill(false);
         touched[1] = false;
-        let view = View::new(&program, &touched);
+        let view = MemoryView::new(&program, &touched);
         assert!(!view.all(&now, &before, Paint::Plain).contains("Node#2"));
         assert!(view.all(&now, &before, Paint::Plain).contains("want=[T*,F]"));
     }

@@ -1,15 +1,15 @@
-//! The list of models, with what each relaxes.
+//! The list of memory models, with the reorderings that each allows.
 
 use crate::paint::{Paint, width};
-use crate::trace_file::relaxed;
+use crate::trace_file::relaxed_pairs;
 use fencepost_models::ModelSpec;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// The list for people.
+/// Returns the list as text.
 pub fn table(models: &[ModelSpec], paint: Paint) -> String {
     let names = models.iter().map(|m| width(&m.name)).max().unwrap_or(0);
-    let pairs = |model: &ModelSpec| match relaxed(model.relaxes()) {
+    let pairs = |model: &ModelSpec| match relaxed_pairs(model.relaxes()) {
         pairs if pairs.is_empty() => "nothing".into(),
         pairs => pairs.join(" "),
     };
@@ -18,30 +18,30 @@ pub fn table(models: &[ModelSpec], paint: Paint) -> String {
     for model in models {
         let name = paint.strong(&format!("{:<names$}", model.name));
         writeln!(out, "{name}  {:<relaxes$}  {}", pairs(model), model.about)
-            .expect("strings take text");
+            .expect("writing to a string cannot fail");
     }
     out
 }
 
-/// One model for programs.
+/// One model as JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ModelEntry {
-    /// Its name.
+    /// The model's name.
     pub name: String,
-    /// Which pairs may change places.
+    /// The pairs of accesses that may be reordered.
     pub relaxes: Vec<&'static str>,
     /// Whether a load may read its thread's own pending store.
     pub read_own_writes_early: bool,
-    /// What it is, in one line.
+    /// A description in one line.
     pub about: String,
 }
 
 impl ModelEntry {
-    /// A model for programs.
+    /// Creates the record of a model.
     pub fn new(model: &ModelSpec) -> Self {
         ModelEntry {
             name: model.name.to_string(),
-            relaxes: relaxed(model.relaxes()),
+            relaxes: relaxed_pairs(model.relaxes()),
             read_own_writes_early: model.relaxes().read_own_early,
             about: model.about.to_string(),
         }

@@ -1,140 +1,142 @@
-//! What the monitor says about a recorded execution, as text and for programs.
+//! The answer of the monitor for a recorded execution, as text and JSON.
 //!
-//! The answer is about one execution. The text says so where it is good news, for there it is easily taken for more.
+//! The answer is about one execution, not about the program. The text of a clean answer states this
+//! explicitly, to prevent a misunderstanding.
 //!
-//! - [`trace`]: from lines to events.
-//! - [`cycle`]: why an event could have come too early.
+//! - [`trace`]: the parser of recorded executions.
+//! - [`cycle`]: the happens-before cycle of a borderline event.
 
 mod cycle;
 pub mod trace;
 
 use crate::json::InputError;
 use crate::paint::{Paint, count, counted, printable};
-use fencepost_monitor::{Borderline, Model, Monitor, Reason};
+use fencepost_monitor::{Borderline, EdgeKind, Model, Monitor};
 use serde::Serialize;
 use std::fmt::Write;
 use trace::RecordedTrace;
 
-/// The whole answer of `fencepost monitor --format json`.
+/// The output of `fencepost monitor --format json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MonitorReport {
     /// The version of Fencepost.
     pub fencepost: String,
     /// Always `monitor`.
     pub command: String,
-    /// One for each trace and model, in the order asked for.
+    /// One result for each trace and model, in the order of the request.
     pub results: Vec<MonitorResult>,
-    /// Files that could not be used.
+    /// Errors in input files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<InputError>,
 }
 
-/// What was found out about a trace under a model.
+/// The result for a trace under a model.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MonitorResult {
-    /// The file, as it was named.
+    /// The file name, as given by the user.
     pub file: String,
     /// The model's name.
     pub model: &'static str,
-    /// How many events the trace has.
+    /// The number of events.
     pub events: usize,
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// How many addresses.
+    /// The number of addresses.
     pub addresses: usize,
     /// `clean`, `borderline` or `inconclusive`.
     pub verdict: &'static str,
-    /// How many events could have left sequential consistency; none if that is not known.
+    /// The number of borderline events; none when inconclusive.
     pub borderline: Option<usize>,
-    /// The first of them.
+    /// The first borderline event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<FirstRecord>,
-    /// Why there is no answer.
+    /// The reason for an inconclusive answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-/// The first event that could have come before an earlier write.
+/// The first borderline event, as JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FirstRecord {
-    /// Its line, from 1.
+    /// The line of the event, from 1.
     pub line: u32,
-    /// Where it is in its program, if the trace tells.
+    /// The source position of the event, if the trace has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// The line of the write.
+    /// The line of the earlier write.
     pub before_line: u32,
-    /// Where the write is in its program, if the trace tells.
+    /// The source position of the earlier write, if the trace has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_at: Option<String>,
-    /// The cycle of happens-before that this closes, from the event to the write and back; empty if it was too long
-    /// to look for.
+    /// The happens-before cycle that the reordering closes, from the event to the write and back;
+    /// empty if the search for it is too expensive.
     pub cycle: Vec<EdgeRecord>,
 }
 
-/// One step of a cycle.
+/// One edge of a cycle, as JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct EdgeRecord {
-    /// The line of what comes before.
+    /// The line of the first event.
     pub from_line: u32,
-    /// The line of what comes after.
+    /// The line of the second event.
     pub to_line: u32,
     /// `program-order`, `reads-from`, `reads-before` or `overwrites`.
     pub reason: &'static str,
 }
 
-/// What the monitor found.
+/// The monitor's verdict on a recorded execution.
 #[derive(Clone, Debug)]
-pub enum Watched {
-    /// No event could have left sequential consistency.
+pub enum MonitorVerdict {
+    /// No event is borderline: no reordering could have violated sequential consistency.
     Clean,
-    /// Some could.
+    /// Some events are borderline: reordered before an earlier write, they violate sequential
+    /// consistency.
     Borderline {
-        /// How many.
+        /// The number of borderline events.
         number: usize,
-        /// The first one.
-        first: First,
+        /// The first borderline event.
+        first: FirstBorderline,
     },
-    /// There is no answer, and why.
+    /// There is no answer; with the reason.
     Inconclusive(String),
 }
 
-/// The first event that could have come before an earlier write.
+/// The first event that could have been reordered before an earlier write.
 #[derive(Clone, Debug)]
-pub struct First {
+pub struct FirstBorderline {
     /// The event.
-    pub event: Moment,
-    /// The write.
-    pub before: Moment,
-    /// The cycle that this closes; empty if it is not known.
-    pub cycle: Vec<Edge>,
+    pub event: RecordedEvent,
+    /// The earlier write.
+    pub before: RecordedEvent,
+    /// The happens-before cycle that the reordering closes; empty if it is not known.
+    pub cycle: Vec<CycleEdge>,
 }
 
-/// An event of a trace.
+/// An event of a recorded trace.
 #[derive(Clone, Debug)]
-pub struct Moment {
-    /// Its line, from 1.
+pub struct RecordedEvent {
+    /// The line in the trace, from 1.
     pub line: u32,
-    /// What it is: `load`, `store`, ...
-    pub what: &'static str,
-    /// The name of its thread.
+    /// The kind of event: `load`, `store`, ...
+    pub kind: &'static str,
+    /// The name of the thread.
     pub thread: String,
-    /// Where it is in its program, if the trace tells.
+    /// The source position, if the trace has one.
     pub place: Option<String>,
 }
 
-/// One step of a cycle.
+/// One edge of a happens-before cycle.
 #[derive(Clone, Debug)]
-pub struct Edge {
-    /// What comes before.
-    pub from: Moment,
-    /// What comes after.
-    pub to: Moment,
-    /// Why.
-    pub reason: Reason,
+pub struct CycleEdge {
+    /// The first event.
+    pub from: RecordedEvent,
+    /// The second event.
+    pub to: RecordedEvent,
+    /// Why the first event happens before the second.
+    pub reason: EdgeKind,
 }
 
-/// The model's name.
+/// Returns the model's name.
 pub fn name(model: Model) -> &'static str {
     match model {
         Model::Tso => "tso",
@@ -142,7 +144,7 @@ pub fn name(model: Model) -> &'static str {
     }
 }
 
-/// The line about a trace.
+/// Returns the line with the size of a trace.
 pub fn title(file: &str, trace: &RecordedTrace, paint: Paint) -> String {
     let counts = [
         counted(trace.events.len() as u64, "event"),
@@ -155,85 +157,87 @@ pub fn title(file: &str, trace: &RecordedTrace, paint: Paint) -> String {
     format!("{}: {}\n", paint.strong(file), counts.join(", "))
 }
 
-/// The lines about a trace under a model.
-pub fn answer(model: Model, watched: &Watched, paint: Paint) -> String {
+/// Returns the verdict on a trace under a model as text.
+pub fn answer(model: Model, verdict: &MonitorVerdict, paint: Paint) -> String {
     let model = name(model).to_uppercase();
     let mut out = String::new();
     let mut say = |head: &str, text: String| {
-        writeln!(out, "  {head:<3}  {text}").expect("strings take text");
+        writeln!(out, "  {head:<3}  {text}").expect("writing to a string cannot fail");
     };
-    match watched {
-        Watched::Clean => {
-            say(&model, paint.good("no event could have left sequential consistency"));
+    match verdict {
+        MonitorVerdict::Clean => {
+            say(&model, paint.good("no reordering could have violated sequential consistency"));
             let remark =
-                "this is about this execution; another one of the program may have such an event";
+                "this holds for this execution only; other executions of the program may differ";
             say("", paint.faint(remark));
         }
-        Watched::Borderline { number, first } => {
-            let whole = |moment: &Moment| {
-                let place = moment.place.as_deref().map(|place| format!(" ({})", printable(place)));
-                format!("{} at line {}{}", moment.what, moment.line, place.unwrap_or_default())
+        MonitorVerdict::Borderline { number, first } => {
+            let full = |event: &RecordedEvent| {
+                let place = event.place.as_deref().map(|place| format!(" ({})", printable(place)));
+                format!("{} at line {}{}", event.kind, event.line, place.unwrap_or_default())
             };
-            let (event, before) = (whole(&first.event), whole(&first.before));
-            let could = paint.bad("could have come before");
+            let (event, before) = (full(&first.event), full(&first.before));
+            let could = paint.bad("could be reordered before");
             say(&model, format!("the {event} {could} the {before}"));
             for edge in &first.cycle {
-                say("", format!("  {}", sentence(edge)));
+                say("", format!("  {}", describe_edge(edge)));
             }
             if first.cycle.is_empty() {
-                let remark = "  the cycle is not shown: there are too many ways to move the block";
+                let remark = "  the cycle is not shown: the block has too many possible positions";
                 say("", paint.faint(remark));
             }
             say(
                 "",
                 match number {
-                    1 => "no other event could have left sequential consistency".into(),
+                    1 => "no other event could violate sequential consistency".into(),
                     more => format!(
-                        "{} events could have left sequential consistency; this is the first",
+                        "{} events could violate sequential consistency; this is the first",
                         count(*more as u64)
                     ),
                 },
             );
         }
-        Watched::Inconclusive(why) => say(&model, format!("{}  {why}", paint.unsure("no answer"))),
+        MonitorVerdict::Inconclusive(why) => {
+            say(&model, format!("{}  {why}", paint.unsure("no answer")))
+        }
     }
     out
 }
 
-/// One step of a cycle, from what comes first.
-fn sentence(edge: &Edge) -> String {
-    let short = |moment: &Moment| match &moment.place {
-        Some(place) => format!("`{}` (line {})", printable(place), moment.line),
-        None => format!("line {}", moment.line),
+/// Describes one edge of a cycle.
+fn describe_edge(edge: &CycleEdge) -> String {
+    let short = |event: &RecordedEvent| match &event.place {
+        Some(place) => format!("`{}` (line {})", printable(place), event.line),
+        None => format!("line {}", event.line),
     };
     let (from, to) = (short(&edge.from), short(&edge.to));
     match edge.reason {
-        Reason::ProgramOrder => {
+        EdgeKind::ProgramOrder => {
             let thread = printable(&edge.from.thread);
-            format!("{from} comes before {to} in program order (thread {thread})")
+            format!("{from} is before {to} in program order (thread {thread})")
         }
-        Reason::ReadsFrom => format!("{from} writes what {to} reads"),
-        Reason::ReadsBefore => format!("{from} reads before {to} writes"),
-        Reason::Overwrites => format!("{from} writes before {to} writes over it"),
+        EdgeKind::ReadsFrom => format!("{from} writes the value that {to} reads"),
+        EdgeKind::FromRead => format!("{from} reads before {to} writes"),
+        EdgeKind::Coherence => format!("{from} writes before {to} overwrites it"),
     }
 }
 
 impl MonitorReport {
-    /// A report of these results.
+    /// Creates a report.
     pub fn new(version: &str, results: Vec<MonitorResult>, errors: Vec<InputError>) -> Self {
         MonitorReport { fencepost: version.into(), command: "monitor".into(), results, errors }
     }
 }
 
 impl MonitorResult {
-    /// An answer for programs.
-    pub fn new(file: &str, trace: &RecordedTrace, model: Model, watched: &Watched) -> Self {
-        let (verdict, borderline, first, message) = match watched {
-            Watched::Clean => ("clean", Some(0), None, None),
-            Watched::Borderline { number, first } => {
+    /// Creates the record of a verdict.
+    pub fn new(file: &str, trace: &RecordedTrace, model: Model, verdict: &MonitorVerdict) -> Self {
+        let (verdict, borderline, first, message) = match verdict {
+            MonitorVerdict::Clean => ("clean", Some(0), None, None),
+            MonitorVerdict::Borderline { number, first } => {
                 ("borderline", Some(*number), Some(FirstRecord::new(first)), None)
             }
-            Watched::Inconclusive(why) => ("inconclusive", None, None, Some(why.clone())),
+            MonitorVerdict::Inconclusive(why) => ("inconclusive", None, None, Some(why.clone())),
         };
         MonitorResult {
             file: file.into(),
@@ -250,15 +254,15 @@ impl MonitorResult {
 }
 
 impl FirstRecord {
-    fn new(first: &First) -> Self {
-        let edge = |edge: &Edge| EdgeRecord {
+    fn new(first: &FirstBorderline) -> Self {
+        let edge = |edge: &CycleEdge| EdgeRecord {
             from_line: edge.from.line,
             to_line: edge.to.line,
             reason: match edge.reason {
-                Reason::ProgramOrder => "program-order",
-                Reason::ReadsFrom => "reads-from",
-                Reason::ReadsBefore => "reads-before",
-                Reason::Overwrites => "overwrites",
+                EdgeKind::ProgramOrder => "program-order",
+                EdgeKind::ReadsFrom => "reads-from",
+                EdgeKind::FromRead => "reads-before",
+                EdgeKind::Coherence => "overwrites",
             },
         };
         FirstRecord {
@@ -271,48 +275,50 @@ impl FirstRecord {
     }
 }
 
-/// Shows the trace to the monitor, which may use about so many bytes.
-pub fn watch(trace: &RecordedTrace, model: Model, limit: u64) -> Watched {
-    let needed = bytes(trace, model);
+/// Runs the monitor on a trace. The verdict is inconclusive if the monitor needs more than about
+/// `limit` bytes.
+pub fn monitor_trace(trace: &RecordedTrace, model: Model, limit: u64) -> MonitorVerdict {
+    let needed = estimate_bytes(trace, model);
     if needed > limit as f64 {
         let [needed, limit] = [needed, limit as f64].map(|bytes| bytes / f64::from(1 << 30));
-        return Watched::Inconclusive(format!(
-            "the monitor would need about {needed:.1} GB of memory for this trace; it may use {limit:.1}"
+        return MonitorVerdict::Inconclusive(format!(
+            "this trace needs about {needed:.1} GB of memory, the limit is {limit:.1} GB; use a shorter trace"
         ));
     }
     let mut monitor = Monitor::new(model, trace.threads.len(), trace.addresses);
     let mut first: Option<Borderline> = None;
     let mut number = 0;
     for (at, event) in trace.events.iter().enumerate() {
-        if let Some(found) = monitor.event(event.thread as usize, trace.action(at)) {
+        if let Some(found) = monitor.add_event(event.thread as usize, trace.action(at)) {
             number += 1;
             first.get_or_insert(found);
         }
     }
-    let Some(found) = first else { return Watched::Clean };
-    let moment = |event: usize| Moment {
+    let Some(found) = first else { return MonitorVerdict::Clean };
+    let recorded = |event: usize| RecordedEvent {
         line: trace.events[event].line,
-        what: trace.word(event),
+        kind: trace.word(event),
         thread: trace.threads[trace.events[event].thread as usize].clone(),
         place: trace.place(event).map(String::from),
     };
     let cycle = cycle::cycle(trace, model, found).into_iter();
-    let edge = |step: fencepost_monitor::Step| Edge {
-        from: moment(step.from),
-        to: moment(step.to),
-        reason: step.reason,
+    let edge = |step: fencepost_monitor::Edge| CycleEdge {
+        from: recorded(step.from),
+        to: recorded(step.to),
+        reason: step.kind,
     };
-    let first = First {
-        event: moment(found.event),
-        before: moment(found.before),
+    let first = FirstBorderline {
+        event: recorded(found.event),
+        before: recorded(found.before),
         cycle: cycle.map(edge).collect(),
     };
-    Watched::Borderline { number, first }
+    MonitorVerdict::Borderline { number, first }
 }
 
-/// About how much memory the monitor takes for a trace. It keeps a clock for each write and one for its readers, and
-/// what events have changed; a clock has a number for each thread, its queues included.
-fn bytes(trace: &RecordedTrace, model: Model) -> f64 {
+/// Estimates the memory of the monitor for a trace, in bytes. The monitor keeps a clock for each
+/// write, a clock for the readers of each write, and the changes of each event. A clock has one
+/// number for each thread and for each of its queues.
+fn estimate_bytes(trace: &RecordedTrace, model: Model) -> f64 {
     let [threads, addresses, events, writes] =
         [trace.threads.len(), trace.addresses, trace.events.len(), trace.writes()]
             .map(|number| number as f64);
@@ -329,7 +335,7 @@ mod tests {
     use super::*;
     use fencepost_testkit::Random;
 
-    /// Pieces of lines, put together at random with bytes that mean nothing.
+    /// Parts of input files. The test concatenates them at random with random bytes.
     const PIECES: &[&str] = &[
         "{\"thread\":0,\"op\":\"store\",\"address\":\"x\"}\n",
         "{\"thread\":0,\"op\":\"load\",\"address\":\"y\"}\n",
@@ -350,12 +356,12 @@ mod tests {
     ];
 
     #[test]
-    fn no_bytes_make_it_panic() {
+    fn arbitrary_input_does_not_panic() {
         let mut random = Random::new(1);
         let (mut read, mut rejected, mut found) = (0, 0, 0);
         for round in 0..3000 {
             let mut bytes = Vec::new();
-            // Two rounds of three have only whole lines in them.
+            // Two of three rounds use only complete lines.
             let pieces = if round % 3 == 0 { PIECES.len() + 1 } else { 10 };
             for _ in 0..random.below(20) {
                 match PIECES.get(random.below(pieces)) {
@@ -368,8 +374,8 @@ mod tests {
                 Ok(trace) => {
                     read += 1;
                     for model in [Model::Tso, Model::Pso] {
-                        let watched = watch(&trace, model, u64::MAX);
-                        found += usize::from(matches!(watched, Watched::Borderline { .. }));
+                        let verdict = monitor_trace(&trace, model, u64::MAX);
+                        found += usize::from(matches!(verdict, MonitorVerdict::Borderline { .. }));
                     }
                 }
             }
@@ -378,13 +384,16 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_into_memory_is_not_tried() {
+    fn a_trace_above_the_memory_limit_is_inconclusive() {
         let lines = (0..300u32).map(|n| {
             format!("{{\"thread\":{n},\"op\":\"store\",\"address\":{}}}\n", n.wrapping_mul(7))
         });
         let trace =
             RecordedTrace::read(&mut lines.collect::<String>().as_bytes()).expect("well-formed");
-        assert!(matches!(watch(&trace, Model::Pso, 1 << 28), Watched::Inconclusive(_)));
-        assert!(matches!(watch(&trace, Model::Tso, 1 << 28), Watched::Clean));
+        assert!(matches!(
+            monitor_trace(&trace, Model::Pso, 1 << 28),
+            MonitorVerdict::Inconclusive(_)
+        ));
+        assert!(matches!(monitor_trace(&trace, Model::Tso, 1 << 28), MonitorVerdict::Clean));
     }
 }

@@ -1,11 +1,11 @@
-//! Which model allows which outcome.
+//! A table of the outcomes that each memory model allows.
 //!
-//! A mark means that the model allows the outcome. A search that did not see everything cannot say
-//! that an outcome is impossible: there the table shows a question mark.
+//! `yes` means that the model allows the outcome, `.` that it does not. An incomplete search cannot
+//! exclude an outcome: the table shows `?`.
 
 use crate::paint::{Paint, counted, width};
-use crate::verdict_line::{ended_by, shown};
-use crate::violation::sentence;
+use crate::verdict_line::{reason_text, shown};
+use crate::violation::describe_claim;
 use fencepost_engines::{Answer, Verdict};
 use fencepost_ir::{Problem, Value, Violation};
 use fencepost_models::ModelSpec;
@@ -13,24 +13,24 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The model allows the outcome.
+/// The mark of an outcome that the model allows.
 const MARK: &str = "yes";
 
 /// The outcomes under one model.
 #[derive(Clone, Debug)]
 pub struct Column<'a> {
-    /// The model.
+    /// The memory model.
     pub model: &'a ModelSpec,
-    /// What the engine found.
+    /// The engine's answer.
     pub answer: &'a Answer,
 }
 
-/// The outcomes of all models, in order.
-fn all(columns: &[Column<'_>]) -> BTreeSet<Vec<Value>> {
+/// Returns the union of the outcomes of all models, in order.
+fn all_outcomes(columns: &[Column<'_>]) -> BTreeSet<Vec<Value>> {
     columns.iter().flat_map(|column| column.answer.outcomes.iter().cloned()).collect()
 }
 
-/// An outcome's values as the language writes them, in the order of what is observed.
+/// Formats the values of an outcome as the language writes them, in the order of `observed`.
 fn values(problem: &Problem, outcome: &[Value]) -> Vec<String> {
     let types = problem.observed.iter().map(|what| problem.program.observable_type(*what));
     types.zip(outcome).map(|(ty, value)| ty.show(*value)).collect()
@@ -40,9 +40,9 @@ fn names(problem: &Problem) -> Vec<String> {
     problem.observed.iter().map(|what| problem.program.observable_name(*what)).collect()
 }
 
-/// The table.
+/// Returns the table.
 pub fn table(title: &str, problem: &Problem, columns: &[Column<'_>], paint: Paint) -> String {
-    let outcomes = all(columns);
+    let outcomes = all_outcomes(columns);
     let names = names(problem);
     let rows: Vec<Vec<String>> = outcomes.iter().map(|o| values(problem, o)).collect();
     let widths: Vec<usize> = (0..names.len())
@@ -59,7 +59,7 @@ pub fn table(title: &str, problem: &Problem, columns: &[Column<'_>], paint: Pain
         let marks: String =
             marks.iter().zip(&models).map(|(mark, name)| column(mark, name)).collect();
         let text = format!("  {cells:<left$}{marks}");
-        writeln!(out, "{}", text.trim_end()).expect("strings take text");
+        writeln!(out, "{}", text.trim_end()).expect("writing to a string cannot fail");
     };
     let mut out = format!("{}\n", paint.strong(title));
     line(&mut out, &names, &models);
@@ -83,38 +83,39 @@ pub fn table(title: &str, problem: &Problem, columns: &[Column<'_>], paint: Pain
         })
         .collect();
     let text = format!("  {total:<left$}{counts}");
-    writeln!(out, "{}", text.trim_end()).expect("strings take text");
+    writeln!(out, "{}", text.trim_end()).expect("writing to a string cannot fail");
     for column in columns {
         for note in notes(problem, column) {
-            writeln!(out, "  {}: {note}", shown(column.model)).expect("strings take text");
+            writeln!(out, "  {}: {note}", shown(column.model))
+                .expect("writing to a string cannot fail");
         }
     }
     out
 }
 
-/// A cell of a model's column.
+/// Formats a cell of a model's column.
 fn column(text: &str, model: &str) -> String {
     format!("  {text:<w$}", w = width(model).max(MARK.len()))
 }
 
-/// What the reader must know about a column.
+/// Returns the notes below the table about one column.
 fn notes(problem: &Problem, column: &Column<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     match &column.answer.verdict {
         Verdict::Inconclusive(inconclusive) => {
-            let seen = match inconclusive.clean_up_to() {
-                Some(bound) => format!("; it has all outcomes with buffers up to {bound}"),
+            let complete_up_to = match inconclusive.clean_up_to() {
+                Some(bound) => format!("; complete for buffers up to {bound}"),
                 None => String::new(),
             };
-            let ended = ended_by(inconclusive.reason());
-            notes.push(format!("the list is not complete: {ended}{seen}"));
+            let reason = reason_text(inconclusive.reason());
+            notes.push(format!("the list is incomplete: {reason}{complete_up_to}"));
         }
         Verdict::Violated(violated) => {
             let violation = violated.evidence().violation();
             if !column.answer.outcomes_complete {
-                notes.push("the list is not complete".into());
+                notes.push("the list is incomplete".into());
             }
-            // What is wrong with a final state shows in the table; a run that does not end has no row.
+            // The table shows violations in final states. A run without a final state has no row.
             let unfinished = match violation {
                 Violation::Fault(..) | Violation::Assertion(..) | Violation::Deadlock => true,
                 Violation::MutualExclusion(..)
@@ -125,7 +126,7 @@ fn notes(problem: &Problem, column: &Column<'_>) -> Vec<String> {
                 | Violation::NotRobust => false,
             };
             if unfinished {
-                let what = sentence(problem, violation.into(), None);
+                let what = describe_claim(problem, violation.into(), None);
                 notes.push(format!("some runs do not finish: {what}"));
             }
         }
@@ -134,28 +135,28 @@ fn notes(problem: &Problem, column: &Column<'_>) -> Vec<String> {
     notes
 }
 
-/// The whole answer of `fencepost outcomes --format json`.
+/// The output of `fencepost outcomes --format json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct OutcomesReport {
     /// The version of Fencepost.
     pub fencepost: String,
     /// Always `outcomes`.
     pub command: String,
-    /// One for each program.
+    /// One result for each program.
     pub results: Vec<OutcomesResult>,
 }
 
 /// The outcomes of one program.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct OutcomesResult {
-    /// The file, as it was named.
+    /// The file name, as given by the user.
     pub file: String,
-    /// The client of the file, where it has several.
+    /// The client, if the file has clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// What is observed.
+    /// The names of the observed variables.
     pub observed: Vec<String>,
-    /// By model.
+    /// The outcomes under each model.
     pub models: Vec<ModelOutcomes>,
 }
 
@@ -164,16 +165,16 @@ pub struct OutcomesResult {
 pub struct ModelOutcomes {
     /// The model's name.
     pub model: String,
-    /// Whether these are all.
+    /// Whether the list of outcomes is complete.
     pub complete: bool,
-    /// Each a list of values in the order of `observed`, as the language writes them.
+    /// The outcomes: lists of values in the order of `observed`, as the language writes them.
     pub outcomes: Vec<Vec<String>>,
-    /// What the reader must know about them.
+    /// Notes on the outcomes, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl OutcomesResult {
-    /// The outcomes of a program for programs.
+    /// Creates the record of a program's outcomes.
     pub fn new(file: &str, problem: &Problem, columns: &[Column<'_>]) -> Self {
         OutcomesResult {
             file: file.into(),

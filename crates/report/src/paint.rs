@@ -1,8 +1,8 @@
-//! Colours, or none.
+//! Optional colours, and text helpers: clipping, width, counts.
 
 use anstyle::{AnsiColor, Style};
 
-/// Whether to use colour. Colour only repeats what the text says.
+/// Whether to use colour. Colour carries no information that the text does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Paint {
     /// No escape codes.
@@ -20,52 +20,52 @@ impl Paint {
         }
     }
 
-    /// A title, a name, something that changed.
+    /// Formats a title, a name or a changed value.
     pub fn strong(self, text: &str) -> String {
         self.with(Style::new().bold(), text)
     }
 
-    /// Something of secondary interest.
+    /// Formats text of secondary interest.
     pub fn faint(self, text: &str) -> String {
         self.with(Style::new().dimmed(), text)
     }
 
-    /// A property that holds.
+    /// Formats a positive result, such as "verified".
     pub fn good(self, text: &str) -> String {
         self.with(AnsiColor::Green.on_default().bold(), text)
     }
 
-    /// A property that does not.
+    /// Formats a negative result, such as "VIOLATED".
     pub fn bad(self, text: &str) -> String {
         self.with(AnsiColor::Red.on_default().bold(), text)
     }
 
-    /// No answer.
+    /// Formats an inconclusive result.
     pub fn unsure(self, text: &str) -> String {
         self.with(AnsiColor::Yellow.on_default().bold(), text)
     }
 }
 
-/// Text from a file made safe to print: no control characters.
+/// Replaces control characters, so that text from a file is safe to print.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// Text of at most `most` characters.
-pub fn clip(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+/// Clips a text to at most `max` characters. A clipped text ends in `...`.
+pub fn clip(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
         return text.into();
     }
-    let kept: String = text.chars().take(most.saturating_sub(3)).collect();
+    let kept: String = text.chars().take(max.saturating_sub(3)).collect();
     format!("{}...", kept.trim_end())
 }
 
-/// How many columns a text takes. Escape codes are not expected in it.
+/// Returns the number of columns that a text takes. The text must not contain escape codes.
 pub fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A number with its thousands set apart: `12,345,678`.
+/// Formats a number with thousands separators: `12,345,678`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
@@ -78,7 +78,7 @@ pub fn count(number: u64) -> String {
     shown
 }
 
-/// A number of things: `1 state`, `2 states`.
+/// Formats a number with a noun: `1 state`, `2 states`.
 pub fn counted(number: u64, thing: &str) -> String {
     let ending = match number {
         1 => "",
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn counts_have_separators_and_plurals() {
         assert_eq!(count(0), "0");
         assert_eq!(count(812), "812");
         assert_eq!(count(1_000), "1,000");
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn text_from_a_file_cannot_drive_the_terminal() {
+    fn control_characters_are_replaced_and_long_text_is_clipped() {
         assert_eq!(printable("a\u{1b}[31mb\nc"), "a\u{fffd}[31mb\u{fffd}c");
         assert_eq!(clip("abcdefghij", 8), "abcde...");
         assert_eq!(clip("abc", 8), "abc");

@@ -1,120 +1,131 @@
-//! What inference answers, as text: the verdict, where each fence stands, and the run that comes back
-//! without it.
+//! The answer of inference as text: the verdict, the position of each fence, and a trace that shows
+//! what breaks without the fence.
 //!
-//! Lines are those of the source as it was, before any fence was added. Every run is told on the
-//! program it was found with: the source with the fences that were there.
+//! Line numbers refer to the original source, before any fence was added. Every run is replayed on
+//! the program in which it was found: the source with the fences of that query.
 
 use crate::paint::{Paint, counted, printable};
 use crate::picture::run_text;
-use crate::trace::Story;
-use crate::verdict_line::{ROBUST, advice_on, explain, shown, unit, within};
-use crate::violation::sentence;
+use crate::trace::TraceRows;
+use crate::verdict_line::{ROBUST, advice_for, context_bound_text, count_unit, explain, shown};
+use crate::violation::describe_claim;
 use crate::wording::statement;
 use fencepost_engines::{Bound, Decider, Evidence, Inconclusive, InconclusiveReason, Statistics};
 use fencepost_frontends::FenceSyntax;
 use fencepost_infer::candidates::Candidates;
 use fencepost_infer::clause::atoms;
 use fencepost_infer::repair::{
-    Constraints, GaveUp, Inference, Lesson, Repair, Round, Sufficiency, Unrepairable,
+    Constraints, GaveUp, Inference, LearnedClause, Repair, Round, Sufficiency, Unrepairable,
 };
-use fencepost_ir::{Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, Written, placement};
+use fencepost_ir::{
+    Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, WrittenFences, placement,
+};
 use fencepost_models::{ModelSpec, Reductions};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// How much of a statement is shown beside a fence.
-const STATEMENT: usize = 40;
+/// The maximal length of a statement that is shown with a fence.
+const MAX_STATEMENT: usize = 40;
 
-/// What an inference was about.
+/// The input of an inference.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// What the reader calls the source.
+    /// The name of the source file.
     pub file: &'a str,
-    /// Under which model.
+    /// The memory model.
     pub model: &'a ModelSpec,
-    /// The way of inference.
+    /// The inference method.
     pub method: &'a str,
-    /// The verifier behind it.
+    /// The engine that verifies placements.
     pub engine: &'a str,
-    /// The problems it was asked about, with places and without new fences.
+    /// The problems, with places and without new fences.
     pub problems: &'a [Problem],
-    /// What could be placed.
+    /// The fences that may be placed.
     pub candidates: &'a Candidates,
-    /// How its language writes fences.
+    /// The fence syntax of the source language.
     pub fences: &'a FenceSyntax,
-    /// The reductions in use.
+    /// The reductions of the search.
     pub reductions: Reductions,
 }
 
-/// A run to show: a problem with some fences, and what happens in it.
+/// A violation of a problem with a given placement of fences.
 #[derive(Clone, Debug)]
-pub struct Shown<'a> {
-    /// The problem, with the fences that were there.
+pub struct FencedRun<'a> {
+    /// The problem with the fences.
     pub problem: Problem,
-    /// Under which model.
+    /// The memory model.
     pub model: &'a ModelSpec,
-    /// What happens.
+    /// The violation and its run.
     pub evidence: &'a Evidence,
 }
 
-impl Shown<'_> {
-    /// The run, told; none when there is no run.
-    pub fn story(&self) -> Option<Story<'_>> {
-        Some(Story::new(&self.problem, Cow::Borrowed(self.evidence.run()?)))
+impl FencedRun<'_> {
+    /// Returns the rows of the run; none when the evidence has no run.
+    pub fn trace_rows(&self) -> Option<TraceRows<'_>> {
+        Some(TraceRows::new(&self.problem, Cow::Borrowed(self.evidence.run()?)))
     }
 
-    /// What is wrong in it, in one sentence.
+    /// Describes the violation in one sentence.
     pub fn message(&self) -> String {
-        sentence(&self.problem, self.evidence.violation().into(), self.story().as_ref())
+        describe_claim(&self.problem, self.evidence.violation().into(), self.trace_rows().as_ref())
     }
 
-    /// The picture with a heading and its reasons.
+    /// Returns the picture of the run, with its heading and reasons.
     pub fn picture(&self, name: &str, paint: Paint) -> String {
-        let Some(story) = self.story() else {
+        let Some(trace_rows) = self.trace_rows() else {
             return format!("{name}  {}\n", self.message());
         };
         let name = match self.problem.name.as_str() {
             "" => name.into(),
             client => format!("{name}  client {}", printable(client)),
         };
-        run_text(&name, self.model, self.evidence.shown(), &story, paint)
+        run_text(&name, self.model, self.evidence.claim_with_run(), &trace_rows, paint)
     }
 }
 
 impl<'a> Subject<'a> {
-    /// A run of a problem with a placement, under the model of the question.
-    pub fn with(&self, problem: usize, placement: &Placement, evidence: &'a Evidence) -> Shown<'a> {
+    /// Returns a violation of a problem with a placement, under the model of the inference.
+    pub fn fenced_run(
+        &self,
+        problem: usize,
+        placement: &Placement,
+        evidence: &'a Evidence,
+    ) -> FencedRun<'a> {
         let Subject { problems, candidates, model, .. } = *self;
         let program = placement::fenced(&problems[problem].program, placement, candidates.written);
         let problem = Problem { program, ..problems[problem].clone() };
-        Shown { problem, model, evidence }
+        FencedRun { problem, model, evidence }
     }
 
-    /// The run that comes back without one barrier of a repair.
-    pub fn without(&self, repair: &'a Repair, atom: Atom) -> Option<Shown<'a>> {
+    /// Returns the violation that occurs without one barrier of a repair.
+    pub fn run_without(&self, repair: &'a Repair, atom: Atom) -> Option<FencedRun<'a>> {
         let need = repair.needed_for.iter().find(|need| need.atom == atom)?;
         let (problem, evidence) = need.violation.as_ref()?;
         let mut fewer = repair.placements[0].clone();
         fewer.atoms.remove(&atom);
-        Some(self.with(*problem, &fewer, evidence))
+        Some(self.fenced_run(*problem, &fewer, evidence))
     }
 
-    /// Whether a repair is one without this barrier, too.
-    fn is_needless(&self, repair: &Repair, atom: Atom) -> bool {
-        repair.needed_for.iter().any(|need| need.atom == atom && need.needless)
+    /// Whether a repair remains sufficient without this barrier.
+    fn is_unneeded(&self, repair: &Repair, atom: Atom) -> bool {
+        repair.needed_for.iter().any(|need| need.atom == atom && need.redundant)
     }
 
-    /// The run that nothing can be done about. `sc` is the model of that name.
-    pub fn hopeless(&self, why: &'a Unrepairable, sc: &'a ModelSpec) -> Option<Shown<'a>> {
+    /// Returns the violation that no fence prevents. `sc` is the model of that name.
+    pub fn unrepairable_run(
+        &self,
+        why: &'a Unrepairable,
+        sc: &'a ModelSpec,
+    ) -> Option<FencedRun<'a>> {
         match why {
-            Unrepairable::WrongUnderSc { problem, evidence, under_model: true } => {
-                Some(self.with(*problem, &Placement::default(), evidence))
+            Unrepairable::ViolatedUnderSc { problem, evidence, under_model: true } => {
+                Some(self.fenced_run(*problem, &Placement::default(), evidence))
             }
-            Unrepairable::WrongUnderSc { problem, evidence, under_model: false } => {
-                Some(Shown { problem: self.problems[*problem].clone(), model: sc, evidence })
+            Unrepairable::ViolatedUnderSc { problem, evidence, under_model: false } => {
+                Some(FencedRun { problem: self.problems[*problem].clone(), model: sc, evidence })
             }
-            Unrepairable::OutOfReach { problem, placement, evidence } => {
-                Some(self.with(*problem, placement, evidence))
+            Unrepairable::NotPreventable { problem, placement, evidence } => {
+                Some(self.fenced_run(*problem, placement, evidence))
             }
             Unrepairable::NoWitness { .. } => None,
         }
@@ -128,15 +139,15 @@ impl<'a> Subject<'a> {
         format!("{}  {}", printable(self.file), paint.strong(&shown(self.model)))
     }
 
-    /// A barrier in a few words: `store_load before :14`. In a litmus test, where threads share lines:
+    /// Formats a barrier: `store_load before :14`. In a litmus test, where threads share lines:
     /// ``P0: MFENCE before `MOV EAX,[y]` (line 5)``.
-    pub fn brief(&self, atom: Atom) -> String {
+    pub fn barrier_text(&self, atom: Atom) -> String {
         let place = self.program().place(atom.place);
         let info = self.program().label(place.label);
         let line = info.span.line;
-        if self.fences.told_by_thread {
+        if self.fences.located_by_thread {
             let thread = printable(&info.function);
-            let what = self.written(atom);
+            let what = self.fence_text(atom);
             return match place.written {
                 Some((own, _)) if atom.barrier == Barrier::Fence(own) => {
                     format!("{thread}: {what} (line {line})")
@@ -148,7 +159,7 @@ impl<'a> Subject<'a> {
         }
         let what = match atom.barrier {
             Barrier::Fence(kinds) => kinds.listed(),
-            Barrier::Drain(_) => self.written(atom),
+            Barrier::Drain(_) => self.fence_text(atom),
         };
         let preposition = match (place.written, place.at_end) {
             (Some(_), _) => "at",
@@ -158,13 +169,15 @@ impl<'a> Subject<'a> {
         format!("{what} {preposition} :{line}")
     }
 
-    /// Several barriers in a few words.
-    pub fn briefly(&self, placement: &Placement) -> String {
-        let all: Vec<String> = placement.atoms.iter().map(|atom| self.brief(*atom)).collect();
+    /// Formats the barriers of a placement.
+    pub fn placement_text(&self, placement: &Placement) -> String {
+        let all: Vec<String> =
+            placement.atoms.iter().map(|atom| self.barrier_text(*atom)).collect();
         if all.is_empty() { "no fences".into() } else { all.join(", ") }
     }
 
-    /// A barrier as the language writes it; what it has no statement for, by its kinds.
+    /// Returns a barrier as the language writes it; its kinds if the language has no statement for
+    /// it.
     pub fn statement(&self, barrier: Barrier) -> String {
         let (kinds, drains) = match barrier {
             Barrier::Fence(kinds) => (kinds, Vec::new()),
@@ -174,55 +187,55 @@ impl<'a> Subject<'a> {
         texts.map_or_else(|_| kinds.listed(), |texts| texts.join(" "))
     }
 
-    /// The same without what ends the statement.
-    pub fn written(&self, atom: Atom) -> String {
+    /// Returns a barrier as the language writes it, without a semicolon.
+    pub fn fence_text(&self, atom: Atom) -> String {
         self.statement(atom.barrier).trim_end_matches(';').into()
     }
 
-    /// The kinds of a fence as readers of its language know them.
-    pub fn kinds(&self, kinds: FenceKinds) -> String {
-        if self.fences.told_by_thread {
+    /// Formats fence kinds: an instruction in a litmus test, the names of the kinds otherwise.
+    pub fn kinds_text(&self, kinds: FenceKinds) -> String {
+        if self.fences.located_by_thread {
             self.statement(Barrier::Fence(kinds)).trim_end_matches(';').into()
         } else {
             kinds.listed()
         }
     }
 
-    /// Where a barrier stands: "before `turn = 1`".
+    /// Describes the position of a barrier: "before `turn = 1`".
     pub fn position(&self, atom: Atom) -> String {
         let place = self.program().place(atom.place);
         if let Some((own, _)) = place.written {
             let is_own = atom.barrier == Barrier::Fence(own);
-            let what = if is_own { "as it is:" } else { "instead of" };
-            format!("{what} `{}`", statement(self.program(), place.label, STATEMENT))
+            let what = if is_own { "unchanged:" } else { "instead of" };
+            format!("{what} `{}`", statement(self.program(), place.label, MAX_STATEMENT))
         } else if place.at_end {
             let end = if self.fences.has_blocks { "at the end of the block" } else { "at the end" };
             end.into()
         } else {
-            format!("before `{}`", statement(self.program(), place.label, STATEMENT))
+            format!("before `{}`", statement(self.program(), place.label, MAX_STATEMENT))
         }
     }
 
-    /// The fences of the author that a repair from scratch does without, or has weaker: their places,
-    /// with what it has there instead.
+    /// Returns the fences of the original source that a repair from scratch omits or changes: the
+    /// place, the original kinds and the kinds of the repair.
     pub fn redundant(&self, placement: &Placement) -> Vec<(PlaceId, FenceKinds, FenceKinds)> {
-        if self.candidates.written == Written::Kept {
+        if self.candidates.written == WrittenFences::Kept {
             return Vec::new();
         }
-        let there = placement.by_place();
+        let by_place = placement.by_place();
         let places = self.program().places.iter().enumerate();
         let written = places.filter_map(|(at, place)| {
             let (own, _) = place.written?;
             let place = PlaceId::from_index(at);
-            let left = there.get(&place).map_or(FenceKinds::default(), |(kinds, _)| *kinds);
+            let left = by_place.get(&place).map_or(FenceKinds::default(), |(kinds, _)| *kinds);
             (left != own).then_some((place, own, left))
         });
         written.collect()
     }
 }
 
-/// How many fences and drains a placement has.
-fn number(placement: &Placement) -> String {
+/// Formats the number of fences and drains of a placement.
+fn count_barriers(placement: &Placement) -> String {
     let is_fence = |atom: &&Atom| matches!(atom.barrier, Barrier::Fence(_));
     let fences = placement.atoms.iter().filter(is_fence).count() as u64;
     let drains = placement.atoms.len() as u64 - fences;
@@ -233,19 +246,19 @@ fn number(placement: &Placement) -> String {
     }
 }
 
-/// The first line of the answer.
+/// Returns the first line of the answer.
 pub fn headline(subject: &Subject<'_>, inference: &Inference, paint: Paint) -> String {
-    let said = match inference {
+    let result = match inference {
         Inference::Repaired(repair) => repaired(subject, repair, paint),
         Inference::Unrepairable(why) => {
             let word = paint.bad("CANNOT BE REPAIRED");
             let why = match why {
-                Unrepairable::WrongUnderSc { .. } => "wrong under sequential consistency",
-                Unrepairable::OutOfReach { .. } => {
-                    "no fence that may be placed prevents the run below"
+                Unrepairable::ViolatedUnderSc { .. } => {
+                    "violated even under SC: correct the program"
                 }
+                Unrepairable::NotPreventable { .. } => "no allowed fence prevents the run below",
                 Unrepairable::NoWitness { .. } => {
-                    "no run that a `final exists` asks for is left, or there is none"
+                    "no run of the repaired program satisfies its `final exists`"
                 }
             };
             format!("{word}: {why}")
@@ -253,28 +266,28 @@ pub fn headline(subject: &Subject<'_>, inference: &Inference, paint: Paint) -> S
         Inference::GaveUp(gave_up) => {
             let word = paint.unsure("NO ANSWER");
             let limit = gave_up.undecided.first().map(|(_, why)| why.reason());
-            let why = match (&gave_up.because, limit) {
+            let why = match (&gave_up.reason, limit) {
                 (Some(because), _) => because.clone(),
-                (None, Some(limit)) => crate::verdict_line::ended_by(limit).to_string(),
+                (None, Some(limit)) => crate::verdict_line::reason_text(limit).to_string(),
                 (None, None) => "interrupted".into(),
             };
-            let least = match gave_up.price {
+            let least = match gave_up.cost {
                 0 => String::new(),
-                price => format!("; every repair costs at least {price}"),
+                cost => format!("; every repair costs at least {cost}"),
             };
             format!("{word}: {why}{least}")
         }
     };
-    format!("{}  {said}\n", subject.title(paint))
+    format!("{}  {result}\n", subject.title(paint))
 }
 
 fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
     let placement = &repair.placements[0];
-    let number = number(placement);
+    let number = count_barriers(placement);
     let other = repair.deciders.iter().find(|by| **by != Decider::Explicit);
     let by = other.unwrap_or(&Decider::Explicit);
     let states = repair.statistics.iter().map(|s: &Statistics| s.states).sum();
-    let states = counted(states, unit(*by));
+    let states = counted(states, count_unit(*by));
     let search = match by {
         Decider::Explicit => format!("explicit search, {states}"),
         by @ Decider::Abstraction(..) => {
@@ -289,11 +302,11 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
     };
     let clients = subject.problems.len() as u64;
     let cost = if repair.optimal {
-        format!("cost {}; cheapest possible; ", repair.price)
+        format!("cost {}; cheapest possible; ", repair.cost)
     } else {
-        format!("cost {}; ", repair.price)
+        format!("cost {}; ", repair.cost)
     };
-    let from_scratch = subject.candidates.written == Written::Dropped;
+    let from_scratch = subject.candidates.written == WrittenFences::Dropped;
     match &repair.sufficiency {
         Sufficiency::Verified => {
             let robust = subject.engine == ROBUST;
@@ -324,12 +337,12 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         Sufficiency::Bounded(open) => {
             let bound = open.iter().filter_map(|(_, why)| why.clean_up_to()).min();
             let bound = bound.map_or("a bound".into(), |n| n.to_string());
-            let preemptions = open.iter().find_map(|(_, why)| match why.reason() {
+            let other_bound = open.iter().find_map(|(_, why)| match why.reason() {
                 InconclusiveReason::Bound { bound: Bound::Preemptions(most), .. } => {
                     Some(format!("up to {}", counted(u64::from(*most), "preemption")))
                 }
                 InconclusiveReason::Bound { bound: Bound::Contexts(bound), .. } => {
-                    Some(within(*bound))
+                    Some(context_bound_text(*bound))
                 }
                 _ => None,
             });
@@ -338,38 +351,36 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
                 1 => String::new(),
                 _ => format!("{} of {clients} clients verified; ", clients - open.len() as u64),
             };
-            let open = match preemptions {
-                Some(within) => within,
+            let extent = match other_bound {
+                Some(extent) => extent,
                 None => format!("with buffers up to {bound}, but they can grow further"),
             };
             if placement.atoms.is_empty() {
                 let word = paint.unsure("no fence needed");
-                format!("{word} {open} ({decided}{search})")
+                format!("{word} {extent} ({decided}{search})")
             } else {
                 let verb = if placement.atoms.len() == 1 { "is" } else { "are" };
-                format!("{number} {verb} {word} {open} ({cost}{decided}{search})")
+                format!("{number} {verb} {word} {extent} ({cost}{decided}{search})")
             }
         }
     }
 }
 
-/// A line for each barrier: where it is, and which run shows that it is needed.
+/// Returns one line for each barrier: its position, and the trace that shows why it is needed.
 pub fn fences(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
     let rows: Vec<[String; 4]> = (repair.placements[0].atoms.iter().enumerate())
         .map(|(at, atom)| {
             let place = subject.program().place(atom.place);
             let info = subject.program().label(place.label);
-            let needed = match subject.without(repair, *atom) {
+            let needed = match subject.run_without(repair, *atom) {
                 Some(_) => format!("without it: trace {} below", at + 1),
-                None if subject.is_needless(repair, *atom) => {
-                    "without it: verified all the same".into()
-                }
-                None => "without it: not known, a limit was met".into(),
+                None if subject.is_unneeded(repair, *atom) => "without it: still verified".into(),
+                None => "without it: unknown (limit reached)".into(),
             };
             let position = subject.position(*atom);
             [
                 format!(":{}", info.span.line),
-                subject.written(*atom),
+                subject.fence_text(*atom),
                 format!("{position} in {}", printable(&info.function)),
                 needed,
             ]
@@ -382,27 +393,28 @@ pub fn fences(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         let kind = paint.strong(&format!("{kind:<kinds$}"));
         let line = format!("{line:<lines$}");
         writeln!(text, "{:>3}  {line}  {kind}  {position:<positions$}  {needed}", at + 1)
-            .expect("strings take text");
+            .expect("writing to a string cannot fail");
     }
     text
 }
 
-/// The orderings of the papers' method.
+/// Returns the avoid formula of the papers' method, as orderings of statements.
 pub fn orderings(subject: &Subject<'_>, constraints: &Constraints) -> String {
     let Constraints { fewest, models, complete, states, edges, bound } = constraints;
     let side = |label| {
         let info = subject.program().label(label);
-        format!(":{} `{}`", info.span.line, statement(subject.program(), label, STATEMENT))
+        format!(":{} `{}`", info.span.line, statement(subject.program(), label, MAX_STATEMENT))
     };
     let bound = bound.map_or(String::new(), |n| format!(", at most {n} accesses pending"));
     let figures = format!("{}, {}{bound}", counted(*states, "state"), counted(*edges, "step"));
     let orderings = counted(*fewest as u64, "ordering");
-    let mut text = format!("the formula needs {orderings} at least ({figures})\n");
+    let mut text = format!("the avoid formula needs at least {orderings} ({figures})\n");
     for (at, model) in models.iter().enumerate() {
-        writeln!(text, "  {}:", if at == 0 { "either" } else { "or" }).expect("strings take text");
+        writeln!(text, "  {}:", if at == 0 { "either" } else { "or" })
+            .expect("writing to a string cannot fail");
         for constraint in model {
             let (before, after) = (side(constraint.before), side(constraint.after));
-            writeln!(text, "    {before} < {after}").expect("strings take text");
+            writeln!(text, "    {before} < {after}").expect("writing to a string cannot fail");
         }
     }
     if !complete {
@@ -411,144 +423,148 @@ pub fn orderings(subject: &Subject<'_>, constraints: &Constraints) -> String {
     text
 }
 
-/// The runs that come back, each without one barrier.
+/// Returns the traces of the violations, each without one barrier.
 pub fn traces(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
     let mut text = String::new();
     for (at, atom) in repair.placements[0].atoms.iter().enumerate() {
-        if let Some(shown) = subject.without(repair, *atom) {
-            let name = format!("trace {}: without {}", at + 1, subject.brief(*atom));
+        if let Some(shown) = subject.run_without(repair, *atom) {
+            let name = format!("trace {}: without {}", at + 1, subject.barrier_text(*atom));
             writeln!(text, "\n{}", shown.picture(&name, paint).trim_end())
-                .expect("strings take text");
+                .expect("writing to a string cannot fail");
         }
     }
     text
 }
 
-/// The other placements that cost the same.
+/// Returns the other placements of the same cost.
 pub fn alternatives(subject: &Subject<'_>, repair: &Repair) -> String {
     let others = &repair.placements[1..];
     if others.is_empty() {
-        return "no other placement costs as little\n".into();
+        return "no other placement has the same cost\n".into();
     }
     let mut text = match others.len() {
-        1 => "one other placement costs the same:\n".to_string(),
-        many => format!("{many} other placements cost the same:\n"),
+        1 => "one other placement has the same cost:\n".to_string(),
+        many => format!("{many} other placements have the same cost:\n"),
     };
     for placement in others {
-        writeln!(text, "  {}", subject.briefly(placement)).expect("strings take text");
+        writeln!(text, "  {}", subject.placement_text(placement))
+            .expect("writing to a string cannot fail");
     }
-    if repair.more {
+    if repair.has_more {
         text.push_str("  ... and more\n");
     }
     text
 }
 
-/// The author's fences that a repair from scratch does without.
+/// Returns the fences of the original source that a repair from scratch omits or changes.
 pub fn redundant(subject: &Subject<'_>, placement: &Placement) -> String {
     let mut text = String::new();
     for (place, own, left) in subject.redundant(placement) {
         let label = subject.program().place(place).label;
         let info = subject.program().label(label);
         let line = info.span.line;
-        let thread = if subject.fences.told_by_thread {
+        let thread = if subject.fences.located_by_thread {
             format!("in {} ", printable(&info.function))
         } else {
             String::new()
         };
-        let own_text = statement(subject.program(), label, STATEMENT);
+        let own_text = statement(subject.program(), label, MAX_STATEMENT);
         let verdict = if left == FenceKinds::default() {
             "is redundant".to_string()
         } else if own.contains(left) {
-            format!("can be weaker: {} is enough", subject.kinds(left))
+            format!("can be weaker: {} is enough", subject.kinds_text(left))
         } else {
-            format!("becomes {}", subject.kinds(left))
+            format!("becomes {}", subject.kinds_text(left))
         };
-        writeln!(text, "  :{line}  `{own_text}` {thread}{verdict}").expect("strings take text");
+        writeln!(text, "  :{line}  `{own_text}` {thread}{verdict}")
+            .expect("writing to a string cannot fail");
     }
     text
 }
 
-/// What is open: the clients that are not decided, each with the reason.
+/// Returns the undecided clients, each with the reason.
 pub fn undecided(subject: &Subject<'_>, open: &[(usize, Inconclusive)]) -> String {
     let mut text = String::new();
     for (problem, why) in open {
         match subject.problems[*problem].name.as_str() {
-            "" => {} // the only one, and the headline has said it
+            "" => {} // the only problem; the headline has the reason
             client => {
                 let client = printable(client);
-                writeln!(text, "  client {client}: {}", explain(why)).expect("strings take text");
+                writeln!(text, "  client {client}: {}", explain(why))
+                    .expect("writing to a string cannot fail");
             }
         }
     }
     text
 }
 
-/// What to do about problems that are not decided. `fixed` says that the user fixed the bound on
-/// pending accesses.
+/// Returns advice for undecided problems. `fixed` states that the user fixed the bound on pending
+/// accesses.
 pub fn advice(open: &[(usize, Inconclusive)], fixed: bool) -> String {
-    let advice = open.iter().find_map(|(_, why)| advice_on(why, fixed));
+    let advice = open.iter().find_map(|(_, why)| advice_for(why, fixed));
     advice.map_or_else(String::new, |advice| format!("  try: {advice}\n"))
 }
 
-/// What inference knows when it gives up.
+/// Returns the partial result of an inference that gave up.
 pub fn gave_up(subject: &Subject<'_>, gave_up: &GaveUp) -> String {
     let mut text = undecided(subject, &gave_up.undecided);
-    if gave_up.because.is_some() {
+    if gave_up.reason.is_some() {
         text.push_str("  try: --method lazy\n");
     } else if gave_up.placement.atoms.is_empty() {
-        text.push_str("  so far nothing shows that a fence is needed\n");
+        text.push_str("  no fence is known to be needed so far\n");
     } else {
-        let so_far = subject.briefly(&gave_up.placement);
-        writeln!(text, "  the cheapest that is not ruled out: {so_far}")
-            .expect("strings take text");
+        let so_far = subject.placement_text(&gave_up.placement);
+        writeln!(text, "  cheapest placement not ruled out so far: {so_far}")
+            .expect("writing to a string cannot fail");
     }
     text
 }
 
-/// What to do about a run that no candidate prevents. `elsewhere` are the barriers that would prevent it
-/// if they were allowed.
+/// Returns advice for a run that no candidate prevents. `elsewhere` are the barriers that would
+/// prevent the run if they were allowed.
 pub fn out_of_reach(subject: &Subject<'_>, elsewhere: &[Atom]) -> String {
     if elsewhere.is_empty() {
-        return "  The accesses that change places are in one statement, where no fence can stand.\n  \
-                try: write it as several statements, one for each shared access\n"
+        return "  The reordered accesses are in one statement; no fence fits between them.\n  \
+                try: split the statement, with one shared access in each part\n"
             .into();
     }
-    let all: Vec<String> = elsewhere.iter().map(|atom| subject.brief(*atom)).collect();
+    let all: Vec<String> = elsewhere.iter().map(|atom| subject.barrier_text(*atom)).collect();
     format!(
-        "  Each of these would prevent it, but is not allowed: {}\n  \
-         try: allow one of them (--forbid, --only-in and --fences say what is allowed)\n",
+        "  Each of these would prevent the run, but is not allowed: {}\n  \
+         try: allow one of them (see --forbid, --only-in and --fences)\n",
         all.join(", ")
     )
 }
 
-/// How the answer was found: the placements tried, and what was learnt from each.
+/// Returns the rounds of an inference: the placements tried, and the clauses learned from each.
 pub fn explanation(subject: &Subject<'_>, rounds: &[Round], paint: Paint) -> String {
     let mut text = String::new();
     for (at, round) in rounds.iter().enumerate() {
         let head = paint.strong(&format!("round {}", at + 1));
-        writeln!(text, "{head}: with {}", subject.briefly(&round.placement))
-            .expect("strings take text");
-        for lesson in &round.lessons {
-            text.push_str(&told(subject, round, lesson));
+        writeln!(text, "{head}: with {}", subject.placement_text(&round.placement))
+            .expect("writing to a string cannot fail");
+        for learned in &round.learned_clauses {
+            text.push_str(&learned_clause(subject, round, learned));
         }
     }
     text
 }
 
-fn told(subject: &Subject<'_>, round: &Round, lesson: &Lesson) -> String {
-    let shown = subject.with(lesson.problem, &lesson.placement, &lesson.evidence);
+/// Describes a violation and the clause learned from it.
+fn learned_clause(subject: &Subject<'_>, round: &Round, learned: &LearnedClause) -> String {
+    let shown = subject.fenced_run(learned.problem, &learned.placement, &learned.evidence);
     let client = match shown.problem.name.as_str() {
         "" => String::new(),
         client => format!("client {}: ", printable(client)),
     };
     let more: Placement =
-        lesson.placement.atoms.difference(&round.placement.atoms).copied().collect();
+        learned.placement.atoms.difference(&round.placement.atoms).copied().collect();
     let also = match more.atoms.is_empty() {
         true => String::new(),
-        false => format!(" (also with {})", subject.briefly(&more)),
+        false => format!(" (also with {})", subject.placement_text(&more)),
     };
     let choices: Vec<String> =
-        atoms(&lesson.clause, subject.candidates).map(|atom| subject.brief(atom)).collect();
+        atoms(&learned.clause, subject.candidates).map(|atom| subject.barrier_text(atom)).collect();
     let choices = match &choices[..] {
         [only] => format!("needs {only}"),
         several => format!("needs one of: {}", several.join(", ")),

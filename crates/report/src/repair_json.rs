@@ -1,88 +1,88 @@
-//! What inference answers, for programs. The form is described by `infer.schema.json` in the book; within one
-//! major version keys are added, never renamed or dropped.
+//! The answer of inference as JSON. `infer.schema.json` in the book describes the format. Within
+//! one major version, keys are added but never renamed or removed.
 
 use crate::json::{InputError, TraceRecord};
-use crate::repair::{Shown, Subject};
-use crate::verdict_line::{explain, reason};
+use crate::repair::{FencedRun, Subject};
+use crate::verdict_line::{explain, reason_word};
 use crate::violation;
 use fencepost_engines::{Inconclusive, Statistics};
 use fencepost_infer::constraint::Constraint;
-use fencepost_infer::menu::Dish;
+use fencepost_infer::fence_costs::FenceKind;
 use fencepost_infer::repair::{Constraints, Inference, Repair, Sufficiency, Unrepairable};
 use fencepost_ir::{Atom, Barrier, FenceKinds, PlaceId, Placement};
 use fencepost_models::ModelSpec;
 use serde::Serialize;
 
-/// The whole answer of `fencepost infer --format json`.
+/// The output of `fencepost infer --format json` for one model.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct InferReport {
     /// The version of Fencepost.
     pub fencepost: String,
     /// Always `infer`.
     pub command: String,
-    /// The file, as it was named.
+    /// The file name, as given by the user.
     pub file: String,
     /// The model's name.
     pub model: String,
-    /// The way of inference.
+    /// The inference method.
     pub method: String,
-    /// The verifier's name.
+    /// The engine that verifies placements.
     pub engine: String,
-    /// `correct`, `repaired`, `unrepairable` or `gave_up`; none when the input could not be used.
+    /// `correct`, `repaired`, `unrepairable` or `gave_up`; none when the input has errors.
     pub result: Option<&'static str>,
-    /// A stable word for why there is no repair, or what ended the search.
+    /// A stable word for the reason why there is no repair.
     pub reason: Option<&'static str>,
-    /// The same in a sentence, for people.
+    /// The reason why there is no repair, in a sentence.
     pub message: Option<String>,
-    /// Whether no cheaper placement is enough.
+    /// Whether no cheaper placement is sufficient.
     pub optimal: bool,
-    /// How well it is known that the placements are enough: `verified` or `bounded`.
+    /// How the placements were checked: `verified` or `bounded`.
     pub sufficient: Option<&'static str>,
-    /// The largest number of pending accesses for which they are, when bounded.
+    /// When bounded: the largest number of pending accesses for which they are sufficient.
     pub bound: Option<u32>,
-    /// What each placement costs; when inference gave up, the least that a repair costs.
+    /// The cost of each placement; when inference gave up, a lower bound on the cost of a repair.
     pub cost: u32,
-    /// The placements; the first is recommended, and justified.
+    /// The placements; the first is recommended and has justifications.
     pub placements: Vec<PlacementRecord>,
-    /// Whether there are more placements of this cost than are listed, if all were asked for.
+    /// If all placements were requested: whether there are more of this cost than are listed.
     pub more_placements: bool,
-    /// The orderings that the papers' method enforces.
+    /// The avoid formula of the papers' method.
     pub constraints: Option<ConstraintsRecord>,
-    /// The author's fences that the recommended placement does without, or has with other kinds.
+    /// The fences of the original source that the recommended placement omits or changes.
     pub redundant: Vec<RedundantRecord>,
     /// The recommended change, as a unified diff.
     pub diff: String,
-    /// The programs it was about: one for each client.
+    /// The verdict for each client.
     pub clients: Vec<ClientRecord>,
-    /// How many placements were tried before the last one.
+    /// The number of placements tried before the last one.
     pub rounds: usize,
-    /// Seconds it took.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// Where the new source was written, if it was.
+    /// The path of the repaired source, if it was written.
     pub written: Option<String>,
-    /// What no fence prevents.
+    /// The violation that no fence prevents.
     pub violation: Option<ViolationRecord>,
-    /// Inputs that could not be used.
+    /// Errors in the input.
     pub errors: Vec<InputError>,
 }
 
-/// The whole answer for several models.
+/// The output of `fencepost infer --format json` for several models.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct SeveralReports {
+pub struct MultiModelReport {
     /// The version of Fencepost.
     pub fencepost: String,
     /// Always `infer`.
     pub command: String,
-    /// The file, as it was named.
+    /// The file name, as given by the user.
     pub file: String,
-    /// The answer under each model, in the order asked for; none when the input could not be used.
+    /// The answer under each model, in the order of the request; empty when the input has errors.
     pub reports: Vec<InferReport>,
-    /// Inputs that could not be used.
+    /// Errors in the input.
     pub errors: Vec<InputError>,
 }
 
-impl SeveralReports {
-    /// These answers; or what could not be used.
+impl MultiModelReport {
+    /// Creates a report.
     pub fn new(
         version: &str,
         file: &str,
@@ -90,47 +90,47 @@ impl SeveralReports {
         errors: Vec<InputError>,
     ) -> Self {
         let (fencepost, command, file) = (version.into(), "infer".into(), file.into());
-        SeveralReports { fencepost, command, file, reports, errors }
+        MultiModelReport { fencepost, command, file, reports, errors }
     }
 }
 
-/// Fences that are enough.
+/// A sufficient placement of fences.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PlacementRecord {
-    /// What it costs.
+    /// The cost of the placement.
     pub cost: u32,
-    /// The fences, in the order of the source.
+    /// The fences, in source order.
     pub fences: Vec<FenceRecord>,
 }
 
-/// A fence and its place.
+/// A fence and its position.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FenceRecord {
-    /// The file, as it was named.
+    /// The file name, as given by the user.
     pub file: String,
-    /// The line of what follows it in the source as it was, from 1.
+    /// The line of the following statement in the original source, from 1.
     pub line: u32,
-    /// The column of that, from 1.
+    /// The column of the following statement, from 1.
     pub column: u32,
     /// The kind, as `--fences` names it.
     pub kind: String,
     /// The statement to add.
     pub statement: String,
-    /// What it stands before.
+    /// The position relative to the original source.
     pub position: Position,
-    /// The procedure or thread template it is in.
+    /// The procedure or thread template that contains the fence.
     pub function: String,
-    /// What goes wrong without it; of the recommended placement only.
+    /// The violation without the fence; only in the recommended placement.
     pub justification: Option<ViolationRecord>,
 }
 
-/// Where a fence stands.
+/// The position of a fence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
     /// Before this statement.
     Before(String),
-    /// In the place of this fence of the author.
+    /// In place of this fence of the original source.
     Instead(String),
     /// At the end of a block.
     #[serde(rename = "end of block")]
@@ -140,39 +140,39 @@ pub enum Position {
 /// An avoid formula over orderings `before < after` of statements.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ConstraintsRecord {
-    /// How many orderings satisfy it at least.
+    /// The size of a smallest set of orderings that satisfies the formula.
     pub fewest: usize,
-    /// Its minimal models: sets of orderings, small ones first.
+    /// The minimal models of the formula: sets of orderings, smallest first.
     pub models: Vec<Vec<OrderingRecord>>,
-    /// Whether these are all.
+    /// Whether `models` has all minimal models.
     pub complete: bool,
-    /// States it was computed from.
+    /// The number of states from which the formula was computed.
     pub states: u64,
-    /// Steps between them.
+    /// The number of steps between these states.
     pub edges: u64,
-    /// The bound on pending accesses, if it mattered.
+    /// The bound on pending accesses, if it restricted the search.
     pub bound: Option<u32>,
 }
 
-/// `before < after`.
+/// An ordering `before < after`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct OrderingRecord {
-    /// What takes effect first.
+    /// The statement that takes effect first.
     pub before: StatementRecord,
-    /// What may not overtake it.
+    /// The statement that must not overtake `before`.
     pub after: StatementRecord,
 }
 
 /// A statement of the source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct StatementRecord {
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// Its column, from 1.
+    /// The column, from 1.
     pub column: u32,
-    /// Its text.
+    /// The source text.
     pub text: String,
-    /// The procedure or thread template it is in.
+    /// The procedure or thread template that contains the statement.
     pub function: String,
 }
 
@@ -202,20 +202,20 @@ impl ConstraintsRecord {
     }
 }
 
-/// Something that goes wrong: a run as `check` has it, and what is wrong with it.
+/// A violation and its run, in the format of `check`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ViolationRecord {
-    /// In which client, where there are some.
+    /// The client, if the file has clients.
     pub client: Option<String>,
-    /// Under which model.
+    /// The model's name.
     pub model: String,
-    /// A stable word for what is violated.
+    /// A stable word for the violation.
     pub reason: &'static str,
-    /// The property concerned, as the language writes it.
+    /// The property violated, as the language writes it.
     pub property: String,
-    /// The same in a sentence, for people.
+    /// The violation, in a sentence.
     pub message: String,
-    /// Where the run was stored, if it was.
+    /// The path of the stored trace, if one was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_file: Option<String>,
     /// The run.
@@ -223,58 +223,58 @@ pub struct ViolationRecord {
     pub trace: Option<TraceRecord>,
 }
 
-/// A fence of the author that is not needed as it is.
+/// A fence of the original source that is redundant or too strong.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct RedundantRecord {
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// Its column, from 1.
+    /// The column, from 1.
     pub column: u32,
-    /// What it is.
+    /// The kinds in the original source.
     pub kind: String,
-    /// What is left of it; none if nothing is.
+    /// The kinds in the repair; none if the fence is redundant.
     pub instead: Option<String>,
-    /// The procedure or thread template it is in.
+    /// The procedure or thread template that contains the fence.
     pub function: String,
 }
 
-/// What is known of one program with the recommended placement.
+/// The verdict for one program with the recommended placement.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ClientRecord {
     /// The client; none in a file without clients.
     pub client: Option<String>,
     /// `verified`, `violated` or `inconclusive`.
     pub verdict: &'static str,
-    /// A stable word for what ended an inconclusive search.
+    /// A stable word for the inconclusive reason.
     pub reason: Option<&'static str>,
-    /// The same in a sentence, for people.
+    /// The inconclusive reason, in a sentence.
     pub message: Option<String>,
-    /// Which way of looking made the verdict: `explicit`, or an abstract domain as in `fd k=1`.
+    /// The analysis that decided: `explicit`, ..., or an abstract domain such as `fd k=1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
-    /// States stored by the last search.
+    /// The number of states stored by the last search.
     pub states: u64,
-    /// The bound on pending accesses it used.
+    /// The bound on pending accesses of the last search.
     pub bound: Option<u32>,
 }
 
-/// What the binary adds to an answer.
+/// Data that the caller adds to the answer of inference.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Beside {
+pub struct ReportExtras {
     /// The version of Fencepost.
     pub version: String,
-    /// The change, as a diff.
+    /// The change, as a unified diff.
     pub diff: String,
-    /// How long it took.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// Where the new source was written.
+    /// The path of the repaired source, if it was written.
     pub written: Option<String>,
-    /// Where runs were stored: one for each fence, or that of what cannot be repaired.
+    /// The paths of stored traces: one for each fence, or one for an unrepairable program.
     pub trace_files: Vec<Option<String>>,
 }
 
 impl InferReport {
-    /// An input that could not be used.
+    /// Creates a report for an input with errors.
     pub fn unusable(version: &str, file: &str, model: &str, errors: Vec<InputError>) -> Self {
         InferReport {
             fencepost: version.into(),
@@ -304,20 +304,20 @@ impl InferReport {
         }
     }
 
-    /// An answer. `sc` is the model of that name.
+    /// Creates the report of an inference. `sc` is the model of that name.
     pub fn new(
         subject: &Subject<'_>,
         inference: &Inference,
         sc: &ModelSpec,
-        beside: &Beside,
+        extras: &ReportExtras,
     ) -> Self {
         let mut report =
-            Self::unusable(&beside.version, subject.file, &subject.model.name, Vec::new());
+            Self::unusable(&extras.version, subject.file, &subject.model.name, Vec::new());
         report.method = subject.method.into();
         report.engine = subject.engine.into();
-        report.diff.clone_from(&beside.diff);
-        report.seconds = (beside.seconds * 1e6).round() / 1e6;
-        report.written.clone_from(&beside.written);
+        report.diff.clone_from(&extras.diff);
+        report.seconds = (extras.seconds * 1e6).round() / 1e6;
+        report.written.clone_from(&extras.written);
         let clients = |open: &[(usize, Inconclusive)], figures: &[Statistics]| {
             let all = 0..subject.problems.len();
             all.map(|at| ClientRecord::new(subject, at, open, figures)).collect()
@@ -333,9 +333,9 @@ impl InferReport {
                 report.optimal = repair.optimal;
                 report.sufficient = Some(sufficient);
                 report.bound = open.iter().filter_map(|(_, why)| why.clean_up_to()).min();
-                report.cost = repair.price;
-                report.placements = placements(subject, repair, beside);
-                report.more_placements = repair.more;
+                report.cost = repair.cost;
+                report.placements = placements(subject, repair, extras);
+                report.more_placements = repair.has_more;
                 report.constraints =
                     repair.constraints.as_ref().map(|c| ConstraintsRecord::new(subject, c));
                 report.redundant = redundant(subject, first);
@@ -347,23 +347,23 @@ impl InferReport {
             }
             Inference::Unrepairable(why) => {
                 let (problem, word, message) = match why {
-                    Unrepairable::WrongUnderSc { problem, .. } => {
-                        (problem, "sc", "wrong under sequential consistency")
+                    Unrepairable::ViolatedUnderSc { problem, .. } => {
+                        (problem, "sc", "violated even under SC: correct the program")
                     }
-                    Unrepairable::OutOfReach { problem, .. } => {
-                        (problem, "out-of-reach", "no fence that may be placed prevents the run")
+                    Unrepairable::NotPreventable { problem, .. } => {
+                        (problem, "out-of-reach", "no allowed fence prevents the run")
                     }
                     Unrepairable::NoWitness { problem } => (
                         problem,
                         "no-witness",
-                        "no run that a `final exists` asks for is left, or there is none",
+                        "no run of the repaired program satisfies its `final exists`",
                     ),
                 };
                 report.result = Some("unrepairable");
                 report.reason = Some(word);
                 report.message = Some(message.into());
-                report.violation = subject.hopeless(why, sc).map(|shown| {
-                    let file = beside.trace_files.first().cloned().flatten();
+                report.violation = subject.unrepairable_run(why, sc).map(|shown| {
+                    let file = extras.trace_files.first().cloned().flatten();
                     ViolationRecord::new(&shown, file)
                 });
                 let mut client = ClientRecord::new(subject, *problem, &[], &[]);
@@ -373,12 +373,12 @@ impl InferReport {
             Inference::GaveUp(gave_up) => {
                 report.result = Some("gave_up");
                 let first = gave_up.undecided.first().map(|(_, why)| why);
-                report.reason = Some(first.map_or("interrupted", |why| reason(why.reason())));
-                report.message = gave_up.because.clone().or(first.map(explain));
-                if gave_up.because.is_some() {
+                report.reason = Some(first.map_or("interrupted", |why| reason_word(why.reason())));
+                report.message = gave_up.reason.clone().or(first.map(explain));
+                if gave_up.reason.is_some() {
                     report.reason = Some("method");
                 }
-                report.cost = gave_up.price;
+                report.cost = gave_up.cost;
                 report.clients = clients(&gave_up.undecided, &[]);
                 report.rounds = gave_up.rounds.len();
             }
@@ -387,19 +387,23 @@ impl InferReport {
     }
 }
 
-fn placements(subject: &Subject<'_>, repair: &Repair, beside: &Beside) -> Vec<PlacementRecord> {
+fn placements(
+    subject: &Subject<'_>,
+    repair: &Repair,
+    extras: &ReportExtras,
+) -> Vec<PlacementRecord> {
     let all = repair.placements.iter().enumerate();
     let record = |(at, placement): (usize, &Placement)| {
         let fences = placement.atoms.iter().enumerate().map(|(which, atom)| {
             let mut fence = FenceRecord::new(subject, *atom);
             if at == 0 {
-                let file = beside.trace_files.get(which).cloned().flatten();
-                let without = subject.without(repair, *atom);
+                let file = extras.trace_files.get(which).cloned().flatten();
+                let without = subject.run_without(repair, *atom);
                 fence.justification = without.map(|shown| ViolationRecord::new(&shown, file));
             }
             fence
         });
-        PlacementRecord { cost: repair.price, fences: fences.collect() }
+        PlacementRecord { cost: repair.cost, fences: fences.collect() }
     };
     all.map(record).collect()
 }
@@ -429,8 +433,8 @@ impl FenceRecord {
             line: info.span.line,
             column: info.span.column,
             kind: match atom.barrier {
-                Barrier::Fence(kinds) => Dish::Fence(kinds).name(),
-                Barrier::Drain(_) => Dish::Drain.name(),
+                Barrier::Fence(kinds) => FenceKind::Fence(kinds).name(),
+                Barrier::Drain(_) => FenceKind::Drain.name(),
             },
             statement: subject.statement(atom.barrier),
             position: match (place.written, place.at_end) {
@@ -445,16 +449,16 @@ impl FenceRecord {
 }
 
 impl ViolationRecord {
-    fn new(shown: &Shown<'_>, trace_file: Option<String>) -> Self {
-        let story = shown.story();
+    fn new(shown: &FencedRun<'_>, trace_file: Option<String>) -> Self {
+        let trace_rows = shown.trace_rows();
         let evidence = shown.evidence;
-        let trace = (story.as_ref())
-            .map(|story| TraceRecord::new(shown.model, story, evidence.is_shortest()));
+        let trace = (trace_rows.as_ref())
+            .map(|trace_rows| TraceRecord::new(shown.model, trace_rows, evidence.is_shortest()));
         let client = &shown.problem.name;
         ViolationRecord {
             client: (!client.is_empty()).then(|| client.clone()),
             model: shown.model.name.to_string(),
-            reason: violation::word(evidence.violation().into()),
+            reason: violation::claim_word(evidence.violation().into()),
             property: violation::property(&shown.problem, evidence.violation().into()),
             message: shown.message(),
             trace_file,
@@ -476,7 +480,7 @@ impl ClientRecord {
         ClientRecord {
             client: (!name.is_empty()).then(|| name.clone()),
             verdict: if why.is_some() { "inconclusive" } else { "verified" },
-            reason: why.map(|why| reason(why.reason())),
+            reason: why.map(|why| reason_word(why.reason())),
             message: why.map(explain),
             decided_by: None,
             states: figures.states,

@@ -1,29 +1,29 @@
-//! A table of a paper computed again: its figures and ours side by side.
+//! A reproduced table of a paper: the paper's figures and ours side by side.
 //!
-//! The form is the same for every table. A row has figures of the paper and of ours under the same names;
-//! whether they agree, and why not, is said by whoever knows the table. As text, each figure of ours stands
-//! before the paper's, which is in parentheses, and notes are numbered and said once.
+//! The format is the same for every table. A row has figures of the paper and our figures under the
+//! same names. The caller decides whether they agree and writes the note. As text, our figure comes
+//! first and the paper's follows in parentheses. Notes are numbered; equal notes are printed once.
 
 use crate::paint::{Paint, count, counted, width};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::fmt::Write;
 
-/// How wide notes and lists may become.
+/// The maximal width of notes and lists.
 const WIDTH: usize = 100;
 
-/// One figure. As data, a count is an integer and seconds are a number with a decimal point.
+/// One figure. In data files, a count is an integer and seconds are a number with a decimal point.
 #[derive(Clone, PartialEq, Debug, serde::Deserialize)]
 #[serde(untagged, expecting = "a count, seconds, a flag, a word, or a list of texts")]
 pub enum Figure {
-    /// How many.
+    /// A count.
     Number(u64),
-    /// How long it took.
+    /// A duration in seconds.
     Seconds(f64),
-    /// Whether it is so.
+    /// A yes-or-no value.
     Flag(bool),
-    /// A word: `proved`.
+    /// A word, such as `proved`.
     Word(String),
-    /// Several texts, in order.
+    /// A list of texts, in order.
     List(Vec<String>),
 }
 
@@ -32,18 +32,18 @@ pub enum Figure {
 pub struct Figures(Vec<(String, Figure)>);
 
 impl Figures {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Figures::default()
     }
 
-    /// With one more, if there is one.
+    /// Adds a figure, if there is one.
     pub fn with(mut self, name: &str, figure: impl Into<Option<Figure>>) -> Self {
         self.0.extend(figure.into().map(|figure| (name.into(), figure)));
         self
     }
 
-    /// The figure of this name.
+    /// Returns the figure of this name.
     pub fn get(&self, name: &str) -> Option<&Figure> {
         self.0.iter().find(|(other, _)| *other == name).map(|(_, figure)| figure)
     }
@@ -71,67 +71,68 @@ impl Serialize for Figures {
     }
 }
 
-/// One row of the table under one of its columns.
+/// One row of the table, for one of its columns.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct Row {
-    /// What the row is about: what is tried.
+    /// The group of the row: the algorithm.
     #[serde(skip)]
     pub group: String,
-    /// Which part of the group it belongs to; rows of one part have the same figures.
+    /// The part of the group; rows of one part have the same figures.
     #[serde(skip)]
     pub part: String,
-    /// The row, with its group in front.
+    /// The name of the row, starting with its group.
     pub row: String,
-    /// The column: the memory model, and by which abstraction or method it was looked at.
+    /// The column: the memory model and the abstraction or method.
     pub column: String,
-    /// What the paper says.
+    /// The figures of the paper.
     pub paper: Figures,
-    /// What we found; nothing if the row did not run to its end.
+    /// Our figures; empty if the row reached a limit.
     pub ours: Figures,
-    /// Whether it ran to its end.
+    /// Whether the row was computed without reaching a limit.
     pub ran: bool,
-    /// Whether what can be compared is the same; so it is where the paper says nothing.
+    /// Whether all comparable figures agree; true if the paper has no figures.
     pub agrees: bool,
-    /// Why not, or what else the reader should know.
+    /// The reason for a difference, or another note; may be empty.
     pub note: String,
 }
 
 impl Row {
-    /// Whether the paper says nothing about it.
-    pub fn is_new(&self) -> bool {
+    /// Whether the paper has no figures for the row.
+    pub fn is_not_in_paper(&self) -> bool {
         self.paper.0.is_empty()
     }
 }
 
-/// A table.
+/// A reproduced table.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct Reproduction {
     /// The version of Fencepost.
     pub fencepost: String,
-    /// Which table.
+    /// The name of the table.
     pub table: String,
-    /// Its rows.
+    /// The rows.
     pub rows: Vec<Row>,
-    /// How many rows were left out because the user did not want to wait.
+    /// The number of rows that were skipped because of an interruption.
     pub left_out: usize,
-    /// How long everything took.
+    /// The total duration in seconds.
     pub seconds: f64,
 }
 
 impl Reproduction {
-    /// Whether every row ran to its end.
+    /// Whether every row was computed without reaching a limit.
     pub fn is_complete(&self) -> bool {
         self.left_out == 0 && self.rows.iter().all(|row| row.ran)
     }
 }
 
-/// The table for a reader, below what it is about.
+/// Returns the table as text, below a title and an introduction.
 pub fn table(reproduction: &Reproduction, title: &str, about: &str, paint: Paint) -> String {
     let mut out = format!("{}\n", paint.strong(title));
-    out.push_str(&wrapped("", &format!("Ours first, the paper's in parentheses. {about}")));
+    out.push_str(&wrapped("", &format!("Our figures first, the paper's in parentheses. {about}")));
     let mut notes = Vec::new();
     for rows in reproduction.rows.chunk_by(|a, b| a.group == b.group) {
-        writeln!(out, "\n{}", paint.strong(&rows[0].group)).expect("strings take text");
+        writeln!(out, "\n{}", paint.strong(&rows[0].group))
+            .expect("writing to a string cannot fail");
         for alike in rows.chunk_by(|a, b| a.part == b.part) {
             part(&mut out, alike, &mut notes, paint);
         }
@@ -142,33 +143,35 @@ pub fn table(reproduction: &Reproduction, title: &str, about: &str, paint: Paint
     for (at, note) in notes.iter().enumerate() {
         out.push_str(&wrapped(&format!("{:>4}  ", format!("[{}]", at + 1)), note));
     }
-    writeln!(out, "\n{}", summary(reproduction)).expect("strings take text");
+    writeln!(out, "\n{}", summary(reproduction)).expect("writing to a string cannot fail");
     out
 }
 
-/// How many rows ran and agree, and how long it took.
+/// Returns the line with the number of rows that ran and agree, and the duration.
 fn summary(reproduction: &Reproduction) -> String {
     let rows = &reproduction.rows;
     let number = |count: usize| count as u64;
     let ran = rows.iter().filter(|row| row.ran).count();
-    let agree = rows.iter().filter(|row| row.agrees && !row.is_new()).count();
-    let new = rows.iter().filter(|row| row.agrees && row.is_new()).count();
+    let agree = rows.iter().filter(|row| row.agrees && !row.is_not_in_paper()).count();
+    let new = rows.iter().filter(|row| row.agrees && row.is_not_in_paper()).count();
     let mut text = format!("{} run", counted(number(ran), "row"));
     if ran < rows.len() {
-        write!(text, ", {} met a limit", rows.len() - ran).expect("strings take text");
+        write!(text, ", {} reached a limit", rows.len() - ran)
+            .expect("writing to a string cannot fail");
     }
     if reproduction.left_out > 0 {
-        write!(text, ", {} left out", reproduction.left_out).expect("strings take text");
+        write!(text, ", {} skipped", reproduction.left_out)
+            .expect("writing to a string cannot fail");
     }
     let differ = ran - agree - new;
-    write!(text, ": {agree} agree, {differ} differ").expect("strings take text");
+    write!(text, ": {agree} agree, {differ} differ").expect("writing to a string cannot fail");
     if new > 0 {
-        write!(text, ", {new} not in the paper").expect("strings take text");
+        write!(text, ", {new} not in the paper").expect("writing to a string cannot fail");
     }
     format!("{text} ({:.1} s)", reproduction.seconds)
 }
 
-/// The names of the figures of some rows, in the order in which they come; lists are not among them.
+/// Returns the names of the figures of some rows, in order of first occurrence, without lists.
 fn names(rows: &[Row]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in rows.iter().flat_map(|row| row.ours.0.iter().chain(&row.paper.0)) {
@@ -179,7 +182,7 @@ fn names(rows: &[Row]) -> Vec<&str> {
     names
 }
 
-/// Rows with the same figures, in columns; their lists on lines of their own.
+/// Appends rows with the same figures, in columns. Lists are on separate lines.
 fn part<'r>(out: &mut String, rows: &'r [Row], notes: &mut Vec<&'r str>, paint: Paint) {
     let names = names(rows);
     let mut lines: Vec<Vec<String>> = vec![vec![rows[0].part.clone(), "model".into()]];
@@ -206,24 +209,24 @@ fn part<'r>(out: &mut String, rows: &'r [Row], notes: &mut Vec<&'r str>, paint: 
                 _ if column % 2 == 1 => write!(line, "{gap}{cell:<width$}"),
                 _ => write!(line, "{gap}{cell:>width$}"),
             }
-            .expect("strings take text");
+            .expect("writing to a string cannot fail");
         }
         match at.checked_sub(1).map(|at| &rows[at]) {
             None => writeln!(out, "{}", paint.faint(line.trim_end())),
             Some(row) => writeln!(out, "{line}  {}", judgement(row, notes, paint)),
         }
-        .expect("strings take text");
+        .expect("writing to a string cannot fail");
         if let Some(row) = at.checked_sub(1).map(|at| &rows[at]) {
             lists(out, row);
         }
     }
 }
 
-/// Whether a row agrees, with the number of its note.
+/// Returns the judgement of a row, with the number of its note.
 fn judgement<'r>(row: &'r Row, notes: &mut Vec<&'r str>, paint: Paint) -> String {
     let word = match (row.ran, row.agrees) {
         (false, _) => paint.unsure("limit"),
-        (true, true) if row.is_new() => paint.faint("not in the paper"),
+        (true, true) if row.is_not_in_paper() => paint.faint("not in the paper"),
         (true, true) => paint.good("agrees"),
         (true, false) => paint.bad("differs"),
     };
@@ -237,7 +240,7 @@ fn judgement<'r>(row: &'r Row, notes: &mut Vec<&'r str>, paint: Paint) -> String
     format!("{word} [{}]", number + 1)
 }
 
-/// The lists of a row; the paper's only where it is another one.
+/// Appends the lists of a row; the paper's list only where it differs.
 fn lists(out: &mut String, row: &Row) {
     for (name, figure) in &row.ours.0 {
         let Figure::List(ours) = figure else { continue };
@@ -263,19 +266,19 @@ fn shown(figure: &Figure) -> String {
     }
 }
 
-/// A text behind a head, its further lines below its first.
+/// Wraps a text after a head. Further lines are indented by the width of the head.
 fn wrapped(head: &str, text: &str) -> String {
     let indent = width(head);
     let mut out = head.to_string();
     let mut at = indent;
     for (number, word) in text.split_whitespace().enumerate() {
         if number > 0 && at + 1 + width(word) > WIDTH {
-            write!(out, "\n{:indent$}{word}", "").expect("strings take text");
+            write!(out, "\n{:indent$}{word}", "").expect("writing to a string cannot fail");
             at = indent + width(word);
             continue;
         }
         let gap = if number > 0 { " " } else { "" };
-        write!(out, "{gap}{word}").expect("strings take text");
+        write!(out, "{gap}{word}").expect("writing to a string cannot fail");
         at += width(gap) + width(word);
     }
     out.push('\n');
@@ -313,7 +316,7 @@ mod tests {
         let rows = vec![
             row("p|t", found(7, "a:1"), true, ""),
             row("pp|t", found(12_345, "b:2"), false, "Other places."),
-            row("ppp|t", Figures::new(), false, "The time is over."),
+            row("ppp|t", Figures::new(), false, "Time limit reached."),
             row("pt|t", found(8, "b:2"), false, "Other places."),
             Row { paper: Figures::new(), ..row("tt|t", found(9, "b:2"), true, "") },
         ];
@@ -322,10 +325,10 @@ mod tests {
     }
 
     #[test]
-    fn the_table_reads_well() {
+    fn a_table_has_figures_lists_notes_and_a_summary() {
         let expected = "\
 Sieves of 1970
-Ours first, the paper's in parentheses. Primes only.
+Our figures first, the paper's in parentheses. Primes only.
 
 Sieve
   client  model  result   states
@@ -343,17 +346,17 @@ Sieve
 
 Notes
  [1]  Other places.
- [2]  The time is over.
+ [2]  Time limit reached.
 
-4 rows run, 1 met a limit, 2 left out: 1 agree, 2 differ, 1 not in the paper (1.2 s)
+4 rows run, 1 reached a limit, 2 skipped: 1 agree, 2 differ, 1 not in the paper (1.2 s)
 ";
         assert_eq!(table(&sample(), "Sieves of 1970", "Primes only.", Paint::Plain), expected);
         assert!(!sample().is_complete());
     }
 
     #[test]
-    fn the_form_for_programs_is_the_documented_one() {
-        let json = serde_json::to_value(sample()).expect("plain data becomes JSON");
+    fn json_has_the_documented_keys() {
+        let json = serde_json::to_value(sample()).expect("plain data serialises as JSON");
         assert_eq!(json["table"], "sieve");
         let row = serde_json::json!({
             "row": "Sieve pp|t", "column": "PSO", "ran": true, "agrees": false,
@@ -366,7 +369,7 @@ Notes
     }
 
     #[test]
-    fn long_notes_are_broken_between_words() {
+    fn long_notes_wrap_between_words() {
         let text = "word ".repeat(40);
         let lines = wrapped("[1]  ", &text);
         assert!(lines.lines().all(|line| width(line) <= WIDTH), "{lines}");

@@ -1,128 +1,131 @@
-//! A replayed run, told row by row.
+//! The rows of a replayed run.
 //!
-//! Every row is an event a reader counts (a shared access, a commit, a fence, ...), or an unnumbered
-//! remark about the one above it (a critical section is entered, a fault). Local bookkeeping is left
-//! out. The run was replayed on the exact machine, so a story is never about a run that does not exist; only
-//! [`tell_suspect`] tells one of an abstract model, and says so.
+//! A row is a numbered event (a shared access, a commit, a fence, ...) or an unnumbered remark
+//! about the event above it (the thread enters its critical section, a fault). Local events have no
+//! row. The exact machine has replayed the run, so the rows always show a real run. The only
+//! exception is [`spurious_trace_rows`], which shows a run of an abstract model.
 
 use crate::wording;
-use fencepost_engines::concretise::Suspect;
+use fencepost_engines::concretise::SpuriousRun;
 use fencepost_engines::path::Path;
 use fencepost_ir::{Label, Op, Problem, Program, ThreadId, Violation};
-use fencepost_models::replay::{Run, replay_along};
+use fencepost_models::replay::{ReplayedRun, replay_abstract};
 use fencepost_models::{EventKind, Machine, ModelSpec, Reductions};
 use std::borrow::Cow;
 
-/// A run, told.
+/// A replayed run and its rows.
 #[derive(Clone, Debug)]
-pub struct Story<'p> {
-    /// The program it is a run of.
+pub struct TraceRows<'p> {
+    /// The problem that the run belongs to.
     pub problem: &'p Problem,
-    /// What happened.
-    pub run: Cow<'p, Run>,
-    /// What to show.
+    /// The replayed run.
+    pub run: Cow<'p, ReplayedRun>,
+    /// The rows to show.
     pub rows: Vec<Row>,
 }
 
-/// One row.
+/// One row of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// Its number, from 1; a remark has none.
+    /// The number of the event, from 1; none for a remark.
     pub number: Option<usize>,
-    /// Whose it is.
+    /// The thread of the event.
     pub thread: ThreadId,
-    /// What happened.
+    /// The text of the event or remark.
     pub text: String,
     /// The source line.
     pub line: Option<u32>,
-    /// The step it belongs to, from 0.
-    pub moment: usize,
-    /// Whether the state after that step belongs beside this row.
-    pub settles: bool,
+    /// The step that the row belongs to, from 0.
+    pub step: usize,
+    /// Whether this row shows the state after its step. At most one row of a step does.
+    pub shows_state: bool,
 }
 
-/// Tells a run of an abstract model.
+/// Creates the rows of a run of an abstract model.
 ///
-/// # Panics
-/// When it does not replay there, or the model has no abstraction: no engine reports such a run.
-pub fn tell_suspect<'p>(
+/// # Panics Panics if the abstract model cannot replay the run, or if the model has no abstraction.
+/// No engine reports such a run.
+pub fn spurious_trace_rows<'p>(
     problem: &'p Problem,
     model: &ModelSpec,
     reductions: Reductions,
-    suspect: &Suspect,
-) -> Story<'p> {
-    let abstracted = model.abstracted(suspect.domain, suspect.k, false);
-    let machine = Machine::new(problem, abstracted.expect("it has an abstraction"), reductions);
-    let Path { trace, states } = &suspect.path;
-    let run = replay_along(&machine, trace, states).expect("a run of the abstract model replays");
-    Story::new(problem, Cow::Owned(run))
+    spurious_run: &SpuriousRun,
+) -> TraceRows<'p> {
+    let abstracted = model.abstracted(spurious_run.domain, spurious_run.k, false);
+    let machine =
+        Machine::new(problem, abstracted.expect("the model has an abstraction"), reductions);
+    let Path { trace, states } = &spurious_run.path;
+    let run =
+        replay_abstract(&machine, trace, states).expect("the abstract model replays its own run");
+    TraceRows::new(problem, Cow::Owned(run))
 }
 
-impl<'p> Story<'p> {
-    /// Tells a replayed run.
-    pub fn new(problem: &'p Problem, run: Cow<'p, Run>) -> Self {
+impl<'p> TraceRows<'p> {
+    /// Creates the rows of a replayed run.
+    pub fn new(problem: &'p Problem, run: Cow<'p, ReplayedRun>) -> Self {
         let rows = rows(&problem.program, &run);
-        Story { problem, run, rows }
+        TraceRows { problem, run, rows }
     }
 }
 
-impl Story<'_> {
-    /// The number of the last event of a step, or the first one after it.
+impl TraceRows<'_> {
+    /// Returns the number of the first event of a step, or else of the first event after the step.
+    /// Returns the number of the last event if there is none.
     pub fn number_at(&self, step: usize) -> usize {
-        let mut numbered = self.rows.iter().filter(|row| row.moment >= step);
-        numbered.find_map(|row| row.number).unwrap_or_else(|| self.events())
+        let mut numbered = self.rows.iter().filter(|row| row.step >= step);
+        numbered.find_map(|row| row.number).unwrap_or_else(|| self.event_count())
     }
 
-    /// How many events it has.
-    pub fn events(&self) -> usize {
+    /// Returns the number of numbered events.
+    pub fn event_count(&self) -> usize {
         self.rows.iter().filter_map(|row| row.number).max().unwrap_or(0)
     }
 
-    /// Where a thread is at the end; none when it has halted.
-    pub fn stuck_at(&self, thread: ThreadId) -> Option<Label> {
+    /// Returns the statement that a thread has not executed at the end; none when it has halted.
+    pub fn blocked_at(&self, thread: ThreadId) -> Option<Label> {
         let stmt =
             self.problem.program.thread(thread).stmt(*self.run.last.pcs.get(thread.index())?);
         (!matches!(stmt.op, Op::Halt)).then_some(stmt.label)
     }
 }
 
-fn rows(program: &Program, run: &Run) -> Vec<Row> {
+fn rows(program: &Program, run: &ReplayedRun) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut number = 0;
     let line = |label: Option<Label>| label.map(|l| program.label(l).span.line);
-    for (at, moment) in run.moments.iter().enumerate() {
-        let thread = moment.step.thread;
-        let of_step = rows.len();
-        let mut state_at = None; // the last row that does more than look at registers
+    for (at, replayed) in run.steps.iter().enumerate() {
+        let thread = replayed.step.thread;
+        let first_row = rows.len();
+        let mut state_row = None; // the last row of the step that can change the shown state
         let mut add = |text, line, is_event: bool| {
             number += usize::from(is_event);
             let number = is_event.then_some(number);
-            rows.push(Row { number, thread, text, line, moment: at, settles: false });
+            rows.push(Row { number, thread, text, line, step: at, shows_state: false });
             rows.len() - 1
         };
-        for (which, told) in moment.events.iter().enumerate() {
-            let event = &told.event;
+        for (which, annotated) in replayed.events.iter().enumerate() {
+            let event = &annotated.event;
             let brackets = matches!(event.kind, EventKind::AtomicBegin | EventKind::AtomicEnd);
-            if !brackets && !wording::matters(program, event) {
+            if !brackets && !wording::is_numbered(program, event) {
                 continue;
             }
-            let chosen = wording::chosen(program, &moment.events[which..]);
-            let text = chosen.unwrap_or_else(|| wording::event(program, told));
+            let chosen = wording::chosen(program, &replayed.events[which..]);
+            let text = chosen.unwrap_or_else(|| wording::event(program, annotated));
             let row = add(text, line(event.label), !brackets);
-            // These change nothing that is shown beside a row.
-            let looks = matches!(
+            // These events change neither memory nor the pending accesses.
+            let keeps_state = matches!(
                 event.kind,
                 EventKind::Test(_) | EventKind::Fence(_) | EventKind::Drain(_)
             );
-            if !brackets && !looks {
-                state_at = Some(row);
+            if !brackets && !keeps_state {
+                state_row = Some(row);
             }
         }
         if let Some(Violation::Fault(_, _, failed)) = run.violation
-            && at + 1 == run.moments.len()
+            && at + 1 == run.steps.len()
         {
-            let shown = (moment.events.iter())
-                .any(|t| t.event.label == failed && wording::matters(program, &t.event));
+            let shown = (replayed.events.iter())
+                .any(|t| t.event.label == failed && wording::is_numbered(program, &t.event));
             if let Some(label) = failed
                 && !shown
             {
@@ -130,12 +133,12 @@ fn rows(program: &Program, run: &Run) -> Vec<Row> {
             }
             add("FAULT".into(), None, false);
         }
-        let before = if at == 0 { &run.first.critical } else { &run.moments[at - 1].critical };
-        if moment.critical[thread.index()] && !before[thread.index()] {
+        let before = if at == 0 { &run.first.critical } else { &run.steps[at - 1].critical };
+        if replayed.critical[thread.index()] && !before[thread.index()] {
             add("enters critical section".into(), None, false);
         }
-        if let Some(row) = rows.get_mut(state_at.unwrap_or(of_step)) {
-            row.settles = true;
+        if let Some(row) = rows.get_mut(state_row.unwrap_or(first_row)) {
+            row.shows_state = true;
         }
     }
     rows

@@ -1,92 +1,93 @@
-//! A trace that can be stored, handed on and re-executed: it carries the source and the model.
+//! A stored trace. The file contains the source and the model, so the trace can be re-executed
+//! without any other file.
 
 use crate::json::{EventRecord, StepRecord, events};
-use crate::trace::Story;
+use crate::trace::TraceRows;
 use fencepost_ir::{Problem, Program};
-use fencepost_models::catalog::Kind;
+use fencepost_models::catalog::ModelKind;
 use fencepost_models::replay::Trace;
 use fencepost_models::table::Bypass;
 use fencepost_models::{ModelSpec, Reductions};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The version of the form that is written and the only one that is read.
+/// The format version. Files with another version are rejected.
 const VERSION: u32 = 1;
 
 /// A stored trace.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceFile {
-    /// The version of this form.
+    /// The format version.
     pub trace_version: u32,
-    /// The version of Fencepost that wrote it.
+    /// The version of Fencepost that wrote the file.
     pub fencepost: String,
-    /// What the source was called.
+    /// The name of the source file.
     pub file: String,
-    /// Which of the source's clients; empty when it has none.
+    /// The client of the source; empty when the source has none.
     pub client: String,
-    /// The model.
+    /// The memory model.
     pub model: ModelRecord,
-    /// How many statements one step is.
+    /// The reductions that determine the size of a step.
     pub reductions: ReductionsRecord,
-    /// What went wrong, in one sentence.
+    /// The violation, in one sentence.
     pub violation: String,
-    /// The bound on pending accesses, for models with a window.
+    /// The bound on pending accesses, for RMO and table models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<u32>,
-    /// The alternatives `choose` took in `init`.
+    /// The alternatives that `choose` took in `init`.
     pub init: Vec<u32>,
-    /// The steps.
+    /// The steps of the run.
     pub steps: Vec<StepRecord>,
-    /// What happened.
+    /// The events of the run.
     pub events: Vec<EventRecord>,
-    /// The whole source.
+    /// The source text.
     pub source: String,
 }
 
-/// A model, whole.
+/// A complete definition of a memory model.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRecord {
-    /// Its name.
+    /// The model's name.
     pub name: String,
-    /// `sc`, `tso`, `pso` for the store-buffer models, `table` for a table-driven one.
+    /// `sc`, `tso`, `pso` for the store-buffer models, `table` for a model with a bypass table.
     pub kind: String,
-    /// Which pairs may change places: `W->R`, `W->W`, `R->R`, `R->W`.
+    /// The pairs of accesses that may be reordered: `W->R`, `W->W`, `R->R`, `R->W`.
     pub relax: Vec<String>,
     /// Whether a load may read its thread's own pending store.
     pub read_own_writes_early: bool,
 }
 
-/// The reductions that decide how many statements one step is.
+/// The reductions that determine the size of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReductionsRecord {
-    /// Local statements run together with the one before them.
+    /// Whether local statements are fused with the statement before them.
     pub fuse: bool,
-    /// Registers that are never read again are cleared.
+    /// Whether dead registers are cleared.
     pub clear_dead: bool,
 }
 
 impl ModelRecord {
-    /// A model for a file.
+    /// Creates the record of a model.
     pub fn new(model: &ModelSpec) -> Self {
         let bypass = model.relaxes();
         ModelRecord {
             name: model.name.to_string(),
             kind: match model.kind {
-                Kind::Sc => "sc",
-                Kind::Tso => "tso",
-                Kind::Pso => "pso",
-                Kind::Table(_) => "table",
+                ModelKind::Sc => "sc",
+                ModelKind::Tso => "tso",
+                ModelKind::Pso => "pso",
+                ModelKind::Table(_) => "table",
             }
             .into(),
-            relax: relaxed(bypass).into_iter().map(String::from).collect(),
+            relax: relaxed_pairs(bypass).into_iter().map(String::from).collect(),
             read_own_writes_early: bypass.read_own_early,
         }
     }
 
-    /// The model it records.
+    /// Returns the recorded model.
     pub fn model(&self) -> Result<ModelSpec, TraceFileError> {
         let has = |pair: &str| self.relax.iter().any(|p| p == pair);
         let bypass = Bypass {
@@ -97,25 +98,25 @@ impl ModelRecord {
             read_own_early: self.read_own_writes_early,
         };
         let kind = match self.kind.as_str() {
-            "sc" => Kind::Sc,
-            "tso" => Kind::Tso,
-            "pso" => Kind::Pso,
-            "table" => Kind::Table(bypass),
+            "sc" => ModelKind::Sc,
+            "tso" => ModelKind::Tso,
+            "pso" => ModelKind::Pso,
+            "table" => ModelKind::Table(bypass),
             _ => return Err(TraceFileError::ModelKind(self.kind.clone())),
         };
         let model = ModelSpec { name: self.name.clone().into(), about: "".into(), kind };
         if model.relaxes() != bypass {
             return Err(TraceFileError::Relax(self.kind.clone()));
         }
-        if ModelSpec::by_name(&model.name).is_some_and(|known| known.kind != kind) {
+        if ModelSpec::by_name(&model.name).is_some_and(|built_in| built_in.kind != kind) {
             return Err(TraceFileError::ModelName(self.name.clone()));
         }
         Ok(model)
     }
 }
 
-/// The pairs that may change places, as model files write them.
-pub fn relaxed(bypass: Bypass) -> Vec<&'static str> {
+/// Returns the pairs that may be reordered, as model files write them.
+pub fn relaxed_pairs(bypass: Bypass) -> Vec<&'static str> {
     let pairs = [
         (bypass.store_load, "W->R"),
         (bypass.store_store, "W->W"),
@@ -125,21 +126,21 @@ pub fn relaxed(bypass: Bypass) -> Vec<&'static str> {
     pairs.into_iter().filter(|(relaxed, _)| *relaxed).map(|(_, name)| name).collect()
 }
 
-/// Why a text is not a stored trace.
+/// An error in a trace file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TraceFileError {
-    /// It is something else; with the reader's message.
+    /// The text has no `trace_version`; with the JSON parser's message.
     NotATrace(String),
-    /// It has another version.
+    /// The format version is not supported.
     Version(u32),
-    /// It is damaged; with the reader's message.
+    /// The text does not match the format; with the JSON parser's message.
     Damaged(String),
-    /// There is no such kind of model.
+    /// The kind of model is unknown.
     ModelKind(String),
-    /// The relaxations are not those of a model of this kind.
+    /// `relax` does not match the kind of model.
     Relax(String),
-    /// The model has the name of another, built-in model.
+    /// The model has the name of a different built-in model.
     ModelName(String),
 }
 
@@ -149,15 +150,15 @@ impl fmt::Display for TraceFileError {
             TraceFileError::NotATrace(error) => write!(f, "this is not a trace file: {error}"),
             TraceFileError::Version(version) => write!(
                 f,
-                "the trace file has version {version}, this program reads version {VERSION}"
+                "the trace file has version {version}; this Fencepost reads version {VERSION}"
             ),
             TraceFileError::Damaged(error) => write!(f, "the trace file is damaged: {error}"),
-            TraceFileError::ModelKind(kind) => write!(f, "there is no kind of model `{kind}`"),
+            TraceFileError::ModelKind(kind) => write!(f, "unknown kind of model `{kind}`"),
             TraceFileError::Relax(kind) => {
-                write!(f, "`relax` is not what a model of kind `{kind}` relaxes")
+                write!(f, "`relax` does not match a model of kind `{kind}`")
             }
             TraceFileError::ModelName(name) => {
-                write!(f, "`{name}` is the name of another, built-in model")
+                write!(f, "`{name}` is the name of a different built-in model")
             }
         }
     }
@@ -165,26 +166,26 @@ impl fmt::Display for TraceFileError {
 
 impl std::error::Error for TraceFileError {}
 
-/// Where a replayed run is not the recorded one.
+/// A difference between a replayed run and the recorded one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// The step, from 0, if it is about one.
+    /// The step, from 0, if the difference is in a step.
     pub step: Option<usize>,
-    /// What is different.
+    /// A description of the difference.
     pub what: String,
 }
 
 impl TraceFile {
-    /// A run for a file.
+    /// Creates a trace file from a run.
     pub fn new(
         version: &str,
         (file, source): (&str, &str),
         (model, reductions): (&ModelSpec, Reductions),
-        story: &Story<'_>,
+        trace_rows: &TraceRows<'_>,
         violation: String,
     ) -> Self {
-        let trace = &story.run.trace;
-        let Problem { name, program, .. } = story.problem;
+        let trace = &trace_rows.run.trace;
+        let Problem { name, program, .. } = trace_rows.problem;
         TraceFile {
             trace_version: VERSION,
             fencepost: version.into(),
@@ -199,19 +200,19 @@ impl TraceFile {
             bound: trace.bound,
             init: trace.init.clone(),
             steps: trace.steps.iter().map(|step| StepRecord::new(program, step)).collect(),
-            events: events(story),
+            events: events(trace_rows),
             source: source.into(),
         }
     }
 
-    /// As text.
+    /// Returns the file content.
     pub fn to_text(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("plain data becomes JSON");
+        let mut text = serde_json::to_string_pretty(self).expect("plain data serialises as JSON");
         text.push('\n');
         text
     }
 
-    /// From text.
+    /// Parses the file content.
     pub fn parse(text: &str) -> Result<TraceFile, TraceFileError> {
         #[derive(Deserialize)]
         struct Head {
@@ -225,7 +226,7 @@ impl TraceFile {
         serde_json::from_str(text).map_err(|e| TraceFileError::Damaged(e.to_string()))
     }
 
-    /// The steps to take.
+    /// Returns the recorded steps as a trace of the program.
     pub fn trace(&self, program: &Program) -> Result<Trace, Difference> {
         let mut steps = Vec::new();
         for (at, record) in self.steps.iter().enumerate() {
@@ -237,39 +238,43 @@ impl TraceFile {
         Ok(Trace { init: self.init.clone(), steps, bound: self.bound })
     }
 
-    /// The reductions it was found with.
+    /// Returns the reductions of the search that found the run.
     pub fn reductions(&self) -> Reductions {
         let ReductionsRecord { fuse, clear_dead } = self.reductions;
         Reductions { fuse, clear_dead, partial_order: false }
     }
 
-    /// Compares every event of the first steps of a run with the recorded one.
-    pub fn compare_events(&self, story: &Story<'_>, steps: usize) -> Result<(), Difference> {
-        let happened = events(story);
+    /// Compares every event of the first `steps` steps of a run with the recorded event.
+    pub fn compare_events(
+        &self,
+        trace_rows: &TraceRows<'_>,
+        steps: usize,
+    ) -> Result<(), Difference> {
+        let all_replayed = events(trace_rows);
         let mut recorded = self.events.iter().filter(|event| event.step < steps);
-        let mut now = happened.iter().filter(|event| event.step < steps);
+        let mut replayed = all_replayed.iter().filter(|event| event.step < steps);
         loop {
-            let (recorded, now) = (recorded.next(), now.next());
-            if recorded.is_none() && now.is_none() {
+            let (recorded, replayed) = (recorded.next(), replayed.next());
+            if recorded.is_none() && replayed.is_none() {
                 return Ok(());
             }
-            // The numbers of labels depend on which clients the program was made with; lines and
-            // columns say the same.
-            let plain = |event: Option<&EventRecord>| {
+            // Label numbers depend on the clients that were lowered together. Lines and columns
+            // identify the statement.
+            let without_label = |event: Option<&EventRecord>| {
                 event.map(|event| EventRecord { label: None, ..event.clone() })
             };
-            if plain(recorded) != plain(now) {
-                let step = [recorded, now].into_iter().flatten().map(|event| event.step).min();
-                let show = |event: Option<&EventRecord>| event.map_or("nothing".into(), brief);
-                let what = format!("recorded {}, but now {}", show(recorded), show(now));
+            if without_label(recorded) != without_label(replayed) {
+                let step = [recorded, replayed].into_iter().flatten().map(|event| event.step).min();
+                let show = |event: Option<&EventRecord>| event.map_or("nothing".into(), event_text);
+                let what = format!("recorded {}, but replayed {}", show(recorded), show(replayed));
                 return Err(Difference { step, what });
             }
         }
     }
 }
 
-/// An event on one line.
-fn brief(event: &EventRecord) -> String {
+/// Formats an event on one line.
+fn event_text(event: &EventRecord) -> String {
     let part = |name: &str, text: &Option<String>| match text {
         Some(text) => format!(" {name}{text}"),
         None => String::new(),

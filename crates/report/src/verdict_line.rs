@@ -1,13 +1,15 @@
-//! The row for each model, the heading of a picture, and what ended an inconclusive search, in words.
+//! The row for each model, the heading of a picture, the reasons for inconclusive verdicts, and the
+//! advice for them.
 
-use crate::finding::{Class, Finding, Found};
+use crate::finding::{Class, Finding, QueryResult};
 use crate::paint::{Paint, counted};
-use crate::trace::Story;
-use crate::violation::sentence;
+use crate::trace::TraceRows;
+use crate::violation::describe_claim;
 use fencepost_engines::explicit::LARGEST_BOUND;
-use fencepost_engines::growing::Growing;
+use fencepost_engines::growing_variable::GrowingVariable;
 use fencepost_engines::{
-    Answer, Bound, Claim, Decider, Inconclusive, InconclusiveReason, Shown, Unsupported, Verdict,
+    Answer, Bound, Claim, ClaimWithRun, Decider, Inconclusive, InconclusiveReason, Unsupported,
+    Verdict,
 };
 use fencepost_ir::{Observable, Problem, Property, Violation};
 use fencepost_models::ModelSpec;
@@ -15,8 +17,8 @@ use fencepost_search::Stop;
 use fencepost_translate::contexts;
 use std::borrow::Cow;
 
-/// The name of a variable; a register's begins with its thread's.
-pub fn variable(problem: &Problem, what: Observable) -> String {
+/// Returns the name of a variable; the name of a register starts with its thread: `p.r`.
+pub fn variable_name(problem: &Problem, what: Observable) -> String {
     let program = &problem.program;
     match what {
         Observable::Loc(loc) => program.location(loc).name.clone(),
@@ -27,15 +29,15 @@ pub fn variable(problem: &Problem, what: Observable) -> String {
     }
 }
 
-/// Which variable keeps a search from ending.
-pub(crate) fn grows(problem: &Problem, growing: Growing) -> String {
-    let name = variable(problem, growing.what);
-    let seen = counted(growing.values as u64, "value");
-    format!("`{name}` keeps growing ({seen} so far)")
+/// Describes a variable that takes ever more values.
+pub(crate) fn growth_note(problem: &Problem, growing: GrowingVariable) -> String {
+    let name = variable_name(problem, growing.what);
+    let values = counted(growing.values as u64, "value");
+    format!("`{name}` keeps growing ({values} so far)")
 }
 
-/// Why a program that is verified keeps its properties for want of anything to keep them.
-pub(crate) fn vacuous(problem: &Problem, answer: &Answer) -> Option<&'static str> {
+/// Explains why a verification is vacuous; none if it is not.
+pub(crate) fn vacuity_note(problem: &Problem, answer: &Answer) -> Option<&'static str> {
     let about_final_states = |property: &Property| match property {
         Property::FinalForall(_) | Property::FinalNever(_) | Property::Operations(_) => true,
         Property::Assertions
@@ -43,19 +45,19 @@ pub(crate) fn vacuous(problem: &Problem, answer: &Answer) -> Option<&'static str
         | Property::Invariant(_)
         | Property::DeadlockFree => false,
     };
-    if matches!(answer.by, Decider::Attack | Decider::Spin) {
+    if matches!(answer.decider, Decider::Attack | Decider::Spin) {
         None // final states are not collected
     } else if answer.statistics.states == 0 {
-        Some("`init` cannot run to its end: nothing was explored")
+        Some("`init` cannot finish: nothing was explored")
     } else if answer.outcomes.is_empty() && problem.properties.iter().any(about_final_states) {
-        Some("no final state is reachable: `final` conditions hold of none")
+        Some("no final state is reachable: `final` conditions hold vacuously")
     } else {
         None
     }
 }
 
-/// The stable word for why there is no conclusion.
-pub fn reason(reason: &InconclusiveReason) -> &'static str {
+/// Returns the stable word for an inconclusive reason, as used in JSON.
+pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
     match reason {
         InconclusiveReason::Limit(Stop::States) => "states",
         InconclusiveReason::Limit(Stop::Memory) => "memory",
@@ -83,7 +85,7 @@ pub fn reason(reason: &InconclusiveReason) -> &'static str {
     }
 }
 
-/// Why there is no conclusion, and what is known all the same.
+/// Explains an inconclusive verdict: the reason and the partial result.
 pub fn explain(inconclusive: &Inconclusive) -> String {
     let reason = inconclusive.reason();
     match reason {
@@ -91,12 +93,14 @@ pub fn explain(inconclusive: &Inconclusive) -> String {
             (Bound::Preemptions(most), _) => {
                 return format!("no violation up to {}", counted(u64::from(*most), "preemption"));
             }
-            (Bound::BuffersUpTo(room), false) => {
-                return format!("no violation with buffers up to {room}");
+            (Bound::BuffersUpTo(length), false) => {
+                return format!("no violation with buffers up to {length}");
             }
-            (Bound::Contexts(bound), false) => return format!("no violation {}", within(*bound)),
+            (Bound::Contexts(bound), false) => {
+                return format!("no violation {}", context_bound_text(*bound));
+            }
             (Bound::Contexts(bound), true) => {
-                let within = within(*bound);
+                let within = context_bound_text(*bound);
                 return format!("no final state satisfies `final exists` {within}");
             }
             (Bound::Buffers, _) | (Bound::BuffersUpTo(_), true) => {}
@@ -110,13 +114,13 @@ pub fn explain(inconclusive: &Inconclusive) -> String {
     let clean = inconclusive.clean_up_to().map(|n| format!("no violation with buffers up to {n}"));
     match clean {
         Some(clean) if inconclusive.is_bounded() => format!("{clean}, but they can grow further"),
-        Some(clean) => format!("{}; {clean}", ended_by(reason)),
-        None => format!("{}; no violation found so far", ended_by(reason)),
+        Some(clean) => format!("{}; {clean}", reason_text(reason)),
+        None => format!("{}; no violation found so far", reason_text(reason)),
     }
 }
 
-/// A bound of the translation, in words.
-pub fn within(bound: contexts::Bound) -> String {
+/// Describes a bound of the translation.
+pub fn context_bound_text(bound: contexts::Bound) -> String {
     match bound {
         contexts::Bound::Switches(k) => {
             format!("up to {} of each thread", counted(u64::from(k), "context switch"))
@@ -128,10 +132,10 @@ pub fn within(bound: contexts::Bound) -> String {
     }
 }
 
-/// What ended a search, in words.
-pub fn ended_by(reason: &InconclusiveReason) -> Cow<'static, str> {
+/// Describes why a search is inconclusive.
+pub fn reason_text(reason: &InconclusiveReason) -> Cow<'static, str> {
     let text = match reason {
-        InconclusiveReason::Limit(stop) => stopped_by(*stop),
+        InconclusiveReason::Limit(stop) => limit_text(*stop),
         InconclusiveReason::Bound { bound, witness_missing: true } => match bound {
             Bound::Contexts(_) => {
                 "no final state found satisfies `final exists` within the bound on context switches"
@@ -142,100 +146,105 @@ pub fn ended_by(reason: &InconclusiveReason) -> Cow<'static, str> {
         },
         InconclusiveReason::Bound { bound, witness_missing: false } => match bound {
             Bound::Buffers => "buffers can grow further",
-            Bound::BuffersUpTo(_) => "bound on buffers reached",
-            Bound::Preemptions(_) => "bound on preemptions reached",
-            Bound::Contexts(_) => "bound on context switches reached",
+            Bound::BuffersUpTo(_) => "buffer bound reached",
+            Bound::Preemptions(_) => "preemption bound reached",
+            Bound::Contexts(_) => "context-switch bound reached",
         },
-        InconclusiveReason::Spurious => "a violation was found that may not exist",
+        InconclusiveReason::Spurious => "the violation found may be spurious",
         InconclusiveReason::Unsupported { reason } => return reason.text(),
     };
     text.into()
 }
 
-/// Which limit ended a search, in words.
-pub fn stopped_by(stop: Stop) -> &'static str {
+/// Describes the limit that stopped a search.
+pub fn limit_text(stop: Stop) -> &'static str {
     match stop {
         Stop::States => "state limit reached",
         Stop::Memory => "memory limit reached",
         Stop::Time => "time limit reached",
         Stop::Interrupted => "interrupted",
-        Stop::Depth => "limit on the length of runs reached",
+        Stop::Depth => "run length limit reached",
     }
 }
 
-/// What to do about a search that did not conclude. `fixed` says that the user fixed the bound on
-/// pending accesses.
+/// Returns advice for an inconclusive result, to be printed after "try:". `fixed` states that the
+/// user fixed the bound on pending accesses.
 pub fn advice(finding: &Finding<'_>, fixed: bool) -> Option<&'static str> {
-    let Found::Answer(answer) = &finding.result else { return None };
+    let QueryResult::Answer(answer) = &finding.result else { return None };
     let Verdict::Inconclusive(inconclusive) = &answer.verdict else { return None };
     if answer.growing.is_some() {
         return Some(
             "give the variable a range, as in `int(0..7)`, or bound the loop that makes it grow",
         );
     }
-    advice_on(inconclusive, fixed)
+    advice_for(inconclusive, fixed)
 }
 
-/// The same for a search that ended so.
-pub fn advice_on(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static str> {
+/// Returns advice for an inconclusive verdict. See [`advice`].
+pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static str> {
     let clean = inconclusive.clean_up_to();
     match inconclusive.reason() {
         InconclusiveReason::Limit(stop) => match stop {
             Stop::States => Some("raise --max-states"),
             Stop::Memory if clean.is_some() => {
-                Some("raise --memory, or settle for a bound with --max-buffer N --accept-bounded")
+                Some("raise --memory, or accept a bound with --max-buffer N --accept-bounded")
             }
             Stop::Memory => Some("raise --memory"),
             Stop::Time if clean.is_some() => {
-                Some("raise --time, or settle for a bound with --max-buffer N --accept-bounded")
+                Some("raise --time, or accept a bound with --max-buffer N --accept-bounded")
             }
             Stop::Time => Some("raise --time"),
             Stop::Interrupted | Stop::Depth => None,
         },
         InconclusiveReason::Bound { bound, witness_missing: true } => match bound {
-            Bound::Contexts(_) => Some("raise the bound, or use another engine"),
+            Bound::Contexts(_) => Some("raise --contexts or --delay, or use another --engine"),
             Bound::Buffers | Bound::BuffersUpTo(_) | Bound::Preemptions(_) => {
                 Some("raise --max-buffer")
             }
         },
         InconclusiveReason::Bound { bound, witness_missing: false } => Some(match bound {
             Bound::Buffers if fixed => {
-                "leave out --buffer to try larger ones, or settle for this with --accept-bounded"
+                "omit --buffer for larger buffers, or accept this bound with --accept-bounded"
             }
             Bound::Buffers if clean >= Some(LARGEST_BOUND) => {
-                "settle for this with --accept-bounded"
+                "accept this bound with --accept-bounded"
             }
-            Bound::Buffers => "raise --max-buffer, or settle for this with --accept-bounded",
-            Bound::BuffersUpTo(_) => "raise --buffers, or settle for this with --accept-bounded",
+            Bound::Buffers => "raise --max-buffer, or accept this bound with --accept-bounded",
+            Bound::BuffersUpTo(_) => "raise --buffers, or accept this bound with --accept-bounded",
             Bound::Preemptions(_) => {
-                "raise --preemptions or leave it out, or settle for this with --accept-bounded"
+                "raise or omit --preemptions, or accept this bound with --accept-bounded"
             }
             Bound::Contexts(contexts::Bound::Switches(_)) => {
-                "raise --contexts, or settle for this with --accept-bounded"
+                "raise --contexts, or accept this bound with --accept-bounded"
             }
             Bound::Contexts(contexts::Bound::Ages(_)) => {
-                "raise --delay, or settle for this with --accept-bounded"
+                "raise --delay, or accept this bound with --accept-bounded"
             }
         }),
         InconclusiveReason::Spurious => {
-            Some("a larger --k keeps more order; --engine auto finds out by itself")
+            Some("raise --k to keep more stores in order, or use --engine auto")
         }
         InconclusiveReason::Unsupported { reason } => match reason {
             Unsupported::Values => {
                 Some("give variables ranges, as in `int(0..7)`, or use --engine explicit")
             }
-            Unsupported::NotRobust => Some("use another engine; `fencepost robust` shows the run"),
-            Unsupported::Model => Some("another engine may know"),
+            Unsupported::NotRobust => Some("another --engine; `fencepost robust` shows the run"),
+            Unsupported::Model => Some("another --engine"),
             Unsupported::Frees => Some("use `fencepost check`"),
-            Unsupported::Translation(_) => Some("use another engine"),
+            Unsupported::Translation(_) => Some("another --engine"),
             _ => None,
         },
     }
 }
 
-/// The row of a model: verdict, what it is about, figures. `names` is the width of the model's
-/// column.
-pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint: Paint) -> String {
+/// Returns the row of a model: verdict, message, statistics. `names` is the width of the column
+/// with the model's name.
+pub fn row(
+    finding: &Finding<'_>,
+    trace_rows: Option<&TraceRows<'_>>,
+    names: usize,
+    paint: Paint,
+) -> String {
     let name = format!("{:<names$}", shown(&finding.model));
     let not_robust = Claim::Violation(Violation::NotRobust);
     let not_robust = finding.shown().is_some_and(|shown| shown.claim == not_robust);
@@ -247,34 +256,34 @@ pub fn row(finding: &Finding<'_>, story: Option<&Story<'_>>, names: usize, paint
         Class::Bounded | Class::Inconclusive => paint.unsure("inconclusive"),
         Class::Crashed => paint.bad("error       "),
     };
-    let message = finding.message(story).map(|m| format!("{m}  "));
+    let message = finding.message(trace_rows).map(|m| format!("{m}  "));
     let figures = match &finding.result {
-        Found::Answer(answer) => {
-            let states = counted(answer.statistics.states, unit(answer.by));
-            let by = match answer.by {
+        QueryResult::Answer(answer) => {
+            let states = counted(answer.statistics.states, count_unit(answer.decider));
+            let by = match answer.decider {
                 Decider::Explicit => String::new(),
                 Decider::Abstraction(..)
                 | Decider::Automata
                 | Decider::Stateless
                 | Decider::Attack
                 | Decider::Translation
-                | Decider::Spin => format!("{}: ", answer.by),
+                | Decider::Spin => format!("{}: ", answer.decider),
             };
-            paint.faint(&format!("({by}{states}, {})", seconds(finding.seconds)))
+            paint.faint(&format!("({by}{states}, {})", seconds_text(finding.seconds)))
         }
-        Found::NotRun | Found::Crashed(_) => String::new(),
+        QueryResult::NotRun | QueryResult::Crashed(_) => String::new(),
     };
     format!("  {name}  {word}  {}{figures}\n", message.unwrap_or_default())
 }
 
-/// The name of the engine that is SPIN.
+/// The name of the engine that runs SPIN.
 pub const SPIN: &str = "spin";
 
-/// The name of the engine whose `verified` means robust.
+/// The name of the engine that checks robustness; its `verified` means robust.
 pub const ROBUST: &str = "robust";
 
-/// What the figures of a way of looking count.
-pub fn unit(by: Decider) -> &'static str {
+/// Returns the unit of the statistics of a decider.
+pub fn count_unit(by: Decider) -> &'static str {
     match by {
         Decider::Stateless => "run",
         Decider::Explicit
@@ -286,17 +295,17 @@ pub fn unit(by: Decider) -> &'static str {
     }
 }
 
-/// A remark below a row.
+/// Formats a remark below a row.
 pub fn remark(text: &str, names: usize, paint: Paint) -> String {
     format!("{}{}\n", " ".repeat(names + 18), paint.faint(text))
 }
 
-/// The line above a picture.
+/// Returns the line above a picture.
 pub fn heading(
     name: &str,
     model: &ModelSpec,
-    found: Shown<'_>,
-    story: &Story<'_>,
+    found: ClaimWithRun<'_>,
+    trace_rows: &TraceRows<'_>,
     paint: Paint,
 ) -> String {
     let word = match found.claim {
@@ -304,18 +313,18 @@ pub fn heading(
         Claim::Violation(Violation::NotRobust) => paint.bad("NOT ROBUST"),
         Claim::Violation(_) => paint.bad("VIOLATED"),
     };
-    let what = sentence(story.problem, found.claim, Some(story));
+    let what = describe_claim(trace_rows.problem, found.claim, Some(trace_rows));
     let shortest = if found.shortest { "shortest trace, " } else { "" };
-    let events = counted(story.events() as u64, "event");
+    let events = counted(trace_rows.event_count() as u64, "event");
     format!("{name}  {}  {word}  {what}  ({shortest}{events})\n", paint.strong(&shown(model)))
 }
 
-/// A model's name as a reader writes it.
+/// Returns the model's name in upper case.
 pub fn shown(model: &ModelSpec) -> String {
     model.name.to_uppercase()
 }
 
-/// A duration as a reader wants it.
-pub fn seconds(seconds: f64) -> String {
+/// Formats a duration in seconds.
+pub fn seconds_text(seconds: f64) -> String {
     if seconds < 10.0 { format!("{seconds:.2} s") } else { format!("{seconds:.1} s") }
 }

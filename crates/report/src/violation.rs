@@ -1,7 +1,7 @@
-//! One sentence about what went wrong, or about what was to be shown.
+//! One sentence about a violation or a witness.
 
 use crate::paint::{clip, printable};
-use crate::trace::Story;
+use crate::trace::TraceRows;
 use crate::wording::{place, statement};
 use fencepost_engines::Claim;
 use fencepost_ir::{
@@ -9,8 +9,8 @@ use fencepost_ir::{
     Property, ThreadId, UnOp, Violation,
 };
 
-/// The stable word for what is shown.
-pub fn word(claim: Claim) -> &'static str {
+/// Returns the stable word for a claim, as used in JSON.
+pub fn claim_word(claim: Claim) -> &'static str {
     match claim {
         Claim::Witness(_) => "witness",
         Claim::Violation(violation) => match violation {
@@ -27,7 +27,8 @@ pub fn word(claim: Claim) -> &'static str {
     }
 }
 
-/// The property concerned, as the language writes it; a fault and an assertion name what fails.
+/// Returns the property that a claim is about, as the language writes it. For a fault, returns its
+/// description; for an assertion, its source text.
 pub fn property(problem: &Problem, claim: Claim) -> String {
     let exists = |at: usize| {
         let condition = problem.sometimes.get(at);
@@ -44,12 +45,12 @@ pub fn property(problem: &Problem, claim: Claim) -> String {
         Claim::Violation(Violation::NotRobust) => "robust".into(),
         Claim::Violation(
             Violation::Invariant(at) | Violation::Final(at) | Violation::Operations(at),
-        ) => problem.properties.get(at).map(describe).unwrap_or_default(),
+        ) => problem.properties.get(at).map(describe_property).unwrap_or_default(),
     }
 }
 
-/// A property as the language writes it.
-pub fn describe(property: &Property) -> String {
+/// Formats a property as the language writes it.
+pub fn describe_property(property: &Property) -> String {
     match property {
         Property::Assertions => "assertions".into(),
         Property::MutualExclusion => "mutual_exclusion".into(),
@@ -63,36 +64,46 @@ pub fn describe(property: &Property) -> String {
     }
 }
 
-fn text(condition: &Condition, most: usize) -> String {
-    clip(&printable(&condition.text), most)
+fn text(condition: &Condition, max: usize) -> String {
+    clip(&printable(&condition.text), max)
 }
 
-/// What a run shows: what goes wrong at its end, or a witness.
-pub fn shown_by(story: &Story<'_>) -> Option<Claim> {
+/// Returns the claim that a run proves: the violation at its end, or else a witness.
+pub fn claim_of_run(trace_rows: &TraceRows<'_>) -> Option<Claim> {
     let witness = || {
-        let condition = story.problem.sometimes.iter().position(|c| story.run.satisfies(c));
+        let condition =
+            trace_rows.problem.sometimes.iter().position(|c| trace_rows.run.satisfies(c));
         condition.map(Claim::Witness)
     };
-    story.run.violation.map(Claim::Violation).or_else(witness)
+    trace_rows.run.violation.map(Claim::Violation).or_else(witness)
 }
 
-/// What happens, in one sentence. `story` is the run that shows it, where there is one.
-pub fn sentence(problem: &Problem, claim: Claim, story: Option<&Story<'_>>) -> String {
+/// Describes a claim in one sentence. `trace_rows` is the run that proves the claim, if there is
+/// one.
+pub fn describe_claim(
+    problem: &Problem,
+    claim: Claim,
+    trace_rows: Option<&TraceRows<'_>>,
+) -> String {
     let program = &problem.program;
     let name = |t: ThreadId| program.thread(t).name.as_str();
     let who = |t: Option<ThreadId>| t.map_or("init", name);
     let at =
         |label: Label| format!("`{}` ({})", statement(program, label, 60), place(program, label));
-    let final_state = |quantifier: &str, what: &str, condition: &Condition, tell: bool| {
+    let final_state = |quantifier: &str, what: &str, condition: &Condition, with_values: bool| {
         let shown = text(condition, 80);
-        let values = if tell { values(problem, condition, story) } else { String::new() };
+        let values = if with_values {
+            condition_values(problem, condition, trace_rows)
+        } else {
+            String::new()
+        };
         format!("final {quantifier}: {what} `{shown}`{values}")
     };
     let violation = match claim {
         Claim::Witness(at) => {
             let condition = &problem.sometimes[at];
-            let tell = !tells_values(&condition.expr);
-            return final_state("exists", "a final state satisfies", condition, tell);
+            let with_values = !determines_values(&condition.expr);
+            return final_state("exists", "a final state satisfies", condition, with_values);
         }
         Claim::Violation(violation) => violation,
     };
@@ -110,10 +121,10 @@ pub fn sentence(problem: &Problem, claim: Claim, story: Option<&Story<'_>>) -> S
             name(a),
             name(b)
         ),
-        Violation::Deadlock => format!("deadlock: {}", stuck(problem, story)),
-        Violation::NotRobust => story
-            .map_or("a run is not sequentially consistent".into(), |story| {
-                crate::cycle::sentence(story)
+        Violation::Deadlock => format!("deadlock: {}", blocked_threads(problem, trace_rows)),
+        Violation::NotRobust => trace_rows
+            .map_or("a run is not sequentially consistent".into(), |trace_rows| {
+                crate::cycle::describe_reordering(trace_rows)
             }),
         Violation::NoWitness(at) => {
             let condition = &problem.sometimes[at];
@@ -124,30 +135,36 @@ pub fn sentence(problem: &Problem, claim: Claim, story: Option<&Story<'_>>) -> S
                 Property::Invariant(condition) => format!(
                     "invariant: `{}` does not hold{}",
                     text(condition, 80),
-                    values(problem, condition, story)
+                    condition_values(problem, condition, trace_rows)
                 ),
-                Property::Operations(operations) => returned(problem, operations, story),
+                Property::Operations(operations) => {
+                    unexplained_results(problem, operations, trace_rows)
+                }
                 Property::FinalForall(condition) => {
                     final_state("forall", "a final state does not satisfy", condition, true)
                 }
                 Property::FinalNever(condition) => {
-                    let tell = !tells_values(&condition.expr);
-                    final_state("never", "a final state satisfies", condition, tell)
+                    let with_values = !determines_values(&condition.expr);
+                    final_state("never", "a final state satisfies", condition, with_values)
                 }
                 other @ (Property::Assertions
                 | Property::MutualExclusion
-                | Property::DeadlockFree) => describe(other),
+                | Property::DeadlockFree) => describe_property(other),
             }
         }
     }
 }
 
-/// What operations returned, and that nothing explains it.
-fn returned(problem: &Problem, operations: &Operations, story: Option<&Story<'_>>) -> String {
+/// Describes the results of operations that the required consistency does not allow.
+fn unexplained_results(
+    problem: &Problem,
+    operations: &Operations,
+    trace_rows: Option<&TraceRows<'_>>,
+) -> String {
     let program = &problem.program;
     let shown = |thread: ThreadId, operation: &Operation| {
         let what = Observable::Reg(thread, operation.result?.1);
-        let value = program.observable_type(what).show(story?.run.value(what)?);
+        let value = program.observable_type(what).show(trace_rows?.run.value(what)?);
         Some(format!("{} = {value}", operation.name))
     };
     let parts: Vec<String> = operations
@@ -159,24 +176,24 @@ fn returned(problem: &Problem, operations: &Operations, story: Option<&Story<'_>
             (!results.is_empty()).then(|| format!("{name}: {}", results.join(", ")))
         })
         .collect();
-    let order = match operations.consistency {
-        Consistency::Sequential => "no order of the operations returns this",
+    let reason = match operations.consistency {
+        Consistency::Sequential => "no interleaving of the operations explains these results",
         Consistency::Linearizable => {
-            "no order of the operations returns this that keeps those in order of which one \
-             returned before the other began"
+            "not linearizable: no order of the operations that respects real time explains these \
+             results"
         }
     };
     if parts.is_empty() {
-        format!("operations: {order}")
+        format!("operations: {reason}")
     } else {
-        format!("operations: {}: {order}", parts.join("; "))
+        format!("operations: {}: {reason}", parts.join("; "))
     }
 }
 
-/// Whether a condition that holds tells every value it mentions: `x == 1 && p.r == 0`.
-fn tells_values(expr: &Expr<Observable>) -> bool {
+/// Whether a condition, when it holds, determines every value in it: `x == 1 && p.r == 0`.
+fn determines_values(expr: &Expr<Observable>) -> bool {
     match expr {
-        Expr::Binary(BinOp::And, a, b) => tells_values(a) && tells_values(b),
+        Expr::Binary(BinOp::And, a, b) => determines_values(a) && determines_values(b),
         Expr::Binary(BinOp::Eq, a, b) => {
             matches!((&**a, &**b), (Expr::Var(_), Expr::Const(_)) | (Expr::Const(_), Expr::Var(_)))
         }
@@ -187,9 +204,13 @@ fn tells_values(expr: &Expr<Observable>) -> bool {
     }
 }
 
-/// `: x = 2, p.r = 0`, the values a condition mentions at the end of the run.
-fn values(problem: &Problem, condition: &Condition, story: Option<&Story<'_>>) -> String {
-    let Some(story) = story else { return String::new() };
+/// Formats the values in a condition at the end of the run: `: x = 2, p.r = 0`.
+fn condition_values(
+    problem: &Problem,
+    condition: &Condition,
+    trace_rows: Option<&TraceRows<'_>>,
+) -> String {
+    let Some(trace_rows) = trace_rows else { return String::new() };
     let mut seen: Vec<Observable> = Vec::new();
     condition.expr.for_each_var(&mut |what| {
         if !seen.contains(what) {
@@ -200,22 +221,22 @@ fn values(problem: &Problem, condition: &Condition, story: Option<&Story<'_>>) -
         .into_iter()
         .filter_map(|what| {
             let program = &problem.program;
-            let value = program.observable_type(what).show(story.run.value(what)?);
+            let value = program.observable_type(what).show(trace_rows.run.value(what)?);
             Some(format!("{} = {value}", program.observable_name(what)))
         })
         .collect();
     if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) }
 }
 
-/// Where each thread waits.
-fn stuck(problem: &Problem, story: Option<&Story<'_>>) -> String {
-    let Some(story) = story else { return "no thread can go on".into() };
+/// Describes where each thread waits.
+fn blocked_threads(problem: &Problem, trace_rows: Option<&TraceRows<'_>>) -> String {
+    let Some(trace_rows) = trace_rows else { return "no thread can make a step".into() };
     let program = &problem.program;
     let parts: Vec<String> = program
         .thread_ids()
         .map(|t| {
             let name = &program.thread(t).name;
-            match story.stuck_at(t) {
+            match trace_rows.blocked_at(t) {
                 Some(label) => format!(
                     "{name} waits at `{}` ({})",
                     statement(program, label, 40),

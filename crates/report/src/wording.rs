@@ -1,33 +1,33 @@
-//! The words for one event: what it did, where its value came from, what is pending.
+//! The text for one event: its effect, the origin of its value, and pending accesses.
 
 use crate::paint::{clip, printable};
 use fencepost_ir::{BinOp, Label, Loc, Op, Program, Reg, ThreadId, Update, Value};
-use fencepost_models::replay::{Pending, Told};
+use fencepost_models::replay::{AnnotatedEvent, PendingAccess};
 use fencepost_models::{Event, EventKind, Source};
 
-/// Where a statement is: `:7`.
+/// Formats the line of a statement: `:7`.
 pub fn place(program: &Program, label: Label) -> String {
     format!(":{}", program.label(label).span.line)
 }
 
-/// The source text of a statement, at most this long.
-pub fn statement(program: &Program, label: Label, most: usize) -> String {
-    clip(&printable(&program.label(label).text), most)
+/// Returns the source text of a statement, clipped to `max` characters.
+pub fn statement(program: &Program, label: Label, max: usize) -> String {
+    clip(&printable(&program.label(label).text), max)
 }
 
-/// A location and a value: `want[0] = true`, with whatever goes between.
+/// Formats a location and a value, separated by `between`: `want[0] = true`.
 pub fn cell(program: &Program, loc: Loc, between: &str, value: Value) -> String {
     let location = program.location(loc);
     format!("{}{between}{}", location.name, location.ty.show(value))
 }
 
-/// What the statement of an event is.
+/// Returns the operation of an event's statement.
 pub fn op<'p>(program: &'p Program, event: &Event) -> Option<&'p Op> {
     let code = &program.threads.get(event.thread.index())?.code;
     event.pc.and_then(|pc| code.get(pc.index())).map(|stmt| &stmt.op)
 }
 
-/// The stable word for what an event is.
+/// Returns the stable word for the kind of an event, as used in JSON.
 pub fn kind(program: &Program, event: &Event) -> &'static str {
     match event.kind {
         EventKind::Fetch { .. } => "fetch",
@@ -35,7 +35,7 @@ pub fn kind(program: &Program, event: &Event) -> &'static str {
         EventKind::Store { .. } => "store",
         EventKind::Write { .. } => "write",
         EventKind::Commit { .. } => "commit",
-        EventKind::Stay { .. } => "commit-stay",
+        EventKind::CommitAndKeep { .. } => "commit-stay",
         EventKind::Update { .. } => "update",
         EventKind::Fence(_) => "fence",
         EventKind::Drain(_) => "drain",
@@ -60,14 +60,14 @@ fn is_choice(program: &Program, event: &Event) -> bool {
     matches!(op(program, event), Some(Op::Choose { .. }))
 }
 
-/// Whether an event is one a reader counts. Others are bookkeeping of one thread.
-pub fn matters(program: &Program, event: &Event) -> bool {
+/// Whether an event has a number in a trace. The other events are local to their thread.
+pub fn is_numbered(program: &Program, event: &Event) -> bool {
     match event.kind {
         EventKind::Load { .. }
         | EventKind::Store { .. }
         | EventKind::Write { .. }
         | EventKind::Commit { .. }
-        | EventKind::Stay { .. }
+        | EventKind::CommitAndKeep { .. }
         | EventKind::Update { .. }
         | EventKind::Fence(_)
         | EventKind::Drain(_)
@@ -84,24 +84,24 @@ pub fn matters(program: &Program, event: &Event) -> bool {
     }
 }
 
-/// What a choice chose, where that is not simply the value of a register the user named. `events` are
-/// those of the step from the choice on.
-pub fn chosen(program: &Program, events: &[Told]) -> Option<String> {
+/// Describes the result of a choice that is not simply assigned to a named register. `events` are
+/// the events of the step, starting with the choice.
+pub fn chosen(program: &Program, events: &[AnnotatedEvent]) -> Option<String> {
     let (choice, rest) = events.split_first()?;
     let (EventKind::Set { reg, value }, Some(Op::Choose { lo, .. })) =
         (choice.event.kind, op(program, &choice.event))
     else {
         return None;
     };
-    if named(program, choice.event.thread, reg).is_some() {
+    if register_name(program, choice.event.thread, reg).is_some() {
         return None;
     }
-    // `choose(2, 3, 5)` chooses a position, and an assignment turns it into the value.
-    for told in rest.iter().filter(|t| t.event.label == choice.event.label) {
-        if let EventKind::Set { reg, value } = told.event.kind
-            && let Some(name) = named(program, told.event.thread, reg)
+    // `choose(2, 3, 5)` chooses a position, and an assignment maps the position to the value.
+    for annotated in rest.iter().filter(|t| t.event.label == choice.event.label) {
+        if let EventKind::Set { reg, value } = annotated.event.kind
+            && let Some(name) = register_name(program, annotated.event.thread, reg)
         {
-            let shown = program.register_type(told.event.thread, reg).show(value);
+            let shown = program.register_type(annotated.event.thread, reg).show(value);
             return Some(format!("{name} = {shown} (chosen)"));
         }
     }
@@ -113,13 +113,14 @@ pub fn chosen(program: &Program, events: &[Told]) -> Option<String> {
     Some(format!("{text}: {shown}"))
 }
 
-/// Where the value of a load or update came from: `initial`, `own buffer` or `p(1):12`.
-pub fn from(program: &Program, told: &Told) -> Option<String> {
-    let origin = told.origin?;
-    if is_forwarded(told) {
+/// Returns the origin of the value of a load or update as JSON has it: `initial`, `own buffer` or
+/// `p(1):12`.
+pub fn value_origin(program: &Program, annotated: &AnnotatedEvent) -> Option<String> {
+    let reads_from = annotated.reads_from?;
+    if is_forwarded(annotated) {
         return Some("own buffer".into());
     }
-    Some(match origin {
+    Some(match reads_from {
         None => "initial".into(),
         Some((thread, label)) => {
             format!("{}{}", program.thread(thread).name, place(program, label))
@@ -127,19 +128,20 @@ pub fn from(program: &Program, told: &Told) -> Option<String> {
     })
 }
 
-fn is_forwarded(told: &Told) -> bool {
-    matches!(told.event.kind, EventKind::Load { source: Source::Forwarded, .. })
+fn is_forwarded(annotated: &AnnotatedEvent) -> bool {
+    matches!(annotated.event.kind, EventKind::Load { source: Source::Forwarded, .. })
 }
 
-/// The same for a reader: `(memory, initial)`, `(own buffer :7)`, `(memory, p(1) :12)`.
-fn source(program: &Program, told: &Told) -> String {
-    match told.origin {
+/// Formats the origin of a value for a picture: `(memory, initial)`, `(own buffer :7)`,
+/// `(memory, p(1) :12)`.
+fn origin_text(program: &Program, annotated: &AnnotatedEvent) -> String {
+    match annotated.reads_from {
         None => String::new(),
         Some(None) => " (memory, initial)".into(),
-        Some(Some((_, label))) if is_forwarded(told) => {
+        Some(Some((_, label))) if is_forwarded(annotated) => {
             format!(" (own buffer {})", place(program, label))
         }
-        Some(Some((thread, label))) if thread == told.event.thread => {
+        Some(Some((thread, label))) if thread == annotated.event.thread => {
             format!(" (memory, own {})", place(program, label))
         }
         Some(Some((thread, label))) => {
@@ -148,36 +150,37 @@ fn source(program: &Program, told: &Told) -> String {
     }
 }
 
-/// `w = ` when the event sets a register that the user named.
+/// Returns `w = ` when the event sets the register `w` that the user named.
 fn target(program: &Program, event: &Event) -> Option<String> {
     let reg = op(program, event)?.target()?;
-    named(program, event.thread, reg).map(|name| format!("{name} = "))
+    register_name(program, event.thread, reg).map(|name| format!("{name} = "))
 }
 
-fn named(program: &Program, thread: ThreadId, reg: Reg) -> Option<&str> {
+/// Returns the name of a register; none for a temporary.
+fn register_name(program: &Program, thread: ThreadId, reg: Reg) -> Option<&str> {
     let register = program.thread(thread).registers.get(reg.index())?;
     (!register.is_temporary()).then_some(register.name.as_str())
 }
 
-/// What an event did, in the words of the language where there are some.
-pub fn event(program: &Program, told: &Told) -> String {
-    let event = &told.event;
+/// Describes an event, in the syntax of the language where possible.
+pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
+    let event = &annotated.event;
     let target_or_none = || target(program, event).unwrap_or_default();
     match event.kind {
         EventKind::Fetch { stores, loc, value } => {
             let label = event.label.unwrap_or(Label(0));
-            let waits = Pending { label, stores, loc, value };
-            format!("fetch {}", pending(program, event.thread, &waits))
+            let access = PendingAccess { label, stores, loc, value };
+            format!("fetch {}", pending(program, event.thread, &access))
         }
         EventKind::Load { loc, value, .. } => {
             let read = target(program, event).unwrap_or_else(|| "read ".into());
-            format!("{read}{}{}", cell(program, loc, " = ", value), source(program, told))
+            format!("{read}{}{}", cell(program, loc, " = ", value), origin_text(program, annotated))
         }
         EventKind::Store { loc, value } | EventKind::Write { loc, value } => {
             cell(program, loc, " := ", value)
         }
         EventKind::Commit { loc, value } => format!("commit {}", cell(program, loc, "=", value)),
-        EventKind::Stay { loc, value } => {
+        EventKind::CommitAndKeep { loc, value } => {
             format!("commit {}, still pending", cell(program, loc, "=", value))
         }
         EventKind::Update { loc, old, new } => {
@@ -190,7 +193,7 @@ pub fn event(program: &Program, told: &Told) -> String {
             };
             let what = format!("{}{name}({})", target_or_none(), location.name);
             let old = location.ty.show(old);
-            let source = source(program, told);
+            let source = origin_text(program, annotated);
             match new {
                 Some(new) => format!("{what}: {old} -> {}{source}", location.ty.show(new)),
                 None => format!("{what} fails: {old}{source}"),
@@ -200,7 +203,7 @@ pub fn event(program: &Program, told: &Told) -> String {
         EventKind::Drain(loc) => format!("drain {}", program.location(loc).name),
         EventKind::Set { reg, value } => {
             let shown = program.register_type(event.thread, reg).show(value);
-            match (named(program, event.thread, reg), is_choice(program, event)) {
+            match (register_name(program, event.thread, reg), is_choice(program, event)) {
                 (Some(name), true) => format!("{name} = {shown} (chosen)"),
                 (None, true) => format!("choose {shown}"),
                 (Some(name), false) => format!("{name} = {shown}"),
@@ -233,7 +236,8 @@ pub fn event(program: &Program, told: &Told) -> String {
     }
 }
 
-/// What the source calls an update; `fetch_sub` is an addition to the machine.
+/// Returns the name of an update in the source. The machine has no `fetch_sub`: it is lowered to an
+/// addition.
 fn update_name(program: &Program, label: Label, update: &Update) -> &'static str {
     const NAMES: [&str; 7] =
         ["cas", "swap", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
@@ -252,8 +256,8 @@ fn update_name(program: &Program, label: Label, update: &Update) -> &'static str
     }
 }
 
-/// An access that waits: `want[0]=true`, `x=?`, `load y`, `cas x`.
-pub fn pending(program: &Program, thread: ThreadId, pending: &Pending) -> String {
+/// Formats a pending access: `want[0]=true`, `x=?`, `load y`, `cas x`.
+pub fn pending(program: &Program, thread: ThreadId, pending: &PendingAccess) -> String {
     let code = &program.thread(thread).code;
     let place = match pending.loc {
         Some(loc) => program.location(loc).name.clone(),

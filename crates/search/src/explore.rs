@@ -1,17 +1,20 @@
-//! Breadth-first search in rounds, the same result on any number of threads.
+//! Parallel breadth-first search with a deterministic result for any number of threads.
 //!
-//! States of one depth are expanded in rounds of at most `ROUND` chunks. A round has two phases:
+//! The states of one depth are expanded in rounds of at most `ROUND_CHUNKS` chunks. A round has two
+//! phases:
 //!
-//! 1. *Expand*: threads claim chunks of states; each chunk writes its successors into its own
-//!    outboxes, one for each shard of the visited set. The visited set does not change.
-//! 2. *Insert*: threads take shards; each shard goes through the outboxes made for it in the order
-//!    of the chunks.
+//! 1. *Expand*: threads claim chunks of states. The successors of a chunk are written to the
+//!    outboxes of this chunk, one for each shard of the visited set. The visited set does not
+//!    change.
+//! 2. *Insert*: threads claim shards. For each shard, the outboxes are inserted in the order of the
+//!    chunks.
 //!
-//! No phase shares anything it writes, so there are no locks to wait for, and the order of states in
-//! every shard depends on the system alone. Small rounds run on the calling thread, in the same order.
+//! In each phase, every thread writes only to its own chunks or shards. Locks are therefore never
+//! contended, and the order of states in every shard depends only on the system. Small rounds run
+//! on the calling thread, in the same order.
 //!
-//! [`explore()`] keeps every state. [`explore_ordered`] does the same with an [`Antichain`]: a state that
-//! another one has replaced by the beginning of its round is not expanded.
+//! [`explore()`] keeps every state. [`explore_ordered`] uses an [`Antichain`]: it does not expand a
+//! state that is replaced before the round of the state begins.
 
 use crate::antichain::Antichain;
 use crate::limits::{Cancel, Coverage, Limits, Progress, Stop};
@@ -25,37 +28,37 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// States in a chunk.
-const CHUNK: usize = 64;
-/// Chunks in a round.
-const ROUND: usize = 512;
-/// Rounds of fewer states than this are not worth waking other threads for.
-const PARALLEL: usize = 512;
-/// How many insertions ahead the table is touched.
-const AHEAD: usize = 8;
+/// The number of states in a chunk.
+const CHUNK_STATES: usize = 64;
+/// The maximum number of chunks in a round.
+const ROUND_CHUNKS: usize = 512;
+/// Rounds with fewer states run on the calling thread.
+const MIN_PARALLEL_STATES: usize = 512;
+/// The number of insertions by which prefetching of table slots is ahead.
+const PREFETCH_DISTANCE: usize = 8;
 
-/// How many targets of the class that ends the search are kept.
-const MANY: usize = 64;
+/// The maximum number of targets that are kept for the class to stop at.
+const MAX_STOP_TARGETS: usize = 64;
 
-/// What to search for and with how many threads.
+/// The options of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// How far to go.
+    /// The limits of the search.
     pub limits: Limits,
-    /// Ends the search from outside.
+    /// The cancellation flag.
     pub cancel: &'a Cancel,
-    /// Tells others how far it is.
+    /// Receives the progress of the search.
     pub progress: &'a Progress,
-    /// Search threads.
+    /// The number of search threads.
     pub threads: NonZeroUsize,
-    /// Stop when a target of this class is found.
+    /// If set, the search stops when it finds a target of this class.
     pub stop_at: Option<u32>,
 }
 
-/// Something the system pointed at.
+/// A target that the system reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// The state that was being expanded.
+    /// The state whose expansion reported the target.
     pub state: StateId,
     /// The class given by the system.
     pub class: u32,
@@ -63,38 +66,38 @@ pub struct Target {
     pub detail: u32,
 }
 
-/// What a search has found. `V` is how it kept the states: all of them, or an [`Antichain`].
+/// The result of a search. `V` is the visited set: all states, or an [`Antichain`].
 #[derive(Debug)]
 pub struct Exploration<V = Shard> {
-    /// How much was seen.
+    /// How much of the state space was visited.
     pub coverage: Coverage,
-    /// The first target of each class, at the smallest depth at which that class occurs. Of the class
-    /// that ended the search, also others met at the same depth.
+    /// The first target of each class, at the smallest depth where the class occurs. For the class
+    /// that stopped the search, also further targets at the same depth.
     pub targets: Vec<Target>,
     /// All facts.
     pub facts: BTreeSet<Vec<u8>>,
-    /// Whether the system left out steps because of a bound of its own.
+    /// Whether the system omitted steps because of its own bound.
     pub bounded: bool,
-    /// States visited; of an ordered system, the members of the antichain.
+    /// The number of visited states; for an ordered system, of members of the antichain.
     pub states: u64,
-    /// States stored: those of `states`, and those that were replaced.
+    /// The number of stored states: the members and the states that were replaced.
     pub stored: u64,
-    /// Successors computed.
+    /// The number of computed successors.
     pub transitions: u64,
-    /// The length of the longest shortest path; of an ordered system, the length of the longest path that
-    /// was extended.
+    /// The largest depth of a state: the length of the longest shortest path. For an ordered
+    /// system, the length of the longest path that was extended.
     pub depth: u32,
-    /// Bytes held at the end, which is when most are held.
+    /// The number of bytes allocated at the end of the search, which is the maximum.
     pub bytes: u64,
     pub(crate) shards: Vec<V>,
 }
 
 impl<V: AsRef<Arena>> Exploration<V> {
-    /// The states on a shortest path from an initial state to `state`, both included.
+    /// Returns the states on a shortest path from an initial state to `state`, both included.
     ///
-    /// Of an ordered system: states of which the first covers an initial one, and each other one covers a
-    /// successor of the one before. It need not be that successor, because of joins, nor need
-    /// the path be a shortest one.
+    /// For an ordered system, the first state covers an initial state, and every other state covers
+    /// a successor of the previous state. Because of joins, it need not be that successor, and the
+    /// path need not be shortest.
     pub fn path(&self, state: StateId) -> Vec<&[u8]> {
         let mut path = Vec::new();
         let mut at = state;
@@ -107,32 +110,33 @@ impl<V: AsRef<Arena>> Exploration<V> {
         path
     }
 
-    /// About so many of the states that were stored last.
-    pub fn latest(&self, many: usize) -> impl Iterator<Item = &[u8]> {
-        let share = many.div_ceil(SHARDS);
+    /// Returns approximately `count` of the most recently stored states.
+    pub fn latest(&self, count: usize) -> impl Iterator<Item = &[u8]> {
+        let share = count.div_ceil(SHARDS);
         self.shards.iter().map(AsRef::as_ref).flat_map(move |shard: &Arena| {
             (shard.len().saturating_sub(share)..shard.len()).map(move |at| shard.state(at))
         })
     }
 
-    /// The first target of a class.
+    /// Returns the first target of a class.
     pub fn target(&self, class: u32) -> Option<Target> {
         self.targets.iter().copied().find(|t| t.class == class)
     }
 }
 
 impl Exploration<Antichain> {
-    /// The members of the antichain, always in the same order. When the search was not cut short, they cover
-    /// all reachable states.
+    /// Returns the members of the antichain in a deterministic order. If the search was not cut
+    /// short, they cover all reachable states.
     pub fn members(&self) -> impl Iterator<Item = &[u8]> {
-        self.shards.iter().flat_map(Antichain::states)
+        self.shards.iter().flat_map(Antichain::member_states)
     }
 }
 
-/// A successor on its way to the visited set: hash, parent, length, then the bytes.
+/// The size of the header of a record in an outbox: hash (8 bytes), parent (4), length (4). The
+/// bytes of the state follow.
 const HEADER: usize = 16;
 
-/// What expanding one chunk produces.
+/// The results of expanding one chunk.
 #[derive(Default)]
 struct Chunk {
     outboxes: [Vec<u8>; SHARDS],
@@ -157,7 +161,7 @@ impl Chunk {
 struct ChunkSink<'a, T, V: Visited<T>> {
     system: &'a T,
     shards: &'a [V],
-    /// By shard: one past the last state of the depth being expanded.
+    /// Indexed by shard: one past the last state of the depth being expanded.
     ends: &'a [usize; SHARDS],
     chunk: &'a mut Chunk,
     state: StateId,
@@ -184,7 +188,7 @@ impl<T, V: Visited<T>> Sink for ChunkSink<'_, T, V> {
         let hash = V::hash(self.system, state, work);
         let shard = shard_of(hash);
         let end = self.ends[shard];
-        self.shards[shard].standing_for(self.system, hash, state, end, work).is_none()
+        self.shards[shard].covering_member(self.system, hash, state, end, work).is_none()
     }
 
     fn target(&mut self, class: u32, detail: u32) {
@@ -204,7 +208,7 @@ impl<T, V: Visited<T>> Sink for ChunkSink<'_, T, V> {
     }
 }
 
-/// The records of an outbox, one after another.
+/// An iterator over the records of an outbox.
 struct Records<'a>(&'a [u8]);
 
 impl<'a> Iterator for Records<'a> {
@@ -213,22 +217,23 @@ impl<'a> Iterator for Records<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let (header, rest) = self.0.split_first_chunk::<HEADER>()?;
-        let (hash, header) = header.split_first_chunk::<8>().expect("eight of sixteen bytes");
-        let (parent, len) = header.split_first_chunk::<4>().expect("four of eight bytes");
-        let len = u32::from_le_bytes(len.try_into().expect("the last four bytes")) as usize;
+        let (hash, header) = header.split_first_chunk::<8>().expect("the header has 16 bytes");
+        let (parent, len) = header.split_first_chunk::<4>().expect("8 bytes of the header remain");
+        let len =
+            u32::from_le_bytes(len.try_into().expect("4 bytes of the header remain")) as usize;
         let (state, rest) = rest.split_at(len);
         self.0 = rest;
         Some((u64::from_le_bytes(*hash), StateId(u32::from_le_bytes(*parent)), state))
     }
 }
 
-/// Visits every reachable state of `system`, breadth first, within the limits.
+/// Visits every reachable state of `system` in breadth-first order, within the limits.
 pub fn explore<T: TransitionSystem>(system: &T, options: Options<'_>) -> Exploration {
     run(system, options)
 }
 
-/// Visits states of `system`, breadth first, until the kept ones cover every reachable one, within the
-/// limits. The limit on states is for those that are stored.
+/// Visits states of `system` in breadth-first order until the antichain covers every reachable
+/// state, within the limits. The limit on states applies to stored states.
 pub fn explore_ordered<T: Ordered>(system: &T, options: Options<'_>) -> Exploration<Antichain> {
     run(system, options)
 }
@@ -241,7 +246,7 @@ fn run<T: TransitionSystem, V: Visited<T>>(system: &T, options: Options<'_>) -> 
         chunks: Vec::new(),
         scratch: system.scratch(),
         work: V::work(system),
-        found: Vec::new(),
+        targets: Vec::new(),
         facts: BTreeSet::new(),
         transitions: 0,
         bounded: false,
@@ -249,7 +254,7 @@ fn run<T: TransitionSystem, V: Visited<T>>(system: &T, options: Options<'_>) -> 
     let (coverage, depth) = search.run();
     Exploration {
         coverage,
-        targets: search.found.clone(),
+        targets: search.targets.clone(),
         facts: std::mem::take(&mut search.facts),
         bounded: search.bounded,
         states: search.shards.iter().map(|s| s.count() as u64).sum(),
@@ -268,7 +273,7 @@ struct Search<'a, T: TransitionSystem, V: Visited<T>> {
     chunks: Vec<Mutex<Chunk>>,
     scratch: T::Scratch,
     work: V::Work,
-    found: Vec<Target>,
+    targets: Vec<Target>,
     facts: BTreeSet<Vec<u8>>,
     transitions: u64,
     bounded: bool,
@@ -281,13 +286,13 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
 
     fn bytes(&self) -> u64 {
         let stored: u64 = self.shards.iter().map(V::bytes).sum();
-        let flying: usize = self
+        let in_flight: usize = self
             .chunks
             .iter()
             .filter_map(|c| c.lock().ok())
             .map(|c| c.outboxes.iter().map(Vec::capacity).sum::<usize>())
             .sum();
-        stored + flying as u64
+        stored + in_flight as u64
     }
 
     fn run(&mut self) -> (Coverage, u32) {
@@ -303,7 +308,7 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
         self.merge(1);
         self.insert(1, false);
         self.transitions = 0;
-        if self.must_stop() {
+        if self.has_stop_target() {
             return (Coverage::Found, 0);
         }
         let mut done = [0; SHARDS];
@@ -312,27 +317,27 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
             let level: Vec<Range<usize>> =
                 done.iter().zip(lens).map(|(from, len)| *from..len).collect();
             if level.iter().all(|range| range.is_empty()) {
-                let whole = if self.bounded { Coverage::Bounded } else { Coverage::Exhaustive };
-                return (whole, depth.max(1) - 1);
+                let coverage = if self.bounded { Coverage::Bounded } else { Coverage::Exhaustive };
+                return (coverage, depth.max(1) - 1);
             }
             if depth >= self.options.limits.depth {
                 return (Coverage::Cut(Stop::Depth), depth);
             }
             let ends = std::array::from_fn(|shard| level[shard].end);
-            let pieces = pieces(&level);
-            for round in pieces.chunks(ROUND) {
-                if let Some(reason) = self.options.cancel.raised() {
+            let chunks = split_into_chunks(&level);
+            for round in chunks.chunks(ROUND_CHUNKS) {
+                if let Some(reason) = self.options.cancel.reason() {
                     return (Coverage::Cut(reason), depth);
                 }
                 if !self.expand(round, &ends) {
-                    let reason = self.options.cancel.raised().unwrap_or(Stop::Interrupted);
+                    let reason = self.options.cancel.reason().unwrap_or(Stop::Interrupted);
                     return (Coverage::Cut(reason), depth);
                 }
                 self.merge(round.len());
                 self.insert(round.len(), is_large(round));
                 self.options.progress.states.store(self.stored(), Ordering::Relaxed);
                 self.options.progress.depth.store(u64::from(depth), Ordering::Relaxed);
-                if self.must_stop() {
+                if self.has_stop_target() {
                     return (Coverage::Found, depth);
                 }
                 if self.stored() >= self.options.limits.states {
@@ -346,14 +351,15 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
             }
             done = ends;
         }
-        unreachable!("the loop over depths only ends by returning")
+        unreachable!("the loop over depths ends only by `return`")
     }
 
-    fn must_stop(&self) -> bool {
-        self.found.iter().any(|t| self.options.stop_at == Some(t.class))
+    fn has_stop_target(&self) -> bool {
+        self.targets.iter().any(|t| self.options.stop_at == Some(t.class))
     }
 
-    /// Phase one. False when it was cancelled half-way: the round's results are then incomplete.
+    /// Phase 1: expands the chunks of a round. Returns false if the search was cancelled during the
+    /// phase; the results are then incomplete.
     fn expand(&mut self, round: &[(usize, Range<usize>)], ends: &[usize; SHARDS]) -> bool {
         while self.chunks.len() < round.len() {
             self.chunks.push(Mutex::default());
@@ -362,7 +368,7 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
         let cancel = self.options.cancel;
         let next = AtomicUsize::new(0);
         let work = |scratch: &mut T::Scratch, work: &mut V::Work| {
-            while cancel.raised().is_none() {
+            while cancel.reason().is_none() {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some((shard, range)) = round.get(at) else {
                     return true;
@@ -386,56 +392,56 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
             let others: Vec<_> = (1..self.options.threads.get())
                 .map(|_| scope.spawn(|| work(&mut system.scratch(), &mut V::work(system))))
                 .collect();
-            let mine = work(&mut self.scratch, &mut self.work);
-            others.into_iter().fold(mine, |all, other| match other.join() {
+            let completed = work(&mut self.scratch, &mut self.work);
+            others.into_iter().fold(completed, |all, other| match other.join() {
                 Ok(done) => all && done,
                 Err(panic) => std::panic::resume_unwind(panic),
             })
         })
     }
 
-    /// Between the phases: collects everything but the successors, in the order of the chunks.
+    /// Between the phases: collects targets, facts and counters in the order of the chunks.
     fn merge(&mut self, chunks: usize) {
         for chunk in &mut self.chunks[..chunks] {
             let chunk = chunk.get_mut().unwrap_or_else(|e| e.into_inner());
             self.transitions += chunk.transitions;
             self.bounded |= chunk.bounded;
             for target in chunk.targets.drain(..) {
-                let wanted = self.options.stop_at == Some(target.class);
-                let known = self.found.iter().filter(|t| t.class == target.class).count();
-                if known == 0 || (wanted && known < MANY) {
-                    self.found.push(target);
+                let is_stop_class = self.options.stop_at == Some(target.class);
+                let known = self.targets.iter().filter(|t| t.class == target.class).count();
+                if known == 0 || (is_stop_class && known < MAX_STOP_TARGETS) {
+                    self.targets.push(target);
                 }
             }
             self.facts.append(&mut chunk.facts);
         }
     }
 
-    /// Phase two.
+    /// Phase 2: inserts the successors into the visited set.
     fn insert(&mut self, chunks: usize, large: bool) {
         let outboxes: Vec<&Chunk> = self.chunks[..chunks]
             .iter_mut()
             .map(|c| &*c.get_mut().unwrap_or_else(|e| e.into_inner()))
             .collect();
         let system = self.system;
-        let fill = |id: usize, shard: &mut V, work: &mut V::Work| {
+        let insert_into = |id: usize, shard: &mut V, work: &mut V::Work| {
             for chunk in &outboxes {
                 let mut ahead = Records(&chunk.outboxes[id]);
-                let mut touched = 0;
-                for _ in 0..AHEAD {
-                    touched ^= ahead.next().map_or(0, |(hash, ..)| shard.touch(hash));
+                let mut prefetched = 0;
+                for _ in 0..PREFETCH_DISTANCE {
+                    prefetched ^= ahead.next().map_or(0, |(hash, ..)| shard.prefetch(hash));
                 }
                 for (hash, parent, state) in Records(&chunk.outboxes[id]) {
-                    touched ^= ahead.next().map_or(0, |(hash, ..)| shard.touch(hash));
+                    prefetched ^= ahead.next().map_or(0, |(hash, ..)| shard.prefetch(hash));
                     shard.insert(system, hash, state, parent, work);
                 }
-                std::hint::black_box(touched);
+                std::hint::black_box(prefetched);
             }
         };
         let threads = self.options.threads.get();
         if !large || threads == 1 {
             for (id, shard) in self.shards.iter_mut().enumerate() {
-                fill(id, shard, &mut self.work);
+                insert_into(id, shard, &mut self.work);
             }
             return;
         }
@@ -445,7 +451,7 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
             loop {
                 let id = next.fetch_add(1, Ordering::Relaxed);
                 let Some(shard) = shards.get(id) else { return };
-                fill(id, &mut shard.lock().unwrap_or_else(|e| e.into_inner()), work);
+                insert_into(id, &mut shard.lock().unwrap_or_else(|e| e.into_inner()), work);
             }
         };
         thread::scope(|scope| {
@@ -458,20 +464,20 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
 }
 
 fn is_large(round: &[(usize, Range<usize>)]) -> bool {
-    round.iter().map(|(_, range)| range.len()).sum::<usize>() >= PARALLEL
+    round.iter().map(|(_, range)| range.len()).sum::<usize>() >= MIN_PARALLEL_STATES
 }
 
-/// A level cut into chunks: which shard, which states of it.
-fn pieces(level: &[Range<usize>]) -> Vec<(usize, Range<usize>)> {
-    let mut pieces = Vec::new();
-    // Small levels go into one piece for each shard; there may be up to SHARDS of them.
+/// Splits a level into chunks. A chunk is a shard and a range of its states.
+fn split_into_chunks(level: &[Range<usize>]) -> Vec<(usize, Range<usize>)> {
+    let mut chunks = Vec::new();
+    // A small level yields one chunk for each shard, at most SHARDS chunks.
     for (shard, range) in level.iter().enumerate() {
         let mut from = range.start;
         while from < range.end {
-            let to = (from + CHUNK).min(range.end);
-            pieces.push((shard, from..to));
+            let to = (from + CHUNK_STATES).min(range.end);
+            chunks.push((shard, from..to));
             from = to;
         }
     }
-    pieces
+    chunks
 }

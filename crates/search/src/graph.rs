@@ -1,14 +1,15 @@
-//! The graph of a finished search: its states numbered without gaps, its steps with their labels.
+//! The graph of a finished search: consecutively numbered states and labelled steps.
 //!
-//! [`explore`](crate::explore()) keeps states but no steps: most questions need none. A question about all
-//! paths does. [`graph`] takes every step of every state once more and stores it as two numbers,
-//! where it leads and which label it has; a label is a list of numbers whose meaning is the system's, kept
-//! once. Beside the states there is one more node, the *goal*, for whatever the system wants to lead there.
-//! Threads share the states in chunks, and chunks are put together in their order, so that the
-//! result does not depend on the number of threads.
+//! [`explore`](crate::explore()) stores states but no steps. Analyses of all paths need the steps.
+//! [`graph`] recomputes the steps of every state and stores each step as two numbers: its target
+//! and its label. A label is a list of numbers that the system defines; equal labels are stored
+//! once. The graph has one additional node, the *goal*. The system decides which steps lead to the
+//! goal. Threads process chunks of states, and the chunks are combined in order, so the result does
+//! not depend on the number of threads.
 //!
-//! Of an ordered system ([`graph_ordered`]) the nodes are the members of the antichain, and a step leads to the first
-//! one that covers its state: the graph has all paths of the system, and more.
+//! For an ordered system ([`graph_ordered`]), the nodes are the members of the antichain, and a
+//! step leads to the first member that covers its target. Direction: over-approximation. The graph
+//! contains all paths of the system, and possibly more.
 
 use crate::antichain::Antichain;
 use crate::explore::Exploration;
@@ -22,52 +23,52 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// States in a chunk.
-const CHUNK: usize = 1024;
+/// The number of states in a chunk.
+const CHUNK_STATES: usize = 1024;
 
-/// A system whose steps have labels.
+/// A transition system with labelled steps.
 pub trait Labelled: Sync {
     /// Working memory of one thread.
     type Scratch;
 
-    /// Makes the working memory.
+    /// Creates the working memory.
     fn scratch(&self) -> Self::Scratch;
 
-    /// Tells the initial states, as steps without a label.
+    /// Adds the initial states to `steps`, as steps with an empty label.
     fn initial(&self, scratch: &mut Self::Scratch, steps: &mut Steps<'_>);
 
-    /// Tells the steps of a state.
+    /// Adds the steps of a state to `steps`.
     fn steps(&self, state: &[u8], scratch: &mut Self::Scratch, steps: &mut Steps<'_>);
 }
 
-/// Where a system tells its steps.
+/// The receiver of the steps of a state.
 pub struct Steps<'a> {
-    /// Knows the number of a state that the search has seen.
+    /// Returns the number of a visited state.
     number: &'a mut dyn FnMut(&[u8]) -> Option<u32>,
     goal: u32,
-    part: &'a mut Part,
+    chunk: &'a mut StepChunk,
 }
 
 impl Steps<'_> {
-    /// A step to a state.
+    /// Adds a step to a state.
     ///
     /// # Panics
-    /// When the search has not seen that state.
+    /// If the search has not visited the state.
     #[inline]
     pub fn to(&mut self, state: &[u8], label: &[u32]) {
-        let to = (self.number)(state).expect("a search is complete before its graph is made");
-        self.part.add(to, label);
+        let to = (self.number)(state).expect("the search visited all reachable states");
+        self.chunk.add(to, label);
     }
 
-    /// A step to the goal.
+    /// Adds a step to the goal.
     pub fn to_goal(&mut self, label: &[u32]) {
-        self.part.add(self.goal, label);
+        self.chunk.add(self.goal, label);
     }
 }
 
 impl fmt::Debug for Steps<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Steps").field("part", &self.part).finish_non_exhaustive()
+        f.debug_struct("Steps").field("chunk", &self.chunk).finish_non_exhaustive()
     }
 }
 
@@ -75,9 +76,9 @@ impl fmt::Debug for Steps<'_> {
 #[derive(Debug)]
 struct Numbering<'a, V> {
     shards: &'a [V],
-    /// By shard: the number of its first member; then the number of members.
+    /// Indexed by shard: the number of its first member. The last entry is the number of members.
     firsts: [u32; SHARDS + 1],
-    /// By shard: the indices of its members, unless every state is one.
+    /// Indexed by shard: the indices of its members, or `None` if all states are members.
     members: Vec<Option<Vec<u32>>>,
 }
 
@@ -107,7 +108,7 @@ impl<'a, V> Numbering<'a, V> {
         self.shards[shard].as_ref().state(index)
     }
 
-    /// The number of the first member that stands for a state.
+    /// Returns the number of the first member that equals or covers a state.
     #[inline]
     fn number<T>(&self, system: &T, state: &[u8], work: &mut V::Work) -> Option<u32>
     where
@@ -115,7 +116,7 @@ impl<'a, V> Numbering<'a, V> {
     {
         let hash = V::hash(system, state, work);
         let shard = shard_of(hash);
-        let index = self.shards[shard].standing_for(system, hash, state, usize::MAX, work)?;
+        let index = self.shards[shard].covering_member(system, hash, state, usize::MAX, work)?;
         let rank = match &self.members[shard] {
             None => index,
             Some(members) => members.binary_search(&(index as u32)).ok()?,
@@ -124,45 +125,46 @@ impl<'a, V> Numbering<'a, V> {
     }
 }
 
-/// The steps of some consecutive states.
+/// The steps of a chunk of consecutive states.
 #[derive(Debug, Default)]
-struct Part {
-    /// By state: how many steps come before the end of its own.
+struct StepChunk {
+    /// Indexed by state: one past its last step.
     ends: Vec<u32>,
     targets: Vec<u32>,
-    /// By step: the position of its label in `labels`.
+    /// Indexed by step: the position of its label in `labels`.
     label_of: Vec<u32>,
     labels: Vec<Box<[u32]>>,
-    known: FxHashMap<Box<[u32]>, u32>,
+    label_numbers: FxHashMap<Box<[u32]>, u32>,
 }
 
-impl Part {
+impl StepChunk {
     #[inline]
     fn add(&mut self, to: u32, label: &[u32]) {
-        let number = intern(&mut self.known, &mut self.labels, label);
+        let number = intern(&mut self.label_numbers, &mut self.labels, label);
         self.targets.push(to);
         self.label_of.push(number);
     }
 }
 
+/// Returns the number of a label. Adds the label if it is new.
 fn intern(
-    known: &mut FxHashMap<Box<[u32]>, u32>,
+    label_numbers: &mut FxHashMap<Box<[u32]>, u32>,
     labels: &mut Vec<Box<[u32]>>,
     label: &[u32],
 ) -> u32 {
-    if let Some(number) = known.get(label) {
+    if let Some(number) = label_numbers.get(label) {
         return *number;
     }
     let number = labels.len() as u32;
     labels.push(label.into());
-    known.insert(label.into(), number);
+    label_numbers.insert(label.into(), number);
     number
 }
 
-/// States and labelled steps, as numbers.
+/// A graph of numbered nodes and labelled steps.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// By node: where its steps begin; then how many there are.
+    /// Indexed by node: its first step. The last entry is the number of steps.
     starts: Vec<u32>,
     targets: Vec<u32>,
     label_of: Vec<u32>,
@@ -174,15 +176,15 @@ impl Graph {
     /// The number of the empty label.
     pub const EMPTY: u32 = 0;
 
-    /// A graph of so many states, from its steps `(from, to, label)` in any order. The goal's
-    /// number is that of the states.
+    /// Creates a graph from its steps `(from, to, label)`, in any order. The number of the goal is
+    /// `states`.
     pub fn from_steps(states: u32, initial: &[u32], steps: &[(u32, u32, Vec<u32>)]) -> Self {
         let mut graph = Graph::empty();
-        let mut known = FxHashMap::from_iter([(Box::from([]), Graph::EMPTY)]);
+        let mut label_numbers = FxHashMap::from_iter([(Box::from([]), Graph::EMPTY)]);
         for state in 0..states {
             for (_, to, label) in steps.iter().filter(|(from, ..)| *from == state) {
                 graph.targets.push(*to);
-                graph.label_of.push(intern(&mut known, &mut graph.labels, label));
+                graph.label_of.push(intern(&mut label_numbers, &mut graph.labels, label));
             }
             graph.starts.push(graph.targets.len() as u32);
         }
@@ -201,27 +203,27 @@ impl Graph {
         }
     }
 
-    /// How many nodes there are: the states and the goal.
+    /// Returns the number of nodes: the states and the goal.
     pub fn nodes(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many steps there are.
+    /// Returns the number of steps.
     pub fn edges(&self) -> usize {
         self.targets.len()
     }
 
-    /// The goal. It has no steps.
+    /// Returns the goal, which has no steps.
     pub fn goal(&self) -> u32 {
         self.nodes() as u32 - 1
     }
 
-    /// The initial nodes. The goal is among them when it is reached without a step.
+    /// Returns the initial nodes. They include the goal if it is reached without a step.
     pub fn initial(&self) -> &[u32] {
         &self.initial
     }
 
-    /// The steps of a node: where they lead, and the numbers of their labels.
+    /// Returns the steps of a node, each as its target and the number of its label.
     #[inline]
     pub fn steps(&self, node: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let range = self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize;
@@ -229,19 +231,18 @@ impl Graph {
         self.targets[range].iter().copied().zip(labels.copied())
     }
 
-    /// The labels, by number.
+    /// Returns the labels, indexed by number.
     pub fn labels(&self) -> &[Box<[u32]>] {
         &self.labels
     }
 
-    /// Bytes held, without the labels.
+    /// Returns the number of bytes in use, without the labels.
     pub fn bytes(&self) -> u64 {
         4 * (self.starts.len() + 2 * self.targets.len()) as u64
     }
 }
 
-/// The graph of what a search has seen; none when it was cancelled. The search must not have been cut
-/// short.
+/// Builds the graph of a search that was not cut short. Returns `None` if cancelled.
 pub fn graph<L: Labelled>(
     found: &Exploration,
     system: &L,
@@ -251,8 +252,8 @@ pub fn graph<L: Labelled>(
     build(found, system, threads, cancel)
 }
 
-/// The graph of what a search of an ordered system has kept; none when it was cancelled. The search must
-/// not have been cut short. A step leads to the first member that equals or covers its state; nodes are numbered
+/// Builds the graph of a search of an ordered system that was not cut short. Returns `None` if
+/// cancelled. A step leads to the first member that equals or covers its target. Nodes are numbered
 /// in the order of [`Exploration::members`].
 pub fn graph_ordered<L: Labelled + Ordered>(
     found: &Exploration<Antichain>,
@@ -271,22 +272,22 @@ fn build<L: Labelled, V: Visited<L>>(
 ) -> Option<Graph> {
     let states = Numbering::new(&found.shards);
     let goal = states.len();
-    let chunks = (states.len() as usize).div_ceil(CHUNK);
-    let parts: Vec<Mutex<Part>> = (0..chunks).map(|_| Mutex::default()).collect();
+    let chunks = (states.len() as usize).div_ceil(CHUNK_STATES);
+    let step_chunks: Vec<Mutex<StepChunk>> = (0..chunks).map(|_| Mutex::default()).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let (mut scratch, mut compare) = (system.scratch(), V::work(system));
         let mut number = |state: &[u8]| states.number(system, state, &mut compare);
-        while cancel.raised().is_none() {
+        while cancel.reason().is_none() {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(part) = parts.get(at) else { return };
-            let mut part = part.lock().unwrap_or_else(|e| e.into_inner());
-            let from = (at * CHUNK) as u32;
-            for node in from..(from + CHUNK as u32).min(goal) {
-                let mut steps = Steps { number: &mut number, goal, part: &mut part };
+            let Some(chunk) = step_chunks.get(at) else { return };
+            let mut chunk = chunk.lock().unwrap_or_else(|e| e.into_inner());
+            let from = (at * CHUNK_STATES) as u32;
+            for node in from..(from + CHUNK_STATES as u32).min(goal) {
+                let mut steps = Steps { number: &mut number, goal, chunk: &mut chunk };
                 system.steps(states.state(node), &mut scratch, &mut steps);
-                let end = part.targets.len() as u32;
-                part.ends.push(end);
+                let end = chunk.targets.len() as u32;
+                chunk.ends.push(end);
             }
         }
     };
@@ -296,28 +297,31 @@ fn build<L: Labelled, V: Visited<L>>(
         }
         work();
     });
-    if cancel.raised().is_some() {
+    if cancel.reason().is_some() {
         return None;
     }
     let mut graph = Graph::empty();
-    let mut known = FxHashMap::from_iter([(Box::from([]), Graph::EMPTY)]);
+    let mut label_numbers = FxHashMap::from_iter([(Box::from([]), Graph::EMPTY)]);
     graph.starts.reserve_exact(goal as usize + 1);
-    for part in parts {
-        let part = part.into_inner().unwrap_or_else(|e| e.into_inner());
-        let names: Vec<u32> =
-            part.labels.iter().map(|label| intern(&mut known, &mut graph.labels, label)).collect();
+    for chunk in step_chunks {
+        let chunk = chunk.into_inner().unwrap_or_else(|e| e.into_inner());
+        let numbers: Vec<u32> = chunk
+            .labels
+            .iter()
+            .map(|label| intern(&mut label_numbers, &mut graph.labels, label))
+            .collect();
         let before = graph.targets.len() as u32;
-        graph.starts.extend(part.ends.iter().map(|end| before + end));
-        graph.targets.extend_from_slice(&part.targets);
-        graph.label_of.extend(part.label_of.iter().map(|label| names[*label as usize]));
+        graph.starts.extend(chunk.ends.iter().map(|end| before + end));
+        graph.targets.extend_from_slice(&chunk.targets);
+        graph.label_of.extend(chunk.label_of.iter().map(|label| numbers[*label as usize]));
     }
     graph.starts.push(graph.targets.len() as u32);
-    let mut first = Part::default();
+    let mut initial = StepChunk::default();
     let mut compare = V::work(system);
     let mut number = |state: &[u8]| states.number(system, state, &mut compare);
-    let mut steps = Steps { number: &mut number, goal, part: &mut first };
+    let mut steps = Steps { number: &mut number, goal, chunk: &mut initial };
     system.initial(&mut system.scratch(), &mut steps);
-    graph.initial = first.targets;
+    graph.initial = initial.targets;
     graph.initial.sort_unstable();
     graph.initial.dedup();
     Some(graph)
@@ -329,10 +333,10 @@ mod tests {
     use crate::{Coverage, Limits, Options, Progress, Sink, TransitionSystem, explore};
     use std::collections::BTreeSet;
 
-    /// A circle of numbers with short cuts; multiples of 1000 lead to the goal, too.
-    struct Circle(u32);
+    /// A cycle of numbers with short cuts. Multiples of 1000 also have a step to the goal.
+    struct Cycle(u32);
 
-    impl Circle {
+    impl Cycle {
         fn successors(&self, state: u32) -> [(u32, u32); 2] {
             [((state + 1) % self.0, 0), ((state * 7 + 3) % self.0, state % 5)]
         }
@@ -342,7 +346,7 @@ mod tests {
         u32::from_le_bytes(state.try_into().expect("four bytes"))
     }
 
-    impl TransitionSystem for Circle {
+    impl TransitionSystem for Cycle {
         type Scratch = ();
 
         fn scratch(&self) {}
@@ -358,7 +362,7 @@ mod tests {
         }
     }
 
-    impl Labelled for Circle {
+    impl Labelled for Cycle {
         type Scratch = ();
 
         fn scratch(&self) {}
@@ -380,24 +384,24 @@ mod tests {
     }
 
     #[test]
-    fn every_step_is_there_once_whatever_the_number_of_threads() {
-        let system = Circle(20_000);
+    fn every_step_occurs_once_for_any_number_of_threads() {
+        let system = Cycle(20_000);
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let threads = NonZeroUsize::MIN;
         let (limits, stop_at) = (Limits::default(), None);
         let options = Options { limits, cancel: &cancel, progress: &progress, threads, stop_at };
         let found = explore(&system, options);
         assert_eq!(found.coverage, Coverage::Exhaustive);
-        let numbers = Numbering::new::<Circle>(&found.shards);
+        let numbers = Numbering::new::<Cycle>(&found.shards);
         let number = |state: u32| {
-            numbers.number(&system, &state.to_le_bytes(), &mut ()).expect("it is known")
+            numbers.number(&system, &state.to_le_bytes(), &mut ()).expect("a visited state")
         };
         let one = graph(&found, &system, threads, &cancel).expect("not cancelled");
         assert_eq!((one.nodes(), one.edges()), (20_001, 40_020));
         assert_eq!(one.initial(), [number(0)]);
         let mut seen = BTreeSet::new();
         for node in 0..numbers.len() {
-            let state = read(numbers.state::<Circle>(node));
+            let state = read(numbers.state::<Cycle>(node));
             seen.insert(state);
             let mut expected: Vec<(u32, Vec<u32>)> = Vec::new();
             for (next, label) in system.successors(state) {
@@ -414,7 +418,7 @@ mod tests {
         assert_eq!(seen.len(), 20_000);
         assert_eq!(one.steps(one.goal()).count(), 0);
         for threads in [2, 3] {
-            let threads = NonZeroUsize::new(threads).expect("some");
+            let threads = NonZeroUsize::new(threads).expect("at least one thread");
             let many = graph(&found, &system, threads, &cancel).expect("not cancelled");
             assert_eq!((&one.starts, &one.targets), (&many.starts, &many.targets));
             assert_eq!((&one.label_of, &one.labels), (&many.label_of, &many.labels));

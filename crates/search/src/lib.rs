@@ -1,18 +1,19 @@
-//! State-space search, without a word about what the states mean.
+//! State-space search over opaque states (byte strings).
 //!
-//! A [`TransitionSystem`] hands out encoded states (byte strings) and expands them; [`explore()`] visits
-//! every reachable one breadth first, on all the threads it is given, and returns the same
-//! [`Exploration`] whatever their number.
+//! A [`TransitionSystem`] provides encoded states and their successors. [`explore()`] visits every
+//! reachable state in breadth-first order, in parallel. The resulting [`Exploration`] does not
+//! depend on the number of threads.
 //!
-//! In an [`Ordered`] system one state may cover others. [`explore_ordered`] then keeps and expands only states that no
-//! other one covers: an [`Antichain`].
+//! In an [`Ordered`] system one state may cover others. [`explore_ordered`] stores and expands only
+//! states that no other state covers: an [`Antichain`].
 //!
-//! - [`system`]: what is searched: the traits to implement and the sink they talk to.
+//! - [`system`]: the traits of transition systems, and the sink for their results.
 //! - [`visited`]: the set of visited states, packed, with parents for paths.
 //! - [`antichain`]: the visited set of an ordered system.
-//! - [`explore`](mod@explore): the search itself.
-//! - [`graph`](mod@graph): what it saw as a graph whose steps have labels, for questions about all paths.
-//! - [`limits`]: how far it may go, why it stopped, how it is cancelled and watched.
+//! - [`explore`](mod@explore): the search.
+//! - [`graph`](mod@graph): the explored states as a graph with labelled steps, for analyses of all
+//!   paths.
+//! - [`limits`]: limits, stop reasons, cancellation, progress.
 
 pub mod antichain;
 pub mod explore;

@@ -1,48 +1,49 @@
-//! How far a search may go, why it stopped, and how others stop or watch it.
+//! Limits of a search, its coverage, cancellation and progress.
 //!
-//! A search never looks at a clock: whoever owns the clock raises the [`Cancel`] flag.
+//! A search reads no clock. The caller measures the time and calls [`Cancel::time_out`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// Why a search ended before it had seen everything.
+/// The reason why a search stopped before it visited all states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// As many states as allowed are stored.
+    /// The limit on stored states is reached.
     States,
-    /// As many bytes as allowed are in use.
+    /// The limit on memory is reached.
     Memory,
-    /// The time allowed is over.
+    /// The time limit is reached.
     Time,
-    /// Someone asked it to stop.
+    /// The search was interrupted.
     Interrupted,
-    /// No path may be longer.
+    /// The limit on the length of paths is reached.
     Depth,
 }
 
-/// How much of the state space a search has seen.
+/// How much of the state space a search visited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coverage {
-    /// Every reachable state.
+    /// All reachable states.
     Exhaustive,
-    /// Everything, except that the system itself left steps out (see [`Sink::bounded`]).
+    /// All states that are reachable without the steps that the system omitted because of its own
+    /// bound (see [`Sink::bounded`]).
     ///
     /// [`Sink::bounded`]: crate::Sink::bounded
     Bounded,
-    /// Ended early, for this reason.
+    /// The search stopped early, for this reason.
     Cut(Stop),
-    /// Ended because it found what it was to stop at.
+    /// The search stopped because it found a target of the class to stop at.
     Found,
 }
 
-/// What a search may use.
+/// The limits of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// States to store.
+    /// The number of stored states.
     pub states: u64,
-    /// Bytes to hold, counting the states, their table and the work in flight.
+    /// The number of bytes for states, their table, and successors in flight.
     pub bytes: u64,
-    /// Steps on a path.
+    /// The number of steps on a path.
     pub depth: u32,
 }
 
@@ -52,54 +53,54 @@ impl Default for Limits {
     }
 }
 
-/// A flag that ends a search from outside. The first reason given stays.
+/// A cancellation flag. If it is set several times, the first reason is kept.
 #[derive(Debug, Default)]
 pub struct Cancel {
     own: Arc<AtomicU8>,
-    /// Flags that end it, too.
-    above: Vec<Arc<AtomicU8>>,
+    /// The flags of all ancestors.
+    ancestors: Vec<Arc<AtomicU8>>,
 }
 
 impl Cancel {
-    /// A flag for a part of a job: raised when this one is, but not the other way round.
-    pub fn below(&self) -> Cancel {
-        let above = self.above.iter().chain([&self.own]).map(Arc::clone).collect();
-        Cancel { own: Arc::default(), above }
+    /// Creates a child flag. Cancelling this flag also cancels the child, but not vice versa.
+    pub fn child(&self) -> Cancel {
+        let ancestors = self.ancestors.iter().chain([&self.own]).map(Arc::clone).collect();
+        Cancel { own: Arc::default(), ancestors }
     }
 
-    /// Asks the search to stop because its time is over.
-    pub fn time_is_over(&self) {
+    /// Cancels the search because its time limit is reached.
+    pub fn time_out(&self) {
         let _ = self.own.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Asks the search to stop because someone wants it to.
+    /// Cancels the search because of an interruption.
     pub fn interrupt(&self) {
         let _ = self.own.compare_exchange(0, 2, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Makes the flag usable for another search, unless it was an interruption.
-    pub fn reset_time(&self) {
+    /// Clears a time-out, so that the flag can be used for another search. An interruption remains.
+    pub fn clear_time_out(&self) {
         let _ = self.own.compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// The reason, if it was raised.
-    pub fn raised(&self) -> Option<Stop> {
-        let flags = [&self.own].into_iter().chain(&self.above);
+    /// Returns the reason of the cancellation, or `None` if the flag is not set.
+    pub fn reason(&self) -> Option<Stop> {
+        let flags = [&self.own].into_iter().chain(&self.ancestors);
         let reason = flags.map(|flag| flag.load(Ordering::Relaxed)).find(|reason| *reason != 0)?;
         Some(if reason == 1 { Stop::Time } else { Stop::Interrupted })
     }
 }
 
-/// How far a search is, for someone who watches it.
+/// The progress of a search, updated while it runs.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// States stored so far.
+    /// The number of states stored so far.
     pub states: AtomicU64,
-    /// The length of the paths being extended.
+    /// The current depth.
     pub depth: AtomicU64,
-    /// Of several searches that are one job: how many are done, and how many there are (0: one).
+    /// For a job of several searches: how many are done.
     pub done: AtomicU64,
-    /// See `done`.
+    /// For a job of several searches: how many there are. 0 means a single search.
     pub parts: AtomicU64,
 }
 
@@ -108,17 +109,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_stops_with_the_whole_but_not_the_other_way_round() {
-        let whole = Cancel::default();
-        let (one, other) = (whole.below(), whole.below());
+    fn cancellation_propagates_to_children_only() {
+        let parent = Cancel::default();
+        let (one, other) = (parent.child(), parent.child());
         one.interrupt();
         assert_eq!(
-            (whole.raised(), one.raised(), other.raised()),
+            (parent.reason(), one.reason(), other.reason()),
             (None, Some(Stop::Interrupted), None)
         );
-        whole.time_is_over();
-        assert_eq!(other.below().raised(), Some(Stop::Time));
-        whole.reset_time();
-        assert_eq!(other.raised(), None);
+        parent.time_out();
+        assert_eq!(other.child().reason(), Some(Stop::Time));
+        parent.clear_time_out();
+        assert_eq!(other.reason(), None);
     }
 }

@@ -1,53 +1,53 @@
-//! What is searched.
+//! Transition systems, ordered transition systems, and the sink for their results.
 
-/// A transition system over encoded states. Two states are the same when their bytes are.
+/// A transition system over encoded states. Two states are equal if their bytes are equal.
 pub trait TransitionSystem: Sync {
     /// Working memory of one search thread, reused for every state.
     type Scratch;
 
-    /// Makes the working memory.
+    /// Creates the working memory.
     fn scratch(&self) -> Self::Scratch;
 
-    /// Hands the initial states to `sink` as successors.
+    /// Passes the initial states to `sink` as successors.
     fn initial<S: Sink>(&self, scratch: &mut Self::Scratch, sink: &mut S);
 
-    /// Hands the successors of a state to `sink`, always in the same order, and says what else is
-    /// remarkable about the state.
+    /// Passes the successors of a state to `sink`, in a deterministic order, together with targets,
+    /// facts and the use of bounds.
     fn expand<S: Sink>(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut S);
 }
 
-/// How a new state relates to a kept one with the same key.
+/// The relation of a new state to a stored one with the same key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
-    /// Neither covers the other, and both are kept.
+    /// Neither covers the other; both are kept.
     Unrelated,
-    /// The kept one covers the new one.
+    /// The stored state covers the new state.
     Covered,
-    /// The new one covers the kept one.
+    /// The new state covers the stored state.
     Covers,
     /// Both are replaced by their join.
     Joined,
 }
 
-/// A transition system whose states are ordered: one may *cover* others, that is, stand for all that they
-/// stand for. Whatever a covered state can do, the covering one can, too: for each of its successors
-/// the other has one that covers it.
+/// A transition system with a covering relation on states. If state `a` covers state `b`, then
+/// every successor of `b` is covered by a successor of `a`.
 ///
-/// Covering is a partial order within the states of one key, and states of different keys are not
-/// related.
+/// Covering is a partial order on the states with the same key. States with different keys are
+/// unrelated.
 pub trait Ordered: TransitionSystem {
-    /// Working memory for comparing.
+    /// Working memory for comparisons.
     type Work;
 
-    /// Makes the working memory.
+    /// Creates the working memory.
     fn work(&self) -> Self::Work;
 
-    /// Appends to `key` what two states must agree on to be compared at all.
+    /// Appends the key of a state to `key`. Only states with equal keys are compared.
     fn key(&self, state: &[u8], work: &mut Self::Work, key: &mut Vec<u8>);
 
-    /// Compares a kept state with a new one of the same key; their bytes differ. Puts the join into
-    /// `joined`, which is given empty, when it says [`Relation::Joined`]. The join covers both and has
-    /// the same key; a join that is one of the two counts as that one covering the other.
+    /// Compares a stored state with a new state that has the same key and different bytes. If the
+    /// result is [`Relation::Joined`], writes the join to `joined`, which is empty at the call. The
+    /// join covers both states and has the same key. A join that equals one of the two states means
+    /// that this state covers the other.
     fn relate(
         &self,
         kept: &[u8],
@@ -57,24 +57,24 @@ pub trait Ordered: TransitionSystem {
     ) -> Relation;
 }
 
-/// Where a system puts what it finds while it expands one state.
+/// The receiver of the results of expanding one state.
 pub trait Sink {
-    /// A successor of the state.
+    /// Receives a successor of the state.
     fn successor(&mut self, state: &[u8]);
 
-    /// Whether a state is farther from the initial states than the one being expanded, as far as the
-    /// search knows. Depths grow along such steps, so a partial-order reduction that keeps only them
-    /// puts no other step off around a whole cycle. In an [`Ordered`] system: whether no state kept at
-    /// the depth being expanded or before covers it.
+    /// Returns whether a state has a greater depth than the state being expanded: no state at the
+    /// current depth or a smaller one equals it or, in an [`Ordered`] system, covers it. Depth
+    /// increases along steps to such states. A partial-order reduction that uses only these steps
+    /// therefore satisfies the cycle condition: it postpones no step along a whole cycle.
     fn is_farther(&self, state: &[u8]) -> bool;
 
-    /// The state, or a step from it, is what someone is looking for. `class` says what it is, `detail`
-    /// is handed back with it.
+    /// Reports that the state, or a step from it, is a target. `class` is the kind of target;
+    /// `detail` is returned with the target.
     fn target(&mut self, class: u32, detail: u32);
 
-    /// Adds a fact to the set of facts the search returns.
+    /// Adds a fact to the set of facts that the search returns.
     fn fact(&mut self, fact: &[u8]);
 
-    /// A step exists that the system leaves out because of a bound of its own.
+    /// Reports that the system omitted a step because of its own bound.
     fn bounded(&mut self);
 }

@@ -1,4 +1,4 @@
-//! The search compared with a naive one on random graphs, on one and on several threads.
+//! Comparison of the search with a naive search on generated graphs, on one and on several threads.
 
 mod ordered;
 
@@ -6,7 +6,7 @@ use super::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
 
-/// A graph whose edges come from a formula; states are numbers.
+/// A graph of numbers whose edges are given by a formula.
 struct Formula {
     states: u32,
     edges: u32,
@@ -73,7 +73,7 @@ fn naive_depths(system: &Formula) -> BTreeMap<u32, u32> {
 }
 
 #[test]
-fn finds_exactly_what_a_naive_search_finds() {
+fn search_agrees_with_a_naive_search() {
     for (states, edges, seed) in [(1, 1, 0), (100, 2, 1), (60_000, 3, 2), (200_000, 2, 3)] {
         let system = Formula { states, edges, seed };
         let depths = naive_depths(&system);
@@ -83,12 +83,12 @@ fn finds_exactly_what_a_naive_search_finds() {
         assert_eq!(Some(&found.depth), depths.values().max());
         let nearest = depths.iter().filter(|(s, _)| *s % 1000 == 999).map(|(_, d)| *d).min();
         let target = found.target(3).map(|t| found.path(t.state).len() as u32 - 1);
-        assert_eq!(target, nearest, "the target found is a nearest one");
+        assert_eq!(target, nearest, "the target has minimal depth");
     }
 }
 
 #[test]
-fn the_number_of_threads_does_not_show() {
+fn the_result_does_not_depend_on_the_number_of_threads() {
     let system = Formula { states: 300_000, edges: 3, seed: 9 };
     for limits in [Limits::default(), Limits { states: 50_000, ..Limits::default() }] {
         for stop_at in [None, Some(3)] {
@@ -108,7 +108,7 @@ fn the_number_of_threads_does_not_show() {
 }
 
 #[test]
-fn limits_are_reported_with_their_name() {
+fn every_limit_is_reported_as_the_stop_reason() {
     let system = Formula { states: 300_000, edges: 3, seed: 9 };
     let limits = Limits::default();
     let cases = [
@@ -122,10 +122,10 @@ fn limits_are_reported_with_their_name() {
 }
 
 #[test]
-fn a_raised_flag_ends_the_search() {
+fn cancellation_stops_the_search() {
     let cancel = Cancel::default();
     cancel.interrupt();
-    cancel.time_is_over();
+    cancel.time_out();
     let found = explore(
         &Formula { states: 300_000, edges: 3, seed: 9 },
         Options {

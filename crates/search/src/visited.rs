@@ -1,26 +1,25 @@
-//! The set of visited states: one shard of it.
+//! The visited set: one shard of it.
 //!
-//! Bytes of all states lie one after another in an [`Arena`]; an open-addressing table finds them by
-//! hash. A table entry is 32 bits of the hash and the state's index, so that most comparisons touch
-//! the table only. Beside it there are four bytes of offset and four of parent for each state: a state of `n`
-//! bytes costs `n + 8` bytes and 9 to 18 bytes of table.
+//! The bytes of all states are concatenated in an [`Arena`]. An open-addressing table maps hashes
+//! to states. A table entry consists of 32 bits of the hash and the index of the state, so most
+//! comparisons access only the table. Each state also has an offset and a parent of four bytes
+//! each. A state of `n` bytes needs `n + 8` bytes and 9 to 18 bytes of table.
 //!
-//! The whole set is split into [`SHARDS`] shards by hash, always the same number: the order of states
-//! within each shard, and so everything that is reported, does not depend on how many threads
-//! search. Rejected: one shared table with compare-and-swap, which is as fast but orders states by
-//! the accidents of timing.
+//! The set is split by hash into [`SHARDS`] shards. The number of shards is constant, so the order
+//! of states within each shard, and with it every result, does not depend on the number of threads.
+//! Rejected: one shared table with compare-and-swap. It is as fast, but the order of states depends
+//! on timing.
 //!
-//! There are two kinds of set, both made of these parts: [`Shard`] keeps every state, and
-//! [`Antichain`](crate::Antichain) those that no other one covers. The trait `Visited` is what a search
-//! needs of either.
+//! There are two visited sets: [`Shard`] keeps every state, [`Antichain`](crate::Antichain) only
+//! states that no other state covers. The trait `Visited` is their common interface.
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// How many shards the visited set has.
+/// The number of shards of the visited set.
 pub const SHARDS: usize = 16;
 
-/// A visited state.
+/// The id of a stored state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StateId(pub(crate) u32);
 
@@ -40,7 +39,7 @@ impl StateId {
     }
 }
 
-/// The hash of an encoded state, or of a key.
+/// Returns the hash of an encoded state or of a key.
 #[inline]
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
@@ -48,30 +47,30 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The shard a hash belongs to.
+/// Returns the shard of a hash.
 #[inline]
 pub(crate) fn shard_of(hash: u64) -> usize {
     (hash >> 60) as usize % SHARDS
 }
 
-/// One shard of a visited set of the system `T`. A *member* is a state that the set stands for; a state that
-/// is stored may have stopped being one.
+/// One shard of the visited set of a system `T`. A *member* is a stored state that has not been
+/// replaced by a state that covers it.
 pub(crate) trait Visited<T>: AsRef<Arena> + Send + Sync {
-    /// Working memory of one thread.
+    /// Working memory of one search thread.
     type Work;
 
     fn new() -> Self;
 
     fn work(system: &T) -> Self::Work;
 
-    /// The hash that says where a state belongs.
+    /// Returns the hash that determines the shard and the table slot of a state.
     fn hash(system: &T, state: &[u8], work: &mut Self::Work) -> u64;
 
-    /// Brings the table slot of a hash into the cache. Inserting many states is bound by memory
-    /// latency; touching the slots of a few states ahead overlaps the waits.
-    fn touch(&self, hash: u64) -> u64;
+    /// Loads the table slot of a hash into the cache. Insertion is bound by memory latency;
+    /// prefetching the slots of the next few states overlaps the cache misses.
+    fn prefetch(&self, hash: u64) -> u64;
 
-    /// Adds a state if the set does not stand for it yet.
+    /// Adds a state, unless a member equals or covers it.
     fn insert(
         &mut self,
         system: &T,
@@ -81,8 +80,8 @@ pub(crate) trait Visited<T>: AsRef<Arena> + Send + Sync {
         work: &mut Self::Work,
     );
 
-    /// The first member that stands for a state, among those whose index is below `end`.
-    fn standing_for(
+    /// Returns the first member with an index below `end` that equals or covers a state.
+    fn covering_member(
         &self,
         system: &T,
         hash: u64,
@@ -93,17 +92,18 @@ pub(crate) trait Visited<T>: AsRef<Arena> + Send + Sync {
 
     fn is_member(&self, index: usize) -> bool;
 
-    /// The indices of the members in ascending order; none when everything stored is one.
+    /// Returns the indices of the members in ascending order, or `None` if all stored states are
+    /// members.
     fn members(&self) -> Option<Vec<u32>>;
 
-    /// How many members there are.
+    /// Returns the number of members.
     fn count(&self) -> usize;
 
-    /// Bytes held, counting what is reserved.
+    /// Returns the number of allocated bytes.
     fn bytes(&self) -> u64;
 }
 
-/// States one after another, each with its parent.
+/// Concatenated states, each with its parent.
 #[derive(Debug, Default)]
 pub struct Arena {
     bytes: Vec<u8>,
@@ -122,7 +122,7 @@ impl Arena {
         (self.bytes.capacity() + self.ends.capacity() * 4 + self.parents.capacity() * 4) as u64
     }
 
-    /// Whether another state could not be addressed.
+    /// Returns whether offsets or ids cannot address another state.
     pub(crate) fn is_full(&self) -> bool {
         self.len() >= (u32::MAX as usize / SHARDS) - 2 || self.bytes.len() > 0xf000_0000
     }
@@ -148,10 +148,11 @@ impl Arena {
     }
 }
 
-/// Finds indices by hash.
+/// An open-addressing hash table from hashes to indices of states.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// Hash bits 28..60 in the upper half, index + 1 in the lower; 0 is empty. A power of two long.
+    /// Hash bits 28..60 in the upper half, index + 1 in the lower half; 0 is an empty slot. The
+    /// length is a power of two.
     slots: Vec<u64>,
 }
 
@@ -175,17 +176,17 @@ impl Table {
     }
 
     #[inline]
-    pub(crate) fn touch(&self, hash: u64) -> u64 {
+    pub(crate) fn prefetch(&self, hash: u64) -> u64 {
         self.slots[self.slot(hash)]
     }
 
-    /// The slot of the first index with this hash that is the right one, or the empty slot where
-    /// it belongs.
+    /// Returns the first slot with this hash whose index matches, or the empty slot for a new
+    /// entry.
     #[inline]
     pub(crate) fn find(
         &self,
         hash: u64,
-        mut is_right: impl FnMut(usize) -> bool,
+        mut is_match: impl FnMut(usize) -> bool,
     ) -> Result<usize, usize> {
         let mask = self.slots.len() - 1;
         let tag = Self::tag(hash);
@@ -195,14 +196,14 @@ impl Table {
             if entry == 0 {
                 return Err(slot);
             }
-            if entry & 0xffff_ffff_0000_0000 == tag && is_right((entry as u32 - 1) as usize) {
+            if entry & 0xffff_ffff_0000_0000 == tag && is_match((entry as u32 - 1) as usize) {
                 return Ok(slot);
             }
             slot = (slot + 1) & mask;
         }
     }
 
-    /// The index in a slot that is not empty.
+    /// Returns the index in a slot that is not empty.
     #[inline]
     pub(crate) fn index(&self, slot: usize) -> usize {
         (self.slots[slot] as u32 - 1) as usize
@@ -213,17 +214,17 @@ impl Table {
         self.slots[slot] = Self::tag(hash) | (index as u64 + 1);
     }
 
-    /// Whether a table with so many entries should grow.
+    /// Returns whether a table with this number of entries should grow (load factor above 7/8).
     #[inline]
-    pub(crate) fn is_crowded(&self, entries: usize) -> bool {
+    pub(crate) fn exceeds_load_factor(&self, entries: usize) -> bool {
         entries * 8 > self.slots.len() * 7
     }
 
-    /// Doubles the table. `entries` are all the hashes and indices that are in it, each once.
+    /// Doubles the table. `entries` contains every hash and index of the table once.
     pub(crate) fn grow(&mut self, entries: impl Iterator<Item = (u64, usize)>) {
         let len = self.slots.len() * 2;
         let mask = len - 1;
-        self.slots = Vec::new(); // first, so that both do not exist at once
+        self.slots = Vec::new(); // free the old table before allocating the new one
         self.slots = vec![0; len];
         for (hash, index) in entries {
             let mut slot = hash as usize & mask;
@@ -263,8 +264,8 @@ impl<T> Visited<T> for Shard {
     }
 
     #[inline]
-    fn touch(&self, hash: u64) -> u64 {
-        self.table.touch(hash)
+    fn prefetch(&self, hash: u64) -> u64 {
+        self.table.prefetch(hash)
     }
 
     #[inline]
@@ -275,13 +276,13 @@ impl<T> Visited<T> for Shard {
         };
         self.table.set(slot, hash, self.arena.len());
         self.arena.push(state, parent);
-        if self.table.is_crowded(self.arena.len()) {
+        if self.table.exceeds_load_factor(self.arena.len()) {
             self.rehash();
         }
     }
 
     #[inline]
-    fn standing_for(
+    fn covering_member(
         &self,
         _: &T,
         hash: u64,
@@ -318,7 +319,7 @@ impl Shard {
     }
 }
 
-/// Reserves in steps of a quarter: doubling would leave up to half of the memory unused.
+/// Reserves space in steps of a quarter. Doubling would leave up to half of the memory unused.
 #[inline]
 pub(crate) fn grow<T>(vec: &mut Vec<T>, more: usize) {
     if vec.capacity() - vec.len() < more {
@@ -341,11 +342,11 @@ mod tests {
     }
 
     fn find(shard: &Shard, hash: u64, state: &[u8]) -> Option<usize> {
-        shard.standing_for(&(), hash, state, usize::MAX, &mut ())
+        shard.covering_member(&(), hash, state, usize::MAX, &mut ())
     }
 
     #[test]
-    fn every_state_is_kept_once_and_in_order() {
+    fn every_state_is_stored_once_in_order() {
         let mut shard = new();
         let state = |n: u32| n.to_le_bytes().repeat(1 + n as usize % 3);
         for n in 0..5_000 {
@@ -362,12 +363,12 @@ mod tests {
     }
 
     #[test]
-    fn equal_hashes_do_not_merge_states() {
+    fn states_with_equal_hashes_stay_distinct() {
         let mut shard = new();
         assert!(insert(&mut shard, 7, b"one", StateId::NONE));
         assert!(insert(&mut shard, 7, b"two", StateId::NONE));
         assert_eq!((find(&shard, 7, b"one"), find(&shard, 7, b"two")), (Some(0), Some(1)));
         assert_eq!(find(&shard, 7, b"six"), None);
-        assert_eq!(shard.standing_for(&(), 7, b"two", 1, &mut ()), None);
+        assert_eq!(shard.covering_member(&(), 7, b"two", 1, &mut ()), None);
     }
 }

@@ -1,13 +1,14 @@
-//! What the tests of all crates share.
+//! Test support shared by all crates.
 //!
-//! - [`Random`]: the one source of random numbers.
-//! - [`seeds`]: which seeds a random test draws, in `cargo test` and in `cargo xtask campaign`.
+//! - [`Random`]: the only source of random numbers.
+//! - [`seeds()`]: the seeds of a random test, in `cargo test` and in `cargo xtask campaign`.
 //! - [`programs`]: generators of random programs, as source text, and a shrinker.
-//! - [`lower()`], [`problem`], [`corpus`]: from source text and corpus files to problems.
-//! - [`caught`]: a panic as an error.
-//! - [`tools`]: tests that need an outside program.
+//! - [`lower()`], [`problem`], [`corpus`]: source text and corpus files, lowered to problems.
+//! - [`catch_panic`]: turns a panic into an error.
+//! - [`tools`]: skips tests whose external programs are not installed.
 //!
-//! Nothing here knows a memory model or an engine, so that the tests of every crate can use it.
+//! This crate depends on no memory model and no engine, so that the tests of every crate can use
+//! it.
 
 pub mod corpus;
 pub mod programs;
@@ -19,6 +20,6 @@ mod random;
 mod seeds;
 
 pub use lower::{lower, lower_with_places, problem};
-pub use panics::caught;
+pub use panics::catch_panic;
 pub use random::Random;
-pub use seeds::{compared, is_campaign, seeds};
+pub use seeds::{is_campaign, report_comparisons, seeds};

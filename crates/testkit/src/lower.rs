@@ -1,27 +1,27 @@
-//! From source text to problems.
+//! Lowering of source text to problems.
 
 use fencepost_frontends::Request;
 use fencepost_ir::{Diagnostics, Problem};
 
-/// The problems of an `.fp` source text.
+/// Returns the problems of an `.fp` source text.
 ///
 /// # Errors
-/// The diagnostics, one in each line.
+/// The diagnostics, one per line.
 pub fn lower(source: &str) -> Result<Vec<Problem>, String> {
     lower_for(source, &Request::default())
 }
 
-/// The same with the places where fences can be inserted.
+/// Returns the problems of an `.fp` source text, with the places where fences can be inserted.
 ///
 /// # Errors
-/// The diagnostics, one in each line.
+/// The diagnostics, one per line.
 pub fn lower_with_places(source: &str) -> Result<Vec<Problem>, String> {
     lower_for(source, &Request { places: true, ..Request::default() })
 }
 
 fn lower_for(source: &str, request: &Request) -> Result<Vec<Problem>, String> {
     let mut diagnostics = Diagnostics::new();
-    let frontend = fencepost_frontends::by_extension("fp").expect("our own language");
+    let frontend = fencepost_frontends::by_extension("fp").expect("a front end exists for .fp");
     frontend.lower_for(source, request, &mut diagnostics).ok_or_else(|| {
         let lines: Vec<String> = diagnostics
             .iter()
@@ -31,11 +31,11 @@ fn lower_for(source: &str, request: &Request) -> Result<Vec<Problem>, String> {
     })
 }
 
-/// The first problem of an `.fp` source text.
+/// Returns the first problem of an `.fp` source text.
 ///
 /// # Panics
 /// If the text is not well-formed.
 pub fn problem(source: &str) -> Problem {
     let problems = lower(source).unwrap_or_else(|errors| panic!("{errors}\n{source}"));
-    problems.into_iter().next().expect("a source text has a problem at least")
+    problems.into_iter().next().expect("a source text has at least one problem")
 }

@@ -1,99 +1,108 @@
 //! Small random programs, as `.fp` source text.
 //!
-//! Text and not [`Problem`](fencepost_ir::Problem)s, so that a failing seed prints itself as a file
-//! for the regression corpus, and the front end is exercised on the way. The same profile and seed
-//! give the same text for ever: the generator of random numbers is our own.
+//! The generators return text, not [`Problem`](fencepost_ir::Problem)s. So a failing program can be
+//! saved as a file of the regression corpus, and the tests exercise the front end too. The same
+//! profile and seed always give the same text, because the random numbers are our own ([`Random`]).
 //!
-//! The programs are made to meet the corners of the semantics (register re-use, address
-//! dependencies, several stores to one location, every kind of fence, loops that fill buffers) and
-//! to stay small: values stay within a few units, whatever is iterated without limit does not
-//! count, and most programs have at most some thousand states. Not all have, so search with a
-//! limit and skip those that exceed it.
+//! The programs cover the corner cases of the semantics: register re-use, address dependencies,
+//! several stores to one location, every kind of fence, loops that fill buffers. They stay small:
+//! values stay small, unbounded loops contain no counters, and most programs have at most some
+//! thousand states. Some have more: limit the search and skip programs that exceed the limit.
 //!
-//! [`grow`] draws programs of all kinds, [`mod@endless`] those whose buffers grow without end, [`mod@bounded`] those
-//! with few enough runs to write them all down, [`mod@litmus`] litmus tests, [`mod@sections`] critical sections, invariants
-//! and waits; [`mod@shrink`] makes a failing one small.
+//! | module | programs |
+//! |---|---|
+//! | [`profiles`] | programs of all kinds |
+//! | [`mod@unbounded_buffers`] | programs whose store buffers grow without bound |
+//! | [`mod@bounded`] | programs with few enough runs to enumerate them all |
+//! | [`mod@litmus`] | litmus tests |
+//! | [`synchronization`] | critical sections, invariants, blocking statements, spin loops |
+//!
+//! [`mod@shrink`] minimises a failing program.
+//!
+//! [`Random`]: crate::Random
 //!
 //! ```
 //! use fencepost_testkit::programs::{Profile, program};
 //!
-//! let source = program(Profile::Kitchen, 7).to_string();
+//! let source = program(Profile::Mixed, 7).to_string();
 //! assert!(source.contains("thread t0"));
-//! assert_eq!(source, program(Profile::Kitchen, 7).to_string());
+//! assert_eq!(source, program(Profile::Mixed, 7).to_string());
 //! ```
 
 mod bounded;
-mod endless;
-mod grow;
 mod litmus;
-mod sections;
+mod profiles;
 mod shrink;
+mod synchronization;
+mod unbounded_buffers;
 
 use std::fmt;
 
-pub use bounded::{bounded, waiting};
-pub use endless::endless;
-pub use grow::program;
+pub use bounded::{bounded, bounded_with_spin_loops};
 pub use litmus::litmus;
-pub use sections::{deadlocks, invariants, many_runs, sections, turns, waits};
+pub use profiles::program;
 pub use shrink::shrink;
+pub use synchronization::{
+    critical_sections, deadlocks, invariants, many_executions, spin_loops, turn_taking,
+};
+pub use unbounded_buffers::unbounded_buffers;
 
-/// What kind of programs to draw.
+/// The kind of programs to generate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
     /// No loops: litmus tests of up to three threads with branches, updates, fences, arrays.
     Straight,
-    /// Two threads with loops: bounded ones, spinning ones, and ones that fill buffers.
+    /// Two threads with loops: bounded loops, spin loops, and loops that fill buffers.
     Loops,
     /// Two threads that share records, with `new` and `free`.
     Records,
-    /// Everything, with `atomic`, critical sections, `init`, invariants.
-    Kitchen,
-    /// Two threads that store and store: many stores to few locations, fences of every kind between
-    /// them, loops that never stop storing.
+    /// All features, including `atomic`, critical sections, `init` and invariants.
+    Mixed,
+    /// Two threads with many stores to few locations, fences of every kind between the stores, and
+    /// unbounded loops that store.
     Buffers,
 }
 
 impl Profile {
-    /// All of them.
+    /// All profiles.
     pub const ALL: [Profile; 5] =
-        [Profile::Straight, Profile::Loops, Profile::Records, Profile::Kitchen, Profile::Buffers];
+        [Profile::Straight, Profile::Loops, Profile::Records, Profile::Mixed, Profile::Buffers];
 }
 
-/// A random program. Displays as the source text.
+/// A random program. Its `Display` form is the source text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RandomProgram {
-    /// Where it came from, for its first line.
+    /// The generator and the seed, for the first line of the text.
     origin: String,
-    /// Declarations: what is declared, and the text. Those nobody mentions are not written.
-    shared: Vec<Shared>,
+    /// The declarations of shared memory. Unused ones are not written.
+    shared: Vec<SharedDeclaration>,
     /// The `init` block.
-    init: Vec<Tree>,
-    /// The threads `t0`, `t1`, ... that are left.
-    threads: Vec<(String, Vec<Tree>)>,
+    init: Vec<Statement>,
+    /// The threads `t0`, `t1`, ... Shrinking may remove some.
+    threads: Vec<(String, Vec<Statement>)>,
     /// Properties and invariants.
-    claims: Vec<String>,
+    properties: Vec<String>,
 }
 
 /// A declaration of shared memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Shared {
+struct SharedDeclaration {
     name: &'static str,
     text: String,
-    /// What `observe` shows of it.
+    /// The entries of this declaration in `observe`.
     observed: Vec<String>,
 }
 
-/// A statement, as the text between the statements inside it.
+/// A statement, as the text around its nested statements.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Tree {
-    /// A statement without others inside.
+enum Statement {
+    /// A statement without nested statements.
     Line(String),
     /// `head { body }` for each arm, then the tail: `if` and `else`, `do` and its `while`.
-    Block { arms: Vec<(String, Vec<Tree>)>, tail: String },
+    Block { arms: Vec<(String, Vec<Statement>)>, tail: String },
 }
 
-/// The registers of a thread and how each is declared. Their names say their types, so any
+/// The registers of a thread and their types. A register has the same type in every thread, so any
 /// statement fits any thread.
 const REGISTERS: [(&str, &str); 7] = [
     ("r0", "int"),
@@ -105,7 +114,7 @@ const REGISTERS: [(&str, &str); 7] = [
     (COUNTER, "int"),
 ];
 
-/// The register that counts rounds. It is not observed.
+/// The loop counter register. It is not observed.
 const COUNTER: &str = "k";
 
 impl fmt::Display for RandomProgram {
@@ -113,21 +122,22 @@ impl fmt::Display for RandomProgram {
         let mut body = String::new();
         if !self.init.is_empty() {
             body += "\ninit {\n";
-            write_trees(&self.init, 1, &mut body);
+            write_statements(&self.init, 1, &mut body);
             body += "}\n";
         }
         let mut observed = Vec::new();
-        for (name, trees) in &self.threads {
+        for (name, statements) in &self.threads {
             let mut text = String::new();
-            write_trees(trees, 1, &mut text);
+            write_statements(statements, 1, &mut text);
             body += &format!("\nthread {name} {{\n");
             for (reg, ty) in REGISTERS {
-                let seen = format!("{name}.{reg}");
-                let claimed = self.claims.iter().any(|claim| claim.contains(&seen));
-                if claimed || mentions(&text, reg) {
+                let qualified = format!("{name}.{reg}");
+                let in_property =
+                    self.properties.iter().any(|property| property.contains(&qualified));
+                if in_property || mentions(&text, reg) {
                     body += &format!("  {ty} {reg};\n");
                     if reg != COUNTER {
-                        observed.push(seen);
+                        observed.push(qualified);
                     }
                 }
             }
@@ -135,8 +145,8 @@ impl fmt::Display for RandomProgram {
             body += "}\n";
         }
         body += "\n";
-        for claim in &self.claims {
-            body += &format!("{claim}\n");
+        for property in &self.properties {
+            body += &format!("{property}\n");
         }
         writeln!(f, "// {}", self.origin)?;
         if mentions(&body, "Node") || mentions(&body, "head") {
@@ -144,7 +154,7 @@ impl fmt::Display for RandomProgram {
         }
         let mut shown = Vec::new();
         for shared in &self.shared {
-            // A program observes something: the first declaration stays.
+            // A program must observe something, so the first declaration is always written.
             if mentions(&body, shared.name) || shared == &self.shared[0] {
                 writeln!(f, "{}", shared.text)?;
                 shown.extend(shared.observed.iter().cloned());
@@ -155,17 +165,17 @@ impl fmt::Display for RandomProgram {
     }
 }
 
-fn write_trees(trees: &[Tree], depth: usize, out: &mut String) {
+fn write_statements(statements: &[Statement], depth: usize, out: &mut String) {
     let indent = "  ".repeat(depth);
-    for tree in trees {
-        match tree {
-            Tree::Line(text) => *out += &format!("{indent}{text}\n"),
-            Tree::Block { arms, tail } => {
+    for statement in statements {
+        match statement {
+            Statement::Line(text) => *out += &format!("{indent}{text}\n"),
+            Statement::Block { arms, tail } => {
                 *out += &indent;
                 for (at, (head, body)) in arms.iter().enumerate() {
                     let space = if at == 0 { "" } else { " " };
                     *out += &format!("{space}{head} {{\n");
-                    write_trees(body, depth + 1, out);
+                    write_statements(body, depth + 1, out);
                     *out += &format!("{indent}}}");
                 }
                 *out += &format!("{tail}\n");
@@ -174,7 +184,7 @@ fn write_trees(trees: &[Tree], depth: usize, out: &mut String) {
     }
 }
 
-/// Whether a name occurs in a text as a word.
+/// Returns whether a name occurs in a text as a whole word.
 fn mentions(text: &str, name: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
 }

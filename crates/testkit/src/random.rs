@@ -1,7 +1,8 @@
-//! The one source of random numbers of the tests: SplitMix64. A seed gives the same numbers on every machine,
-//! for ever.
+//! The random numbers of the tests: SplitMix64.
+//!
+//! A seed gives the same numbers on every machine and in every version.
 
-/// A sequence of random numbers.
+/// A deterministic sequence of random numbers.
 ///
 /// ```
 /// use fencepost_testkit::Random;
@@ -13,7 +14,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed.
+    /// Creates the sequence of a seed.
     pub fn new(seed: u64) -> Self {
         Random(seed)
     }
@@ -26,22 +27,22 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`.
+    /// Draws a number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 
-    /// A number of a range, ends included.
+    /// Draws a number from `lo..=hi`.
     pub fn within(&mut self, lo: usize, hi: usize) -> usize {
         lo + self.below(hi - lo + 1)
     }
 
-    /// `true` with a chance of so many in a hundred.
+    /// Draws `true` with a probability of `chance` percent.
     pub fn percent(&mut self, chance: usize) -> bool {
         self.below(100) < chance
     }
 
-    /// One of the texts.
+    /// Draws one of the texts.
     pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         from[self.below(from.len())]
     }

@@ -1,13 +1,13 @@
-//! Which seeds a random test draws.
+//! The seeds of random tests.
 //!
-//! - `cargo test` draws few: enough to notice the mutations.
-//! - `FENCEPOST_CAMPAIGN=N` draws N times as many. `cargo xtask campaign` sets it and runs every test with `random`
-//!   or `campaign` in its path.
-//! - `FENCEPOST_SEEDS=from..to` draws exactly these.
+//! - `cargo test` uses few seeds: enough to detect the mutations.
+//! - `FENCEPOST_CAMPAIGN=N` uses N times as many. `cargo xtask campaign` sets it and runs every
+//!   test with `random` or `campaign` in its path.
+//! - `FENCEPOST_SEEDS=from..to` uses exactly these seeds.
 
 use std::ops::Range;
 
-/// The seeds of a test that usually draws the first so many.
+/// Returns the seeds of a test: `0..usual` unless an environment variable changes it.
 ///
 /// # Panics
 /// If one of the environment variables is malformed.
@@ -24,7 +24,8 @@ pub fn seeds(usual: u64) -> Range<u64> {
     }
 }
 
-/// Whether `cargo xtask campaign` runs the tests: some look at more then, without random programs.
+/// Returns whether `cargo xtask campaign` runs the tests. Some tests without random programs then
+/// cover more cases.
 pub fn is_campaign() -> bool {
     std::env::var_os("FENCEPOST_CAMPAIGN").is_some()
 }
@@ -33,7 +34,8 @@ fn number(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
-/// Says how many comparisons a random test made, and of what. `cargo xtask campaign` adds these lines up.
-pub fn compared(what: &str, count: u64) {
+/// Prints how many comparisons a random test made, and of what. `cargo xtask campaign` sums these
+/// lines.
+pub fn report_comparisons(what: &str, count: u64) {
     println!("compared: {count} {what}");
 }

@@ -1,14 +1,14 @@
-//! Outside programs that some tests need: SPIN, a C compiler.
+//! External programs that some tests need: SPIN, a C compiler.
 //!
-//! A test without its tool is skipped, and says so. Where `FENCEPOST_REQUIRE_TOOLS` is set (CI sets it after it
-//! has installed the tools), such a test fails instead.
+//! A test whose tool is missing prints a message and is skipped. If `FENCEPOST_REQUIRE_TOOLS` is
+//! set, the test fails instead. CI sets the variable after it has installed the tools.
 
 use std::process::{Command, Stdio};
 
-/// Whether all these tools can be started. Prints what is missing.
+/// Returns whether all these tools can be started. Prints the missing ones.
 ///
 /// # Panics
-/// If one is missing and `FENCEPOST_REQUIRE_TOOLS` is set.
+/// If a tool is missing and `FENCEPOST_REQUIRE_TOOLS` is set.
 ///
 /// ```
 /// if !fencepost_testkit::tools::are_installed(&["spin", "cc"]) {
@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 /// ```
 #[must_use]
 pub fn are_installed(tools: &[&str]) -> bool {
-    let missing: Vec<&str> = tools.iter().copied().filter(|tool| !starts(tool)).collect();
+    let missing: Vec<&str> = tools.iter().copied().filter(|tool| !can_start(tool)).collect();
     if missing.is_empty() {
         return true;
     }
@@ -28,7 +28,7 @@ pub fn are_installed(tools: &[&str]) -> bool {
     false
 }
 
-fn starts(tool: &str) -> bool {
+fn can_start(tool: &str) -> bool {
     let version = if tool == "spin" { "-V" } else { "--version" };
     let mut command = Command::new(tool);
     command.arg(version).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_tool_is_skipped_or_fails() {
+    fn a_missing_tool_skips_or_fails_the_test() {
         assert!(are_installed(&[env!("CARGO")]));
         let required = std::env::var_os("FENCEPOST_REQUIRE_TOOLS").is_some();
         let answer = std::panic::catch_unwind(|| are_installed(&["no-tool-has-this-name"]));

@@ -1,38 +1,40 @@
-//! Bounded store buffers made explicit: the queues of TSO and PSO as locations of the program.
+//! Makes bounded store buffers explicit: the queues of TSO and PSO become locations of the program.
 //!
-//! Source: the book's page "What a program means". Direction: exact, for buffers of the given room.
-//! Sequentially consistent runs of what comes out are the runs of the program in which a queue never
-//! holds more than `room` stores: a store that finds its queue full waits.
+//! Source: the book's page "Semantics". Direction: exact for buffers of the given
+//! capacity. The SC runs of the result are the runs of the original in which no queue holds more
+//! than `capacity` stores. A store to a full queue blocks.
 //!
-//! A statement that has to do with a thread's pending stores becomes one atomic block: what it waits for
-//! first, then what it does. Whatever concerns none (local statements, loads of what the thread never stores to)
-//! stays as it is, and so do threads without stores. For every thread that stores there are threads that commit: an endless
-//! loop of one atomic block, which ends with its thread. Under PSO there is one for each group of
-//! locations: we rejected one for all of them, with a choice inside, because the step of a single location needs no
-//! choice, and a tool that is good at steps without choices can run it as one.
+//! A statement that depends on the thread's pending stores becomes one atomic block. The block
+//! first waits for its conditions, then acts. Other statements (local statements, loads of
+//! locations that the thread never stores to) and threads without stores stay unchanged. For every
+//! thread with stores there are committer threads. A committer repeats one atomic block until its
+//! thread is done. Under PSO there is one committer per group of locations. Rejected alternative:
+//! one committer that chooses among all locations. The step of a single location needs no choice,
+//! and tools can treat it as deterministic.
 //!
-//! Names: `T` is the number of the thread, `x` what it stores to.
+//! In the names below, `T` is the number of the thread and `x` a location that it stores to.
 //!
-//! | location | model | what it holds |
+//! | location | model | content |
 //! |---|---|---|
-//! | `pending_T` | both | how many stores are pending |
-//! | `where_T[i]` | TSO | to which location the `i`-th oldest is; counted from 1 over what the thread stores to |
-//! | `value_T[i]` | TSO | its value |
-//! | `count_T_x` | PSO | how many stores to `x` are pending |
-//! | `queue_T_x[i]` | PSO | the value of the `i`-th oldest |
-//! | `stamp_T_x[i]` | PSO | its epoch |
-//! | `epoch_T`, `epochs_T[e]` | PSO | the current epoch; how many pending stores there are of each one |
-//! | `barrier_T` or `barrier_T_x`, `waiting_T` | | how many of the oldest are before a barrier; under PSO, all together |
-//! | `done_T` | both | 1 when the thread is done; then counts the threads that commit for it and are done |
+//! | `pending_T` | both | the number of pending stores |
+//! | `where_T[i]` | TSO | the target of the `i`-th oldest store: a number from 1, over all locations the thread stores to |
+//! | `value_T[i]` | TSO | the value of the `i`-th oldest store |
+//! | `count_T_x` | PSO | the number of pending stores to `x` |
+//! | `queue_T_x[i]` | PSO | the value of the `i`-th oldest store to `x` |
+//! | `stamp_T_x[i]` | PSO | the epoch of the `i`-th oldest store to `x` |
+//! | `epoch_T`, `epochs_T[e]` | PSO | the current epoch; the number of pending stores of epoch `e` |
+//! | `barrier_T` or `barrier_T_x` | both | the number of oldest stores before a store-load fence |
+//! | `waiting_T` | PSO | the sum of all `barrier_T_x` |
+//! | `done_T` | both | 1 when the thread is done; then counts the committers of the thread that are done |
 //!
-//! The oldest pending epoch is 0: a store-store fence begins a new epoch only where the current one has a pending
-//! store, so pending epochs have no gaps, and all are counted down when the last store of epoch 0 commits.
-//! Whatever is not pending is 0, and registers that are used inside a block only are 0 outside: equal situations are
-//! equal states.
+//! The oldest pending epoch is 0. A store-store fence begins a new epoch only if the current epoch
+//! has a pending store, so pending epochs have no gaps. When the last store of epoch 0 commits, all
+//! epochs are decremented. Unused queue entries are 0, and registers that only a block uses are 0
+//! outside of the block, so equal buffer contents give equal states.
 //!
-//! Every property means the same of both programs. Threads that commit are in no critical section; they are blocked
-//! only where there is nothing to commit, and halt after their thread, so a state is stuck or final in one
-//! program where it is in the other.
+//! Every property has the same meaning for both programs. Committers are never in a critical
+//! section. They block only if there is nothing to commit, and they halt after their thread. So a
+//! state is a deadlock or a final state in one program if and only if it is in the other.
 
 mod commit;
 mod issue;
@@ -41,23 +43,24 @@ mod writer;
 
 use crate::{Origin, Translation, Unsupported};
 use fencepost_ir::{Label, LabelInfo, Op, Pc, Problem, Span, StoreBuffers, Thread};
-use layout::{Buffers, Layout};
+use layout::{Layout, ThreadBuffers};
 
-/// The program with store buffers of this size as locations, for a run under SC.
+/// Translates a program to one whose store buffers, of the given capacity, are explicit locations.
 ///
 /// # Errors
-/// When there is no room, when records are freed, or when the program becomes too large.
+/// Fails if the capacity is 0 or too large, if the program frees records, or if the translation
+/// would be too large.
 pub fn buffers(
     problem: &Problem,
     model: StoreBuffers,
-    room: u32,
+    capacity: u32,
 ) -> Result<Translation, Unsupported> {
     let program = &problem.program;
-    if room == 0 {
-        return Err(Unsupported::NoRoom);
+    if capacity == 0 {
+        return Err(Unsupported::ZeroCapacity);
     }
-    if room > LARGEST_ROOM {
-        return Err(Unsupported::LargeRoom(LARGEST_ROOM));
+    if capacity > MAX_CAPACITY {
+        return Err(Unsupported::LargeCapacity(MAX_CAPACITY));
     }
     let mut code = program.threads.iter().flat_map(|thread| &thread.code);
     if code.any(|stmt| matches!(stmt.op, Op::Free { .. })) {
@@ -68,17 +71,17 @@ pub fn buffers(
     let mut threads = Vec::new();
     let mut commits = Vec::new();
     for (id, thread) in program.thread_ids().zip(&program.threads) {
-        let Some(buffers) = Buffers::new(&mut layout, program, model, room, id) else {
+        let Some(buffers) = ThreadBuffers::new(&mut layout, program, model, capacity, id) else {
             threads.push(unchanged(thread));
             continue;
         };
-        threads.push(issue::thread(program, &buffers, thread));
-        for at in 0..buffers.committers() {
+        threads.push(issue::translate_thread(program, &buffers, thread));
+        for at in 0..buffers.committer_count() {
             let name = buffers.committer_name(at);
             let label = Label::from_index(labels.len());
-            let text = format!("a pending store of {} becomes visible", thread.name);
+            let text = format!("commit a pending store of {}", thread.name);
             labels.push(LabelInfo { span: Span::default(), text, function: name.clone() });
-            commits.push(commit::thread(program, &buffers, at, name, label));
+            commits.push(commit::committer_thread(program, &buffers, at, name, label));
         }
     }
     threads.append(&mut commits);
@@ -92,14 +95,18 @@ pub fn buffers(
     problem.program.locations = locations;
     problem.program.threads = threads;
     problem.program.labels = labels;
-    debug_assert!(fencepost_ir::validate::validate(&problem).is_ok(), "well-formed as before");
+    debug_assert!(
+        fencepost_ir::validate::validate(&problem).is_ok(),
+        "a translation is well-formed"
+    );
     Ok(Translation { problem, origins, owners })
 }
 
-/// More than anyone explores; keeps programs small.
-const LARGEST_ROOM: u32 = 64;
+/// The largest supported capacity. Larger buffers are not explored in practice; the limit keeps
+/// translations small.
+const MAX_CAPACITY: u32 = 64;
 
-/// A thread that stores nothing, with the origins of its statements.
+/// Copies a thread without stores, with the origins of its statements.
 fn unchanged(thread: &Thread) -> (Thread, Vec<Origin>) {
     let origins = (0..thread.code.len()).map(|pc| Origin::Statement(Pc::from_index(pc)));
     (thread.clone(), origins.collect())

@@ -1,66 +1,75 @@
-//! Store buffers simulated without buffers: every store says beforehand when it will be committed.
+//! Simulates TSO and PSO without buffers: every store guesses, when it is issued, when it is
+//! committed.
 //!
-//! Source: \[Zac\], after the construction that Atig, Bouajjani and Parlato gave for TSO. Direction: exact
-//! within the bound: the shared states that the translation reaches under SC are those that the original
-//! reaches under the model within the bound (`tests/translate` of the conformance crate compares them).
-//! The listings of \[Zac\] are not a correct translation as printed; PAPERS.md says where this one differs.
+//! Source: \[Zac\], after the construction for TSO by Atig, Bouajjani and Parlato. Direction: exact
+//! within the bound. The shared states that the translation reaches under SC are those that the
+//! original reaches under the model within the bound (`tests/translate` of the conformance crate
+//! compares them). DIVERGENCE: the listings of \[Zac\] are not a correct translation as printed;
+//! PAPERS.md lists the differences.
 //!
-//! A *context* of a thread is a longest stretch of a run in which only this thread acts: its statements and
-//! the commits of its own stores. k context switches of a thread are k + 1 contexts. All commits of a
-//! context may as well happen at its beginning, since nobody else looks before it ends, and of the stores
-//! to one location only the last matters. So no buffer is needed. For each thread and each location x
-//! that it stores to there are
+//! A *context* of a thread is a maximal part of a run in which only this thread acts: it executes
+//! statements and commits its own stores. k context switches of a thread give k + 1 contexts. All
+//! commits of a context can be moved to its beginning, because no other thread reads memory before
+//! the context ends. Of several stores to one location only the last one matters. So no buffer is
+//! needed. For each thread T and each location x that it stores to, there are:
 //!
-//! - `last_T_x`: in which context its last store to x is committed, counted from the current one: 0 when
-//!   nothing is pending, k + 1 when that store is not committed in this run any more;
-//! - `mask_T_x`, `queue_T_x`: for each of the next k contexts whether a store to x is committed there, and
-//!   the value that x has then;
-//! - `view_T_x`: what the thread itself reads while something is pending;
+//! - `last_T_x`: the context in which the last store to x is committed, relative to the current
+//!   context. 0 if no store is pending, k + 1 if the store is never committed in this run.
+//! - `mask_T_x`, `queue_T_x`: for each of the next k contexts, whether a store to x is committed
+//!   there, and the value that x then has.
+//! - `view_T_x`: the value that the thread itself reads while a store is pending.
 //!
-//! and for each thread
+//! For each thread T there are:
 //!
-//! - `r_SC_T`: how many contexts it has begun (with [`Bound::Switches`]);
-//! - `latest_T`: the last context for which any store is scheduled. Stores do not go back behind it under
-//!   TSO; under PSO they do not go back behind `last_T_x` and
-//! - `r_Fence_T`: what `latest_T` was at the last store-store fence;
-//! - `r_Load_T`: what it was at the last store-load fence, for which loads wait;
-//! - `left_T`: how many contexts it may still begin, once a store is not committed any more (with
+//! - `r_SC_T`: the number of contexts begun (with [`Bound::Switches`]).
+//! - `latest_T`: the last context for which any store is scheduled. Under TSO, a new store is not
+//!   scheduled before it. Under PSO, a new store is not scheduled before `last_T_x` and
+//!   `r_Fence_T`.
+//! - `r_Fence_T`: the value of `latest_T` at the last store-store fence.
+//! - `r_Load_T`: the value of `latest_T` at the last store-load fence. Loads wait for it.
+//! - `left_T`: the number of contexts that may still begin once a store is never committed (with
 //!   [`Bound::Ages`]).
 //!
-//! Every statement between a thread and memory is one atomic block that runs only while its thread is `running`.
-//! Local ones and leaving a critical section touch nothing that others see and are not asked: they could as well
-//! happen in the thread's next context. Nor is the beginning of an operation, which sees how far others are: a
-//! violation of `linearizable` may need one context more than was allowed. A helper for each thread begins its contexts: it makes the thread the running one, commits what is due and
-//! counts everything down by one. Since stores are scheduled relative to the current context, runs without a
-//! bound on contexts need nothing else.
+//! Every statement that accesses memory is one atomic block that is enabled only while its thread
+//! is `running`. Local statements and leaving a critical section are not observable by other
+//! threads. They do not check `running`, because they could equally happen in the next context of
+//! the thread. The beginning of an operation does not check `running` either, although it reads the
+//! progress of other threads. So a violation of `linearizable` may need one context more than the
+//! bound.
 //!
-//! The rooms: this file is the translation of a thread; [`data`] the locations, [`helper`] the helpers.
+//! One helper per thread begins its contexts. It makes the thread the running one, commits the
+//! stores that are due, and decrements all counters. Stores are scheduled relative to the current
+//! context, so runs without a bound on contexts need nothing else.
+//!
+//! This file translates the threads. [`data`] lays out the locations and [`helper`] builds the
+//! helpers.
 
 mod data;
 mod helper;
 
-use crate::blocks::inside_blocks;
-use crate::formula::{add, any, eq, guarded, le, not, num};
-use crate::groups::{Group, Match, groups, identifier};
+use crate::atomic_blocks::in_atomic_block;
+use crate::formula::{add, any, eq, le, not, num, offset_or_zero};
+use crate::groups::{Match, StoreGroup, identifier, store_groups};
 use crate::{Origin, Translation, Unsupported};
-use data::{Data, Memory};
+use data::{LocationLayout, ThreadData};
 use fencepost_ir::assemble::{Assembler, Target};
 use fencepost_ir::{
     Address, Expr, FenceKinds, LabelInfo, Loc, MemoryOp, Op, Pc, Problem, Program, Property, Reg,
     Span, Stmt, StoreBuffers, Thread, ThreadId, Type, Value,
 };
 
-/// What is bounded.
+/// The bound of the simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// Every thread has at most so many context switches (and one context more).
+    /// The largest number of context switches of each thread. A thread has one context more.
     Switches(u32),
-    /// There is no limit on context switches, but a store is pending for at most so many of its thread.
+    /// The largest number of context switches of its thread during which a store may stay pending.
+    /// The total number of context switches is unbounded.
     Ages(u32),
 }
 
 impl Bound {
-    /// The number.
+    /// Returns the number k of the bound.
     pub fn k(self) -> u32 {
         match self {
             Bound::Switches(k) | Bound::Ages(k) => k,
@@ -68,40 +77,43 @@ impl Bound {
     }
 }
 
-/// The largest bound: more is not simulated in practice, and data grow with it.
-pub const LARGEST: u32 = 1_000;
+/// The largest supported bound. Larger bounds are not simulated in practice, and the number of
+/// locations grows with the bound.
+pub const MAX_BOUND: u32 = 1_000;
 
-/// How many threads the original may have.
-const THREADS: usize = 32;
+/// The largest number of threads of the original.
+const MAX_THREADS: usize = 32;
 
-/// Who decides when a context begins.
+/// How the threads of the translation are scheduled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Schedule {
-    /// The helpers, which run beside the threads.
-    Helpers,
-    /// The one who runs the threads one after another.
-    Sequence,
+    /// Threads run concurrently. Helpers run beside them and begin contexts.
+    Concurrent,
+    /// Threads run one after another. The exporter begins contexts.
+    Sequential,
 }
 
-/// The program that simulates the runs of the original within the bound.
+/// Returns the program that simulates the runs of the original within the bound.
 ///
-/// Deadlock freedom is left out: a thread that has no context left is not in a deadlock.
+/// Deadlock freedom is dropped: a thread without remaining contexts is not deadlocked.
 pub fn contexts(
     problem: &Problem,
     model: StoreBuffers,
     bound: Bound,
 ) -> Result<Translation, Unsupported> {
-    translate(problem, model, bound, Schedule::Helpers)
+    translate(problem, model, bound, Schedule::Concurrent)
 }
 
-/// The same for a program that runs its threads one after another: statements do not ask whose turn it is,
-/// and what the helpers' code does is to be done wherever a context begins.
-pub fn sequence(
+/// Returns the simulation for a program that runs its threads one after another.
+///
+/// Statements do not check which thread is running. The exporter executes the code of a helper
+/// wherever a context begins.
+pub fn sequentialize(
     problem: &Problem,
     model: StoreBuffers,
     switches: u32,
 ) -> Result<Translation, Unsupported> {
-    translate(problem, model, Bound::Switches(switches), Schedule::Sequence)
+    translate(problem, model, Bound::Switches(switches), Schedule::Sequential)
 }
 
 fn translate(
@@ -110,24 +122,24 @@ fn translate(
     bound: Bound,
     schedule: Schedule,
 ) -> Result<Translation, Unsupported> {
-    check(problem, bound)?;
+    check_supported(problem, bound)?;
     let original = &problem.program;
     let mut program = original.clone();
     program.places.clear();
-    let mut memory = Memory::new(original, bound);
+    let mut layout = LocationLayout::new(original, bound);
     let running = match schedule {
-        Schedule::Helpers => Some(memory.running(original.threads.len())),
-        Schedule::Sequence => None,
+        Schedule::Concurrent => Some(layout.add_running(original.threads.len())),
+        Schedule::Sequential => None,
     };
-    let data: Vec<Data> =
-        (original.thread_ids()).map(|t| memory.thread(original, model, t)).collect();
-    let (locations, owners) = memory.finish();
+    let data: Vec<ThreadData> =
+        (original.thread_ids()).map(|t| layout.add_thread(original, model, t)).collect();
+    let (locations, owners) = layout.finish();
     program.locations = locations;
     let mut origins = Vec::new();
     let mut threads = Vec::new();
     for (t, data) in original.thread_ids().zip(&data) {
         let simulation = Simulation { original, model, bound, running, thread: t, data };
-        let (thread, origin) = simulation.run();
+        let (thread, origin) = simulation.translate_thread();
         threads.push(thread);
         origins.push(origin);
     }
@@ -140,7 +152,7 @@ fn translate(
         });
         let label = fencepost_ir::Label::from_index(program.labels.len() - 1);
         let simulation = Simulation { original, model, bound, running, thread: t, data };
-        let code = simulation.helper(label);
+        let code = simulation.helper_code(label);
         origins.push(vec![Origin::Context(t); code.1.len()]);
         threads.push(Thread { name, registers: code.0, code: code.1 });
     }
@@ -156,62 +168,63 @@ fn translate(
     Ok(Translation { problem, origins, owners })
 }
 
-fn check(problem: &Problem, bound: Bound) -> Result<(), Unsupported> {
+fn check_supported(problem: &Problem, bound: Bound) -> Result<(), Unsupported> {
     let program = &problem.program;
-    if bound.k() > LARGEST {
-        return Err(Unsupported::ManySwitches(LARGEST));
+    if bound.k() > MAX_BOUND {
+        return Err(Unsupported::LargeBound(MAX_BOUND));
     }
-    if program.threads.len() > THREADS {
-        return Err(Unsupported::ManyThreads(THREADS));
+    if program.threads.len() > MAX_THREADS {
+        return Err(Unsupported::TooManyThreads(MAX_THREADS));
     }
     let frees = |stmt: &Stmt| matches!(stmt.op, Op::Free { .. });
     if program.threads.iter().any(|thread| thread.code.iter().any(frees)) {
         return Err(Unsupported::ContextsWithFree);
     }
     let data = program.threads.iter().map(|thread| {
-        let locations: u32 = groups(program, thread).iter().map(Group::size).sum();
+        let locations: u32 = store_groups(program, thread).iter().map(StoreGroup::size).sum();
         u64::from(locations) * (2 + 2 * u64::from(bound.k())) + 6
     });
     if program.locations.len() as u64 + data.sum::<u64>() > 65_000 {
-        return Err(Unsupported::ManyLocations("65,000"));
+        return Err(Unsupported::TooManyLocations("65,000"));
     }
     Ok(())
 }
 
-/// One thread's simulation in the making.
+/// The simulation of one thread.
 struct Simulation<'a> {
     original: &'a Program,
     model: StoreBuffers,
     bound: Bound,
-    /// Whose turn it is, counted from 1; none when nobody asks.
+    /// The location with the number of the running thread, from 1; `None` if threads run one after
+    /// another.
     running: Option<Loc>,
     thread: ThreadId,
-    data: &'a Data,
+    data: &'a ThreadData,
 }
 
-/// Registers of the simulation; they hold nothing between steps.
+/// Scratch registers of the simulation. Their values are not used across steps.
 struct Scratch {
-    /// For what is read to be tested.
+    /// Holds a value that is tested.
     test: Reg,
-    /// A value on its way.
+    /// Holds a value that is loaded or stored.
     value: Reg,
-    /// The context that a store is scheduled for.
+    /// Holds the context for which a store is scheduled.
     when: Reg,
 }
 
 impl Simulation<'_> {
-    /// The number that stands for "not any more".
+    /// Returns the number for a commit that never happens.
     fn never(&self) -> Expr<Reg> {
         num(self.bound.k() + 1)
     }
 
-    /// The number of the thread in `running`.
-    fn me(&self) -> Expr<Reg> {
+    /// Returns the number of this thread in `running`.
+    fn thread_number(&self) -> Expr<Reg> {
         num(self.thread.index() as u32 + 1)
     }
 
-    /// The thread, with what each of its statements stands for.
-    fn run(&self) -> (Thread, Vec<Origin>) {
+    /// Translates the thread, with the origin of each statement.
+    fn translate_thread(&self) -> (Thread, Vec<Origin>) {
         let thread = self.original.thread(self.thread);
         let mut code = Assembler::new(thread.registers.clone());
         let scratch = Scratch {
@@ -220,7 +233,7 @@ impl Simulation<'_> {
             when: code.register("%when", Type::INT),
         };
         let targets: Vec<Target> = thread.code.iter().map(|_| code.target()).collect();
-        let inside = inside_blocks(thread);
+        let inside = in_atomic_block(thread);
         let mut origins = Vec::new();
         for (at, stmt) in thread.code.iter().enumerate() {
             code.bind(targets[at]);
@@ -228,22 +241,25 @@ impl Simulation<'_> {
             let before = code.len();
             let next = targets[stmt.next.index()];
             if inside[at] {
-                self.verbatim(&mut code, stmt, &targets);
+                self.copy_statement(&mut code, stmt, &targets);
             } else {
-                self.statement(&mut code, &scratch, stmt, next, &targets);
+                self.translate_statement(&mut code, &scratch, stmt, next, &targets);
             }
             let first =
                 if inside[at] { Origin::Nothing } else { Origin::Statement(Pc::from_index(at)) };
             origins.push(first);
             origins.resize(code.len(), Origin::Nothing);
-            debug_assert!(code.len() > before, "every statement leaves something");
+            debug_assert!(
+                code.len() > before,
+                "every statement is translated to at least one statement"
+            );
         }
         let (registers, code) = code.finish();
         (Thread { name: thread.name.clone(), registers, code }, origins)
     }
 
-    /// A statement that does the same as in the original.
-    fn verbatim(&self, code: &mut Assembler, stmt: &Stmt, targets: &[Target]) {
+    /// Copies a statement unchanged.
+    fn copy_statement(&self, code: &mut Assembler, stmt: &Stmt, targets: &[Target]) {
         match &stmt.op {
             Op::Branch { cond, then, otherwise } => {
                 code.branch(cond.clone(), targets[then.index()], targets[otherwise.index()]);
@@ -252,7 +268,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn statement(
+    fn translate_statement(
         &self,
         code: &mut Assembler,
         scratch: &Scratch,
@@ -270,38 +286,40 @@ impl Simulation<'_> {
             | Op::Return { .. }
             | Op::Leave
             | Op::Invoke { .. }
-            | Op::AtomicEnd => self.verbatim(code, stmt, targets),
+            | Op::AtomicEnd => self.copy_statement(code, stmt, targets),
             Op::AtomicBegin => {
-                self.begin(code, scratch);
-                self.wait(code, scratch, self.data.latest);
+                self.begin_step(code, scratch);
+                self.wait_until_zero(code, scratch, self.data.latest);
                 code.op_then(Op::Skip, next);
             }
             Op::New { .. } | Op::Free { .. } => {
-                self.begin(code, scratch);
+                self.begin_step(code, scratch);
                 code.op(stmt.op.clone());
                 code.op_then(Op::AtomicEnd, next);
             }
-            Op::Halt => self.halt(code, scratch),
+            Op::Halt => self.translate_halt(code, scratch),
             Op::Load { .. }
             | Op::Store { .. }
             | Op::Update { .. }
             | Op::Fence(_)
             | Op::Drain(_) => {
-                let op = stmt.op.memory().expect("these are");
-                self.begin(code, scratch);
-                self.memory(code, scratch, op, stmt);
+                let op = stmt.op.memory().expect("these operations access memory");
+                self.begin_step(code, scratch);
+                self.translate_memory_op(code, scratch, op, stmt);
                 code.op_then(Op::AtomicEnd, next);
             }
         }
     }
 
-    /// The thread is done when nothing is pending any more. One that others wait for in vain just stays; one
-    /// that runs alone ends without being done.
-    fn halt(&self, code: &mut Assembler, scratch: &Scratch) {
+    /// Halts the thread and marks it as done if no store is pending.
+    ///
+    /// With helpers, a thread with a store that is never committed blocks here. In a sequential
+    /// run, the thread ends without being marked.
+    fn translate_halt(&self, code: &mut Assembler, scratch: &Scratch) {
         code.op(Op::AtomicBegin);
         let end = code.target();
         match self.running {
-            Some(_) => self.wait(code, scratch, self.data.latest),
+            Some(_) => self.wait_until_zero(code, scratch, self.data.latest),
             None => {
                 if let Some(latest) = self.data.latest {
                     load(code, scratch.test, latest);
@@ -315,51 +333,59 @@ impl Simulation<'_> {
         code.op(Op::Halt);
     }
 
-    /// Begins a step of the thread.
-    fn begin(&self, code: &mut Assembler, scratch: &Scratch) {
+    /// Begins the block of a step, which is enabled only if the thread is running.
+    fn begin_step(&self, code: &mut Assembler, scratch: &Scratch) {
         code.op(Op::AtomicBegin);
         if let Some(running) = self.running {
             load(code, scratch.test, running);
-            code.op(Op::Assume(eq(Expr::Var(scratch.test), self.me())));
+            code.op(Op::Assume(eq(Expr::Var(scratch.test), self.thread_number())));
         }
     }
 
-    /// Goes on only when this number is 0: nothing is scheduled for later.
-    fn wait(&self, code: &mut Assembler, scratch: &Scratch, at: Option<Loc>) {
+    /// Blocks until this counter is 0: no store is scheduled for a later context.
+    fn wait_until_zero(&self, code: &mut Assembler, scratch: &Scratch, at: Option<Loc>) {
         if let Some(at) = at {
             load(code, scratch.test, at);
             code.op(Op::Assume(eq(Expr::Var(scratch.test), num(0))));
         }
     }
 
-    fn memory(&self, code: &mut Assembler, scratch: &Scratch, op: MemoryOp<'_>, stmt: &Stmt) {
+    fn translate_memory_op(
+        &self,
+        code: &mut Assembler,
+        scratch: &Scratch,
+        op: MemoryOp<'_>,
+        stmt: &Stmt,
+    ) {
         match op {
             MemoryOp::Load { reg, from } => {
                 code.op(Op::Load { reg: scratch.value, from: from.clone() });
-                self.wait(code, scratch, self.data.load);
-                for found in self.data.find(from) {
-                    self.view(code, scratch, found);
+                self.wait_until_zero(code, scratch, self.data.store_load_barrier);
+                for found in self.data.matching_groups(from) {
+                    self.forward(code, scratch, found);
                 }
                 code.op(Op::Assign { reg, expr: Expr::Var(scratch.value) });
             }
-            MemoryOp::Store { to, value } => self.store(code, scratch, to, value),
+            MemoryOp::Store { to, value } => self.schedule_store(code, scratch, to, value),
             MemoryOp::Update { at, .. } => {
-                self.probe(code, scratch, at);
+                self.check_address(code, scratch, at);
                 match self.model {
-                    StoreBuffers::Tso => self.wait(code, scratch, self.data.latest),
+                    StoreBuffers::Tso => self.wait_until_zero(code, scratch, self.data.latest),
                     StoreBuffers::Pso => {
-                        self.wait_for(code, scratch, at);
-                        self.wait(code, scratch, self.data.fence);
-                        self.wait(code, scratch, self.data.load);
+                        self.wait_until_committed(code, scratch, at);
+                        self.wait_until_zero(code, scratch, self.data.store_store_barrier);
+                        self.wait_until_zero(code, scratch, self.data.store_load_barrier);
                     }
                 }
                 code.op(stmt.op.clone());
             }
-            MemoryOp::Fence(FenceKinds::FULL) => self.wait(code, scratch, self.data.latest),
+            MemoryOp::Fence(FenceKinds::FULL) => {
+                self.wait_until_zero(code, scratch, self.data.latest)
+            }
             MemoryOp::Fence(kinds) => {
                 for (kind, at) in [
-                    (FenceKinds::STORE_STORE, self.data.fence),
-                    (FenceKinds::STORE_LOAD, self.data.load),
+                    (FenceKinds::STORE_STORE, self.data.store_store_barrier),
+                    (FenceKinds::STORE_LOAD, self.data.store_load_barrier),
                 ] {
                     if let (Some(at), Some(latest), true) =
                         (at, self.data.latest, kinds.contains(kind))
@@ -370,23 +396,23 @@ impl Simulation<'_> {
                 }
             }
             MemoryOp::Drain(at) => {
-                self.probe(code, scratch, at);
-                self.wait_for(code, scratch, at);
+                self.check_address(code, scratch, at);
+                self.wait_until_committed(code, scratch, at);
             }
         }
     }
 
-    /// Faults where the address does.
-    fn probe(&self, code: &mut Assembler, scratch: &Scratch, at: &Address) {
+    /// Emits a load that faults if the address does.
+    fn check_address(&self, code: &mut Assembler, scratch: &Scratch, at: &Address) {
         if at.as_fixed().is_none() {
             code.op(Op::Load { reg: scratch.value, from: at.clone() });
         }
     }
 
-    /// Goes on only when no store to the address is pending.
-    fn wait_for(&self, code: &mut Assembler, scratch: &Scratch, at: &Address) {
-        for Match { group, when, offset } in self.data.find(at) {
-            let last = self.data.shadows[group].last.at(guarded(&when, offset));
+    /// Blocks until no store to the address is pending.
+    fn wait_until_committed(&self, code: &mut Assembler, scratch: &Scratch, at: &Address) {
+        for Match { group, when, offset } in self.data.matching_groups(at) {
+            let last = self.data.shadows[group].last.at(offset_or_zero(&when, offset));
             code.op(Op::Load { reg: scratch.test, from: last });
             let elsewhere = when.map(not);
             let committed = eq(Expr::Var(scratch.test), num(0));
@@ -394,8 +420,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// What the thread itself has stored last, if that is pending.
-    fn view(&self, code: &mut Assembler, scratch: &Scratch, found: Match) {
+    /// Forwards the last pending store of the thread, if there is one.
+    fn forward(&self, code: &mut Assembler, scratch: &Scratch, found: Match) {
         let Match { group, when, offset } = found;
         let shadow = &self.data.shadows[group];
         let seen = code.target();
@@ -408,31 +434,37 @@ impl Simulation<'_> {
         code.bind(seen);
     }
 
-    /// A store: guesses a context that is not too early, and is scheduled for it.
-    fn store(&self, code: &mut Assembler, scratch: &Scratch, to: &Address, value: &Expr<Reg>) {
-        let found = self.data.find(to).pop().expect("a thread's stores have their data");
+    /// Translates a store: guesses a context that is not too early, and schedules the store for it.
+    fn schedule_store(
+        &self,
+        code: &mut Assembler,
+        scratch: &Scratch,
+        to: &Address,
+        value: &Expr<Reg>,
+    ) {
+        let found = self.data.matching_groups(to).pop().expect("every store has a group");
         let (shadow, index) = (&self.data.shadows[found.group], found.offset);
         let Scratch { test, value: kept, when } = *scratch;
         let (never, k) = (self.never(), self.bound.k());
-        self.probe(code, scratch, to);
+        self.check_address(code, scratch, to);
         code.op(Op::Assign { reg: kept, expr: value.clone() });
         code.op(Op::Choose { reg: when, lo: 0, hi: k as Value + 1 });
         let not_before = |code: &mut Assembler, from: Address| {
             code.op(Op::Load { reg: test, from });
             code.op(Op::Assume(le(Expr::Var(test), Expr::Var(when))));
         };
-        let latest = self.data.latest.expect("a thread that stores has it");
+        let latest = self.data.latest.expect("a thread with stores has `latest`");
         match self.model {
             StoreBuffers::Tso => not_before(code, Address::fixed(latest)),
             StoreBuffers::Pso => {
                 not_before(code, shadow.last.at(index.clone()));
-                if let Some(fence) = self.data.fence {
+                if let Some(fence) = self.data.store_store_barrier {
                     not_before(code, Address::fixed(fence));
                 }
             }
         }
-        if let Some(begun) = self.data.begun {
-            // A context that is too late to be one is the same as never.
+        if let Some(begun) = self.data.contexts_begun {
+            // A context beyond the bound is represented by `never` only.
             load(code, test, begun);
             let soon = le(add(Expr::Var(when), Expr::Var(test)), never.clone());
             code.op(Op::Assume(any([soon, eq(Expr::Var(when), never.clone())])));
@@ -454,7 +486,7 @@ impl Simulation<'_> {
         load(code, test, latest);
         code.jump_if(le(Expr::Var(when), Expr::Var(test)), done);
         store(code, latest, Expr::Var(when));
-        if let Some(left) = self.data.left {
+        if let Some(left) = self.data.contexts_left {
             code.jump_unless(eq(Expr::Var(when), never), done);
             store(code, left, num(k));
         }

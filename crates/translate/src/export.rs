@@ -1,21 +1,27 @@
-//! Programs, meant to run under SC, as text for other tools.
+//! Exports programs, for execution under SC, as text for other tools.
 //!
-//! Every export has the same stages. Each stage knows only those before it.
+//! Most exports have the same stages. Each stage depends only on earlier ones.
 //!
-//! 1. [`lower`] removes what other languages do not have: records become arrays, critical sections a location.
-//! 2. [`structure`] finds `if`, loops and atomic blocks in the control flow of each thread.
-//! 3. [`steps`] says what a statement does: an [`Action`](steps::Action), with assignments and conditions over the
-//!    state. This is the only reading of [`Op`](fencepost_ir::Op) for Promela, C and sequential C.
-//! 4. [`checks`] adds what must hold so that an action does not fault, where the ranges of values do not show it. [`guards`] adds
-//!    when an atomic block can be entered, for languages in which a block cannot be taken back.
-//! 5. A printer writes the tree: [`mod@promela`], [`mod@c`], [`mod@sequential`]. They share names ([`names`]), expressions
-//!    with one printer for all languages ([`expr`]), and lines with comments (`text`).
+//! 1. [`lower`] removes constructs that the target languages lack: records become arrays, and
+//!    critical sections become a location.
+//! 2. [`structure`] recovers `if`, loops and atomic blocks from the control flow of each thread.
+//! 3. [`actions`] turns a statement into an [`Action`](actions::Action): assignments and conditions
+//!    over the state. For Promela, C and sequential C this is the only place that interprets
+//!    [`Op`](fencepost_ir::Op).
+//! 4. [`checks`] computes the condition under which an action does not fault, unless value ranges
+//!    prove it. [`guards`] computes the entry condition of an atomic block, for languages in which
+//!    a block cannot be rolled back.
+//! 5. A printer writes the tree: [`mod@promela`], [`mod@c`], [`mod@sequential`]. The printers share
+//!    names ([`names`]), one expression printer for all languages ([`expr`]), and lines with
+//!    comments (`text`).
 //!
-//! Two exports need less. [`mod@fp`] writes types, records and critical sections as such, so it prints operations and lowers
-//! only what has no text. [`mod@litmus`] is for straight-line programs, which it writes as instructions.
+//! Two exports need fewer stages. [`mod@fp`] has syntax for types, records and critical sections,
+//! so it prints operations directly and lowers only what has no syntax. [`mod@litmus`] writes
+//! straight-line programs as instructions.
 //!
-//! To export to another language, add a printer over steps 1 to 4 and a dialect in [`expr`].
+//! To add a language, write a printer over stages 1 to 4 and add a dialect to [`expr`].
 
+pub mod actions;
 pub mod c;
 pub mod checks;
 pub mod expr;
@@ -26,20 +32,20 @@ pub mod lower;
 pub mod names;
 pub mod promela;
 pub mod sequential;
-pub mod steps;
 pub mod structure;
 pub mod substitute;
 mod text;
 
 use fencepost_ir::{Problem, Span};
 
-/// What is exported.
+/// The input of an export.
 #[derive(Clone, Copy)]
 pub struct Export<'a> {
-    /// The program, meant to run under SC.
+    /// The program, for execution under SC.
     pub problem: &'a Problem,
-    /// What it is, one line of the leading comment each.
+    /// The lines of the leading comment, which describe the program.
     pub about: &'a [String],
-    /// The line of the original source that a stretch of it begins on; none for what is not in it.
+    /// Returns the line of the original source on which a span begins; `None` if the span is not in
+    /// the source.
     pub line: &'a dyn Fn(Span) -> Option<u32>,
 }

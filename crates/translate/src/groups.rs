@@ -1,43 +1,44 @@
-//! What a thread stores to, in groups, and which of it an address can mean.
+//! Groups the locations that a thread stores to, and matches addresses with these groups.
 //!
-//! A group is what one store statement can reach: a location, an array, a field of all records of a pool. So every
-//! store is into one group, at an *offset* that is an expression. Loads may reach further than any store, or
-//! less far: an address can mean several groups, each under a condition.
+//! A group contains all locations that one store statement can reach: a location, an array, or a
+//! field of all records of a pool. So every store accesses one group, at an *offset* that is an
+//! expression. A load may reach more or fewer locations than a store. So an address can match
+//! several groups, each under a condition.
 
-use crate::blocks::inside_blocks;
+use crate::atomic_blocks::in_atomic_block;
 use crate::formula::{add, all, eq, le, lt, mul, num, sub};
 use fencepost_ir::{Address, Expr, Loc, Op, PoolId, Program, Reg, Thread, Value};
 
-/// Locations that a thread stores to by the same statements.
+/// A set of locations that a thread stores to with the same statements.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Group {
-    /// The pool, for a field of its records.
+pub(crate) struct StoreGroup {
+    /// The pool, if the group is a field of its records.
     pub(crate) pool: Option<PoolId>,
-    /// The first location; of a pool, in its first cell.
+    /// The first location. For a pool: the first location in the first cell.
     base: u32,
-    /// How many; of a pool, in each cell.
+    /// The number of locations. For a pool: the number per cell.
     len: u32,
-    /// How many cells; 1 where there is no pool.
+    /// The number of cells; 1 without a pool.
     cells: u32,
-    /// How many locations other groups before this one have.
-    pub(crate) before: u32,
-    /// Fit for an identifier.
+    /// The total size of the groups before this one.
+    pub(crate) first_slot: u32,
+    /// The name of the group, a valid identifier.
     pub(crate) name: String,
 }
 
-/// A group that an address may be in.
+/// A group that may contain the location of an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Match {
-    /// Which one.
+    /// The index of the group.
     pub(crate) group: usize,
-    /// When it is; none for always.
+    /// The condition under which the group contains the location; `None` if it always does.
     pub(crate) when: Option<Expr<Reg>>,
-    /// Where in it; means nothing when it is not.
+    /// The offset in the group; meaningless if the condition does not hold.
     pub(crate) offset: Expr<Reg>,
 }
 
-/// An address, with constant indices resolved.
-struct Reach<'a> {
+/// The locations that an address can reach, with constant indices resolved.
+struct AddressRange<'a> {
     pool: Option<PoolId>,
     cell: Option<&'a Expr<Reg>>,
     base: u32,
@@ -45,7 +46,7 @@ struct Reach<'a> {
     index: Option<&'a Expr<Reg>>,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> AddressRange<'a> {
     fn of(at: &'a Address) -> Self {
         let (base, len, index) = match &at.index {
             None => (at.base.0, 1, None),
@@ -57,24 +58,24 @@ impl<'a> Reach<'a> {
             },
         };
         let (pool, cell) = at.cell.as_ref().map(|(pool, cell)| (*pool, cell)).unzip();
-        Reach { pool, cell, base, len, index }
+        AddressRange { pool, cell, base, len, index }
     }
 }
 
-impl Group {
-    /// How many locations it has.
+impl StoreGroup {
+    /// Returns the number of locations.
     pub(crate) fn size(&self) -> u32 {
         self.cells * self.len
     }
 
-    /// Its locations.
+    /// Returns all locations of the group.
     pub(crate) fn locations(&self, program: &Program) -> Vec<Loc> {
         let stride = self.pool.map_or(0, |pool| program.pool(pool).stride);
         let base = |cell| self.base + cell * stride;
         (0..self.cells).flat_map(|cell| (0..self.len).map(move |at| Loc(base(cell) + at))).collect()
     }
 
-    /// The address of the location at an offset.
+    /// Returns the address of the location at an offset.
     pub(crate) fn address(&self, offset: Expr<Reg>) -> Address {
         let (in_cell, cell) = match self.pool {
             None => (offset, None),
@@ -94,8 +95,8 @@ impl Group {
         }
     }
 
-    /// How the address is in this group, if it may be.
-    fn reached(&self, group: usize, at: &Reach<'_>) -> Option<Match> {
+    /// Returns the match of an address with this group, if the address may reach the group.
+    fn match_address(&self, group: usize, at: &AddressRange<'_>) -> Option<Match> {
         let (end, reach_end) = (self.base + self.len, at.base + at.len);
         if self.pool != at.pool || at.base >= end || self.base >= reach_end {
             return None;
@@ -112,16 +113,17 @@ impl Group {
     }
 }
 
-/// The groups that a thread stores to, one store at a time: what it does in atomic blocks is never pending.
-pub(crate) fn groups(program: &Program, thread: &Thread) -> Vec<Group> {
-    let inside = inside_blocks(thread);
+/// Returns the groups that a thread stores to outside of atomic blocks. Stores inside atomic blocks
+/// are never pending.
+pub(crate) fn store_groups(program: &Program, thread: &Thread) -> Vec<StoreGroup> {
+    let inside = in_atomic_block(thread);
     let mut reached: Vec<(u32, u32, Option<PoolId>)> = Vec::new();
     for (stmt, inside) in thread.code.iter().zip(inside) {
         if let Op::Store { to, .. } = &stmt.op
             && !inside
         {
-            let reach = Reach::of(to);
-            reached.push((reach.base, reach.base + reach.len, reach.pool));
+            let range = AddressRange::of(to);
+            reached.push((range.base, range.base + range.len, range.pool));
         }
     }
     reached.sort_unstable();
@@ -132,31 +134,36 @@ pub(crate) fn groups(program: &Program, thread: &Thread) -> Vec<Group> {
             _ => merged.push((base, end, pool)),
         }
     }
-    let mut before = 0;
+    let mut first_slot = 0;
     let mut groups = Vec::new();
     for (base, end, pool) in merged {
         let cells = pool.map_or(1, |pool| program.pool(pool).cells);
         let name = name(program, Loc(base), end - base, pool);
-        let group = Group { pool, base, len: end - base, cells, before, name };
-        before += group.size();
+        let group = StoreGroup { pool, base, len: end - base, cells, first_slot, name };
+        first_slot += group.size();
         groups.push(group);
     }
     groups
 }
 
-/// The groups that an address may be in.
-pub(crate) fn matches(groups: &[Group], at: &Address) -> Vec<Match> {
-    let reach = Reach::of(at);
-    groups.iter().enumerate().filter_map(|(which, group)| group.reached(which, &reach)).collect()
+/// Returns the groups that an address may reach.
+pub(crate) fn matches(groups: &[StoreGroup], at: &Address) -> Vec<Match> {
+    let range = AddressRange::of(at);
+    groups
+        .iter()
+        .enumerate()
+        .filter_map(|(which, group)| group.match_address(which, &range))
+        .collect()
 }
 
-/// Whether nothing has to be computed, and nothing can go wrong, to know the location.
-pub(crate) fn is_plain(at: &Address) -> bool {
-    let reach = Reach::of(at);
-    reach.cell.is_none() && reach.index.is_none()
+/// Returns whether the address is a constant location, which cannot fault.
+pub(crate) fn is_constant(at: &Address) -> bool {
+    let range = AddressRange::of(at);
+    range.cell.is_none() && range.index.is_none()
 }
 
-/// `Node#1.next` of all records is `Node_next`; `want[0]` of the whole array is `want`.
+/// Names a group: field `Node#1.next` of all records is `Node_next`; the array of `want[0]` is
+/// `want`.
 fn name(program: &Program, first: Loc, len: u32, pool: Option<PoolId>) -> String {
     let name = program.location(first).name.as_str();
     let name = if len > 1 { name.rsplit_once('[').map_or(name, |(array, _)| array) } else { name };
@@ -168,7 +175,7 @@ fn name(program: &Program, first: Loc, len: u32, pool: Option<PoolId>) -> String
     }
 }
 
-/// A name made fit for an identifier: `p(0)` becomes `p_0`.
+/// Turns a name into a valid identifier: `p(0)` becomes `p_0`.
 pub(crate) fn identifier(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();

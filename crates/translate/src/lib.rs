@@ -1,17 +1,21 @@
-//! A program under a store-buffer model as a program under SC, and programs as text for other tools.
+//! Translates programs under store-buffer models to programs under SC, and exports programs as text
+//! for other tools.
 //!
-//! Two independent halves, which meet in the representation of programs:
+//! The crate has two independent halves. They share only the program representation.
 //!
-//! - *Translation*, program to program: [`contexts`] simulates TSO and PSO with a bound on context
-//!   switches, without buffers \[Zac\]; [`buffers`] makes bounded store buffers explicit. Sequentially
-//!   consistent runs of what comes out are runs of what went in, and [`Translation`] says which.
-//! - *Export*, program to text: [`export`] writes any program, meant to run under SC, as `.fp`, as Promela
-//!   for SPIN, or as C.
+//! - *Translation* maps a program to a program. [`contexts`] simulates TSO and PSO under a bound on
+//!   context switches, without buffers \[Zac\]. [`buffers`] makes bounded store buffers explicit.
+//!   Every SC run of the result is a run of the original under its model. [`Translation`] records
+//!   the correspondence.
+//! - *Export* maps a program to text. [`export`] writes a program for execution under SC as `.fp`,
+//!   as Promela for SPIN, or as C. A straight-line program can also be written as an x86 litmus
+//!   test.
 //!
-//! Translations build code with [`fencepost_ir::assemble`]. They share `formula` (expressions), `groups` (which
-//! locations a thread may have stores pending to) and `blocks` (what is inside atomic blocks).
+//! Both translations build code with [`fencepost_ir::assemble`]. They share `formula`
+//! (expressions), `groups` (the locations to which a thread may have pending stores) and
+//! `atomic_blocks` (the statements inside atomic blocks).
 
-mod blocks;
+mod atomic_blocks;
 pub mod buffers;
 pub mod contexts;
 pub mod export;
@@ -21,24 +25,26 @@ mod unsupported;
 
 use fencepost_ir::{Pc, Problem, ThreadId};
 
-pub use unsupported::{NoLitmus, Unsupported};
+pub use unsupported::{Unsupported, UnsupportedInLitmus};
 
-/// A program whose sequentially consistent runs are runs of another program under another model.
+/// A program whose SC runs are runs of another program under another model.
 ///
-/// Its first threads are those of the original, in the same order and with the same first registers; its
-/// first locations are those of the original, and so are its first labels and all its pools.
+/// The translation extends the original. Its first threads are the original threads, in the same
+/// order and with the same first registers. Its first locations and labels are the original ones.
+/// Its pools are the original pools.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Translation {
-    /// The program, to be run under SC.
+    /// The translated program. Run it under SC.
     pub problem: Problem,
-    /// By thread and program counter: what the statement stands for.
+    /// The origin of each statement, by thread and program counter.
     pub origins: Vec<Vec<Origin>>,
-    /// By location: whose simulated buffer it belongs to; none for the original's, and for what all use.
+    /// By location: the thread whose simulated buffer the location belongs to. `None` for original
+    /// locations and for locations that all threads use.
     pub owners: Vec<Option<ThreadId>>,
 }
 
 impl Translation {
-    /// The program itself, which stands for itself under SC.
+    /// Returns the translation that leaves the program unchanged.
     pub fn identity(problem: &Problem) -> Self {
         let program = &problem.program;
         let origins = program.threads.iter().map(|thread| {
@@ -52,21 +58,22 @@ impl Translation {
     }
 }
 
-/// What a statement of a translation stands for. A step of a translation is one of the original when it
-/// begins at an [`Origin::Statement`].
+/// What a statement of a translation stands for.
+///
+/// A step of the translation is a step of the original if it begins at an [`Origin::Statement`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// This statement of the same thread of the original.
+    /// The statement at this program counter, in the same thread of the original.
     Statement(Pc),
-    /// The thread (of the original) begins a new context.
+    /// This thread of the original begins a new context.
     Context(ThreadId),
-    /// The thread (of the original) commits a pending store.
+    /// This thread of the original commits a pending store.
     Commit(ThreadId),
-    /// Nothing in the original.
+    /// An auxiliary statement without a counterpart in the original.
     Nothing,
 }
 
-/// How many statements a program has: `init` and all threads.
-pub fn size(problem: &Problem) -> usize {
+/// Returns the number of statements of a program: `init` and all threads.
+pub fn statement_count(problem: &Problem) -> usize {
     problem.program.init.iter().chain(&problem.program.threads).map(|t| t.code.len()).sum()
 }

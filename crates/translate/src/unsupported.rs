@@ -1,91 +1,93 @@
-//! Why a program cannot be translated or exported: one variant for each reason, with its sentence.
+//! The reasons why a program cannot be translated or exported, with their messages.
 
 use fencepost_ir::BinOp;
 use std::fmt;
 
-/// Why a program cannot be translated or exported. Displays as a sentence without a full stop.
+/// The reason why a program cannot be translated or exported. Displays as a sentence without a full
+/// stop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// Explicit store buffers have no room.
-    NoRoom,
-    /// Explicit store buffers have more room than this.
-    LargeRoom(u32),
-    /// Explicit store buffers for a program that frees records.
+    /// The capacity of explicit store buffers is 0.
+    ZeroCapacity,
+    /// The capacity of explicit store buffers exceeds this limit.
+    LargeCapacity(u32),
+    /// Explicit store buffers are requested for a program that frees records.
     BuffersWithFree,
-    /// Explicit store buffers would make so many threads and locations.
+    /// Explicit store buffers would need too many threads or locations.
     LargeBuffers {
-        /// How many threads.
+        /// The number of threads of the translation.
         threads: usize,
-        /// How many locations.
+        /// The number of locations of the translation.
         locations: usize,
     },
-    /// More context switches than this.
-    ManySwitches(u32),
-    /// The simulation of contexts is for programs with at most so many threads.
-    ManyThreads(usize),
-    /// The simulation of contexts for a program that frees records.
+    /// The bound on contexts exceeds this limit.
+    LargeBound(u32),
+    /// The program has more threads than this limit of the context simulation.
+    TooManyThreads(usize),
+    /// The context simulation is requested for a program that frees records.
     ContextsWithFree,
-    /// The simulation of contexts would have more locations than this, in words.
-    ManyLocations(&'static str),
-    /// The property `linearizable`.
+    /// The context simulation would have more locations than this limit, in words.
+    TooManyLocations(&'static str),
+    /// The property `linearizable` cannot be translated.
     Linearizable,
-    /// Sequential C without a bound on context switches.
+    /// Sequential C is requested without a bound on context switches.
     SequentialWithoutSwitches,
-    /// Sequential C of something that is no simulation of contexts.
-    NoContexts,
-    /// A property about the results of operations, in a language that compares no orders.
+    /// Sequential C is requested for a program that is not a context simulation.
+    NotAContextSimulation,
+    /// A property about operation results, in a language that cannot compare results with all
+    /// orders.
     Operations,
-    /// A property about the results of operations, in `.fp`.
+    /// A property about operation results, in `.fp`, which has no syntax for it without the client.
     OperationsWithoutClient,
-    /// `.fp` has no text for what the program does.
-    NoSource,
-    /// A result of this operator may need more than 32 bits.
+    /// The program contains a construct that `.fp` has no syntax for.
+    NoFpSyntax,
+    /// A result of this operator may exceed 32 bits.
     Overflow(BinOp),
-    /// An atomic block of this thread has too many, or too long, paths.
-    ManyPaths {
-        /// The thread.
+    /// An atomic block of a thread has too many paths, or a path that is too long.
+    TooManyPaths {
+        /// The name of the thread.
         thread: String,
-        /// How many paths are allowed.
+        /// The largest allowed number of paths.
         paths: usize,
-        /// How many statements a path may have.
+        /// The largest allowed number of statements of a path.
         length: usize,
     },
-    /// An atomic block of this thread never ends.
+    /// An atomic block of this thread never terminates.
     EndlessBlock(String),
-    /// An atomic block of this thread goes on to different statements.
-    SeveralExits(String),
-    /// SPIN does not take the initial values of this variable.
+    /// An atomic block of this thread has exits to different statements.
+    DifferentExits(String),
+    /// SPIN does not accept the initial values of this variable.
     NegativeInitialValue(String),
-    /// A choice among more values than this.
-    ManyAlternatives(i64),
-    /// More processes than SPIN runs.
-    ManyProcesses,
-    /// A property, or something else of the program as a whole, that a litmus test does not have.
-    Litmus(NoLitmus),
-    /// A statement that a litmus test does not have.
+    /// A `choose` has more values than this limit.
+    TooManyAlternatives(i64),
+    /// The model has more processes than SPIN supports.
+    TooManyProcesses,
+    /// The program as a whole, for example a property, cannot be expressed in a litmus test.
+    Litmus(UnsupportedInLitmus),
+    /// A statement cannot be expressed in a litmus test.
     LitmusStatement {
-        /// Its line in the source, if it has one.
+        /// The line of the statement in the source, if it has one.
         line: Option<u32>,
-        /// Its text.
+        /// The text of the statement.
         text: String,
-        /// The reason.
-        reason: NoLitmus,
+        /// Why the statement cannot be expressed.
+        reason: UnsupportedInLitmus,
     },
-    /// A condition that a litmus test cannot state.
+    /// A condition cannot be expressed in a litmus test.
     LitmusCondition {
-        /// Its line in the source, if it has one.
+        /// The line of the condition in the source, if it has one.
         line: Option<u32>,
-        /// The reason.
-        reason: NoLitmus,
+        /// Why the condition cannot be expressed.
+        reason: UnsupportedInLitmus,
     },
 }
 
-/// What a litmus test for x86 does not have.
+/// A reason why a program, statement or condition cannot be expressed in an x86 litmus test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "each variant is its sentence")]
-pub enum NoLitmus {
+#[expect(missing_docs, reason = "the message describes the variant")]
+pub enum UnsupportedInLitmus {
     Records,
     SeveralConditions,
     Assertions,
@@ -112,74 +114,75 @@ pub enum NoLitmus {
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRoom => f.write_str("a store buffer needs room for at least one store"),
-            Self::LargeRoom(most) => write!(f, "store buffers are for at most {most} stores"),
+            Self::ZeroCapacity => f.write_str("the capacity of a store buffer must be at least 1"),
+            Self::LargeCapacity(most) => write!(f, "the capacity of a store buffer must be at most {most}"),
             Self::BuffersWithFree => f.write_str(
-                "the program frees records, and explicit store buffers do not know yet whether a pending store \
-                 is to a record that is gone",
+                "the program frees records: explicit store buffers do not support pending stores to \
+                 freed records",
             ),
             Self::LargeBuffers { threads, locations } => write!(
                 f,
-                "store buffers would make {threads} threads (at most 64) and {locations} locations (fewer than 65,536)"
+                "explicit store buffers need {threads} threads (at most 64) and {locations} locations \
+                 (fewer than 65,536): use a smaller capacity"
             ),
-            Self::ManySwitches(most) => {
-                write!(f, "at most {most} context switches can be simulated")
+            Self::LargeBound(most) => {
+                write!(f, "the bound on contexts must be at most {most}")
             }
-            Self::ManyThreads(most) => write!(f, "at most {most} threads can be translated"),
+            Self::TooManyThreads(most) => write!(f, "the translation supports at most {most} threads"),
             Self::ContextsWithFree => f.write_str(
-                "programs that free records cannot be translated: a store that is pending \
-                 could reach another record",
+                "programs that free records cannot be translated: a pending store could \
+                 reach another record",
             ),
-            Self::ManyLocations(most) => write!(
+            Self::TooManyLocations(most) => write!(
                 f,
-                "the translation would need more than {most} locations: use smaller arrays, or a smaller bound"
+                "the translation needs more than {most} locations: use smaller arrays or a smaller bound"
             ),
             Self::Linearizable => f.write_str(
-                "`linearizable` depends on when operations begin and end, which no condition on \
-                 final states tells; `sequentially_consistent` can be translated",
+                "`linearizable` depends on when operations begin and end, so no condition on final \
+                 states can express it: use `sequentially_consistent`",
             ),
             Self::SequentialWithoutSwitches => f.write_str(
-                "threads run one after another (c-seq) up to a number of context switches only: \
+                "sequential C (c-seq) needs a bound on context switches: \
                  use --model tso or pso with --contexts",
             ),
-            Self::NoContexts => {
-                f.write_str("only a simulation of contexts runs its threads one after another")
+            Self::NotAContextSimulation => {
+                f.write_str("sequential C needs a context simulation: use --contexts")
             }
             Self::Operations => f.write_str(
-                "the results of operations are compared with all orders of the operations, which no \
-                 exported program can do",
+                "a property about operation results must compare all orders of the operations; an \
+                 exported program cannot do that",
             ),
             Self::OperationsWithoutClient => f.write_str(
-                "the property about a client's operations has no text without the client",
+                "a property about operation results has no `.fp` syntax without the client",
             ),
-            Self::NoSource => f.write_str(
-                "the program does what has no text in the language: it jumps out of an atomic block, or uses one \
-                 kind of value as another",
+            Self::NoFpSyntax => f.write_str(
+                "the program has no `.fp` syntax: it jumps out of an atomic block, or uses a value of \
+                 one type as another type",
             ),
             Self::Overflow(op) => write!(
                 f,
-                "a result of `{}` may need more than 32 bits: declare ranges",
+                "a result of `{}` may exceed 32 bits: declare ranges",
                 op.symbol()
             ),
-            Self::ManyPaths { thread, paths, length } => write!(
+            Self::TooManyPaths { thread, paths, length } => write!(
                 f,
-                "an atomic block of {thread} has more than {paths} ways to where nothing in it \
-                 blocks or chooses any more, or one of more than {length} statements"
+                "an atomic block of {thread} has more than {paths} paths through its `assume` and \
+                 `choose` statements, or a path of more than {length} statements"
             ),
-            Self::EndlessBlock(thread) => write!(f, "an atomic block of {thread} never ends"),
-            Self::SeveralExits(thread) => write!(
+            Self::EndlessBlock(thread) => write!(f, "an atomic block of {thread} never terminates"),
+            Self::DifferentExits(thread) => write!(
                 f,
-                "an atomic block of {thread} has ends that go on to different statements"
+                "an atomic block of {thread} has exits to different statements"
             ),
             Self::NegativeInitialValue(variable) => write!(
                 f,
-                "`{variable}` has a list of initial values with a negative one, which SPIN does not take: set them \
-                 in an `init` block"
+                "`{variable}` has a list of initial values with a negative number, which SPIN does not \
+                 accept: set the values in an `init` block"
             ),
-            Self::ManyAlternatives(most) => {
-                write!(f, "a choice among more than {most} values, which would be as many lines")
+            Self::TooManyAlternatives(most) => {
+                write!(f, "a `choose` among more than {most} values cannot be exported: use a smaller range")
             }
-            Self::ManyProcesses => f.write_str("SPIN runs at most 255 processes"),
+            Self::TooManyProcesses => f.write_str("SPIN supports at most 255 processes"),
             Self::Litmus(reason) => reason.fmt(f),
             Self::LitmusStatement { line: Some(line), text, reason } => {
                 write!(f, "line {line}, `{text}`: {reason}")
@@ -195,50 +198,52 @@ impl fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-impl fmt::Display for NoLitmus {
+impl fmt::Display for UnsupportedInLitmus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Records => "a litmus test has no records: use locations",
             Self::SeveralConditions => {
-                "a litmus test has one condition on final states: write one test for each"
+                "a litmus test has one condition on final states: write one test per condition"
             }
             Self::Assertions => "a litmus test has no assertions: use `final forall`",
             Self::Assert => {
-                "a litmus test has no `assert`: keep the value in a register and say `final forall`"
+                "a litmus test has no `assert`: keep the value in a register and use `final forall`"
             }
             Self::Invariants => "a litmus test has no invariants: use `final forall`",
-            Self::CriticalSections => "a litmus test has no critical sections: count who is inside",
-            Self::Deadlocks => "a litmus test says nothing about deadlocks",
-            Self::Operations => "a litmus test has no operations of a client",
+            Self::CriticalSections => {
+                "a litmus test has no critical sections: count the threads inside with a location"
+            }
+            Self::Deadlocks => "a litmus test cannot check for deadlocks",
+            Self::Operations => "a litmus test has no client operations",
             Self::Branches => {
-                "a litmus test is written for straight-line programs only, and this is a \
-                 branch: write one test for each way, or unroll the loop"
+                "a litmus test must be a straight-line program, and this is a branch: write one \
+                 test per path, or unroll the loop"
             }
             Self::Loops => {
-                "a litmus test is written for straight-line programs only: this is a loop"
+                "a litmus test must be a straight-line program, and this is a loop: unroll it"
             }
             Self::Block => {
-                "only an atomic block that is one access, or that loads a location and \
-                 stores to it, is an x86 instruction"
+                "only an atomic block with one access, or with a load and a store of the same \
+                 location, is an x86 instruction"
             }
             Self::Drain => {
-                "x86 cannot wait for the stores to one location only: `fence` waits for all"
+                "x86 cannot drain the stores to a single location: use `fence`, which drains all"
             }
-            Self::Choose => "x86 does not choose: write one test for each value",
-            Self::Assume => "a litmus test has no `assume`: its threads do not wait",
+            Self::Choose => "x86 has no nondeterministic choice: write one test per value",
+            Self::Assume => "a litmus test has no `assume`: its threads do not block",
             Self::OldValueOfBits => {
-                "x86 has no such update that tells the old value: ignore it, or load before"
+                "x86 has no bitwise update that returns the old value: ignore the result, or load \
+                 the value before"
             }
             Self::ComputedAddress => {
-                "which location it is, is known only when the program runs; a litmus test is \
-                 written for locations with a name"
+                "the address is computed at run time: a litmus test accesses locations by name"
             }
-            Self::Registers => "the thread needs more registers than x86 has",
+            Self::Registers => "the thread needs more registers than x86 has: use fewer registers",
             Self::InitialState => {
-                "the initial state of a litmus test is made of constants: store numbers only"
+                "the initial state of a litmus test consists of constants: store only numbers"
             }
             Self::Operator(op) => {
-                return write!(f, "x86 has no instruction for `{op}` that the test could use");
+                return write!(f, "x86 litmus tests have no instruction for `{op}`");
             }
             Self::ConditionOperator(op) => {
                 return write!(
@@ -247,8 +252,8 @@ impl fmt::Display for NoLitmus {
                 );
             }
             Self::Comparison => {
-                "a condition of a litmus test compares locations and registers with \
-                 constants, and with each other, only"
+                "a condition of a litmus test can only compare a location or register with a \
+                 constant, or two locations or registers"
             }
         })
     }
@@ -261,7 +266,7 @@ mod tests {
     use fencepost_ir::StoreBuffers as Model;
     use fencepost_ir::{Expr, Label, Op, Pc, PoolId, Problem, Stmt, Thread};
 
-    fn refused(threads: usize, op: Op) -> Option<Unsupported> {
+    fn rejection(threads: usize, op: Op) -> Option<Unsupported> {
         let stmt = |op| Stmt { label: Label(0), op, next: Pc(1), critical: false };
         let code = vec![stmt(op), stmt(Op::Halt)];
         let thread = Thread { name: "t".into(), registers: Vec::new(), code };
@@ -271,12 +276,12 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_is_the_true_one() {
-        assert_eq!(refused(32, Op::Skip), None);
-        assert_eq!(refused(34, Op::Skip), Some(Unsupported::ManyThreads(32)));
+    fn rejection_reports_the_violated_limit() {
+        assert_eq!(rejection(32, Op::Skip), None);
+        assert_eq!(rejection(34, Op::Skip), Some(Unsupported::TooManyThreads(32)));
         let free = Op::Free { pool: PoolId(0), cell: Expr::Const(1) };
-        assert_eq!(refused(2, free), Some(Unsupported::ContextsWithFree));
-        let text = Unsupported::ManyThreads(32).to_string();
-        assert_eq!(text, "at most 32 threads can be translated");
+        assert_eq!(rejection(2, free), Some(Unsupported::ContextsWithFree));
+        let text = Unsupported::TooManyThreads(32).to_string();
+        assert_eq!(text, "the translation supports at most 32 threads");
     }
 }

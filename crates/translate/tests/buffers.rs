@@ -1,7 +1,8 @@
-//! Explicit store buffers compared with the memory models: the translation under SC has the outcomes and the
-//! verdict of the original with the same bound, for the corpus and for random programs.
+//! Compares explicit store buffers with the memory models: the translation under SC has the
+//! outcomes and the verdict of the original with the same bound, for the corpus and for random
+//! programs.
 //!
-//! A random program on which they differ is shrunk and printed as a `.fp` file.
+//! A random program with a difference is shrunk and printed as a `.fp` file.
 
 use fencepost_engines::{
     Answer, Budget, Engine, Explicit, InconclusiveReason, Settings, Task, Verdict,
@@ -12,19 +13,20 @@ use fencepost_ir::{Expr, Fault, Op, Problem, StoreBuffers};
 use fencepost_models::{ModelSpec, Reductions};
 use fencepost_search::{Cancel, Limits, Progress};
 use fencepost_testkit::programs::{Profile, program, shrink};
-use fencepost_testkit::{compared, corpus, is_campaign, lower, seeds};
+use fencepost_testkit::{corpus, is_campaign, lower, report_comparisons, seeds};
 use fencepost_translate::buffers::buffers;
 use fencepost_translate::{Origin, Translation};
 
-/// Programs with more states than this are passed over.
+/// Programs with more states are skipped.
 const STATES: u64 = 30_000;
-/// Random programs of each profile.
+/// The number of random programs of each profile.
 const PROGRAMS: u64 = 20;
 
-/// What happens, without a trace: the kind of verdict and, where one is violated, what is.
+/// Returns the kind of verdict, without a trace.
 ///
-/// Up to a fixed bound nothing is concluded about the original where the bound matters. The translation says
-/// of the bounded program what is so. None for a search that was cut short: it may lack outcomes.
+/// With a fixed buffer bound that matters, the engine concludes nothing about the original. The
+/// translation decides the bounded program, so both count as verified. Returns `None` for a
+/// truncated search, which may lack outcomes.
 fn conclusion(answer: &Answer) -> Option<String> {
     if answer.statistics.states >= STATES {
         return None;
@@ -43,12 +45,17 @@ fn conclusion(answer: &Answer) -> Option<String> {
     }
 }
 
-fn ask(problem: &Problem, model: &str, room: Option<u32>, partial_order: bool) -> Answer {
+fn run_engine(
+    problem: &Problem,
+    model: &str,
+    capacity: Option<u32>,
+    partial_order: bool,
+) -> Answer {
     let model = ModelSpec::by_name(model).expect("a built-in model");
     let settings = Settings {
         limits: Limits { states: STATES, ..Limits::default() },
         reductions: Reductions { partial_order, ..Reductions::ALL },
-        fixed_buffer: room,
+        fixed_buffer: capacity,
         ..Settings::default()
     };
     let (cancel, progress) = (Cancel::default(), Progress::default());
@@ -56,38 +63,39 @@ fn ask(problem: &Problem, model: &str, room: Option<u32>, partial_order: bool) -
     Explicit.outcomes(Task { problem, model: &model }, settings, budget)
 }
 
-/// What is wrong with the form of a translation, if anything.
-fn malformed(problem: &Problem, translation: &Translation) -> Option<String> {
-    if let Err(broken) = validate(&translation.problem) {
-        return Some(format!("not well-formed: {broken:?}"));
+/// Returns a defect in the form of a translation, if there is one.
+fn find_malformation(problem: &Problem, translation: &Translation) -> Option<String> {
+    if let Err(error) = validate(&translation.problem) {
+        return Some(format!("not well-formed: {error:?}"));
     }
     let program = &translation.problem.program;
     if translation.owners.len() != program.locations.len() {
-        return Some("not every location says whose it is".into());
+        return Some("the owners do not cover all locations".into());
     }
     let lengths = translation.origins.iter().map(Vec::len);
     if !lengths.eq(program.threads.iter().map(|thread| thread.code.len())) {
-        return Some("not every statement has an origin".into());
+        return Some("the origins do not cover all statements".into());
     }
     let locations = &problem.program.locations;
     if program.locations[..locations.len()] != locations[..] {
-        return Some("the first locations are others".into());
+        return Some("the first locations differ from the original".into());
     }
     for (thread, origins) in program.threads.iter().zip(&translation.origins) {
-        // Steps begin at blocks and at statements outside of blocks; all but the halting have an origin.
+        // Steps begin at blocks and at statements outside of blocks. All of them except `Halt` have
+        // an origin.
         let mut inside = false;
         let mut stored = false;
         for (stmt, origin) in thread.code.iter().zip(origins) {
             match stmt.op {
                 Op::AtomicBegin if *origin == Origin::Nothing => {
-                    return Some(format!("{}: a block from nowhere", thread.name));
+                    return Some(format!("{}: a block has no origin", thread.name));
                 }
                 Op::AtomicBegin => (inside, stored) = (true, false),
                 Op::AtomicEnd => inside = false,
                 Op::Store { .. } | Op::Update { .. } if inside => stored = true,
-                // Code is written in order, but for loops of the original.
+                // Code is emitted in program order, except for loops of the original.
                 Op::Assume(_) if inside && stored && *origin == Origin::Nothing => {
-                    return Some(format!("{}: waits after it has stored", thread.name));
+                    return Some(format!("{}: a block waits after a store", thread.name));
                 }
                 _ => {}
             }
@@ -96,52 +104,53 @@ fn malformed(problem: &Problem, translation: &Translation) -> Option<String> {
     None
 }
 
-/// Compares one program under both models, with each room. Tells how many were small enough, or the first
-/// difference.
-fn compare(source: &str, rooms: &[u32]) -> Result<u32, String> {
-    compare_changed(source, rooms, |_, _| {})
+/// Compares one program under both models, with each capacity. Returns the number of comparisons
+/// that were small enough, or the first difference.
+fn compare(source: &str, capacities: &[u32]) -> Result<u32, String> {
+    compare_changed(source, capacities, |_, _| {})
 }
 
-/// The same with a change of the translation.
+/// Compares like [`compare`], after a change to the translation.
 fn compare_changed(
     source: &str,
-    rooms: &[u32],
+    capacities: &[u32],
     change: impl Fn(&Problem, &mut Translation),
 ) -> Result<u32, String> {
     let Ok(problems) = lower(source) else { return Ok(0) };
     let mut compared = 0;
     for problem in &problems {
-        for (model, room) in [StoreBuffers::Tso, StoreBuffers::Pso]
+        for (model, capacity) in [StoreBuffers::Tso, StoreBuffers::Pso]
             .iter()
-            .flat_map(|m| rooms.iter().map(move |r| (*m, *r)))
+            .flat_map(|m| capacities.iter().map(move |r| (*m, *r)))
         {
             let frees = (problem.program.threads.iter().flat_map(|thread| &thread.code))
                 .any(|stmt| matches!(stmt.op, Op::Free { .. }));
-            let translation = match buffers(problem, model, room) {
+            let translation = match buffers(problem, model, capacity) {
                 Ok(mut translation) if !frees => {
                     change(problem, &mut translation);
                     translation
                 }
-                Ok(_) => return Err("freeing records is not supported".into()),
+                Ok(_) => return Err("the translation accepted a program that frees records".into()),
                 Err(_) if frees => continue,
-                Err(unsupported) => return Err(format!("not translated: {unsupported}")),
+                Err(unsupported) => return Err(format!("translation failed: {unsupported}")),
             };
-            let place = format!("{} {room}", model.name());
-            if let Some(wrong) = malformed(problem, &translation) {
+            let place = format!("{} {capacity}", model.name());
+            if let Some(wrong) = find_malformation(problem, &translation) {
                 return Err(format!("{place}: {wrong}"));
             }
-            let original = ask(problem, model.name(), Some(room), false);
-            let ours = ask(&translation.problem, "sc", None, compared % 2 == 0);
-            let (Some(expected), Some(found)) = (conclusion(&original), conclusion(&ours)) else {
+            let original = run_engine(problem, model.name(), Some(capacity), false);
+            let translated = run_engine(&translation.problem, "sc", None, compared % 2 == 0);
+            let (Some(expected), Some(found)) = (conclusion(&original), conclusion(&translated))
+            else {
                 continue;
             };
             if expected != found {
                 return Err(format!("{place}: {found} instead of {expected}"));
             }
-            let missing: Vec<_> = original.outcomes.difference(&ours.outcomes).collect();
-            let extra: Vec<_> = ours.outcomes.difference(&original.outcomes).collect();
+            let missing: Vec<_> = original.outcomes.difference(&translated.outcomes).collect();
+            let extra: Vec<_> = translated.outcomes.difference(&original.outcomes).collect();
             if !missing.is_empty() || !extra.is_empty() {
-                return Err(format!("{place}: missing {missing:?}, too many {extra:?}"));
+                return Err(format!("{place}: missing {missing:?}, extra {extra:?}"));
             }
             compared += 1;
         }
@@ -149,56 +158,58 @@ fn compare_changed(
     Ok(compared)
 }
 
-fn run(profile: Profile) {
-    let rooms: &[&[u32]] = &[&[1], &[2], &[3], &[1, 2]];
+fn check_profile(profile: Profile) {
+    let capacities: &[&[u32]] = &[&[1], &[2], &[3], &[1, 2]];
     let (mut same, mut drawn) = (0, 0);
     for seed in seeds(PROGRAMS) {
         drawn += 1;
         let drawn = program(profile, seed);
-        let rooms = rooms[seed as usize % rooms.len()];
-        match compare(&drawn.to_string(), rooms) {
+        let capacities = capacities[seed as usize % capacities.len()];
+        match compare(&drawn.to_string(), capacities) {
             Ok(fine) => same += u64::from(fine),
             Err(_) => {
-                let small = shrink(&drawn, |source| compare(source, rooms).is_err()).to_string();
-                let difference = compare(&small, rooms);
+                let small =
+                    shrink(&drawn, |source| compare(source, capacities).is_err()).to_string();
+                let difference = compare(&small, capacities);
                 panic!("{profile:?} seed {seed}: {difference:?}\n{small}");
             }
         }
     }
-    compared(&format!("programs of {profile:?}: explicit buffers"), same);
-    // Two models for each program, but for those that free and those that are too large.
-    assert!(same * 2 > drawn, "most programs are small enough to compare");
+    report_comparisons(&format!("programs of {profile:?}: explicit buffers"), same);
+    // Each program is compared under two models, except programs that free records or are too
+    // large.
+    assert!(same * 2 > drawn, "too few programs were small enough to compare");
 }
 
 #[test]
 fn random_straight_line_programs() {
-    run(Profile::Straight);
+    check_profile(Profile::Straight);
 }
 
 #[test]
 fn random_loops() {
-    run(Profile::Loops);
+    check_profile(Profile::Loops);
 }
 
 #[test]
 fn random_records() {
-    run(Profile::Records);
+    check_profile(Profile::Records);
 }
 
 #[test]
 fn random_everything() {
-    run(Profile::Kitchen);
+    check_profile(Profile::Mixed);
 }
 
 #[test]
 fn random_many_stores() {
-    run(Profile::Buffers);
+    check_profile(Profile::Buffers);
 }
 
-/// A rule of the translation that is broken.
+/// A mutation of the translation: one of its rules is broken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Broken {
-    /// A store does not wait for room in its buffer.
+enum Mutation {
+    /// A store does not wait for a free entry in its queue.
     StoresNeverWait,
     /// An update does not wait for pending stores.
     UpdatesNeverWait,
@@ -212,39 +223,38 @@ enum Broken {
     LostCommits,
 }
 
-impl Broken {
-    const ALL: [Broken; 6] = [
-        Broken::StoresNeverWait,
-        Broken::UpdatesNeverWait,
-        Broken::FencesIgnored,
-        Broken::CommitsNeverWait,
-        Broken::NoForwarding,
-        Broken::LostCommits,
+impl Mutation {
+    const ALL: [Mutation; 6] = [
+        Mutation::StoresNeverWait,
+        Mutation::UpdatesNeverWait,
+        Mutation::FencesIgnored,
+        Mutation::CommitsNeverWait,
+        Mutation::NoForwarding,
+        Mutation::LostCommits,
     ];
 
-    /// Whether the rule is about a block of the translation that stands for this operation; for a commit if there
-    /// is none.
-    fn is_about(self, op: Option<&Op>) -> bool {
+    /// Returns whether the mutation applies to a block for this operation; `None` is a commit.
+    fn applies_to(self, op: Option<&Op>) -> bool {
         match self {
-            Broken::StoresNeverWait => matches!(op, Some(Op::Store { .. })),
-            Broken::UpdatesNeverWait => matches!(op, Some(Op::Update { .. })),
-            Broken::FencesIgnored => matches!(op, Some(Op::Fence(_) | Op::Drain(_))),
-            Broken::CommitsNeverWait | Broken::LostCommits => op.is_none(),
-            Broken::NoForwarding => matches!(op, Some(Op::Load { .. })),
+            Mutation::StoresNeverWait => matches!(op, Some(Op::Store { .. })),
+            Mutation::UpdatesNeverWait => matches!(op, Some(Op::Update { .. })),
+            Mutation::FencesIgnored => matches!(op, Some(Op::Fence(_) | Op::Drain(_))),
+            Mutation::CommitsNeverWait | Mutation::LostCommits => op.is_none(),
+            Mutation::NoForwarding => matches!(op, Some(Op::Load { .. })),
         }
     }
 
-    /// Breaks the rule in a statement of such a block.
+    /// Applies the mutation to a statement of such a block.
     fn change(self, op: &mut Op, original: &Problem) {
         match (self, &mut *op) {
-            (Broken::NoForwarding, Op::Branch { cond, .. }) => *cond = Expr::Const(0),
-            (Broken::LostCommits, Op::Store { to, .. })
+            (Mutation::NoForwarding, Op::Branch { cond, .. }) => *cond = Expr::Const(0),
+            (Mutation::LostCommits, Op::Store { to, .. })
                 if to.base.index() < original.program.locations.len() =>
             {
                 *op = Op::Skip;
             }
-            (Broken::NoForwarding | Broken::LostCommits, _) => {}
-            (Broken::FencesIgnored, Op::Store { .. }) | (_, Op::Assume(_)) => *op = Op::Skip,
+            (Mutation::NoForwarding | Mutation::LostCommits, _) => {}
+            (Mutation::FencesIgnored, Op::Store { .. }) | (_, Op::Assume(_)) => *op = Op::Skip,
             _ => {}
         }
     }
@@ -252,19 +262,19 @@ impl Broken {
     fn apply(self, original: &Problem, translation: &mut Translation) {
         let threads = translation.problem.program.threads.iter_mut().enumerate();
         for ((t, thread), origins) in threads.zip(&translation.origins) {
-            let mut about = false;
+            let mut applies = false;
             for (stmt, origin) in thread.code.iter_mut().zip(origins) {
                 // Only the first statement of a block has an origin.
                 match origin {
                     Origin::Statement(pc) => {
                         let op = &original.program.threads[t].code[pc.index()].op;
-                        about = self.is_about(Some(op));
+                        applies = self.applies_to(Some(op));
                     }
-                    Origin::Commit(_) => about = self.is_about(None),
-                    Origin::Context(_) => about = false,
+                    Origin::Commit(_) => applies = self.applies_to(None),
+                    Origin::Context(_) => applies = false,
                     Origin::Nothing => {}
                 }
-                if about {
+                if applies {
                     self.change(&mut stmt.op, original);
                 }
             }
@@ -273,19 +283,19 @@ impl Broken {
 }
 
 #[test]
-fn every_broken_rule_is_noticed() {
+fn every_mutation_is_detected() {
     let drawn = (0..30).map(|seed| program(Profile::Straight, seed).to_string());
     let drawn: Vec<String> =
         drawn.chain((0..10).map(|seed| program(Profile::Buffers, seed).to_string())).collect();
-    for broken in Broken::ALL {
-        let change = |problem: &_, translation: &mut _| broken.apply(problem, translation);
-        let noticed = drawn.iter().any(|source| compare_changed(source, &[1, 2], change).is_err());
-        assert!(noticed, "{broken:?} goes unnoticed");
+    for mutation in Mutation::ALL {
+        let change = |problem: &_, translation: &mut _| mutation.apply(problem, translation);
+        let detected = drawn.iter().any(|source| compare_changed(source, &[1, 2], change).is_err());
+        assert!(detected, "{mutation:?} is not detected");
     }
 }
 
 #[test]
-fn the_corpus_campaign() {
+fn the_corpus_has_equal_outcomes_campaign() {
     let mut compared = 0;
     for folder in ["litmus", "mutex", "papers", "regress"] {
         for (name, source) in corpus::sample(folder, 3) {
@@ -297,17 +307,17 @@ fn the_corpus_campaign() {
     }
     println!("{compared} comparisons");
     let most = if is_campaign() { 400 } else { 150 };
-    assert!(compared > most, "most of the corpus is small: {compared}");
+    assert!(compared > most, "only {compared} comparisons were small enough");
 }
 
-/// Compares a program that is written for one rule, with every room.
-fn agree(source: &str) {
+/// Compares a program written for one rule, with every capacity.
+fn check_equal(source: &str) {
     assert_eq!(compare(source, &[1, 2, 3]), Ok(6), "{source}");
 }
 
 #[test]
 fn any_location_of_an_array_may_be_committed_first() {
-    agree(
+    check_equal(
         "shared int a[3];
         thread p { int i; i = 0; while (i < 3) { a[i] = i + 1; i = i + 1; } }
         thread q { r0 = a[0]; r1 = a[1]; r2 = a[2]; }
@@ -316,8 +326,8 @@ fn any_location_of_an_array_may_be_committed_first() {
 }
 
 #[test]
-fn an_update_waits_for_what_is_before_a_barrier() {
-    agree(
+fn updates_wait_for_stores_before_a_barrier() {
+    check_equal(
         "shared int x, z;
         thread p { x = 1; fence store_load; swap(z, 1); }
         thread q { r1 = z; r2 = x; }",
@@ -326,27 +336,27 @@ fn an_update_waits_for_what_is_before_a_barrier() {
 
 #[test]
 fn an_element_is_forwarded_only_to_loads_of_it() {
-    agree(
+    check_equal(
         "shared int a[2];
         thread p { int i; a[1] = 7; i = choose(0..=1); r = a[i]; drain a[i]; r2 = fetch_add(a[1 - i], 1); }
         thread q { a[0] = 5; r = a[1]; }",
     );
 }
 
-/// A value that does not fit faults when it is stored, not when it is committed.
+/// A value that does not fit its location faults when it is stored, not when it is committed.
 #[test]
 fn values_are_checked_when_they_are_stored() {
     let source = "shared int(0..=1) x; shared int(0..=9) y;
         thread p { int r; r = choose(0..=2); y = 9; x = r; }";
-    agree(source);
+    check_equal(source);
     let problem = &lower(source).expect("a program")[0];
     for model in [StoreBuffers::Tso, StoreBuffers::Pso] {
-        let translation = buffers(problem, model, 2).expect("it can be translated");
-        let answer = ask(&translation.problem, "sc", None, false);
+        let translation = buffers(problem, model, 2).expect("the program can be translated");
+        let answer = run_engine(&translation.problem, "sc", None, false);
         let violation = answer.verdict.evidence().expect("2 does not fit").violation();
         let Violation::Fault(Fault::OutOfRange, Some(thread), _) = violation else {
             panic!("{violation:?}")
         };
-        assert_eq!(thread.index(), 0, "the thread that stores, not the one that commits");
+        assert_eq!(thread.index(), 0, "the storing thread faults, not the committer");
     }
 }

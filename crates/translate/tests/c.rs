@@ -1,5 +1,5 @@
-//! Programs written as C: a compiler that warns about everything finds nothing, and those that are run do what they
-//! should.
+//! Tests of the C export: the programs compile without warnings, and the ones that are run behave
+//! as expected.
 
 use crate::common::corpus;
 use fencepost_ir::{Problem, Span, StoreBuffers};
@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 
 const WARN: [&str; 4] = ["-std=c11", "-Wall", "-Wextra", "-Werror"];
 
-/// What the verifiers provide, so that a compiler can read what is meant for them.
+/// Definitions of the verifiers' built-ins, so that a compiler accepts the code for verifiers.
 const CBMC: [&str; 4] = [
     "-D__CPROVER__",
     "-D__CPROVER_assume(c)=((void)(c))",
@@ -24,13 +24,13 @@ const CBMC: [&str; 4] = [
 ];
 const OTHERS: [&str; 1] = ["-DFENCEPOST_VERIFIER"];
 
-fn written(problem: &Problem) -> Result<String, Unsupported> {
+fn export_text(problem: &Problem) -> Result<String, Unsupported> {
     let about = ["A program */ \"with\" a /* strange \\".to_string(), "description".to_string()];
     let line = |span: Span| Some(span.line);
     c(&Export { problem, about: &about, line: &line })
 }
 
-/// Runs the compiler on a text.
+/// Compiles a text and checks that there are no warnings.
 fn compile(name: &str, text: &str, options: &[&str]) {
     let mut compiler = Command::new("cc")
         .args(WARN)
@@ -40,10 +40,10 @@ fn compile(name: &str, text: &str, options: &[&str]) {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the compiler can be started");
-    let mut input = compiler.stdin.take().expect("it is a pipe");
-    input.write_all(text.as_bytes()).expect("the compiler reads");
+    let mut input = compiler.stdin.take().expect("the standard input is a pipe");
+    input.write_all(text.as_bytes()).expect("the compiler reads its input");
     drop(input);
-    let output = compiler.wait_with_output().expect("the compiler ends");
+    let output = compiler.wait_with_output().expect("the compiler terminates");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name}\n{errors}\n{text}");
 }
@@ -54,18 +54,18 @@ fn the_corpus_compiles() {
         return;
     }
     for (name, _, problem) in corpus(&["litmus", "mutex", "papers", "regress", "structures"]) {
-        let text = written(&problem).expect("it can be written");
+        let text = export_text(&problem).expect("the program can be exported");
         compile(&name, &text, &["-fsyntax-only"]);
     }
 }
 
 #[test]
-fn translations_compile_for_everybody() {
+fn translations_compile_for_all_verifiers() {
     if !tools::are_installed(&["cc"]) {
         return;
     }
     for (at, (name, _, problem)) in corpus(&["litmus", "mutex", "structures"]).iter().enumerate() {
-        // A few of each folder show what there is to show.
+        // Tests a sample of each folder.
         if at % 7 != 0 {
             continue;
         }
@@ -74,7 +74,7 @@ fn translations_compile_for_everybody() {
             [contexts(problem, StoreBuffers::Pso, bound), buffers(problem, StoreBuffers::Tso, 2)]
         {
             let Ok(translation) = translation else { continue };
-            let text = written(&translation.problem).expect("it can be written");
+            let text = export_text(&translation.problem).expect("the program can be exported");
             for options in [&[][..], &CBMC, &OTHERS] {
                 compile(name, &text, &[&["-fsyntax-only"], options].concat());
             }
@@ -82,23 +82,23 @@ fn translations_compile_for_everybody() {
     }
 }
 
-/// Compiles and runs a program: whether it ends well.
+/// Compiles and runs a program. Returns whether it ends without a failed assertion.
 fn run(name: &str, source: &str) -> bool {
-    let text = written(&problem(source)).expect("it can be written");
+    let text = export_text(&problem(source)).expect("the program can be exported");
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let program = folder.join(format!("c-{name}"));
     let path = program.to_string_lossy();
     compile(name, &text, &["-O1", "-pthread", "-o", &path]);
-    let output = Command::new(&program).output().expect("what was compiled can be run");
-    fs::remove_file(&program).expect("it was there");
-    let said = String::from_utf8_lossy(&output.stderr);
-    let failed = said.contains("Assertion");
-    assert_eq!(output.status.success(), !failed, "{name}: {said}\n{text}");
+    let output = Command::new(&program).output().expect("the compiled program can be started");
+    fs::remove_file(&program).expect("the compiled program exists");
+    let output_text = String::from_utf8_lossy(&output.stderr);
+    let failed = output_text.contains("Assertion");
+    assert_eq!(output.status.success(), !failed, "{name}: {output_text}\n{text}");
     !failed
 }
 
 #[test]
-fn programs_run() {
+fn programs_fail_exactly_where_expected() {
     if !tools::are_installed(&["cc"]) {
         return;
     }
@@ -147,9 +147,9 @@ fn programs_run() {
 }
 
 #[test]
-fn comments_say_where_a_statement_comes_from() {
-    let text = written(&problem("shared int x;\nthread p { x = 1 /* one */; }"));
-    let text = text.expect("it can be written");
+fn comments_name_the_source_line() {
+    let text = export_text(&problem("shared int x;\nthread p { x = 1 /* one */; }"));
+    let text = text.expect("the program can be exported");
     assert!(text.contains("atomic_store(&x, 1);"), "{text}");
     assert!(text.contains("/* line 2: x = 1"), "{text}");
 }

@@ -1,11 +1,11 @@
-//! What the tests of exports share: programs, the explicit engine under SC, and following a run of what was
-//! made in what it was made from.
+//! Shared code for tests of exports: corpus programs, the explicit engine under SC, and the replay
+//! of runs of a derived program on its original.
 
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
 use fencepost_ir::{Op, Pc, Problem, Property, ThreadId, Violation};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::{Action, Step, Taken};
+use fencepost_models::machine::{Action, Step, StepResult};
 use fencepost_models::replay::{Trace, replay};
 use fencepost_models::sc::Sc;
 use fencepost_models::state::State;
@@ -13,8 +13,8 @@ use fencepost_models::{Machine, ModelSpec, Reductions};
 use fencepost_search::{Cancel, Limits, Progress};
 use fencepost_testkit::problem;
 
-/// Every program of the corpus with its name and its source; of a file with clients, the first one, without the
-/// property that is about operations.
+/// Returns every program of the corpus with its name and source. A file with clients gives its
+/// first client, without the property about operations.
 pub(crate) fn corpus(folders: &[&str]) -> Vec<(String, String, Problem)> {
     let mut all = Vec::new();
     for folder in folders {
@@ -27,17 +27,19 @@ pub(crate) fn corpus(folders: &[&str]) -> Vec<(String, String, Problem)> {
     all
 }
 
-/// Asks the explicit engine about a program under SC.
+/// Checks a program under SC with the explicit engine.
 pub(crate) fn check(problem: &Problem, states: u64) -> Answer {
-    ask(problem, states, |engine, task, settings, budget| engine.run(task, settings, budget))
+    run_engine(problem, states, |engine, task, settings, budget| engine.run(task, settings, budget))
 }
 
-/// Asks it for every outcome.
+/// Computes all outcomes of a program under SC with the explicit engine.
 pub(crate) fn outcomes(problem: &Problem, states: u64) -> Answer {
-    ask(problem, states, |engine, task, settings, budget| engine.outcomes(task, settings, budget))
+    run_engine(problem, states, |engine, task, settings, budget| {
+        engine.outcomes(task, settings, budget)
+    })
 }
 
-fn ask(
+fn run_engine(
     problem: &Problem,
     states: u64,
     how: impl Fn(Explicit, Task<'_>, Settings, Budget<'_>) -> Answer,
@@ -54,17 +56,17 @@ fn ask(
     )
 }
 
-/// The program under SC, with local statements fused and nothing else.
+/// Returns the machine of a program under SC, with fused local statements and no other reduction.
 pub(crate) fn machine(problem: &Problem) -> Machine<'_, Buffered<Sc>> {
     let reductions = Reductions { fuse: true, ..Reductions::NONE };
     Machine::new(problem, Buffered(Sc), reductions)
 }
 
-/// A step to follow: whose, at which statement, with which choices.
-pub(crate) type Move = (ThreadId, Pc, Vec<u32>);
+/// A step to replay: thread, statement, choices.
+pub(crate) type ScriptedStep = (ThreadId, Pc, Vec<u32>);
 
-/// The steps of a trace with the statements they begin at.
-pub(crate) fn moves(problem: &Problem, trace: &Trace) -> Vec<Move> {
+/// Returns the steps of a trace, with the statements at which they begin.
+pub(crate) fn scripted_steps(problem: &Problem, trace: &Trace) -> Vec<ScriptedStep> {
     let machine = machine(problem);
     let mut state = machine.blank();
     let mut choices = Choices::scripted(&trace.init);
@@ -73,70 +75,74 @@ pub(crate) fn moves(problem: &Problem, trace: &Trace) -> Vec<Move> {
         return all;
     }
     for step in &trace.steps {
-        let Action::Run(script) = &step.action else { panic!("nothing is internal under SC") };
+        let Action::Run(script) = &step.action else { panic!("SC has no internal steps") };
         all.push((step.thread, state.pcs[step.thread.index()], script.clone()));
-        if machine.take(&mut state, step, &mut ()) != Ok(Taken::Yes) {
+        if machine.take_step(&mut state, step, &mut ()) != Ok(StepResult::Taken) {
             break;
         }
     }
     all
 }
 
-/// A trace of the program that makes these moves: each thread first takes steps that change nothing until it
-/// is where the move begins. When nothing is wrong in the end, all threads take such steps, too. How it ends.
-pub(crate) fn follow(
+/// Replays steps on the program and returns the violation at the end, if any. Before each step, its
+/// thread takes steps without effect until it reaches the statement. If there is no violation at
+/// the end, all threads take such steps, too.
+pub(crate) fn replay_steps(
     problem: &Problem,
     init: Vec<u32>,
-    moves: &[Move],
+    scripted_steps: &[ScriptedStep],
 ) -> Result<Option<Violation>, String> {
     let machine = machine(problem);
     let mut state = machine.blank();
     let mut choices = Choices::scripted(&init);
     let mut trace = Trace { init, ..Trace::default() };
     if machine.start(&mut state, &mut choices, &mut ()) != Ok(true) {
-        return tell(&machine, &trace);
+        return replayed_violation(&machine, &trace);
     }
-    let idles = |state: &State<_>, t: ThreadId| {
+    let has_no_effect = |state: &State<_>, t: ThreadId| {
         let op = &problem.program.thread(t).stmt(state.pcs[t.index()]).op;
         matches!(op, Op::Fence(_) | Op::Drain(_) | Op::Leave | Op::Invoke { .. } | Op::Load { .. })
     };
-    for (thread, pc, script) in moves {
-        let mut go_on = true;
-        while go_on {
+    for (thread, pc, script) in scripted_steps {
+        let mut is_pending = true;
+        while is_pending {
             let here = state.pcs[thread.index()];
-            let there = here == *pc;
-            if !there && !idles(&state, *thread) {
+            let is_at_step = here == *pc;
+            if !is_at_step && !has_no_effect(&state, *thread) {
                 return Err(format!("{thread} is at {here}, not at {pc}"));
             }
-            let script = if there { script.clone() } else { Vec::new() };
+            let script = if is_at_step { script.clone() } else { Vec::new() };
             let step = Step { thread: *thread, action: Action::Run(script) };
-            let taken = machine.take(&mut state, &step, &mut ());
+            let taken = machine.take_step(&mut state, &step, &mut ());
             trace.steps.push(step);
             match taken {
-                Ok(Taken::Yes) => go_on = !there,
-                Ok(_) => return Err(format!("{thread} cannot go on at {here}")),
-                Err(_) => return tell(&machine, &trace),
+                Ok(StepResult::Taken) => is_pending = !is_at_step,
+                Ok(_) => return Err(format!("{thread} is blocked at {here}")),
+                Err(_) => return replayed_violation(&machine, &trace),
             }
         }
     }
-    let end = tell(&machine, &trace)?;
+    let end = replayed_violation(&machine, &trace)?;
     if end.is_some() {
         return Ok(end);
     }
     for t in problem.program.thread_ids() {
-        while idles(&state, t) {
+        while has_no_effect(&state, t) {
             let step = Step { thread: t, action: Action::Run(Vec::new()) };
-            let taken = machine.take(&mut state, &step, &mut ());
+            let taken = machine.take_step(&mut state, &step, &mut ());
             trace.steps.push(step);
-            if taken != Ok(Taken::Yes) {
-                return tell(&machine, &trace);
+            if taken != Ok(StepResult::Taken) {
+                return replayed_violation(&machine, &trace);
             }
         }
     }
-    tell(&machine, &trace)
+    replayed_violation(&machine, &trace)
 }
 
-fn tell(machine: &Machine<'_, Buffered<Sc>>, trace: &Trace) -> Result<Option<Violation>, String> {
+fn replayed_violation(
+    machine: &Machine<'_, Buffered<Sc>>,
+    trace: &Trace,
+) -> Result<Option<Violation>, String> {
     let run = replay(machine, trace).map_err(|d| format!("step {:?}: {}", d.step, d.reason))?;
     Ok(run.violation)
 }

@@ -1,39 +1,39 @@
-//! Programs written as litmus tests: what the text is, what is refused, that the corpus has the same outcomes when it is
-//! read back, and that instructions calculate what the program does. The last is asked of single threads, with a
-//! small processor that reads the text, beside our own front end.
+//! Tests of the litmus export: the text, the rejected programs, equal outcomes of the corpus when
+//! it is read back, and correct computations. For the computations, a small processor executes the
+//! text of single threads, besides our own front end.
 
 use crate::common::{corpus, outcomes};
 use fencepost_engines::{Budget, Engine, Explicit, Settings, Task};
 use fencepost_ir::{Diagnostics, Problem, Value};
 use fencepost_models::ModelSpec;
 use fencepost_search::{Cancel, Progress};
-use fencepost_testkit::{Random, compared, problem, seeds};
+use fencepost_testkit::{Random, problem, report_comparisons, seeds};
 use fencepost_translate::export::{Export, litmus::litmus};
-use fencepost_translate::{NoLitmus, Unsupported};
+use fencepost_translate::{Unsupported, UnsupportedInLitmus};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn written(problem: &Problem) -> Result<String, Unsupported> {
+fn export_text(problem: &Problem) -> Result<String, Unsupported> {
     let about = ["A program.".to_string()];
     let line = |span: fencepost_ir::Span| Some(span.line);
     litmus(&Export { problem, about: &about, line: &line }, "name")
 }
 
-/// What a program is written as.
+/// Checks the text of an exported program.
 #[track_caller]
-fn writes(source: &str, expected: &str) {
-    assert_eq!(written(&problem(source)).expect("it can be written"), expected);
+fn check_export(source: &str, expected: &str) {
+    assert_eq!(export_text(&problem(source)).expect("the program can be exported"), expected);
 }
 
-/// Why a program is not written.
+/// Checks the reason why a program is rejected.
 #[track_caller]
-fn refuses(source: &str, expected: &str) {
-    let why = written(&problem(source)).expect_err("it cannot be written").to_string();
+fn check_rejected(source: &str, expected: &str) {
+    let why = export_text(&problem(source)).expect_err("the program must be rejected").to_string();
     assert!(why.contains(expected), "{why}");
 }
 
 #[test]
-fn message_passing() {
-    writes(
+fn message_passing_is_exported() {
+    check_export(
         "shared int x, y = 2;
          thread writer { x = 1; fence store_store; y = 1; }
          thread reader { r1 = y; fence load_load, load_store; r2 = x; }
@@ -56,8 +56,8 @@ locations [1:EAX; 1:EBX;]
 }
 
 #[test]
-fn fences_that_order_more_are_told() {
-    writes(
+fn stronger_fences_are_noted() {
+    check_export(
         "shared int x;
          thread p { x = 1;
            fence store_load;
@@ -87,7 +87,7 @@ forall (~(0:EAX=1) \/ [x]=1)
 
 #[test]
 fn updates_are_locked_instructions() {
-    writes(
+    check_export(
         "shared int x, y;
          thread p { a = swap(x, 1); swap(y, a); b = fetch_add(x, 3); fetch_add(x, 3); fetch_sub(x, 1); fetch_xor(y, b); }
          observe p.a;",
@@ -95,9 +95,9 @@ fn updates_are_locked_instructions() {
 (* A program. *)
 (* P0 = p *)
 (* 0:EAX = p.a *)
-(* Locked instructions are full fences; the updates that they stand for are not, under PSO and RMO *)
-(* herd does not know LOCK XADD *)
-(* A sum that overflows, which is a fault of the program, wraps here *)
+(* Locked instructions are full fences; the original updates are not, under PSO and RMO *)
+(* herd does not support LOCK XADD *)
+(* Overflow is a fault of the program, but wraps in this test *)
 {
 }
  P0                ;
@@ -118,13 +118,13 @@ forall (true)
 
 #[test]
 fn compare_and_swap_needs_the_larger_dialect() {
-    writes(
+    check_export(
         "shared int x; thread p { bool ok = cas(x, 0, 1); cas(x, 1, 2); } final exists (p.ok && x == 2);",
         r"X86_64 name
 (* A program. *)
 (* P0 = p *)
 (* 0:rcx = p.ok *)
-(* Locked instructions are full fences; the updates that they stand for are not, under PSO and RMO *)
+(* Locked instructions are full fences; the original updates are not, under PSO and RMO *)
 {
 }
  P0                     ;
@@ -145,15 +145,15 @@ exists (0:rcx=1 /\ [x]=2)
 }
 
 #[test]
-fn atomic_blocks_that_are_one_instruction() {
-    writes(
+fn simple_atomic_blocks_are_single_instructions() {
+    check_export(
         "shared int x; thread p { atomic { x = x + 1; } atomic { x = 2; } atomic { r = x; x = 3; } atomic { s = x; } }
          observe p.r, p.s;",
         r"X86 name
 (* A program. *)
 (* P0 = p *)
 (* 0:EAX = p.r, 0:EBX = p.s *)
-(* A sum that overflows, which is a fault of the program, wraps here *)
+(* Overflow is a fault of the program, but wraps in this test *)
 {
 }
  P0           ;
@@ -172,8 +172,8 @@ forall (true)
 }
 
 #[test]
-fn names_are_legal_and_differ() {
-    writes(
+fn names_are_legal_and_unique() {
+    check_export(
         "shared int a[2] = {0, 7}, a_1, lock, P1, _x, L00; shared bool b = true; init { a_1 = 3; b = false; lock = -1; }
          thread p(i in 0..1) { a[1] = 1; lock = 1; L00 = a[0]; bool never; b = !never; }
          final exists (!b && !p(0).never && a[1] == 1 || _x != 0 || P1 == a_1);",
@@ -201,65 +201,65 @@ exists ([b]=0 /\ 0:EBX=0 /\ [a_1_2]=1 \/ ~([v__x]=0) \/ [v_P1]=[a_1])
 }
 
 #[test]
-fn what_has_no_counterpart_is_refused() {
+fn programs_without_a_counterpart_are_rejected() {
     for (statement, why) in [
         (
             "if (r == 1) x = 1;",
-            "line 2, `if (r == 1)`: a litmus test is written for straight-line programs only",
+            "line 2, `if (r == 1)`: a litmus test must be a straight-line program",
         ),
         ("loop { x = 1; }", "this is a loop"),
         ("while (x == 0) { }", "straight-line"),
-        ("drain x;", "line 2, `drain x`: x86 cannot wait for the stores to one location only"),
-        ("r = choose(0..2);", "one test for each value"),
-        ("assume(r == 0);", "threads do not wait"),
+        ("drain x;", "line 2, `drain x`: x86 cannot drain the stores to a single location"),
+        ("r = choose(0..2);", "one test per value"),
+        ("assume(r == 0);", "threads do not block"),
         ("assert(r == 0);", "`final forall`"),
-        ("a[r] = 1;", "known only when the program runs"),
+        ("a[r] = 1;", "computed at run time"),
         ("x = r * 2;", "no instruction for `*`"),
         ("x = r < 2 ? 1 : 0;", "no instruction for `?:`"),
-        ("r = fetch_or(x, 1); y = r;", "tells the old value"),
-        ("atomic { x = 1; y = 1; }", "only an atomic block that is one access"),
-        ("atomic { r = x; x = r + r; y = r; }", "only an atomic block that is one access"),
-        ("atomic { r = x; y = r; }", "only an atomic block that is one access"),
+        ("r = fetch_or(x, 1); y = r;", "returns the old value"),
+        ("atomic { x = 1; y = 1; }", "only an atomic block with one access"),
+        ("atomic { r = x; x = r + r; y = r; }", "only an atomic block with one access"),
+        ("atomic { r = x; y = r; }", "only an atomic block with one access"),
     ] {
         let source = format!("shared int x, y, a[2]; thread p {{ int r;\n{statement}\n}}");
-        refuses(&source, why);
+        check_rejected(&source, why);
     }
     let fifteen: String = (0..15).map(|n| format!("r{n} = x; ")).collect();
-    refuses(&format!("shared int x; thread p {{ {fifteen} }}"), "more registers");
+    check_rejected(&format!("shared int x; thread p {{ {fifteen} }}"), "more registers");
     for (text, why) in [
         ("invariant x == 0;", "no invariants"),
-        ("property deadlock_free;", "nothing about deadlocks"),
+        ("property deadlock_free;", "cannot check for deadlocks"),
         ("property mutual_exclusion;", "critical sections"),
-        ("final exists (x == 1); final never (y == 1);", "one test for each"),
+        ("final exists (x == 1); final never (y == 1);", "one test per condition"),
         ("final exists (x < 1);", "line 2: a condition of a litmus test has no `<`"),
-        ("final exists (x + 1 == 1);", "compares locations and registers"),
-        ("init { x = y; }", "store numbers only"),
+        ("final exists (x + 1 == 1);", "can only compare a location"),
+        ("init { x = y; }", "store only numbers"),
         ("record Node { int value; } pool Node[2];", "no records"),
     ] {
         let source = format!("shared int x, y; thread p {{ critical {{ x = 1; }} }}\n{text}");
-        refuses(&source, why);
+        check_rejected(&source, why);
     }
 }
 
 #[test]
-fn most_litmus_tests_of_the_corpus_are_written() {
-    let (mut number, mut refused) = (0, Vec::new());
+fn most_litmus_tests_of_the_corpus_are_exported() {
+    let (mut number, mut rejected) = (0, Vec::new());
     for (name, _, problem) in corpus(&["litmus"]) {
-        match written(&problem) {
+        match export_text(&problem) {
             Ok(_) => number += 1,
-            Err(why) => refused.push((name, why.to_string())),
+            Err(why) => rejected.push((name, why.to_string())),
         }
     }
-    for (name, why) in &refused {
-        let known = [("drain", "x86 cannot wait"), ("ctrl", "branch"), ("spin", "branch")];
-        let known = known.iter().chain(&[("addr", "known only"), ("may", "known only")]);
+    for (name, why) in &rejected {
+        let known = [("drain", "x86 cannot drain"), ("ctrl", "branch"), ("spin", "branch")];
+        let known = known.iter().chain(&[("addr", "computed at"), ("may", "computed at")]);
         let expected = known.filter(|(part, _)| name.contains(part)).map(|(_, why)| why);
         assert!(expected.into_iter().any(|expected| why.contains(expected)), "{name}: {why}");
     }
-    assert!(number > 4 * refused.len(), "{number} are written, {} are not", refused.len());
+    assert!(number > 4 * rejected.len(), "{number} are exported, {} are not", rejected.len());
 }
 
-/// The outcomes of a program under a model.
+/// Returns the outcomes of a program under a model.
 fn outcomes_under(problem: &Problem, model: &str) -> BTreeSet<Vec<Value>> {
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
@@ -270,21 +270,21 @@ fn outcomes_under(problem: &Problem, model: &str) -> BTreeSet<Vec<Value>> {
     answer.outcomes
 }
 
-/// What a test lists.
+/// Returns the observables in the `locations` list of a test.
 fn listed(text: &str) -> impl Iterator<Item = &str> {
-    let (_, list) = text.split_once("locations [").expect("something is listed");
+    let (_, list) = text.split_once("locations [").expect("the test has a `locations` list");
     let (list, _) = list.split_once(']').expect("the list ends");
     list.split(';').map(str::trim).filter(|what| !what.is_empty())
 }
 
-/// The outcomes of a test under a model, with what it lists in that order.
+/// Returns the outcomes of a test under a model, in the order of its `locations` list.
 fn outcomes_of_test(text: &str, model: &str) -> BTreeSet<Vec<Value>> {
     let mut diagnostics = Diagnostics::new();
     let test = fencepost_frontends::litmus::read(text, "name", false, &mut diagnostics);
     let test = test.unwrap_or_else(|| panic!("{text}\n{diagnostics:?}"));
     let shown = |what: &str| {
-        let found = test.shown.iter().position(|s| s.trim_matches(['[', ']']) == what);
-        found.unwrap_or_else(|| panic!("{what} is not shown\n{text}"))
+        let found = test.state_vars.iter().position(|s| s.trim_matches(['[', ']']) == what);
+        found.unwrap_or_else(|| panic!("{what} is not observed\n{text}"))
     };
     let order: Vec<usize> = listed(text).map(shown).collect();
     let outcomes = outcomes_under(&test.problem, model);
@@ -292,10 +292,10 @@ fn outcomes_of_test(text: &str, model: &str) -> BTreeSet<Vec<Value>> {
 }
 
 #[test]
-fn the_corpus_comes_back() {
+fn the_corpus_keeps_its_outcomes() {
     let (mut equal, mut fewer) = (0, 0);
     for (name, _, problem) in corpus(&["litmus"]) {
-        let Ok(text) = written(&problem) else { continue };
+        let Ok(text) = export_text(&problem) else { continue };
         for model in ["sc", "tso", "pso", "rmo"] {
             let (expected, found) =
                 (outcomes_under(&problem, model), outcomes_of_test(&text, model));
@@ -310,7 +310,7 @@ fn the_corpus_comes_back() {
             }
         }
     }
-    assert!(equal > 250 && fewer > 10, "{equal} have the same outcomes, {fewer} have fewer");
+    assert!(equal > 250 && fewer > 10, "{equal} exports have equal outcomes, {fewer} have fewer");
 }
 
 /// A processor with one thread, for both dialects.
@@ -323,7 +323,7 @@ struct Processor {
 }
 
 impl Processor {
-    /// Runs a test with one thread; the values of what it lists.
+    /// Runs a test with one thread. Returns the values of the observables in its `locations` list.
     fn run(text: &str) -> Vec<i32> {
         let mut processor = Processor::default();
         let att = text.starts_with("X86_64");
@@ -333,7 +333,7 @@ impl Processor {
             let (name, value) = item.trim_end_matches(';').split_once('=').expect("a value");
             processor.memory.insert(name.into(), value.parse().expect("a number"));
         }
-        let (program, _) = rest.split_once("locations [").expect("something is listed");
+        let (program, _) = rest.split_once("locations [").expect("the test has a `locations` list");
         let lines = program.lines().skip(1).map(|line| line.trim_end_matches(';').trim());
         for line in lines.filter(|line| !line.is_empty()) {
             processor.step(line, att);
@@ -421,7 +421,7 @@ impl Processor {
     }
 }
 
-/// A register without its width.
+/// Returns the name of a register without its width.
 fn family(register: &str) -> String {
     let name = register.trim_start_matches('%').to_uppercase();
     match name.strip_prefix(['E', 'R']) {
@@ -429,11 +429,11 @@ fn family(register: &str) -> String {
             rest.trim_end_matches('D').into()
         }
         Some(rest) => rest.trim_end_matches('X').into(),
-        None => panic!("{register} is no register"),
+        None => panic!("{register} is not a register"),
     }
 }
 
-/// Draws statements.
+/// Generates random statements.
 struct Statements(Random);
 
 impl Statements {
@@ -479,7 +479,7 @@ impl Statements {
 }
 
 #[test]
-fn random_instructions_calculate_what_the_program_does() {
+fn random_instructions_compute_the_values_of_the_program() {
     let (mut same, mut drawn, mut dialects) = (0, 0, [0, 0]);
     for seed in seeds(80) {
         drawn += 1;
@@ -491,12 +491,14 @@ fn random_instructions_calculate_what_the_program_does() {
             draw.register(),
         );
         let problem = problem(&source);
-        let text = match written(&problem) {
+        let text = match export_text(&problem) {
             Ok(text) => text,
-            Err(Unsupported::LitmusStatement { reason: NoLitmus::Registers, .. }) => continue,
+            Err(Unsupported::LitmusStatement {
+                reason: UnsupportedInLitmus::Registers, ..
+            }) => continue,
             Err(why) => panic!("{source}\n{why}"),
         };
-        // Overflow is a fault, and there is no outcome then.
+        // Overflow is a fault, so there is no outcome then.
         let expected = outcomes(&problem, 10_000).outcomes;
         let Some(only) = expected.first() else { continue };
         assert_eq!(Processor::run(&text), *only, "{source}\n{text}");
@@ -504,6 +506,6 @@ fn random_instructions_calculate_what_the_program_does() {
         same += 1;
         dialects[usize::from(text.starts_with("X86_64"))] += 1;
     }
-    compared("instructions: processor and program", same);
+    report_comparisons("instructions: processor and program", same);
     assert!(same * 4 > drawn * 3 && dialects.iter().all(|n| *n > 10), "{same}, {dialects:?}");
 }

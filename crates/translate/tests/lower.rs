@@ -1,7 +1,7 @@
-//! Programs without records and critical sections have the verdicts and the outcomes of those with them, and
-//! their violations are runs of those.
+//! Lowered programs have the verdicts and outcomes of the originals, and their violations are runs
+//! of the originals.
 
-use crate::common::{check, corpus, follow, moves, outcomes};
+use crate::common::{check, corpus, outcomes, replay_steps, scripted_steps};
 use fencepost_engines::Evidence;
 use fencepost_engines::Verdict;
 use fencepost_ir::Violation;
@@ -10,36 +10,36 @@ use fencepost_ir::{Op, Problem};
 use fencepost_testkit::problem;
 use fencepost_translate::export::lower::{Lowered, lower};
 
-/// Lowers a program and compares the two.
+/// Lowers a program and compares it with the original.
 fn compare(name: &str, problem: &Problem) -> (Verdict, Lowered) {
-    let lowered = lower(problem).expect("nothing is in the way");
-    let made = &lowered.problem;
-    assert_eq!(validate(made), Ok(()), "{name}\n{made}");
-    assert!(made.program.pools.is_empty());
-    let code = made.program.threads.iter().flat_map(|t| &t.code);
+    let lowered = lower(problem).expect("the program can be lowered");
+    let lowered_problem = &lowered.problem;
+    assert_eq!(validate(lowered_problem), Ok(()), "{name}\n{lowered_problem}");
+    assert!(lowered_problem.program.pools.is_empty());
+    let code = lowered_problem.program.threads.iter().flat_map(|t| &t.code);
     assert!(code.clone().all(|s| !s.critical && !matches!(s.op, Op::Leave)), "{name}");
-    for (thread, origins) in made.program.threads.iter().zip(&lowered.origins) {
+    for (thread, origins) in lowered_problem.program.threads.iter().zip(&lowered.origins) {
         assert_eq!(thread.code.len(), origins.len(), "{name}");
     }
     const STATES: u64 = 300_000;
-    let (before, after) = (check(problem, STATES), check(made, STATES));
+    let (before, after) = (check(problem, STATES), check(lowered_problem, STATES));
     let (one, other) = (&before.verdict, &after.verdict);
     if !matches!((one, other), (Verdict::Inconclusive(_), _) | (_, Verdict::Inconclusive(_))) {
-        assert_eq!(one.word(), other.word(), "{name}\n{problem}\n{made}");
+        assert_eq!(one.word(), other.word(), "{name}\n{problem}\n{lowered_problem}");
     }
     if let Some(trace) = other.evidence().and_then(Evidence::trace) {
-        let all = moves(made, trace);
-        let origin = |(t, pc, script): &crate::common::Move| {
+        let all = scripted_steps(lowered_problem, trace);
+        let origin = |(t, pc, script): &crate::common::ScriptedStep| {
             Some((*t, lowered.origins[t.index()][pc.index()]?, script.clone()))
         };
         let all: Vec<_> = all.iter().filter_map(origin).collect();
-        let end = follow(problem, trace.init.clone(), &all);
-        assert!(matches!(end, Ok(Some(_))), "{name}: {end:?}\n{made}");
+        let end = replay_steps(problem, trace.init.clone(), &all);
+        assert!(matches!(end, Ok(Some(_))), "{name}: {end:?}\n{lowered_problem}");
     }
     if let Verdict::Verified(_) = one {
-        let (one, other) = (outcomes(problem, STATES), outcomes(made, STATES));
+        let (one, other) = (outcomes(problem, STATES), outcomes(lowered_problem, STATES));
         if one.outcomes_complete && other.outcomes_complete {
-            assert_eq!(one.outcomes, other.outcomes, "{name}\n{made}");
+            assert_eq!(one.outcomes, other.outcomes, "{name}\n{lowered_problem}");
         }
     }
     (before.verdict, lowered)
@@ -63,7 +63,7 @@ fn violation(source: &str) -> Option<Violation> {
     match compare(source, problem).0 {
         Verdict::Violated(violated) => Some(violated.evidence().violation()),
         Verdict::Verified(_) => None,
-        Verdict::Inconclusive(_) => panic!("small"),
+        Verdict::Inconclusive(_) => panic!("the program is small"),
     }
 }
 
@@ -102,7 +102,7 @@ fn records_keep_their_faults() {
 }
 
 #[test]
-fn a_reference_can_be_stale_when_its_record_is_freed_by_another() {
+fn an_access_to_a_record_freed_by_another_thread_faults() {
     let source = format!(
         "{POOL} init {{ n = new Node; head = n; }}
          thread p {{ n = head; if (n != null) {{ r = n.v; }} }}

@@ -1,8 +1,10 @@
-//! SPIN and the explicit engine agree about what is exported, and SPIN's errors are runs of the program.
+//! Tests of the Promela export: SPIN and the explicit engine agree, and SPIN's errors are runs of
+//! the program.
 //!
-//! Without SPIN and a C compiler on the path, the tests say so and check nothing but the text.
+//! Without SPIN and a C compiler on the path, the tests print a note and check only that the export
+//! succeeds.
 
-use crate::common::{check, corpus, follow};
+use crate::common::{check, corpus, replay_steps};
 use fencepost_engines::Verdict;
 use fencepost_ir::{Problem, StoreBuffers};
 use fencepost_testkit::{is_campaign, problem, tools};
@@ -22,7 +24,7 @@ fn export(source: &str, problem: &Problem) -> Promela {
         .unwrap_or_else(|why| panic!("{why}\n{source}"))
 }
 
-/// A folder of its own, gone when dropped.
+/// A temporary folder, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -30,7 +32,7 @@ impl Folder {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = env::temp_dir().join(format!("fencepost-spin-{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder can be made");
+        fs::create_dir_all(&path).expect("the folder can be created");
         Folder(path)
     }
 }
@@ -46,11 +48,11 @@ fn run(folder: &Path, program: &str, arguments: &[&str]) -> Output {
     output.unwrap_or_else(|error| panic!("{program}: {error}"))
 }
 
-/// What SPIN finds out, leaving out what these macros leave out.
-fn spin(name: &str, model: &Promela, without: &[String]) -> (Report, Option<Trail>) {
+/// Runs SPIN on a model. The macros disable assertions.
+fn spin(name: &str, model: &Promela, disabled: &[String]) -> (Report, Option<Trail>) {
     let folder = Folder::new();
     fs::write(folder.0.join("model.pml"), &model.text).expect("the model can be written");
-    let macros: Vec<String> = without.iter().map(|name| format!("-D{name}=1")).collect();
+    let macros: Vec<String> = disabled.iter().map(|name| format!("-D{name}=1")).collect();
     let with = |arguments: &[&'static str]| -> Vec<String> {
         let all = macros.iter().cloned();
         all.chain(arguments.iter().map(|a| (*a).to_string())).collect()
@@ -61,35 +63,39 @@ fn spin(name: &str, model: &Promela, without: &[String]) -> (Report, Option<Trai
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         (text, String::from_utf8_lossy(&output.stderr).into_owned(), output.status.success())
     };
-    let (said, wrong, fine) = call("spin", &with(&["-a", "model.pml"]));
-    let made = folder.0.join("pan.c").exists();
-    assert!(fine && made && !said.contains("Error"), "{name}: {said}{wrong}\n{}", model.text);
+    let (output_text, wrong, fine) = call("spin", &with(&["-a", "model.pml"]));
+    let generated = folder.0.join("pan.c").exists();
+    assert!(
+        fine && generated && !output_text.contains("Error"),
+        "{name}: {output_text}{wrong}\n{}",
+        model.text
+    );
     let mut arguments = ["-O0", "-w", "-DSAFETY", "-o", "pan", "pan.c"].map(String::from).to_vec();
-    arguments.push(format!("-DVECTORSZ={}", model.vector));
-    let (said, wrong, fine) = call("cc", &arguments);
-    assert!(fine, "{name}: {said}{wrong}");
+    arguments.push(format!("-DVECTORSZ={}", model.state_vector_bytes));
+    let (output_text, wrong, fine) = call("cc", &arguments);
+    assert!(fine, "{name}: {output_text}{wrong}");
     let mut arguments = vec!["-m1000000".to_string(), "-n".into()];
     if !model.deadlock_free {
         arguments.push("-E".into());
     }
     let pan = folder.0.join("pan");
-    let (said, wrong, _) = call(&pan.to_string_lossy(), &arguments);
-    let report = Report::of(&said);
+    let (output_text, wrong, _) = call(&pan.to_string_lossy(), &arguments);
+    let report = Report::parse(&output_text);
     if report.errors == 0 {
-        assert_eq!(report.incomplete, None, "{name}: {said}{wrong}");
+        assert_eq!(report.incomplete, None, "{name}: {output_text}{wrong}");
         return (report, None);
     }
-    let (said, _, _) = call("spin", &with(&["-t", "-p", "-T", "model.pml"]));
-    let trail = model.trail(&said);
+    let (output_text, _, _) = call("spin", &with(&["-t", "-p", "-T", "model.pml"]));
+    let trail = model.trail(&output_text);
     if env::var_os("SHOW").is_some() {
-        eprintln!("{said}");
+        eprintln!("{output_text}");
     }
     (report, Some(trail))
 }
 
-/// Compares SPIN with the explicit engine. The states of both.
-fn compare(name: &str, source: &str, problem: &Problem, most: u64) -> Option<(u64, u64)> {
-    let answer = check(problem, most);
+/// Compares SPIN with the explicit engine. Returns the numbers of states of both.
+fn compare(name: &str, source: &str, problem: &Problem, max_states: u64) -> Option<(u64, u64)> {
+    let answer = check(problem, max_states);
     if matches!(answer.verdict, Verdict::Inconclusive(_)) {
         return None;
     }
@@ -98,28 +104,29 @@ fn compare(name: &str, source: &str, problem: &Problem, most: u64) -> Option<(u6
         eprintln!("{}", model.text);
     }
     let expected = answer.verdict.word();
-    let mut without = Vec::new();
+    let mut disabled = Vec::new();
     let mut missing = model.witnesses.clone();
     let (word, states) = loop {
-        let (report, trail) = spin(name, &model, &without);
+        let (report, trail) = spin(name, &model, &disabled);
         let Some(trail) = trail else {
             break (if missing.is_empty() { "verified" } else { "violated" }, report.states);
         };
-        let witness = missing.iter().position(|(line, _, _)| trail.fails == Some(*line));
-        let moves: Vec<_> = trail
+        let witness =
+            missing.iter().position(|(line, _, _)| trail.failed_assertion_line == Some(*line));
+        let scripted_steps: Vec<_> = trail
             .steps
             .iter()
-            .map(|line| (line.thread.expect("a thread's"), line.pc, line.choices.clone()))
+            .map(|line| (line.thread.expect("a step of a thread"), line.pc, line.choices.clone()))
             .collect();
-        let end = follow(problem, trail.init.clone(), &moves);
+        let end = replay_steps(problem, trail.init.clone(), &scripted_steps);
         match witness {
             Some(at) => {
-                assert_eq!(end, Ok(None), "{name}: {moves:?}\n{problem}\n{}", model.text);
-                without.push(missing.swap_remove(at).2);
+                assert_eq!(end, Ok(None), "{name}: {scripted_steps:?}\n{problem}\n{}", model.text);
+                disabled.push(missing.swap_remove(at).2);
             }
             None => {
                 let wrong = matches!(end, Ok(Some(_)));
-                assert!(wrong, "{name}: {end:?} {moves:?}\n{problem}\n{}", model.text);
+                assert!(wrong, "{name}: {end:?} {scripted_steps:?}\n{problem}\n{}", model.text);
                 break ("violated", report.states);
             }
         }
@@ -128,8 +135,8 @@ fn compare(name: &str, source: &str, problem: &Problem, most: u64) -> Option<(u6
     Some((answer.statistics.states, states))
 }
 
-/// Compares the programs of a folder of the corpus: some of them in `cargo test`, all in a campaign.
-fn folder(name: &str, most: u64) {
+/// Compares the programs of a folder of the corpus: a sample in `cargo test`, all in a campaign.
+fn compare_folder(name: &str, max_states: u64) {
     if !tools::are_installed(&["spin", "cc"]) {
         return;
     }
@@ -140,49 +147,49 @@ fn folder(name: &str, most: u64) {
         if only.as_ref().is_some_and(|only| !file.contains(only.as_str())) {
             continue;
         }
-        if let Some((ours, theirs)) = compare(&file, &source, &problem, most) {
+        if let Some((ours, theirs)) = compare(&file, &source, &problem, max_states) {
             compared += 1;
             println!("{file}: {ours} {theirs} {:.2}", theirs as f64 / ours.max(1) as f64);
         }
     }
-    assert!(compared > 0 || only.is_some(), "nothing was small enough");
+    assert!(compared > 0 || only.is_some(), "no program was small enough");
 }
 
 mod campaign {
-    use super::folder;
+    use super::compare_folder;
 
     #[test]
-    fn litmus_tests_have_their_verdicts() {
-        folder("litmus", 10_000);
+    fn litmus_verdicts_agree() {
+        compare_folder("litmus", 10_000);
     }
 
     #[test]
-    fn mutual_exclusion_has_its_verdicts() {
-        folder("mutex", 100_000);
+    fn mutual_exclusion_verdicts_agree() {
+        compare_folder("mutex", 100_000);
     }
 
     #[test]
-    fn the_papers_programs_have_their_verdicts() {
-        folder("papers", 100_000);
+    fn paper_program_verdicts_agree() {
+        compare_folder("papers", 100_000);
     }
 
     #[test]
-    fn regressions_have_their_verdicts() {
-        folder("regress", 10_000);
+    fn regression_verdicts_agree() {
+        compare_folder("regress", 10_000);
     }
 
     #[test]
-    fn structures_have_their_verdicts() {
-        folder("structures", 100_000);
+    fn data_structure_verdicts_agree() {
+        compare_folder("structures", 100_000);
     }
 }
 
-/// A small program, its verdict by both.
-fn small(source: &str) -> &'static str {
+/// Returns the verdict of a small program, after comparing both tools.
+fn verdict_of(source: &str) -> &'static str {
     let problem = &problem(source);
     let word = check(problem, 10_000).verdict.word();
     if tools::are_installed(&["spin", "cc"]) {
-        compare(source, source, problem, 10_000).expect("it is small");
+        compare(source, source, problem, 10_000).expect("the program is small");
     } else {
         export(source, problem);
     }
@@ -190,7 +197,7 @@ fn small(source: &str) -> &'static str {
 }
 
 #[test]
-fn translations_have_their_verdicts() {
+fn translation_verdicts_agree() {
     let sb = "shared int x; shared int y; thread p { x = 1; r = y; } thread q { y = 1; s = x; }
         final never p.r == 0 && q.s == 0;";
     let mp = "shared int x; shared int y; thread p { x = 1; y = 1; } thread q { r = y; s = x; }
@@ -207,11 +214,13 @@ fn translations_have_their_verdicts() {
     ] {
         for bound in [Bound::Switches(1), Bound::Switches(2), Bound::Ages(1)] {
             let problem = &problem(source);
-            let made = contexts(problem, model, bound).expect("it can be translated").problem;
-            words.push(check(&made, 1_000_000).verdict.word());
+            let generated =
+                contexts(problem, model, bound).expect("the program can be translated").problem;
+            words.push(check(&generated, 1_000_000).verdict.word());
             if tools::are_installed(&["spin", "cc"]) {
                 let name = format!("{model:?} {bound:?} {source}");
-                let (ours, theirs) = compare(&name, source, &made, 1_000_000).expect("it is small");
+                let (ours, theirs) =
+                    compare(&name, source, &generated, 1_000_000).expect("the program is small");
                 println!("{name}: {ours} {theirs}");
             }
         }
@@ -220,7 +229,7 @@ fn translations_have_their_verdicts() {
 }
 
 #[test]
-fn what_goes_wrong_goes_wrong_in_spin() {
+fn spin_finds_violations() {
     let wrong = [
         "shared int x; property mutual_exclusion; thread p(i in 0..2) { critical { x = 1; } }",
         "shared int(0..=3) x; thread p(i in 0..2) { loop { x = x + 1; } }",
@@ -252,12 +261,12 @@ fn what_goes_wrong_goes_wrong_in_spin() {
         "shared int x; final exists x == 3; final exists x == 1; thread p { x = 1; } thread q { x = 2; }",
     ];
     for source in wrong {
-        assert_eq!(small(source), "violated", "{source}");
+        assert_eq!(verdict_of(source), "violated", "{source}");
     }
 }
 
 #[test]
-fn what_is_right_is_right_in_spin() {
+fn spin_verifies_correct_programs() {
     let right = [
         "shared int x; property mutual_exclusion;
          thread p(i in 0..2) { while (swap(x, 1) == 1) {} critical { skip; } x = 0; }",
@@ -274,26 +283,26 @@ fn what_is_right_is_right_in_spin() {
          final forall x == 5 || x == 1;",
     ];
     for source in right {
-        assert_eq!(small(source), "verified", "{source}");
+        assert_eq!(verdict_of(source), "verified", "{source}");
     }
 }
 
 #[test]
-fn blocks_wait_where_they_begin() {
+fn atomic_blocks_block_at_their_beginning() {
     let lock = "shared int lock; shared int x;
         thread p(i in 0..2) { atomic { l = lock; assume(l == 0); lock = 1; } x = x + 1; lock = 0; }";
-    assert_eq!(small(&format!("{lock} final forall x == 2;")), "verified");
-    assert_eq!(small(&format!("{lock} final exists x == 1;")), "violated");
-    assert_eq!(small(&format!("{lock} property deadlock_free;")), "verified");
+    assert_eq!(verdict_of(&format!("{lock} final forall x == 2;")), "verified");
+    assert_eq!(verdict_of(&format!("{lock} final exists x == 1;")), "violated");
+    assert_eq!(verdict_of(&format!("{lock} property deadlock_free;")), "verified");
     assert_eq!(
-        small(
+        verdict_of(
             "shared int x; property deadlock_free;
              thread p { atomic { x = 1; c = choose(0..=2); assume(x == c); x = 5; } } thread q { r = x; }"
         ),
         "verified"
     );
     assert_eq!(
-        small(
+        verdict_of(
             "shared int x; property deadlock_free;
              thread p { atomic { x = 1; c = choose(0..=2); assume(x + 2 == c); x = 5; } } thread q { r = x; }"
         ),
@@ -302,7 +311,7 @@ fn blocks_wait_where_they_begin() {
 }
 
 #[test]
-fn there_are_properties_that_were_not_asserted() {
+fn a_final_exists_becomes_a_witness_assertion() {
     let none = problem("shared int x; thread p { x = 1; } final exists x == 1;");
     assert!(!none.sometimes.is_empty());
     assert_eq!(export("", &none).witnesses.len(), 1);

@@ -1,9 +1,9 @@
-//! Structured code does what the code does: both follow the same outcomes of branches and must pass the
-//! same statements, on random control flow, most of which no `if` and `while` would make.
+//! Structured code has the same behaviour as the code: with the same branch outcomes, both visit
+//! the same statements. The tests use random control flow, most of it irreducible.
 
 use fencepost_ir::flow::successors;
 use fencepost_ir::{Expr, Label, Op, Pc, Reg, Register, Stmt, Thread, Type};
-use fencepost_testkit::{Random, compared, seeds};
+use fencepost_testkit::{Random, report_comparisons, seeds};
 use fencepost_translate::export::structure::{Node, structure};
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ fn thread(code: Vec<Stmt>) -> Thread {
     Thread { name: "p".into(), registers, code }
 }
 
-/// Random jumps among statements and atomic blocks with random jumps inside. With `ends` more than one, a block
-/// may have several ends.
-fn random(dice: &mut Random, ends: usize) -> Thread {
-    let parts = 1 + dice.below(9);
+/// Returns random jumps among statements and atomic blocks, with random jumps inside blocks. A
+/// block has up to `ends` ends.
+fn random_thread(rng: &mut Random, ends: usize) -> Thread {
+    let parts = 1 + rng.below(9);
     let mut blocks = Vec::new();
     for _ in 0..parts {
-        let size = if dice.below(4) == 0 { 1 + dice.below(5) } else { 0 };
-        blocks.push((size, if size == 0 { 0 } else { 1 + dice.below(ends) }));
+        let size = if rng.below(4) == 0 { 1 + rng.below(5) } else { 0 };
+        blocks.push((size, if size == 0 { 0 } else { 1 + rng.below(ends) }));
     }
     let mut starts = vec![0];
     for (size, ends) in &blocks {
@@ -37,23 +37,23 @@ fn random(dice: &mut Random, ends: usize) -> Thread {
     }
     let mut code = Vec::new();
     for (at, (size, ends)) in blocks.iter().enumerate() {
-        let out = |dice: &mut Random| {
-            if dice.below(2) == 0 { starts[at + 1] } else { starts[dice.below(parts + 1)] }
+        let out = |rng: &mut Random| {
+            if rng.below(2) == 0 { starts[at + 1] } else { starts[rng.below(parts + 1)] }
         };
         if *size == 0 {
-            let (a, b) = (out(dice), out(dice));
-            code.push(if dice.below(2) == 0 { branch(a, b) } else { stmt(Op::Skip, a) });
+            let (a, b) = (out(rng), out(rng));
+            code.push(if rng.below(2) == 0 { branch(a, b) } else { stmt(Op::Skip, a) });
             continue;
         }
         let first = starts[at] + 1;
-        let inside = |dice: &mut Random| first + dice.below(size + ends);
-        code.push(stmt(Op::AtomicBegin, inside(dice)));
+        let inside = |rng: &mut Random| first + rng.below(size + ends);
+        code.push(stmt(Op::AtomicBegin, inside(rng)));
         for _ in 0..*size {
-            let (a, b) = (inside(dice), inside(dice));
-            code.push(if dice.below(3) > 0 { branch(a, b) } else { stmt(Op::Skip, a) });
+            let (a, b) = (inside(rng), inside(rng));
+            code.push(if rng.below(3) > 0 { branch(a, b) } else { stmt(Op::Skip, a) });
         }
         for _ in 0..*ends {
-            code.push(stmt(Op::AtomicEnd, out(dice)));
+            code.push(stmt(Op::AtomicEnd, out(rng)));
         }
     }
     code.push(stmt(Op::Halt, 0));
@@ -62,9 +62,9 @@ fn random(dice: &mut Random, ends: usize) -> Thread {
 
 /// The tree as a list of simple instructions.
 #[derive(Debug)]
-enum Flat {
-    Pass(Pc),
-    /// To the place if the branch is not taken.
+enum FlatOp {
+    Visit(Pc),
+    /// A branch with the position of its `else` side.
     Branch(Pc, usize),
     Jump(usize),
     Goto(Pc),
@@ -73,9 +73,9 @@ enum Flat {
 
 #[derive(Default)]
 struct Flattener {
-    code: Vec<Flat>,
+    code: Vec<FlatOp>,
     labels: BTreeMap<Pc, usize>,
-    /// By loop: its start, and the jumps to its end.
+    /// The enclosing loops: the start, and the jumps to the end.
     loops: Vec<(usize, Vec<usize>)>,
 }
 
@@ -86,100 +86,101 @@ impl Flattener {
 
     fn node(&mut self, node: &Node) {
         match node {
-            Node::Plain(pc) => self.code.push(Flat::Pass(*pc)),
+            Node::Plain(pc) => self.code.push(FlatOp::Visit(*pc)),
             Node::Atomic(pc, body) => {
-                self.code.push(Flat::Pass(*pc));
+                self.code.push(FlatOp::Visit(*pc));
                 let around = std::mem::take(&mut self.loops);
                 self.all(body);
                 self.loops = around;
             }
             Node::If(pc, then, otherwise) => {
                 let branch = self.code.len();
-                self.code.push(Flat::Branch(*pc, 0));
+                self.code.push(FlatOp::Branch(*pc, 0));
                 self.all(then);
                 let jump = self.code.len();
-                self.code.push(Flat::Jump(0));
-                self.code[branch] = Flat::Branch(*pc, self.code.len());
+                self.code.push(FlatOp::Jump(0));
+                self.code[branch] = FlatOp::Branch(*pc, self.code.len());
                 self.all(otherwise);
-                self.code[jump] = Flat::Jump(self.code.len());
+                self.code[jump] = FlatOp::Jump(self.code.len());
             }
             Node::Loop(body) => {
                 let start = self.code.len();
                 self.loops.push((start, Vec::new()));
                 self.all(body);
-                self.code.push(Flat::Jump(start));
+                self.code.push(FlatOp::Jump(start));
                 let (_, breaks) = self.loops.pop().expect("pushed above");
                 for at in breaks {
-                    self.code[at] = Flat::Jump(self.code.len());
+                    self.code[at] = FlatOp::Jump(self.code.len());
                 }
             }
             Node::Break => {
                 let at = self.code.len();
                 self.loops.last_mut().expect("a break is in a loop").1.push(at);
-                self.code.push(Flat::Jump(0));
+                self.code.push(FlatOp::Jump(0));
             }
             Node::Continue => {
                 let start = self.loops.last().expect("a continue is in a loop").0;
-                self.code.push(Flat::Jump(start));
+                self.code.push(FlatOp::Jump(start));
             }
             Node::Label(pc) => {
-                assert!(self.labels.insert(*pc, self.code.len()).is_none(), "one label of a name");
+                assert!(self.labels.insert(*pc, self.code.len()).is_none(), "labels are unique");
             }
-            Node::Goto(pc) => self.code.push(Flat::Goto(*pc)),
-            Node::Halt => self.code.push(Flat::Halt),
+            Node::Goto(pc) => self.code.push(FlatOp::Goto(*pc)),
+            Node::Halt => self.code.push(FlatOp::Halt),
         }
     }
 }
 
 const STEPS: usize = 60;
 
-/// The statements passed, without `Halt` and the ends of blocks, which the tree does not show.
-fn follow_code(thread: &Thread, dice: &mut Random) -> (Vec<Pc>, bool) {
-    let (mut pc, mut passed) = (Pc(0), Vec::new());
-    while passed.len() < STEPS {
+/// Returns the visited statements, without `Halt` and the ends of blocks, which the tree does not
+/// show, and whether the thread halted.
+fn follow_code(thread: &Thread, rng: &mut Random) -> (Vec<Pc>, bool) {
+    let (mut pc, mut visited) = (Pc(0), Vec::new());
+    while visited.len() < STEPS {
         let stmt = thread.stmt(pc);
         match stmt.op {
-            Op::Halt => return (passed, true),
+            Op::Halt => return (visited, true),
             Op::AtomicEnd => {}
-            _ => passed.push(pc),
+            _ => visited.push(pc),
         }
-        let ways: Vec<Pc> = successors(stmt).collect();
-        pc = if ways.len() == 2 { ways[dice.below(2)] } else { ways[0] };
+        let successors_of: Vec<Pc> = successors(stmt).collect();
+        pc = if successors_of.len() == 2 { successors_of[rng.below(2)] } else { successors_of[0] };
     }
-    (passed, false)
+    (visited, false)
 }
 
-fn follow_tree(flat: &Flattener, dice: &mut Random) -> (Vec<Pc>, bool) {
-    let (mut at, mut passed, mut jumps) = (0, Vec::new(), 0);
-    while passed.len() < STEPS {
+fn follow_tree(flat: &Flattener, rng: &mut Random) -> (Vec<Pc>, bool) {
+    let (mut at, mut visited, mut jumps) = (0, Vec::new(), 0);
+    while visited.len() < STEPS {
         jumps += 1;
-        // Blocks may be empty, and then a loop in the code passes nothing that the tree shows.
+        // Blocks may be empty, so a loop may visit no statement that the tree shows.
         if at == flat.code.len() || jumps > 100 * STEPS {
-            return (passed, at == flat.code.len());
+            return (visited, at == flat.code.len());
         }
         at = match &flat.code[at] {
-            Flat::Pass(pc) => {
-                passed.push(*pc);
+            FlatOp::Visit(pc) => {
+                visited.push(*pc);
                 at + 1
             }
-            Flat::Branch(pc, otherwise) => {
-                passed.push(*pc);
-                if dice.below(2) == 0 { at + 1 } else { *otherwise }
+            FlatOp::Branch(pc, otherwise) => {
+                visited.push(*pc);
+                if rng.below(2) == 0 { at + 1 } else { *otherwise }
             }
-            Flat::Jump(to) => *to,
-            Flat::Goto(pc) => flat.labels[pc],
-            Flat::Halt => return (passed, true),
+            FlatOp::Jump(to) => *to,
+            FlatOp::Goto(pc) => flat.labels[pc],
+            FlatOp::Halt => return (visited, true),
         };
     }
-    (passed, false)
+    (visited, false)
 }
 
-fn agrees(thread: &Thread, dice: &mut Random) {
+fn check_same_statements(thread: &Thread, rng: &mut Random) {
     let tree = structure(thread);
     let mut flat = Flattener::default();
     flat.all(&tree);
     for _ in 0..8 {
-        let seed = dice.below(1 << 30) as u64;
+        let seed = rng.below(1 << 30) as u64;
         let expected = follow_code(thread, &mut Random::new(seed));
         let found = follow_tree(&flat, &mut Random::new(seed));
         assert_eq!(found, expected, "{:#?}\n{tree:#?}", thread.code);
@@ -187,16 +188,16 @@ fn agrees(thread: &Thread, dice: &mut Random) {
 }
 
 #[test]
-fn random_trees_pass_what_the_code_passes() {
+fn random_trees_visit_the_same_statements() {
     let mut drawn = 0;
     for ends in [1, 2] {
         for seed in seeds(1_000) {
             drawn += 1;
-            let mut dice = Random::new(seed);
-            agrees(&random(&mut dice, ends), &mut dice);
+            let mut rng = Random::new(seed);
+            check_same_statements(&random_thread(&mut rng, ends), &mut rng);
         }
     }
-    compared("control flows: tree and code", drawn);
+    report_comparisons("control flows: tree and code", drawn);
 }
 
 #[test]
@@ -214,7 +215,7 @@ fn leaving_two_loops_at_once_is_a_goto() {
     let code = vec![branch(3, 1), branch(2, 0), skip(0), skip(4), stmt(Op::Halt, 0)];
     let mut jumps = 0;
     count_gotos(&structure(&thread(code)), &mut jumps);
-    assert_eq!(jumps, 0, "one loop with one head: the inner loop is not seen");
+    assert_eq!(jumps, 0, "two loops with one head are one loop");
     let code = vec![skip(1), branch(4, 2), branch(3, 1), skip(0), skip(5), stmt(Op::Halt, 0)];
     count_gotos(&structure(&thread(code)), &mut jumps);
     assert_eq!(jumps, 1);

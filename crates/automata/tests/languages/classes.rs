@@ -1,29 +1,33 @@
-//! What looks at the letters class by class, against its definition.
+//! Compares the operations by letter class with their definitions.
 //!
-//! Finite languages word by word; infinite ones with a search through the quotients for words that explain a
-//! word of the result.
+//! Finite languages are compared word by word. For infinite languages, a search through the left
+//! quotients finds a word of the operand that maps to a given word of the result.
 
-use crate::common::{MARKER, Word, all_words, built, finite, letter, of_words, some_word, tree};
+use crate::common::{
+    MARKER, Word, all_words, build_tree, finite_words, has_matching_word, language_of_words,
+    letter, tree,
+};
 use fencepost_automata::{Language, Languages, Letter};
 use proptest::prelude::*;
 
-/// The classes of the alphabet, in order.
+/// The classes of the alphabet, sorted.
 const CLASSES: [u32; 3] = [0, 1, MARKER];
-/// Words are compared up to this length.
-const LONGEST: usize = 3;
+/// The maximum length of compared words.
+const MAX_WORD_LENGTH: usize = 3;
 
 fn projected(word: &[Letter], class: u32) -> Word {
     word.iter().copied().filter(|letter| letter.class == class).collect()
 }
 
-fn with_last_only(word: &[Letter], class: u32) -> Word {
+fn last_of_class_kept(word: &[Letter], class: u32) -> Word {
     let last = word.iter().rposition(|letter| letter.class == class);
     let stays = |(at, letter): &(usize, &Letter)| letter.class != class || Some(*at) == last;
     word.iter().enumerate().filter(stays).map(|(_, letter)| *letter).collect()
 }
 
-/// Every choice of a word for each class, of its letters of that class, in order.
-fn choices(words: &[Word]) -> Vec<Word> {
+/// Returns all combinations that take, for each class in order, the letters of that class of some
+/// word.
+fn class_combinations(words: &[Word]) -> Vec<Word> {
     let none: Vec<Word> = words.first().map(|_| Word::new()).into_iter().collect();
     CLASSES.iter().fold(none, |begins, &class| {
         let ends = words.iter().map(|word| projected(word, class)).collect::<Vec<_>>();
@@ -35,7 +39,7 @@ fn choices(words: &[Word]) -> Vec<Word> {
     })
 }
 
-/// Whether a word of the language has these letters of a class and no others.
+/// Returns whether `part` is the projection of some word of the language to a class.
 fn is_projection(store: &mut Languages, l: Language, part: &[Letter], class: u32) -> bool {
     let step = |&at: &usize, letter: Letter| {
         if letter.class != class {
@@ -46,100 +50,101 @@ fn is_projection(store: &mut Languages, l: Language, part: &[Letter], class: u32
             vec![]
         }
     };
-    some_word(store, l, 0, step, |&at| at == part.len())
+    has_matching_word(store, l, 0, step, |&at| at == part.len())
 }
 
-/// What was seen of the letters of the class.
+/// The letters of the class read so far.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Seen {
     None,
-    LeftOut,
+    Removed,
     Last,
 }
 
-/// Whether a word of the language becomes this one when all letters of a class but the last are left out.
-fn is_with_last_only(store: &mut Languages, l: Language, word: &[Letter], class: u32) -> bool {
+/// Returns whether some word of the language becomes `word` when all letters of a class except the
+/// last are removed.
+fn is_last_of_class_kept(store: &mut Languages, l: Language, word: &[Letter], class: u32) -> bool {
     let step = |&(at, seen): &(usize, Seen), letter: Letter| {
         let matches = word.get(at) == Some(&letter);
         match (letter.class == class, seen) {
             (true, Seen::Last) => vec![],
-            (true, Seen::None | Seen::LeftOut) => {
+            (true, Seen::None | Seen::Removed) => {
                 let last = matches.then_some((at + 1, Seen::Last));
-                [(at, Seen::LeftOut)].into_iter().chain(last).collect()
+                [(at, Seen::Removed)].into_iter().chain(last).collect()
             }
             (false, _) => matches.then_some((at + 1, seen)).into_iter().collect(),
         }
     };
-    let end = |&(at, seen): &(usize, Seen)| at == word.len() && seen != Seen::LeftOut;
-    some_word(store, l, (0, Seen::None), step, end)
+    let end = |&(at, seen): &(usize, Seen)| at == word.len() && seen != Seen::Removed;
+    has_matching_word(store, l, (0, Seen::None), step, end)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn classes_are_those_of_letters(tree in tree()) {
-        let (mut store, l) = built(&tree);
+    fn classes_are_the_classes_of_occurring_letters(tree in tree()) {
+        let (mut store, l) = build_tree(&tree);
         let has = |class: &u32| {
             let step = |&seen: &bool, letter: Letter| vec![seen || letter.class == *class];
-            some_word(&mut store, l, false, step, |&seen| seen)
+            has_matching_word(&mut store, l, false, step, |&seen| seen)
         };
         let expected: Vec<u32> = CLASSES.into_iter().filter(has).collect();
         prop_assert_eq!(store.classes(l), expected);
     }
 
     #[test]
-    fn finite_languages_class_by_class(words in finite(), letter in letter()) {
+    fn class_operations_match_definition_on_finite_languages(words in finite_words(), letter in letter()) {
         let mut store = Languages::new();
-        let l = of_words(&mut store, &words);
+        let l = language_of_words(&mut store, &words);
         let class = letter.class;
         let each = |change: &dyn Fn(&Word) -> Word| words.iter().map(change).collect::<Vec<_>>();
-        let by_hand = [
-            of_words(&mut store, &each(&|word| projected(word, class))),
-            of_words(&mut store, &each(&|word| with_last_only(word, class))),
-            of_words(&mut store, &choices(&words)),
+        let expected_languages = [
+            language_of_words(&mut store, &each(&|word| projected(word, class))),
+            language_of_words(&mut store, &each(&|word| last_of_class_kept(word, class))),
+            language_of_words(&mut store, &class_combinations(&words)),
         ];
-        // What was remembered is what was built.
+        // The second pass reads cached results.
         for _ in 0..2 {
-            let by_store = [store.project(l, class), store.last_only(l, class), store.product(l)];
-            prop_assert_eq!(by_store, by_hand);
+            let computed = [store.project(l, class), store.keep_last_of_class(l, class), store.product_form(l)];
+            prop_assert_eq!(computed, expected_languages);
         }
     }
 
     #[test]
-    fn what_is_left_out(tree in tree(), letter in letter()) {
-        let (mut store, l) = built(&tree);
+    fn projection_and_keep_last_match_definition(tree in tree(), letter in letter()) {
+        let (mut store, l) = build_tree(&tree);
         let class = letter.class;
-        let (alone, last) = (store.project(l, class), store.last_only(l, class));
-        for word in all_words(LONGEST) {
+        let (alone, last) = (store.project(l, class), store.keep_last_of_class(l, class));
+        for word in all_words(MAX_WORD_LENGTH) {
             let pure = word.iter().all(|letter| letter.class == class);
             let explained = pure && is_projection(&mut store, l, &word, class);
             prop_assert_eq!(store.contains(alone, &word), explained, "{:?}", word);
-            let explained = is_with_last_only(&mut store, l, &word, class);
+            let explained = is_last_of_class_kept(&mut store, l, &word, class);
             prop_assert_eq!(store.contains(last, &word), explained, "{:?}", word);
         }
         prop_assert_eq!(store.project(alone, class), alone);
-        prop_assert_eq!(store.last_only(last, class), last);
+        prop_assert_eq!(store.keep_last_of_class(last, class), last);
     }
 
     #[test]
-    fn products_are_made_of_projections(a in tree(), b in tree()) {
+    fn product_form_is_determined_by_projections(a in tree(), b in tree()) {
         let mut store = Languages::new();
         let (p, q) = (a.build(&mut store), b.build(&mut store));
-        let product = store.product(p);
-        for word in all_words(LONGEST) {
+        let product = store.product_form(p);
+        for word in all_words(MAX_WORD_LENGTH) {
             let explained = word.is_sorted_by_key(|letter| letter.class)
                 && CLASSES.iter().all(|&class| {
                     is_projection(&mut store, p, &projected(&word, class), class)
                 });
             prop_assert_eq!(store.contains(product, &word), explained, "{:?}", word);
         }
-        prop_assert_eq!(store.product(product), product);
-        // A product is known by its projections; the language and its product have the same.
+        prop_assert_eq!(store.product_form(product), product);
+        // A language and its product form have the same projections.
         for class in CLASSES {
             prop_assert_eq!(store.project(product, class), store.project(p, class));
         }
-        let other = store.product(q);
+        let other = store.product_form(q);
         let alike = CLASSES.iter().all(|&class| store.project(p, class) == store.project(q, class));
         prop_assert_eq!(product == other, alike);
     }

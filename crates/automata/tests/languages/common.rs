@@ -1,4 +1,4 @@
-//! Random languages with a naive test of membership, to compare with.
+//! Random languages with a naive membership test, used as an oracle.
 
 use fencepost_automata::{Language, Languages, Letter};
 use proptest::collection::vec;
@@ -6,16 +6,16 @@ use proptest::prelude::*;
 
 pub(crate) type Word = Vec<Letter>;
 
-/// The class of the marker.
+/// The class of the marker letter.
 pub(crate) const MARKER: u32 = 9;
 
-/// Two classes with two values, and a marker.
+/// Returns the alphabet: two classes with two values each, and a marker.
 pub(crate) fn alphabet() -> Vec<Letter> {
     let pairs = [(0, 0), (0, 1), (1, 0), (1, 1), (MARKER, 0)];
     pairs.map(|(class, value)| Letter { class, value }).to_vec()
 }
 
-/// All words up to a length.
+/// Returns all words of at most `longest` letters.
 pub(crate) fn all_words(longest: usize) -> Vec<Word> {
     let mut words = vec![Vec::new()];
     let mut begin = 0;
@@ -33,21 +33,21 @@ pub(crate) fn all_words(longest: usize) -> Vec<Word> {
     words
 }
 
-/// The language of these words.
-pub(crate) fn of_words(store: &mut Languages, words: &[Word]) -> Language {
+/// Returns the language of the given words.
+pub(crate) fn language_of_words(store: &mut Languages, words: &[Word]) -> Language {
     words.iter().fold(Language::EMPTY, |sum, word| {
         let word = store.word(word);
         store.union(sum, word)
     })
 }
 
-/// The language of these words one after another, any number of them.
-pub(crate) fn any_number(store: &mut Languages, words: &[Word]) -> Language {
-    let once = of_words(store, words);
+/// Returns the Kleene star of the language of the given words.
+pub(crate) fn star_of_words(store: &mut Languages, words: &[Word]) -> Language {
+    let once = language_of_words(store, words);
     store.star(once)
 }
 
-/// How a language is put together.
+/// A language as a tree of operations.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
     Words(Vec<Word>),
@@ -58,10 +58,10 @@ pub(crate) enum Tree {
 }
 
 impl Tree {
-    /// The language in a store.
+    /// Builds the language in a store.
     pub(crate) fn build(&self, store: &mut Languages) -> Language {
         match self {
-            Self::Words(words) => of_words(store, words),
+            Self::Words(words) => language_of_words(store, words),
             Self::Union(a, b) => {
                 let (a, b) = (a.build(store), b.build(store));
                 store.union(a, b)
@@ -81,25 +81,26 @@ impl Tree {
         }
     }
 
-    /// Whether a word is in the language, by definition.
-    pub(crate) fn has(&self, word: &[Letter]) -> bool {
+    /// Returns whether the language contains a word, by definition of the operations.
+    pub(crate) fn contains(&self, word: &[Letter]) -> bool {
         match self {
             Self::Words(words) => words.iter().any(|other| other == word),
-            Self::Union(a, b) => a.has(word) || b.has(word),
-            Self::Intersection(a, b) => a.has(word) && b.has(word),
+            Self::Union(a, b) => a.contains(word) || b.contains(word),
+            Self::Intersection(a, b) => a.contains(word) && b.contains(word),
             Self::Concat(a, b) => {
-                (0..=word.len()).any(|at| a.has(&word[..at]) && b.has(&word[at..]))
+                (0..=word.len()).any(|at| a.contains(&word[..at]) && b.contains(&word[at..]))
             }
             Self::Star(tree) => {
                 word.is_empty()
-                    || (1..=word.len()).any(|at| tree.has(&word[..at]) && self.has(&word[at..]))
+                    || (1..=word.len())
+                        .any(|at| tree.contains(&word[..at]) && self.contains(&word[at..]))
             }
         }
     }
 }
 
-/// A language in a store of its own.
-pub(crate) fn built(tree: &Tree) -> (Languages, Language) {
+/// Builds a language in a new store.
+pub(crate) fn build_tree(tree: &Tree) -> (Languages, Language) {
     let mut store = Languages::new();
     let language = tree.build(&mut store);
     (store, language)
@@ -113,11 +114,11 @@ pub(crate) fn word(longest: usize) -> impl Strategy<Value = Word> {
     vec(letter(), 0..=longest)
 }
 
-pub(crate) fn finite() -> impl Strategy<Value = Vec<Word>> {
+pub(crate) fn finite_words() -> impl Strategy<Value = Vec<Word>> {
     vec(word(4), 0..8)
 }
 
-/// At most so many short words, any number of times.
+/// Generates the star of at most `most` short words.
 fn star(most: usize) -> impl Strategy<Value = Tree> {
     vec(word(2), 0..=most).prop_map(|words| Tree::Star(Box::new(Tree::Words(words))))
 }
@@ -137,10 +138,10 @@ pub(crate) fn tree() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// Whether some word of a language, read letter by letter, satisfies a monitor: a set of
-/// situations, of which `step` says what a letter makes of one (several, or none) and `end` which are good at the end.
-/// Uses quotients only.
-pub(crate) fn some_word<S: Clone + Eq + std::hash::Hash>(
+/// Returns whether a nondeterministic monitor accepts some word of a language. `step` returns the
+/// successors of a monitor state for a letter, and `end` decides acceptance. Uses only left
+/// quotients.
+pub(crate) fn has_matching_word<S: Clone + Eq + std::hash::Hash>(
     store: &mut Languages,
     l: Language,
     start: S,
@@ -149,13 +150,13 @@ pub(crate) fn some_word<S: Clone + Eq + std::hash::Hash>(
 ) -> bool {
     let mut seen = std::collections::HashSet::from([(l, start.clone())]);
     let mut stack = vec![(l, start)];
-    while let Some((l, situation)) = stack.pop() {
-        if store.contains_empty(l) && end(&situation) {
+    while let Some((l, monitor)) = stack.pop() {
+        if store.contains_empty_word(l) && end(&monitor) {
             return true;
         }
-        for letter in store.firsts(l) {
-            let rest = store.quotient(l, letter);
-            for next in step(&situation, letter) {
+        for letter in store.first_letters(l) {
+            let rest = store.left_quotient(l, letter);
+            for next in step(&monitor, letter) {
                 if seen.insert((rest, next.clone())) {
                     stack.push((rest, next));
                 }

@@ -1,7 +1,7 @@
-//! The store of languages against naive definitions, on random and on chosen languages.
+//! Compares the language store with naive definitions, on random and on selected languages.
 
 mod classes;
 mod common;
 mod large;
 mod operations;
-mod shown;
+mod rendering;

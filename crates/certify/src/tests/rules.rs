@@ -1,27 +1,34 @@
-//! The rules of the book's page "Abstract store buffers", one by one, on buffers made by hand.
+//! Tests each rule of the book's page "Abstract store buffers" on hand-written buffers.
 
 use fencepost_ir::{FenceKinds, Loc, Pc};
 
 use super::rules;
-use crate::buffer::How::{self, Head, Kept, MoreToCome, Removed, TheLast};
+use crate::buffer::CommitKind::{self, ClassKept, ClassRemoved, ElementKept, ElementRemoved, Head};
 use crate::buffer::Rules;
+use crate::covering::{cover_key, covers};
 use crate::format::Domain::{self, Fd, Pd, Set};
 use crate::format::Model::{Pso, Tso};
 use crate::format::{CertState, CertThread, Element, Entry};
-use crate::order::{covers, key};
 
 const X: Loc = Loc(0);
 const Y: Loc = Loc(1);
 
-/// A thread with these buffers: `(location, value, epoch, before)`, in sets also whether it is the last.
+/// Returns a thread with the given buffers. Entries are `(location, value, epoch, before_barrier)`;
+/// elements also have `last`.
 fn thread(
     epoch: u8,
     head: &[(Loc, i32, u8, bool)],
     set: &[(Loc, i32, u8, bool, bool)],
 ) -> CertThread {
-    let entry = |&(loc, value, epoch, before): &_| Entry { loc, value, epoch, before };
-    let element =
-        |&(loc, value, epoch, before, last): &_| Element { loc, value, epoch, before, last };
+    let entry =
+        |&(loc, value, epoch, before_barrier): &_| Entry { loc, value, epoch, before_barrier };
+    let element = |&(loc, value, epoch, before_barrier, last): &_| Element {
+        loc,
+        value,
+        epoch,
+        before_barrier,
+        last,
+    };
     CertThread {
         pc: Pc(0),
         registers: Vec::new(),
@@ -31,85 +38,100 @@ fn thread(
     }
 }
 
-/// All commits: location, value, how.
-fn commits(rules: Rules, thread: &CertThread) -> Vec<(Loc, i32, How)> {
-    after(rules, thread).into_iter().map(|(loc, value, how, _)| (loc, value, how)).collect()
+/// Returns the location, value and kind of all commits.
+fn commits(rules: Rules, thread: &CertThread) -> Vec<(Loc, i32, CommitKind)> {
+    commits_with_result(rules, thread)
+        .into_iter()
+        .map(|(loc, value, kind, _)| (loc, value, kind))
+        .collect()
 }
 
-fn after(rules: Rules, thread: &CertThread) -> Vec<(Loc, i32, How, CertThread)> {
+/// Returns all commits with the thread afterwards.
+fn commits_with_result(
+    rules: Rules,
+    thread: &CertThread,
+) -> Vec<(Loc, i32, CommitKind, CertThread)> {
     let mut all = Vec::new();
     let Ok(()) = rules.for_each_commit(thread, &mut |c| {
-        all.push((c.loc, c.value, c.how, c.after));
+        all.push((c.loc, c.value, c.kind, c.after));
         Ok::<(), std::convert::Infallible>(())
     });
     all
 }
 
 #[test]
-fn the_last_value_leaves_last() {
+fn last_value_is_removed_last() {
     let two = thread(0, &[], &[(X, 1, 0, false, false), (X, 2, 0, false, true)]);
-    let fd = vec![(X, 1, Kept), (X, 1, Removed), (X, 2, Kept)];
-    let pd = vec![(X, 1, MoreToCome), (X, 2, MoreToCome), (X, 2, TheLast)];
+    let fd = vec![(X, 1, ElementKept), (X, 1, ElementRemoved), (X, 2, ElementKept)];
+    let pd = vec![(X, 1, ClassKept), (X, 2, ClassKept), (X, 2, ClassRemoved)];
     for model in [Tso, Pso] {
         assert_eq!(commits(rules(model, Fd, 0), &two), fd);
         assert_eq!(commits(rules(model, Pd, 0), &two), pd);
     }
     let one = thread(0, &[], &[(X, 2, 0, false, true)]);
-    assert_eq!(commits(rules(Pso, Fd, 0), &one), [(X, 2, Kept), (X, 2, Removed)]);
+    assert_eq!(commits(rules(Pso, Fd, 0), &one), [(X, 2, ElementKept), (X, 2, ElementRemoved)]);
     let set = thread(0, &[], &[(X, 1, 0, false, false), (X, 2, 0, false, false)]);
-    let all = [(X, 1, MoreToCome), (X, 1, TheLast), (X, 2, MoreToCome), (X, 2, TheLast)];
+    let all = [(X, 1, ClassKept), (X, 1, ClassRemoved), (X, 2, ClassKept), (X, 2, ClassRemoved)];
     assert_eq!(commits(rules(Pso, Set, 0), &set), all);
 }
 
 #[test]
-fn older_classes_of_a_location_come_first() {
+fn older_classes_of_a_location_commit_first() {
     let set = [(X, 1, 0, false, false), (X, 2, 0, false, false), (X, 1, 1, false, true)];
     let classes = thread(1, &[], &set);
-    let fd = after(rules(Pso, Fd, 0), &classes);
-    let short: Vec<_> = fd.iter().map(|(_, value, how, _)| (*value, *how)).collect();
-    assert_eq!(short, [(1, Kept), (1, Removed), (2, Kept), (2, Removed)]);
-    assert_eq!(fd[1].3, thread(1, &[], &[set[1], set[2]]), "the epoch 0 is still in use");
-    let pd = after(rules(Pso, Pd, 0), &classes);
-    let short: Vec<_> = pd.iter().map(|(_, value, how, _)| (*value, *how)).collect();
-    assert_eq!(short, [(1, MoreToCome), (1, TheLast), (2, MoreToCome), (2, TheLast)]);
-    assert_eq!(pd[1].3, thread(0, &[], &[(X, 1, 0, false, true)]), "epochs are renumbered");
+    let fd = commits_with_result(rules(Pso, Fd, 0), &classes);
+    let short: Vec<_> = fd.iter().map(|(_, value, kind, _)| (*value, *kind)).collect();
+    assert_eq!(
+        short,
+        [(1, ElementKept), (1, ElementRemoved), (2, ElementKept), (2, ElementRemoved)]
+    );
+    assert_eq!(fd[1].3, thread(1, &[], &[set[1], set[2]]), "epoch 0 must stay in use");
+    let pd = commits_with_result(rules(Pso, Pd, 0), &classes);
+    let short: Vec<_> = pd.iter().map(|(_, value, kind, _)| (*value, *kind)).collect();
+    assert_eq!(short, [(1, ClassKept), (1, ClassRemoved), (2, ClassKept), (2, ClassRemoved)]);
+    assert_eq!(pd[1].3, thread(0, &[], &[(X, 1, 0, false, true)]), "epochs must be renumbered");
 }
 
 #[test]
-fn only_the_smallest_epoch_is_committed_under_pso() {
+fn only_the_smallest_epoch_commits_under_pso() {
     let both = thread(1, &[(X, 1, 0, false), (Y, 1, 1, false)], &[]);
     assert_eq!(
-        after(rules(Pso, Fd, 1), &both),
+        commits_with_result(rules(Pso, Fd, 1), &both),
         [(X, 1, Head, thread(0, &[(Y, 1, 0, false)], &[]))]
     );
     let behind = thread(2, &[(Y, 1, 0, false)], &[(X, 7, 1, false, true)]);
     let left = thread(1, &[], &[(X, 7, 0, false, true)]);
-    assert_eq!(after(rules(Pso, Fd, 1), &behind), [(Y, 1, Head, left)]);
+    assert_eq!(commits_with_result(rules(Pso, Fd, 1), &behind), [(Y, 1, Head, left)]);
     let only = thread(1, &[(Y, 1, 0, false)], &[]);
-    assert_eq!(after(rules(Pso, Fd, 1), &only), [(Y, 1, Head, thread(0, &[], &[]))]);
+    assert_eq!(commits_with_result(rules(Pso, Fd, 1), &only), [(Y, 1, Head, thread(0, &[], &[]))]);
 }
 
 #[test]
-fn heads_go_first_and_keep_their_order() {
+fn heads_commit_first_and_in_order() {
     let mixed = thread(0, &[(Y, 1, 0, false), (X, 1, 0, false)], &[(Y, 3, 0, false, true)]);
     let left = thread(0, &[(X, 1, 0, false)], &[(Y, 3, 0, false, true)]);
-    assert_eq!(after(rules(Tso, Fd, 2), &mixed), [(Y, 1, Head, left)]);
+    assert_eq!(commits_with_result(rules(Tso, Fd, 2), &mixed), [(Y, 1, Head, left)]);
     let by_location = thread(0, &[(X, 1, 0, false)], &[(Y, 3, 0, false, true)]);
-    let all = [(X, 1, Head), (Y, 3, Kept), (Y, 3, Removed)];
+    let all = [(X, 1, Head), (Y, 3, ElementKept), (Y, 3, ElementRemoved)];
     assert_eq!(commits(rules(Pso, Fd, 2), &by_location), all);
 }
 
 #[test]
-fn what_is_before_a_barrier_goes_first_under_tso() {
+fn stores_before_a_barrier_commit_first_under_tso() {
     let set = [(X, 1, 0, true, false), (X, 2, 0, false, true), (Y, 3, 0, false, true)];
     let barrier = thread(0, &[], &set);
-    assert_eq!(commits(rules(Tso, Fd, 0), &barrier), [(X, 1, Kept), (X, 1, Removed)]);
-    let all = [(X, 1, Kept), (X, 1, Removed), (Y, 3, Kept), (Y, 3, Removed)];
-    assert_eq!(commits(rules(Pso, Fd, 0), &barrier), all, "no matter under PSO");
+    assert_eq!(commits(rules(Tso, Fd, 0), &barrier), [(X, 1, ElementKept), (X, 1, ElementRemoved)]);
+    let all =
+        [(X, 1, ElementKept), (X, 1, ElementRemoved), (Y, 3, ElementKept), (Y, 3, ElementRemoved)];
+    assert_eq!(
+        commits(rules(Pso, Fd, 0), &barrier),
+        all,
+        "barriers must not order commits under PSO"
+    );
 }
 
 #[test]
-fn stores_go_into_the_head_while_there_is_room() {
+fn stores_enter_the_head_up_to_k_entries() {
     let pso = rules(Pso, Fd, 1);
     let mut own = thread(0, &[], &[]);
     pso.store(&mut own, Y, 1);
@@ -120,66 +142,74 @@ fn stores_go_into_the_head_while_there_is_room() {
     let set = [(X, 2, 0, false, true), (X, 3, 0, false, false)];
     assert_eq!(own, thread(0, &[(X, 2, 0, false), (Y, 1, 0, false)], &set));
     pso.store(&mut own, X, 3);
-    assert_eq!(pso.forwarded(&own, X), [3]);
+    assert_eq!(pso.forwarded_values(&own, X), [3]);
     own.head.remove(0);
     pso.store(&mut own, X, 4);
-    assert_eq!(own.head.len(), 1, "not before older ones that are in the set");
+    assert_eq!(
+        own.head.len(),
+        1,
+        "a store must not enter the head while older stores are in the set"
+    );
 
     let tso = rules(Tso, Fd, 1);
     let mut own = thread(0, &[], &[]);
     tso.store(&mut own, Y, 1);
     tso.store(&mut own, X, 2);
     assert_eq!(own, thread(0, &[(Y, 1, 0, false)], &[(X, 2, 0, false, true)]));
-    assert_eq!((tso.forwarded(&own, X), tso.forwarded(&own, Y)), (vec![2], vec![1]));
+    assert_eq!((tso.forwarded_values(&own, X), tso.forwarded_values(&own, Y)), (vec![2], vec![1]));
 }
 
 #[test]
-fn loads_in_the_domain_set_read_the_youngest_class() {
+fn loads_in_domain_set_read_the_youngest_class() {
     let set = [(X, 1, 0, false, false), (X, 2, 1, false, false), (X, 3, 1, false, false)];
-    assert_eq!(rules(Pso, Set, 0).forwarded(&thread(1, &[], &set), X), [2, 3]);
-    assert!(rules(Pso, Set, 0).forwarded(&thread(1, &[], &set), Y).is_empty());
+    assert_eq!(rules(Pso, Set, 0).forwarded_values(&thread(1, &[], &set), X), [2, 3]);
+    assert!(rules(Pso, Set, 0).forwarded_values(&thread(1, &[], &set), Y).is_empty());
 }
 
 #[test]
-fn fences_mark_and_count() {
+fn fences_set_barriers_and_epochs() {
     let pso = rules(Pso, Pd, 1);
     let mut own = thread(0, &[], &[]);
     for value in 0..6 {
         assert!(pso.fence(&mut own, FenceKinds::STORE_STORE));
-        assert!(pso.fence(&mut own, FenceKinds::STORE_STORE), "the second one changes nothing");
-        assert_eq!(own.epoch, value.clamp(0, 3) as u8, "and none counts beyond 3");
+        assert!(pso.fence(&mut own, FenceKinds::STORE_STORE), "a second fence must change nothing");
+        assert_eq!(own.epoch, value.clamp(0, 3) as u8, "the epoch must not exceed 3");
         pso.store(&mut own, X, value);
     }
     assert_eq!(own.set.iter().filter(|e| e.epoch == 3).count(), 3);
     assert!(!pso.fence(&mut own, FenceKinds::FULL));
-    assert!(pso.fence(&mut own, FenceKinds::LOAD_LOAD) && !own.behind_barrier());
+    assert!(pso.fence(&mut own, FenceKinds::LOAD_LOAD) && !own.has_store_before_barrier());
 
     let set = [(X, 1, 0, true, false), (X, 2, 0, true, false), (X, 1, 0, false, true)];
     let mut own = thread(0, &[], &set);
     assert!(pso.fence(&mut own, FenceKinds::STORE_LOAD));
-    assert_eq!(own, thread(0, &[], &[(X, 1, 0, true, true), (X, 2, 0, true, false)]), "united");
+    assert_eq!(
+        own,
+        thread(0, &[], &[(X, 1, 0, true, true), (X, 2, 0, true, false)]),
+        "equal classes must be united"
+    );
 
     let mut own = thread(0, &[(X, 1, 0, false)], &[]);
     let both = FenceKinds::STORE_LOAD.union(FenceKinds::STORE_STORE);
     assert!(rules(Tso, Fd, 1).fence(&mut own, both));
-    assert_eq!(own, thread(0, &[(X, 1, 0, true)], &[]), "no epochs under TSO");
+    assert_eq!(own, thread(0, &[(X, 1, 0, true)], &[]), "TSO must not use epochs");
     assert!(rules(Pso, Fd, 1).fence(&mut own, both));
     assert_eq!(own, thread(1, &[(X, 1, 0, true)], &[]));
 }
 
 #[test]
-fn updates_wait() {
+fn updates_wait_for_pending_stores() {
     let pending = thread(0, &[(X, 1, 0, false)], &[]);
     assert!(!rules(Tso, Fd, 1).may_update(&pending, Y));
     assert!(rules(Pso, Fd, 1).may_update(&pending, Y));
     assert!(!rules(Pso, Fd, 1).may_update(&pending, X));
     let in_order = thread(1, &[(X, 1, 0, false)], &[]);
-    assert!(!rules(Pso, Fd, 1).may_update(&in_order, Y), "an older epoch");
+    assert!(!rules(Pso, Fd, 1).may_update(&in_order, Y), "a store with an older epoch is pending");
     let barrier = thread(0, &[(X, 1, 0, true)], &[]);
-    assert!(!rules(Pso, Fd, 1).may_update(&barrier, Y), "a barrier");
+    assert!(!rules(Pso, Fd, 1).may_update(&barrier, Y), "a store before a barrier is pending");
 }
 
-/// Whether the first covers the second; then their keys are the same.
+/// Returns whether `b` covers `a`. Asserts that the keys are then equal.
 fn covered(rules: Rules, b: &CertThread, a: &CertThread) -> bool {
     let state = |own: &CertThread| {
         let threads = vec![own.clone()];
@@ -187,12 +217,15 @@ fn covered(rules: Rules, b: &CertThread, a: &CertThread) -> bool {
     };
     let (b, a) = (state(b), state(a));
     let yes = covers(rules, &b, &a);
-    assert!(!yes || key(rules, &b) == key(rules, &a), "{b:?} covers {a:?}, but is not found");
+    assert!(
+        !yes || cover_key(rules, &b) == cover_key(rules, &a),
+        "{b:?} covers {a:?}, but the keys differ"
+    );
     yes
 }
 
 #[test]
-fn covering_reads_heads_as_elements() {
+fn covering_reads_head_entries_as_elements() {
     let long = thread(0, &[(X, 1, 0, false), (X, 2, 0, false)], &[]);
     let mixed = thread(0, &[(X, 1, 0, false)], &[(X, 2, 0, false, true)]);
     let set = thread(0, &[], &[(X, 1, 0, false, false), (X, 2, 0, false, true)]);
@@ -203,7 +236,7 @@ fn covering_reads_heads_as_elements() {
             assert!(covered(rules, &mixed, &long) && covered(rules, &set, &mixed));
             assert!(covered(rules, &set, &long) && covered(rules, &set, &set));
             assert!(!covered(rules, &long, &mixed) && !covered(rules, &mixed, &set));
-            assert!(!covered(rules, &other_last, &long), "another youngest value");
+            assert!(!covered(rules, &other_last, &long), "the youngest values differ");
         }
     }
     let one_or_more = thread(0, &[], &[(X, 1, 0, false, true)]);
@@ -216,14 +249,14 @@ fn covering_reads_heads_as_elements() {
 }
 
 #[test]
-fn covering_allows_more_values_only_where_classes_do() {
+fn covering_allows_more_values_only_in_pd_and_set() {
     let few = thread(0, &[], &[(X, 2, 0, false, true)]);
     let more = thread(0, &[], &[(X, 1, 0, false, false), (X, 2, 0, false, true)]);
     let other = thread(0, &[], &[(X, 2, 0, false, true), (Y, 1, 0, false, true)]);
     assert!(!covered(rules(Tso, Fd, 0), &more, &few));
     assert!(covered(rules(Tso, Pd, 0), &more, &few));
     assert!(!covered(rules(Tso, Pd, 0), &few, &more));
-    assert!(!covered(rules(Tso, Pd, 0), &other, &few), "another class");
+    assert!(!covered(rules(Tso, Pd, 0), &other, &few), "the classes differ");
     let without_last = |own: &CertThread| {
         let mut own = own.clone();
         own.set.iter_mut().for_each(|e| e.last = false);
@@ -231,9 +264,9 @@ fn covering_allows_more_values_only_where_classes_do() {
     };
     let (few, more, other) = (without_last(&few), without_last(&more), without_last(&other));
     assert!(covered(rules(Tso, Domain::Set, 0), &more, &few));
-    assert!(!covered(rules(Tso, Domain::Set, 0), &other, &few), "another class");
+    assert!(!covered(rules(Tso, Domain::Set, 0), &other, &few), "the classes differ");
     let epoch = CertThread { epoch: 1, ..few.clone() };
-    assert!(!covered(rules(Pso, Domain::Set, 0), &epoch, &few), "another epoch");
+    assert!(!covered(rules(Pso, Domain::Set, 0), &epoch, &few), "the epochs differ");
 }
 
 #[test]
@@ -241,7 +274,7 @@ fn heads_are_compared_by_location_under_pso() {
     let both = thread(0, &[(X, 1, 0, false), (Y, 1, 0, false)], &[]);
     let second = thread(0, &[(Y, 1, 0, false)], &[(X, 1, 0, false, true)]);
     assert!(covered(rules(Pso, Fd, 1), &second, &both));
-    assert!(!covered(rules(Tso, Fd, 2), &second, &both), "not the beginning of the queue");
+    assert!(!covered(rules(Tso, Fd, 2), &second, &both), "the head is not a prefix of the queue");
 }
 
 #[test]

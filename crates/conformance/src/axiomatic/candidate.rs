@@ -1,33 +1,39 @@
-//! Candidates: one run of each thread, for every read the write it reads from (*rf*), for every location the
-//! order of its writes (*co*). A read comes before (*fr*) the writes after the one it reads from.
+//! Candidate executions and the axioms.
 //!
-//! The axioms, with *po* for program order and *po-loc* for the part of it at one location:
-//! 1. At each location, po-loc, rf, co and fr together have no cycle.
-//! 2. Kept order ([`order`](super::order)), rf between threads, co and fr together have no cycle.
+//! A candidate is one run of each thread, the write that each read reads from (*rf*), and the order
+//! of the writes to each location (*co*). A read is before (*fr*) all writes that follow the write
+//! it reads from.
 //!
-//! A node stands for all that an update or an `atomic` block does. So a write between the read and the write of an update is
-//! a cycle, by fr into it and co out of it, and no axiom of atomicity is needed.
+//! The axioms, with *po-loc* for program order restricted to one location:
+//! 1. At each location, the union of po-loc, rf, co and fr is acyclic.
+//! 2. The union of preserved program order ([`order`](super::order)), rf between threads, co and fr
+//!    is acyclic.
 //!
-//! Only what is shown in the end matters: for each choice of runs and last values one consistent candidate is enough. The
-//! axioms are checked with every edge that is added, so that what cannot become consistent is left early.
+//! A node is a whole access, a whole update or a whole `atomic` block. So a write between the read
+//! and the write of an update makes a cycle: fr into that write and co out of it. No axiom of
+//! atomicity is needed.
+//!
+//! Only outcomes matter: for each choice of runs and final values one consistent candidate is
+//! enough. The axioms are checked after every added edge, so that inconsistent candidates are
+//! pruned early.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::{Loc, Observable, Problem, Value};
 
 use super::Unsupported;
-use super::run::{MOST_NODES, Nodes, Run};
+use super::run::{MAX_NODES, Nodes, Run};
 
-/// The most ways to choose a run of each thread, or of the first ones, that are looked at.
-const MOST_CHOICES: usize = 1 << 18;
+/// The maximum number of explored choices of a run for each thread or for the first threads.
+const MAX_CHOICES: usize = 1 << 18;
 
-/// What all consistent candidates show. `runs` has the runs of each thread.
+/// Returns the outcomes of all consistent candidates. `runs` holds the runs of each thread.
 pub(super) fn outcomes(
     problem: &Problem,
     runs: &[Vec<Run>],
 ) -> Result<BTreeSet<Vec<Value>>, Unsupported> {
     let largest = runs.iter().map(|all| all.iter().map(|run| run.before.len()).max().unwrap_or(0));
-    if largest.sum::<usize>() > MOST_NODES {
+    if largest.sum::<usize>() > MAX_NODES {
         return Err(Unsupported::TooLarge);
     }
     let mut later = vec![BTreeSet::new(); runs.len() + 1];
@@ -44,31 +50,31 @@ pub(super) fn outcomes(
 struct Search<'a> {
     problem: &'a Problem,
     runs: &'a [Vec<Run>],
-    /// For each thread, what it and those after it may write.
+    /// By thread: the writes that this thread and the following ones may make.
     later: Vec<BTreeSet<(Loc, Value)>>,
     chosen: Vec<&'a Run>,
-    /// How many choices were looked at.
+    /// The number of explored choices.
     choices: usize,
     found: BTreeSet<Vec<Value>>,
 }
 
 impl<'a> Search<'a> {
-    /// Chooses a run for each thread that has none yet, in every way.
+    /// Chooses a run for each remaining thread, in every way.
     ///
-    /// What is left of a consistent candidate without some threads, and without the reads that read from them, is consistent.
-    /// So a beginning that is not is left at once.
+    /// If some threads, and the reads that read from them, are removed from a consistent candidate,
+    /// the rest is consistent. So an inconsistent partial choice is pruned.
     fn choose(&mut self) -> Result<(), Unsupported> {
         self.choices += 1;
-        if self.choices > MOST_CHOICES {
+        if self.choices > MAX_CHOICES {
             return Err(Unsupported::TooLarge);
         }
         let later = &self.later[self.chosen.len()];
         let candidate = Candidate::new(self.problem, &self.chosen, later);
-        if !candidate.can_end(&vec![None; candidate.places.len()]) {
+        if !candidate.has_consistent_execution(&vec![None; candidate.locations.len()]) {
             return Ok(());
         }
         let Some(runs) = self.runs.get(self.chosen.len()) else {
-            self.judge(&candidate);
+            self.collect_outcomes(&candidate);
             return Ok(());
         };
         for run in runs {
@@ -79,21 +85,21 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Notes what the chosen runs show, for all values that may be written last.
-    fn judge(&mut self, candidate: &Candidate) {
-        for last in candidate.lasts(&self.problem.observed) {
+    /// Adds the outcomes of the chosen runs, for all possible final values.
+    fn collect_outcomes(&mut self, candidate: &Candidate) {
+        for last in candidate.final_values(&self.problem.observed) {
             let outcome = self.outcome(candidate, &last);
-            if !self.found.contains(&outcome) && candidate.can_end(&last) {
+            if !self.found.contains(&outcome) && candidate.has_consistent_execution(&last) {
                 self.found.insert(outcome);
             }
         }
     }
 
-    /// The outcome with these values written last.
+    /// Returns the outcome with these final values.
     fn outcome(&self, candidate: &Candidate, last: &[Option<Value>]) -> Vec<Value> {
         let value = |what: &Observable| match what {
             Observable::Loc(loc) => {
-                let at = candidate.places.iter().position(|place| place.loc == *loc);
+                let at = candidate.locations.iter().position(|accesses| accesses.loc == *loc);
                 let init = self.problem.program.location(*loc).init;
                 at.and_then(|at| last[at]).unwrap_or(init)
             }
@@ -103,37 +109,38 @@ impl<'a> Search<'a> {
     }
 }
 
-/// One run of each thread, or of the first ones, with everything about them that does not depend on rf and co.
+/// One run of each thread, or of the first threads. This part of a candidate does not depend on rf
+/// and co.
 struct Candidate {
-    /// For each node, its thread.
+    /// The thread of each node.
     threads: Vec<usize>,
-    /// For each node, what the kept order has before it.
-    kept: Vec<Nodes>,
-    places: Vec<Place>,
+    /// For each node: the nodes before it in preserved program order.
+    preserved_order: Vec<Nodes>,
+    locations: Vec<LocationAccesses>,
 }
 
-/// A node, and the value that it reads from or writes to a location.
-type Part = (usize, Value);
+/// A node, and the value that it reads from or writes to one location.
+type NodeValue = (usize, Value);
 
-/// What happens at one location. Nodes of a thread are in program order.
-struct Place {
+/// The accesses to one location. Nodes of one thread are in program order.
+struct LocationAccesses {
     loc: Loc,
     init: Value,
-    reads: Vec<Part>,
-    writes: Vec<Part>,
+    reads: Vec<NodeValue>,
+    writes: Vec<NodeValue>,
 }
 
-/// For each node, what comes before it.
+/// The relations of the axioms: for each node, the nodes before it.
 #[derive(Clone)]
 struct Edges {
-    /// At the location that is being settled: the relation of the first axiom.
+    /// The relation of the first axiom, for the current location.
     here: Vec<Nodes>,
     /// The relation of the second axiom.
     global: Vec<Nodes>,
 }
 
 impl Edges {
-    /// An edge of both relations.
+    /// Adds an edge to both relations.
     fn add(&mut self, earlier: usize, later: usize) {
         self.here[later] |= 1 << earlier;
         self.global[later] |= 1 << earlier;
@@ -145,9 +152,10 @@ impl Edges {
 }
 
 impl Candidate {
-    /// `later` is what threads that are not in it yet may write: reads that may be from there are left out.
+    /// Creates a candidate of these runs. `later` holds the writes that threads without a run may
+    /// make. Reads that may read from these are left out.
     fn new(problem: &Problem, runs: &[&Run], later: &BTreeSet<(Loc, Value)>) -> Candidate {
-        let (mut threads, mut kept) = (Vec::new(), Vec::new());
+        let (mut threads, mut preserved_order) = (Vec::new(), Vec::new());
         let (mut reads, mut writes) = (BTreeMap::new(), BTreeMap::new());
         for (thread, run) in runs.iter().enumerate() {
             let first = threads.len();
@@ -159,27 +167,27 @@ impl Candidate {
                     writes.entry(*loc).or_insert_with(Vec::new).push((threads.len(), *value));
                 }
                 threads.push(thread);
-                kept.push(before << first);
+                preserved_order.push(before << first);
             }
         }
         let locs: BTreeSet<Loc> = reads.keys().chain(writes.keys()).copied().collect();
-        let place = |loc| Place {
+        let accesses = |loc| LocationAccesses {
             loc,
             init: problem.program.location(loc).init,
             reads: reads.remove(&loc).unwrap_or_default(),
             writes: writes.remove(&loc).unwrap_or_default(),
         };
-        Candidate { threads, kept, places: locs.into_iter().map(place).collect() }
+        Candidate { threads, preserved_order, locations: locs.into_iter().map(accesses).collect() }
     }
 
-    /// The values that might be written last, one for each location, in all combinations. None where nothing is written, or
-    /// where nobody looks.
-    fn lasts(&self, observed: &[Observable]) -> Vec<Vec<Option<Value>>> {
+    /// Returns all combinations of final values, one value for each location. The value is `None`
+    /// for a location that is not written or not observed.
+    fn final_values(&self, observed: &[Observable]) -> Vec<Vec<Option<Value>>> {
         let mut all = vec![Vec::new()];
-        for place in &self.places {
+        for accesses in &self.locations {
             let mut values = BTreeSet::new();
-            if observed.contains(&Observable::Loc(place.loc)) {
-                let last_of_thread: BTreeMap<usize, Value> = place
+            if observed.contains(&Observable::Loc(accesses.loc)) {
+                let last_of_thread: BTreeMap<usize, Value> = accesses
                     .writes
                     .iter()
                     .map(|(node, value)| (self.threads[*node], *value))
@@ -195,48 +203,48 @@ impl Candidate {
         all
     }
 
-    /// Whether some rf and co satisfy the axioms and have these values written last.
-    fn can_end(&self, last: &[Option<Value>]) -> bool {
-        self.settle(0, &self.kept, last)
+    /// Returns whether some rf and co satisfy the axioms and give these final values.
+    fn has_consistent_execution(&self, last: &[Option<Value>]) -> bool {
+        self.solve_locations(0, &self.preserved_order, last)
     }
 
-    /// Whether the locations from this one on can be settled.
-    fn settle(&self, at: usize, global: &[Nodes], last: &[Option<Value>]) -> bool {
-        let Some(place) = self.places.get(at) else { return true };
-        self.order_writes(place, &mut Vec::new(), &mut |co| {
+    /// Returns whether consistent rf and co exist for the locations from `at` on.
+    fn solve_locations(&self, at: usize, global: &[Nodes], last: &[Option<Value>]) -> bool {
+        let Some(accesses) = self.locations.get(at) else { return true };
+        self.order_writes(accesses, &mut Vec::new(), &mut |co| {
             let written = co.last().map(|(_, value)| *value);
             if last[at].is_some() && last[at] != written {
                 return false;
             }
-            let mut edges = Edges { here: self.po_loc(place), global: global.to_vec() };
+            let mut edges = Edges { here: self.po_loc(accesses), global: global.to_vec() };
             for pair in co.windows(2) {
                 edges.add(pair[0].0, pair[1].0);
             }
             edges.are_acyclic()
-                && self.read(place, co, 0, &edges, &mut |edges| {
-                    self.settle(at + 1, &edges.global, last)
+                && self.solve_reads(accesses, co, 0, &edges, &mut |edges| {
+                    self.solve_locations(at + 1, &edges.global, last)
                 })
         })
     }
 
-    /// Whether `goes_on` holds for some co: an order of the writes that keeps those of a thread as they are in it.
-    /// Others have a cycle of co and po-loc.
+    /// Returns whether `accept` holds for some co that keeps the writes of each thread in program
+    /// order. Any other co has a cycle with po-loc.
     fn order_writes(
         &self,
-        place: &Place,
-        co: &mut Vec<Part>,
-        goes_on: &mut dyn FnMut(&[Part]) -> bool,
+        accesses: &LocationAccesses,
+        co: &mut Vec<NodeValue>,
+        accept: &mut dyn FnMut(&[NodeValue]) -> bool,
     ) -> bool {
-        if co.len() == place.writes.len() {
-            return goes_on(co);
+        if co.len() == accesses.writes.len() {
+            return accept(co);
         }
-        for write in &place.writes {
-            let is_next = |other: &&Part| {
+        for write in &accesses.writes {
+            let is_next = |other: &&NodeValue| {
                 self.threads[other.0] == self.threads[write.0] && !co.contains(other)
             };
-            if place.writes.iter().find(is_next) == Some(write) {
+            if accesses.writes.iter().find(is_next) == Some(write) {
                 co.push(*write);
-                let found = self.order_writes(place, co, goes_on);
+                let found = self.order_writes(accesses, co, accept);
                 co.pop();
                 if found {
                     return true;
@@ -246,20 +254,20 @@ impl Candidate {
         false
     }
 
-    /// Whether `goes_on` holds for some rf, of the reads from the one at `next` on.
-    fn read(
+    /// Returns whether `accept` holds for some rf of the reads from `next` on.
+    fn solve_reads(
         &self,
-        place: &Place,
-        co: &[Part],
+        accesses: &LocationAccesses,
+        co: &[NodeValue],
         next: usize,
         edges: &Edges,
-        goes_on: &mut dyn FnMut(&Edges) -> bool,
+        accept: &mut dyn FnMut(&Edges) -> bool,
     ) -> bool {
-        let Some((read, value)) = place.reads.get(next) else { return goes_on(edges) };
-        // How many writes have come when it reads.
-        (0..=co.len()).any(|come| {
-            let source = come.checked_sub(1).map(|at| co[at]);
-            if source.map_or(place.init, |(_, written)| written) != *value {
+        let Some((read, value)) = accesses.reads.get(next) else { return accept(edges) };
+        // `preceding` is the number of writes before the read in co.
+        (0..=co.len()).any(|preceding| {
+            let source = preceding.checked_sub(1).map(|at| co[at]);
+            if source.map_or(accesses.init, |(_, written)| written) != *value {
                 return false;
             }
             let mut edges = edges.clone();
@@ -270,18 +278,20 @@ impl Candidate {
                     edges.add(write, *read);
                 }
             }
-            // An update may come directly before itself.
-            if let Some((overwrites, _)) = co[come..].iter().find(|(younger, _)| younger != read) {
+            // The next write in co after the source may be the write of the update itself.
+            if let Some((overwrites, _)) =
+                co[preceding..].iter().find(|(younger, _)| younger != read)
+            {
                 edges.add(*read, *overwrites);
             }
-            edges.are_acyclic() && self.read(place, co, next + 1, &edges, goes_on)
+            edges.are_acyclic() && self.solve_reads(accesses, co, next + 1, &edges, accept)
         })
     }
 
-    /// Program order at the location.
-    fn po_loc(&self, place: &Place) -> Vec<Nodes> {
+    /// Returns program order restricted to the location.
+    fn po_loc(&self, accesses: &LocationAccesses) -> Vec<Nodes> {
         let mut before = vec![0; self.threads.len()];
-        let nodes = || place.reads.iter().chain(&place.writes).map(|(node, _)| *node);
+        let nodes = || accesses.reads.iter().chain(&accesses.writes).map(|(node, _)| *node);
         for node in nodes() {
             for earlier in nodes() {
                 if self.threads[earlier] == self.threads[node] && earlier < node {
@@ -293,7 +303,7 @@ impl Candidate {
     }
 }
 
-/// Whether the nodes can be put in a row with everything in `before` before its node.
+/// Returns whether a relation has a topological order.
 fn is_acyclic(before: &[Nodes]) -> bool {
     let mut placed: Nodes = 0;
     loop {

@@ -1,37 +1,39 @@
-//! Preserved program order: which accesses of a thread are performed in the order of the text.
+//! Preserved program order: which accesses of a thread are performed in program order.
 //!
-//! Everything here is about one run and does not depend on what other threads do. What "D before E" means is that
-//! D takes effect on memory first. Source: the rules of "Table-driven models" on the book's page "What a program
-//! means"; a rule there that lets an access wait for as long as something is not known becomes a pair with what makes it known.
+//! The relation concerns one run of one thread and does not depend on other threads. "D before E"
+//! means that D takes effect on memory first. Source: the rules for table-driven models on the
+//! book's page on semantics (`book/src/semantics.md`). Where an access waits until something is
+//! known, the relation orders it after the accesses that make it known.
 //!
-//! A load that may read its own thread's pending store is the one case without a pair at the same location. Then it
-//! must wait for the value of that store instead, and for the address of any younger one that might turn out to be
-//! to its location.
+//! Accesses to the same location are ordered, with one exception: a load that may read a pending
+//! store of its own thread. Such a load waits for the value of that store, and for the addresses of
+//! younger stores that may be to its location.
 
 use fencepost_ir::{Access, Loc};
 
 use super::run::{Event, Node, Nodes, Run};
 use crate::reference::Table;
 
-/// For each node of the run, the set of those that come before it whatever happens.
-pub(super) fn kept(run: &Run, table: Table) -> Vec<Nodes> {
+/// Returns, for each node of the run, the nodes that are always performed before it.
+pub(super) fn preserved_order(run: &Run, table: Table) -> Vec<Nodes> {
     let mut before = Vec::new();
     for (at, event) in run.events.iter().enumerate() {
         if let Event::Node(node) = event {
-            before.push(kept_before(&run.events[..at], node, table));
+            before.push(preserved_before(&run.events[..at], node, table));
         }
     }
     before
 }
 
-/// What comes before `later`, of all that stands before it in the text.
-fn kept_before(earlier: &[Event], later: &Node, table: Table) -> Nodes {
+/// Returns the nodes among `earlier` that are performed before `later`.
+fn preserved_before(earlier: &[Event], later: &Node, table: Table) -> Nodes {
     let mut before = later.operands;
     let mut position = nodes_in(earlier);
-    // From the youngest to the oldest: the fences met so far are those in between.
+    // The fences between the current node and `later`: the loop goes from the youngest to the
+    // oldest.
     let mut fences = Vec::new();
-    // Whether a store was met that a load would read rather than an older one.
-    let mut met_own = false;
+    // Whether a younger store was found that the load reads instead of an older one.
+    let mut found_forwarding_store = false;
     for (at, event) in earlier.iter().enumerate().rev() {
         let node = match event {
             Event::Node(node) => node,
@@ -39,12 +41,12 @@ fn kept_before(earlier: &[Event], later: &Node, table: Table) -> Nodes {
                 fences.push(*kinds);
                 continue;
             }
-            Event::Wait(sources) => {
+            Event::Control(sources) => {
                 before |= sources;
                 continue;
             }
             Event::Drain(loc, sources) => {
-                before |= sources | drained(&earlier[..at], *loc);
+                before |= sources | drain_dependencies(&earlier[..at], *loc);
                 continue;
             }
         };
@@ -55,51 +57,53 @@ fn kept_before(earlier: &[Event], later: &Node, table: Table) -> Nodes {
             continue;
         };
         let fenced = fences.iter().any(|kinds| kinds.orders(node.access, later.access));
-        if fenced || keeps(table, node.access, later.access) {
+        if fenced || table_preserves(table, node.access, later.access) {
             before |= this;
         } else if table.read_own_early && is_load(later.access) && is_store(node.access) {
-            if !met_own && node.loc == later.loc {
+            if !found_forwarding_store && node.loc == later.loc {
                 before |= node.operands;
-                met_own = true;
-            } else if !met_own && may_be_at(node, later.loc) {
+                found_forwarding_store = true;
+            } else if !found_forwarding_store && may_access(node, later.loc) {
                 before |= node.address;
             }
         } else if node.loc == later.loc {
             before |= this;
-        } else if may_be_at(node, later.loc) {
+        } else if may_access(node, later.loc) {
             before |= node.address;
         }
     }
     before
 }
 
-/// What a `drain` waits for: stores and updates that are to the location, and the addresses of those that might be.
-fn drained(earlier: &[Event], loc: Loc) -> Nodes {
+/// Returns the nodes that a `drain` waits for: stores and updates to the location, and the address
+/// dependencies of those that may be to the location.
+fn drain_dependencies(earlier: &[Event], loc: Loc) -> Nodes {
     let mut waited = 0;
     let nodes = earlier.iter().filter_map(|event| match event {
         Event::Node(node) => Some(node),
-        Event::Fence(_) | Event::Drain(..) | Event::Wait(_) => None,
+        Event::Fence(_) | Event::Drain(..) | Event::Control(_) => None,
     });
     for (position, node) in nodes.enumerate() {
         if node.access.stores && node.footprint.is_some() && node.loc == loc {
             waited |= 1 << position;
-        } else if node.access.stores && may_be_at(node, loc) {
+        } else if node.access.stores && may_access(node, loc) {
             waited |= node.address;
         }
     }
     waited
 }
 
-/// Whether the table keeps two accesses in order: some pair of what they do is not in it.
-fn keeps(table: Table, earlier: Access, later: Access) -> bool {
+/// Returns whether the table preserves the order of two accesses: it does not allow some pair of
+/// their kinds to be reordered.
+fn table_preserves(table: Table, earlier: Access, later: Access) -> bool {
     (earlier.stores && later.loads && !table.w_r)
         || (earlier.stores && later.stores && !table.w_w)
         || (earlier.loads && later.loads && !table.r_r)
         || (earlier.loads && later.stores && !table.r_w)
 }
 
-/// Whether an access may be to the location, as long as its address is not known.
-fn may_be_at(node: &Node, loc: Loc) -> bool {
+/// Returns whether an access may be to the location while its address is not known.
+fn may_access(node: &Node, loc: Loc) -> bool {
     let covers = |(base, length): (Loc, u32)| (base.0..base.0 + length).contains(&loc.0);
     node.footprint.is_some_and(covers)
 }

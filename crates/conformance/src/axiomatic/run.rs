@@ -1,91 +1,93 @@
-//! The runs of one thread, for every value that its reads might get.
+//! The runs of one thread, for every value that its reads may return.
 //!
-//! A run is what is left of a thread when all its values are known: its accesses, and what stands between them and
-//! keeps them in order. Each access knows on which earlier ones its address and its operands depend. A dependency is
-//! one of the text: `r - r` depends on `r`, since a statement waits for every register it mentions.
+//! A run is a list of accesses with known values, and of the statements between them that order
+//! accesses. Each access records the earlier accesses that its address and its operands depend on.
+//! Dependencies are syntactic: `r - r` depends on `r`, because a statement waits for every register
+//! it mentions.
 //!
-//! An `atomic` block is a single node with all its reads from outside and what it leaves in memory.
+//! An `atomic` block is a single node with its reads of the memory before the block and its final
+//! writes.
 
 use fencepost_ir::{
     Access, Address, BinOp, Expr, Fault, FenceKinds, Loc, Op, Pc, Program, Reg, Thread, Type,
     Update, Value,
 };
 
-use super::{Cells, Unsupported, Values};
+use super::{LocationValues, PossibleValues, Unsupported};
 
-/// A set of nodes of a run, one bit for each.
+/// A set of nodes of a run, one bit per node.
 pub(super) type Nodes = u64;
 
-/// The most nodes of all threads together.
-pub(super) const MOST_NODES: usize = Nodes::BITS as usize;
+/// The maximum number of nodes of all threads together.
+pub(super) const MAX_NODES: usize = Nodes::BITS as usize;
 
-/// The most runs of a thread.
-const MOST_RUNS: usize = 1 << 16;
+/// The maximum number of runs of a thread.
+const MAX_RUNS: usize = 1 << 16;
 
-/// What happens in one moment: a load, a store, an update, or an `atomic` block.
+/// An atomic action: a load, a store, an update, or an `atomic` block.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// What it does, as far as order is concerned: a `cas` that fails stores, too.
+    /// The access kinds that matter for ordering. A `cas` that fails counts as a store too.
     pub(super) access: Access,
-    /// Where it may go before its address is known, as first location and length; none for a block, which waits
-    /// for everything before it and lets everything after it wait.
+    /// The locations it may access while its address is not known, as first location and length.
+    /// `None` for a block, which is ordered with all other nodes of the thread.
     pub(super) footprint: Option<(Loc, u32)>,
-    /// Where it goes. Of no meaning for a block.
+    /// The accessed location. Unused for a block.
     pub(super) loc: Loc,
-    /// What must be performed before its address is known.
+    /// The nodes that the address depends on.
     pub(super) address: Nodes,
-    /// What must be performed before it can be: its address and all else it needs to know.
+    /// The nodes that the address and all other operands depend on.
     pub(super) operands: Nodes,
-    /// What it reads that it has not written itself.
+    /// The values read, except values that the node itself has written.
     pub(super) reads: Vec<(Loc, Value)>,
-    /// What it leaves written.
+    /// The final writes of the node.
     pub(super) writes: Vec<(Loc, Value)>,
 }
 
-/// What matters for order, in program order.
+/// A statement of a run that matters for ordering.
 #[derive(Clone, Debug)]
 pub(super) enum Event {
     /// An access or a block.
     Node(Node),
     /// A fence.
     Fence(FenceKinds),
-    /// `drain`, where, and what its address depends on.
+    /// A `drain` of a location, and the nodes that its address depends on.
     Drain(Loc, Nodes),
-    /// A branch or `assume`: everything after it waits for these.
-    Wait(Nodes),
+    /// A branch or `assume`: everything after it waits for these nodes.
+    Control(Nodes),
 }
 
-/// One thread from its beginning to its end, or to where it cannot go on.
+/// A run of one thread, from its start to its end or to the statement where it is stuck.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
-    /// Whether it came to its end: no `assume` blocks, no `assert` fails.
+    /// Whether the run reaches the end of the thread: no `assume` blocks, no `assert` fails.
     pub(super) halts: bool,
-    /// What it did.
+    /// The events, in program order.
     pub(super) events: Vec<Event>,
-    /// The values of its registers in the end.
+    /// The final values of the registers.
     pub(super) registers: Vec<Value>,
-    /// For each node: those that are performed before it, whatever other threads do. Filled in by
+    /// For each node: the nodes before it in preserved program order. Computed by
     /// [`order`](super::order).
     pub(super) before: Vec<Nodes>,
 }
 
 impl Run {
-    /// Its accesses and blocks.
+    /// Returns the accesses and blocks, in program order.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
         self.events.iter().filter_map(|event| match event {
             Event::Node(node) => Some(node),
-            Event::Fence(_) | Event::Drain(..) | Event::Wait(_) => None,
+            Event::Fence(_) | Event::Drain(..) | Event::Control(_) => None,
         })
     }
 }
 
-/// All runs of a thread whose reads get some of these values.
+/// Returns all runs of a thread whose reads return these values.
 pub(super) fn runs(
     program: &Program,
     thread: &Thread,
-    values: &Values,
+    values: &PossibleValues,
 ) -> Result<Vec<Run>, Unsupported> {
-    let start = Partial {
+    let start = PartialRun {
         pc: Pc(0),
         registers: vec![0; thread.registers.len()],
         sources: vec![0; thread.registers.len()],
@@ -99,50 +101,50 @@ pub(super) fn runs(
     while let Some(partial) = todo.pop() {
         let halts = !partial.stuck && matches!(thread.stmt(partial.pc).op, Op::Halt);
         if halts || partial.stuck {
-            let Partial { events, registers, .. } = partial;
+            let PartialRun { events, registers, .. } = partial;
             done.push(Run { halts, events, registers, before: Vec::new() });
         } else {
             todo.extend(partial.step(program, thread, values)?);
         }
-        if done.len() + todo.len() > MOST_RUNS {
+        if done.len() + todo.len() > MAX_RUNS {
             return Err(Unsupported::TooLarge);
         }
     }
     Ok(done)
 }
 
-/// The beginning of a run.
+/// A prefix of a run.
 #[derive(Clone)]
-struct Partial {
+struct PartialRun {
     pc: Pc,
     registers: Vec<Value>,
-    /// For each register, on which nodes its value depends.
+    /// The nodes that each register depends on.
     sources: Vec<Nodes>,
     events: Vec<Event>,
     nodes: usize,
-    /// Inside of an `atomic` block.
+    /// The current `atomic` block, if any.
     block: Option<Block>,
-    /// Whether it cannot go on.
+    /// Whether an `assume` blocks or an `assert` has failed.
     stuck: bool,
 }
 
-/// What a block has done so far.
+/// The effects of an `atomic` block so far.
 #[derive(Clone, Default)]
 struct Block {
-    /// What it read from outside.
-    reads: Cells,
-    /// What it wrote, the last value of each location.
-    writes: Cells,
+    /// The values read from memory before the block.
+    reads: LocationValues,
+    /// The last written value of each location.
+    writes: LocationValues,
 }
 
-impl Partial {
-    /// Every way to go on with the next statement.
+impl PartialRun {
+    /// Returns all extensions by the next statement.
     fn step(
         mut self,
         program: &Program,
         thread: &Thread,
-        values: &Values,
-    ) -> Result<Vec<Partial>, Unsupported> {
+        values: &PossibleValues,
+    ) -> Result<Vec<PartialRun>, Unsupported> {
         let stmt = thread.stmt(self.pc);
         self.pc = stmt.next;
         match &stmt.op {
@@ -161,24 +163,24 @@ impl Partial {
             }
             Op::Load { reg, from } => {
                 let with = |value| self.load(program, thread, *reg, from, value);
-                return self.readable(from, values)?.into_iter().map(with).collect();
+                return self.readable_values(from, values)?.into_iter().map(with).collect();
             }
             Op::Store { to, value } => self.store(program, to, value)?,
             Op::Update { reg, at, update } => {
                 let with = |value| self.update(program, thread, *reg, at, update, value);
-                return self.readable(at, values)?.into_iter().map(with).collect();
+                return self.readable_values(at, values)?.into_iter().map(with).collect();
             }
-            Op::Fence(kinds) => self.between(Event::Fence(*kinds)),
+            Op::Fence(kinds) => self.push_ordering_event(Event::Fence(*kinds)),
             Op::Drain(at) => {
                 let event = Event::Drain(self.locate(at)?, self.address_sources(at));
-                self.between(event);
+                self.push_ordering_event(event);
             }
             Op::Branch { cond, then, otherwise } => {
-                self.between(Event::Wait(self.sources(cond)));
+                self.push_ordering_event(Event::Control(self.sources(cond)));
                 self.pc = if self.eval(cond)? != 0 { *then } else { *otherwise };
             }
             Op::Assume(cond) => {
-                self.between(Event::Wait(self.sources(cond)));
+                self.push_ordering_event(Event::Control(self.sources(cond)));
                 self.stuck = self.eval(cond)? == 0;
             }
             Op::Assert(cond) => self.stuck = self.eval(cond)? == 0,
@@ -191,8 +193,9 @@ impl Partial {
         Ok(vec![self])
     }
 
-    /// What a read there may get: what the block it is in has in hand, else any value of the location.
-    fn readable(&self, at: &Address, values: &Values) -> Result<Vec<Value>, Fault> {
+    /// Returns the values that a read may return: the value that the current block has read or
+    /// written there, else any possible value of the location.
+    fn readable_values(&self, at: &Address, values: &PossibleValues) -> Result<Vec<Value>, Fault> {
         let loc = self.locate(at)?;
         let block = self.block.as_ref();
         let known = block.and_then(|block| block.writes.get(&loc).or(block.reads.get(&loc)));
@@ -206,7 +209,7 @@ impl Partial {
         reg: Reg,
         from: &Address,
         value: Value,
-    ) -> Result<Partial, Unsupported> {
+    ) -> Result<PartialRun, Unsupported> {
         let mut next = self.clone();
         let access = Access { loads: true, stores: false };
         let loc = self.locate(from)?;
@@ -223,7 +226,7 @@ impl Partial {
     ) -> Result<(), Unsupported> {
         let loc = self.locate(to)?;
         let sources = self.sources(value);
-        let value = within(program, &program.location(loc).ty, self.eval(value)?)?;
+        let value = check_range(program, &program.location(loc).ty, self.eval(value)?)?;
         let access = Access { loads: false, stores: true };
         self.access(access, to, loc, sources, None, Some(value))?;
         Ok(())
@@ -237,7 +240,7 @@ impl Partial {
         at: &Address,
         update: &Update,
         old: Value,
-    ) -> Result<Partial, Unsupported> {
+    ) -> Result<PartialRun, Unsupported> {
         let mut next = self.clone();
         let loc = self.locate(at)?;
         let (new, yields, operands) = match update {
@@ -255,7 +258,8 @@ impl Partial {
                 (Some(op.apply(old, self.eval(by)?)?), old, self.sources(by))
             }
         };
-        let new = new.map(|new| within(program, &program.location(loc).ty, new)).transpose()?;
+        let new =
+            new.map(|new| check_range(program, &program.location(loc).ty, new)).transpose()?;
         let access = Access { loads: true, stores: true };
         let sources = next.access(access, at, loc, operands, Some(old), new)?;
         if let Some(reg) = reg {
@@ -264,7 +268,8 @@ impl Partial {
         Ok(next)
     }
 
-    /// Notes an access: a node of its own, or part of the block it is in. Returns what a value that it yields depends on.
+    /// Adds an access: a new node, or a part of the current block. Returns the nodes that its
+    /// result depends on.
     fn access(
         &mut self,
         access: Access,
@@ -281,7 +286,7 @@ impl Partial {
                 block.reads.insert(loc, value);
             }
             block.writes.extend(written.map(|value| (loc, value)));
-            // Everything later waits for the block anyway.
+            // All later nodes are ordered after the block, so no dependency is needed.
             return Ok(0);
         }
         let address = self.address_sources(at);
@@ -294,11 +299,11 @@ impl Partial {
             reads: read.map(|value| (loc, value)).into_iter().collect(),
             writes: written.map(|value| (loc, value)).into_iter().collect(),
         };
-        self.node(node)
+        self.push_node(node)
     }
 
     fn end_block(&mut self) -> Result<(), Unsupported> {
-        let block = self.block.take().expect("a block that ends has begun");
+        let block = self.block.take().expect("the end of a block follows its begin");
         let node = Node {
             access: Access { loads: true, stores: true },
             footprint: None,
@@ -308,13 +313,13 @@ impl Partial {
             reads: block.reads.into_iter().collect(),
             writes: block.writes.into_iter().collect(),
         };
-        self.node(node)?;
+        self.push_node(node)?;
         Ok(())
     }
 
-    /// Adds a node, and returns the set of it alone.
-    fn node(&mut self, node: Node) -> Result<Nodes, Unsupported> {
-        if self.nodes == MOST_NODES {
+    /// Adds a node. Returns the set that contains only this node.
+    fn push_node(&mut self, node: Node) -> Result<Nodes, Unsupported> {
+        if self.nodes == MAX_NODES {
             return Err(Unsupported::TooLarge);
         }
         self.events.push(Event::Node(node));
@@ -322,8 +327,9 @@ impl Partial {
         Ok(1 << (self.nodes - 1))
     }
 
-    /// Notes what stands between accesses. Inside of a block nothing is out of order.
-    fn between(&mut self, event: Event) {
+    /// Adds an event that orders accesses. Inside a block nothing is reordered, so the event is
+    /// dropped.
+    fn push_ordering_event(&mut self, event: Event) {
         if self.block.is_none() {
             self.events.push(event);
         }
@@ -337,7 +343,8 @@ impl Partial {
         value: Value,
         sources: Nodes,
     ) -> Result<(), Unsupported> {
-        self.registers[reg.index()] = within(program, &thread.registers[reg.index()].ty, value)?;
+        self.registers[reg.index()] =
+            check_range(program, &thread.registers[reg.index()].ty, value)?;
         self.sources[reg.index()] = sources;
         Ok(())
     }
@@ -364,8 +371,8 @@ impl Partial {
     }
 }
 
-/// The value, if the type has it.
-fn within(program: &Program, ty: &Type, value: Value) -> Result<Value, Fault> {
+/// Returns the value if it is in the range of the type.
+fn check_range(program: &Program, ty: &Type, value: Value) -> Result<Value, Fault> {
     match program.limits(ty) {
         Some((lo, hi)) if !(lo..=hi).contains(&value) => Err(Fault::OutOfRange),
         Some(_) | None => Ok(value),

@@ -1,8 +1,8 @@
-//! `init` and `atomic` blocks: everything inside happens in one step, directly on memory.
+//! `init` and `atomic` blocks: all inner statements run in one step, directly on memory.
 //!
-//! Inside, statements mean what they mean under SC. All ends are collected level by level: a level
-//! is the set of what can be reached after a number of inner statements, so choices that meet again
-//! are followed once.
+//! Inner statements have SC semantics. The final states are collected level by level: a level is
+//! the set of states reachable after a number of inner statements. So choices that lead to the same
+//! state are followed once.
 
 use std::collections::HashSet;
 
@@ -10,34 +10,34 @@ use fencepost_ir::{Fault, Op, Pc, Program, Thread, Value};
 
 use super::in_order::InOrder;
 use super::memory::Memory;
-use super::sc::Nothing;
-use super::{Error, Rules, Table};
+use super::sc::NoPending;
+use super::{Rules, StepFailure, Table};
 
-/// How many statements a block may run before it counts as endless.
-const LIMIT: usize = 100_000;
+/// The number of statements after which a block is considered endless.
+const MAX_STATEMENTS: usize = 100_000;
 
-/// Where a block can end.
+/// A state at the end of a block.
 pub(super) struct End {
-    /// What comes after it.
+    /// The statement after the block.
     pub(super) pc: Pc,
     pub(super) registers: Vec<Value>,
     pub(super) memory: Memory,
 }
 
-/// Runs a block from `pc`, its first statement, to its end: a result for each sequence of choices
-/// that no false `assume` stops.
+/// Runs a block from `pc`, its first statement, to its end. Returns all end states and failures.
+/// Paths that a false `assume` blocks are dropped.
 pub(super) fn run(
     program: &Program,
     thread: &Thread,
     pc: Pc,
     registers: Vec<Value>,
     memory: Memory,
-) -> Vec<Result<End, Error>> {
+) -> Vec<Result<End, StepFailure>> {
     let rules = Rules { program, bound: usize::MAX, table: Table::default() };
     let mut ends = Vec::new();
-    let first = InOrder { pc, registers, pending: Nothing, ends: Vec::new() };
+    let first = InOrder { pc, registers, pending: NoPending, ends: Vec::new() };
     let mut level = HashSet::from([(first, memory)]);
-    for _ in 0..LIMIT {
+    for _ in 0..MAX_STATEMENTS {
         if level.is_empty() {
             break;
         }
@@ -60,7 +60,7 @@ pub(super) fn run(
         level = after;
     }
     if !level.is_empty() {
-        ends.push(Err(Error::Fault(Fault::Endless)));
+        ends.push(Err(StepFailure::Fault(Fault::BlockTooLong)));
     }
     ends
 }

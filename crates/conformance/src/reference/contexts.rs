@@ -1,26 +1,30 @@
-//! What can be reached with few context switches, by brute force.
+//! The states reachable with a bounded number of context switches, by brute force.
 //!
-//! The reference interpreter with a memory for who acted last: the judge of translations that simulate
-//! store buffers within a bound on contexts \[Zac\]. Direction: exact; a search cut short says so in
-//! [`Report::complete`].
+//! This is the reference interpreter with a record of the thread that acted last. It is the oracle
+//! for translations that simulate store buffers within a bound on contexts \[Zac\]. Direction:
+//! exact; [`Report::complete`] says whether the search was cut short.
 //!
-//! A transition is a statement, or the commit of a pending store, and belongs to the thread whose
-//! statement or store it is. A *context* of a thread begins with a transition of it that follows one of
-//! another thread, or is the first of all. It ends when another thread acts. Two bounds:
+//! A transition is a statement or the commit of a pending store. It belongs to the thread of that
+//! statement or store. A *context* of a thread begins with a transition of the thread that is the
+//! first of the run or follows a transition of another thread. The context ends when another thread
+//! acts. There are two bounds:
 //!
 //! - [`Bound::Switches`]: every thread begins at most k + 1 contexts.
-//! - [`Bound::Ages`]: a pending store counts the contexts that its thread has begun since it was issued.
-//!   None begins that would be the (k + 1)-th of a pending store. So a store that is issued in the
-//!   i-th context of its thread can be pending up to the end of the (i + k)-th, and for good if there is no later one.
+//! - [`Bound::Ages`]: the age of a pending store is the number of contexts that its thread has
+//!   begun since it issued the store. A thread cannot begin a context if the age of one of its
+//!   pending stores would become k + 1. So a store issued in the i-th context of its thread can be
+//!   pending up to the end of the (i + k)-th context. If the thread has no later context, the store
+//!   can stay pending.
 //!
-//! *Local statements* are transitions like any other here. A translation may as well let them run at
-//! any time, in any context: the reachable states are the same. Take a run in which they do. A local statement commutes with all
-//! steps of other threads and with commits of its own thread, so it can be moved to just behind the last step
-//! of its thread that is not local, or, if there is none, to just before the first such step, or to the
-//! end of the run. The run still ends in the same state. Where the local statements were, contexts have vanished or have
-//! become one, where they are now, none has begun but perhaps a first and only one.
+//! *Local statements* are ordinary transitions here. A translation may let them run at any time, in
+//! any context. The reachable states are the same, for this reason. Take a run of such a
+//! translation. A local statement commutes with all steps of other threads and with commits of its
+//! own thread. So it can be moved directly after the previous non-local step of its thread. If
+//! there is none, it can be moved directly before the first non-local step of its thread, or to the
+//! end of the run. The final state is the same. At the old positions, contexts disappear or merge.
+//! At the new positions, no context begins, except perhaps the first and only context of a thread.
 //!
-//! What is pending is as in [`super::tso`] and [`super::pso`], with an age beside every entry.
+//! The pending stores are those of [`super::tso`] and [`super::pso`], each with an age.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
@@ -28,9 +32,11 @@ use fencepost_ir::{Condition, Fault, FenceKinds, Loc, Observable, Problem, Prope
 
 use super::in_order::{InOrder, Pending};
 use super::memory::Memory;
-use super::{Error, Report, Rules, Table, ThreadState, initial, is_final, judge, pso, sc, tso};
+use super::{
+    Report, Rules, StepFailure, Table, ThreadState, initial, is_final, pso, record_state, sc, tso,
+};
 
-/// A model with queues, or without.
+/// A memory model whose threads perform their statements in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Model {
     /// Sequential consistency.
@@ -41,34 +47,35 @@ pub enum Model {
     Pso,
 }
 
-/// Which runs count.
+/// The bound on context switches. It selects the runs to explore.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Bound {
-    /// All of them.
+    /// No bound.
     None,
-    /// Those with at most so many context switches for each thread, and one context more.
+    /// At most this many context switches per thread, so at most one more context.
     Switches(usize),
-    /// Those in which a store is pending for at most so many context switches of its thread.
+    /// A store is pending for at most this many context switches of its thread.
     Ages(usize),
 }
 
-/// What the exploration found.
+/// The result of an exploration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Reached {
+pub struct ContextReport {
     /// Memory in every reachable state: the values of all locations.
     pub memories: BTreeSet<Vec<Value>>,
-    /// The `final forall` and `final never` that some final state breaks, as positions among the properties.
-    pub broken: BTreeSet<usize>,
-    /// Outcomes, and what else goes wrong. Deadlocks are not looked for: a bound makes its own.
+    /// The `final forall` and `final never` that some final state violates, as indices into the
+    /// problem's properties.
+    pub final_violations: BTreeSet<usize>,
+    /// Outcomes and other violations. Deadlocks are not reported, because the bound causes some.
     pub report: Report,
 }
 
-/// Visits every state that the problem can reach within the bound, at most `max_states` of them.
+/// Explores every state that is reachable within the bound, at most `max_states` of them.
 ///
-/// Client operations are not supported: a thread that invokes one goes no farther.
-pub fn explore(problem: &Problem, model: Model, bound: Bound, max_states: usize) -> Reached {
+/// Client operations are not supported: a thread that invokes one is blocked.
+pub fn explore(problem: &Problem, model: Model, bound: Bound, max_states: usize) -> ContextReport {
     match model {
-        Model::Sc => search::<sc::Nothing>(problem, bound, max_states),
+        Model::Sc => search::<sc::NoPending>(problem, bound, max_states),
         Model::Tso => search::<tso::Queue>(problem, bound, max_states),
         Model::Pso => search::<pso::Queues>(problem, bound, max_states),
     }
@@ -78,18 +85,19 @@ pub fn explore(problem: &Problem, model: Model, bound: Bound, max_states: usize)
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct Aged<P> {
     pending: P,
-    /// By location: for each pending store to it, oldest first, how many contexts its thread has begun
-    /// since. Both models commit the oldest store to a location first.
+    /// By location: the age of each pending store to it, oldest store first. Both models commit the
+    /// oldest store to a location first.
     ages: BTreeMap<Loc, Vec<usize>>,
 }
 
 impl<P> Aged<P> {
-    /// A context begins; false when a store would get older than `most`.
-    fn grow_older(&mut self, most: usize) -> bool {
+    /// Increments all ages at the begin of a context. Returns `false` if an age would exceed
+    /// `limit`.
+    fn increment_ages(&mut self, limit: usize) -> bool {
         let mut ages = self.ages.values_mut().flatten();
         ages.all(|age| {
             *age += 1;
-            *age <= most
+            *age <= limit
         })
     }
 }
@@ -99,8 +107,8 @@ impl<P: Pending> Pending for Aged<P> {
         self.pending.is_empty()
     }
 
-    fn has_room(&self, loc: Option<Loc>, bound: usize) -> bool {
-        self.pending.has_room(loc, bound)
+    fn fits_bound(&self, loc: Option<Loc>, bound: usize) -> bool {
+        self.pending.fits_bound(loc, bound)
     }
 
     fn store(
@@ -151,51 +159,56 @@ impl<P: Pending> Pending for Aged<P> {
 struct State<P> {
     /// Memory and threads.
     shared: super::State<InOrder<Aged<P>>>,
-    /// Who acted last. Not kept without a bound.
-    last: Option<usize>,
-    /// By thread: how many contexts it has begun. Kept only where it is bounded.
-    begun: Vec<usize>,
+    /// The thread that acted last. Always `None` without a bound.
+    last_thread: Option<usize>,
+    /// By thread: the number of contexts begun. Only counted for [`Bound::Switches`].
+    contexts_begun: Vec<usize>,
 }
 
 impl<P: Pending> State<P> {
-    /// The state when it is this thread's turn: the same one, or one in which it begins a context. `None`
-    /// when it may not.
-    fn turn(&self, thread: usize, bound: Bound) -> Option<Self> {
+    /// Returns the state in which this thread acts next. If another thread acted last, the thread
+    /// begins a context. Returns `None` if the bound does not allow it.
+    fn schedule(&self, thread: usize, bound: Bound) -> Option<Self> {
         let mut state = self.clone();
-        if bound == Bound::None || state.last == Some(thread) {
+        if bound == Bound::None || state.last_thread == Some(thread) {
             return Some(state);
         }
-        state.last = Some(thread);
-        let may = match bound {
+        state.last_thread = Some(thread);
+        let is_allowed = match bound {
             Bound::None => true,
-            Bound::Switches(most) => {
-                state.begun[thread] += 1;
-                state.begun[thread] <= most + 1
+            Bound::Switches(limit) => {
+                state.contexts_begun[thread] += 1;
+                state.contexts_begun[thread] <= limit + 1
             }
-            Bound::Ages(most) => state.shared.threads[thread].pending.grow_older(most),
+            Bound::Ages(limit) => state.shared.threads[thread].pending.increment_ages(limit),
         };
-        may.then_some(state)
+        is_allowed.then_some(state)
     }
 }
 
-fn search<P: Pending>(problem: &Problem, bound: Bound, max_states: usize) -> Reached {
+fn search<P: Pending>(problem: &Problem, bound: Bound, max_states: usize) -> ContextReport {
     let program = &problem.program;
     let rules = Rules { program, bound: usize::MAX, table: Table::default() };
-    let mut reached = Reached::default();
+    let mut reached = ContextReport::default();
     reached.report.complete = true;
     let mut seen: HashSet<State<P>> = HashSet::new();
-    // Breadth first: where queues grow without end, they do not get long before the search is cut.
+    // Breadth first: if queues grow without bound, they stay short until the search reaches its
+    // limit.
     let mut todo: VecDeque<State<P>> = VecDeque::new();
-    let begin = |shared| State { shared, last: None, begun: vec![0; program.threads.len()] };
-    let mut found: Vec<Result<State<P>, Error>> =
+    let begin = |shared| State {
+        shared,
+        last_thread: None,
+        contexts_begun: vec![0; program.threads.len()],
+    };
+    let mut found: Vec<Result<State<P>, StepFailure>> =
         initial(program).into_iter().map(|step| step.map(begin)).collect();
     loop {
         for step in found.drain(..) {
             match step {
-                Err(Error::Fault(fault)) => {
+                Err(StepFailure::Fault(fault)) => {
                     reached.report.faults.insert(fault);
                 }
-                Err(Error::Assertion(label)) => {
+                Err(StepFailure::Assertion(label)) => {
                     reached.report.assertion_failures.insert(label);
                 }
                 Ok(state) if seen.contains(&state) => {}
@@ -208,17 +221,17 @@ fn search<P: Pending>(problem: &Problem, bound: Bound, max_states: usize) -> Rea
         }
         let Some(state) = todo.pop_front() else { break };
         reached.memories.insert(state.shared.memory.values().to_vec());
-        judge(problem, &[], &state.shared, &mut reached.report);
+        record_state(problem, &[], &state.shared, &mut reached.report);
         if is_final(program, &state.shared) {
-            reached.broken.extend(broken(problem, &state.shared));
+            reached.final_violations.extend(final_violations(problem, &state.shared));
         }
         for at in 0..program.threads.len() {
-            let Some(turn) = state.turn(at, bound) else { continue };
-            let thread = &turn.shared.threads[at];
-            let steps = thread.steps(&rules, &program.threads[at], &turn.shared.memory);
+            let Some(scheduled) = state.schedule(at, bound) else { continue };
+            let thread = &scheduled.shared.threads[at];
+            let steps = thread.steps(&rules, &program.threads[at], &scheduled.shared.memory);
             found.extend(steps.next.into_iter().map(|step| {
                 step.map(|(thread, memory)| {
-                    let mut next = turn.clone();
+                    let mut next = scheduled.clone();
                     next.shared.threads[at] = thread;
                     next.shared.memory = memory;
                     next
@@ -230,14 +243,15 @@ fn search<P: Pending>(problem: &Problem, bound: Bound, max_states: usize) -> Rea
     reached
 }
 
-/// "A condition that faults breaks the `forall`, `never` or `invariant` it belongs to."
-fn broken<T: ThreadState>(problem: &Problem, last: &super::State<T>) -> Vec<usize> {
+/// Returns the `final forall` and `final never` that a final state violates. A condition that
+/// faults violates its property.
+fn final_violations<T: ThreadState>(problem: &Problem, state: &super::State<T>) -> Vec<usize> {
     let value = |what: &Observable| match *what {
-        Observable::Loc(loc) => last.memory.read(loc),
-        Observable::Reg(thread, reg) => last.threads[thread.index()].register(reg),
+        Observable::Loc(loc) => state.memory.read(loc),
+        Observable::Reg(thread, reg) => state.threads[thread.index()].register(reg),
     };
     let holds = |condition: &Condition| condition.expr.eval(&value).map(|holds| holds != 0);
-    let breaks = |property: &Property| match property {
+    let is_violated = |property: &Property| match property {
         Property::FinalForall(condition) => holds(condition) != Ok(true),
         Property::FinalNever(condition) => holds(condition) != Ok(false),
         Property::Assertions
@@ -247,5 +261,5 @@ fn broken<T: ThreadState>(problem: &Problem, last: &super::State<T>) -> Vec<usiz
         | Property::Operations(_) => false,
     };
     let all = problem.properties.iter().enumerate();
-    all.filter(|(_, property)| breaks(property)).map(|(at, _)| at).collect()
+    all.filter(|(_, property)| is_violated(property)).map(|(at, _)| at).collect()
 }

@@ -1,21 +1,22 @@
-//! Threads that perform their statements one after another: SC, TSO and PSO. Only stores may be
-//! left pending; how is each model's own matter ([`Pending`]).
+//! Threads that perform their statements in program order: SC, TSO and PSO.
+//!
+//! Only stores may be pending. Each model implements [`Pending`].
 
 use std::hash::Hash;
 
 use fencepost_ir::{Expr, Fault, FenceKinds, Loc, Op, Pc, Reg, Thread, Value};
 
 use super::memory::{self, Memory};
-use super::{Error, Rules, Steps, ThreadState, block};
+use super::{Rules, StepFailure, Steps, ThreadState, block};
 
-/// The pending stores of a thread: the table of one model.
+/// The pending stores of a thread under one model.
 ///
-/// An address that faults is `None` here: there is no location whose entries could be waited for.
+/// A location parameter is `None` if the address faults. No pending store has that location.
 pub(super) trait Pending: Clone + Eq + Hash + Default {
     fn is_empty(&self) -> bool;
 
-    /// Whether the bound leaves room for a store.
-    fn has_room(&self, loc: Option<Loc>, bound: usize) -> bool;
+    /// Returns whether the bound allows another pending store.
+    fn fits_bound(&self, loc: Option<Loc>, bound: usize) -> bool;
 
     /// Issues a store.
     fn store(
@@ -28,15 +29,15 @@ pub(super) trait Pending: Clone + Eq + Hash + Default {
 
     fn may_load(&self) -> bool;
 
-    /// The youngest pending store to the location.
+    /// Returns the value of the youngest pending store to the location.
     fn youngest(&self, loc: Loc) -> Option<Value>;
 
     fn may_update(&self, loc: Option<Loc>) -> bool;
 
-    /// Passes a fence; `false` when it is not enabled.
+    /// Passes a fence. Returns `false` if the fence is not enabled.
     fn fence(&mut self, kinds: FenceKinds) -> bool;
 
-    /// Internal steps: each entry that may be written to memory, and what is pending then.
+    /// Returns each store that may commit now, with the pending stores after the commit.
     fn commits(&self) -> Vec<(Loc, Value, Self)>;
 }
 
@@ -45,7 +46,7 @@ pub(super) struct InOrder<P> {
     pub(super) pc: Pc,
     pub(super) registers: Vec<Value>,
     pub(super) pending: P,
-    /// The results of the operations whose ends were passed.
+    /// The result registers of the operations that control has passed.
     pub(super) ends: Vec<Option<Reg>>,
 }
 
@@ -61,7 +62,7 @@ impl<P: Pending> ThreadState for InOrder<P> {
             let mut memory = memory.clone();
             let written = memory.write(rules.program, loc, value);
             let next = InOrder { pending, ..self.clone() };
-            steps.next.push(written.map(|()| (next, memory)).map_err(Error::Fault));
+            steps.next.push(written.map(|()| (next, memory)).map_err(StepFailure::Fault));
         }
         steps
     }
@@ -70,11 +71,11 @@ impl<P: Pending> ThreadState for InOrder<P> {
         self.pc
     }
 
-    fn nothing_pending(&self) -> bool {
+    fn has_nothing_pending(&self) -> bool {
         self.pending.is_empty()
     }
 
-    fn returned(&self) -> usize {
+    fn returned_operations(&self) -> usize {
         self.ends.len()
     }
 
@@ -92,19 +93,20 @@ impl<P: Pending> ThreadState for InOrder<P> {
 }
 
 impl<P: Pending> InOrder<P> {
-    /// The steps that are the thread's next statement.
+    /// Returns the steps of the thread's next statement.
     pub(super) fn statement(&self, rules: &Rules, thread: &Thread, memory: &Memory) -> Steps<Self> {
         self.try_statement(rules, thread, memory)
             .unwrap_or_else(|error| Steps { next: vec![Err(error)], bound_hit: false })
     }
 
-    /// Whether a statement is enabled is asked first; only one that is can fault.
+    /// Returns the steps of the thread's next statement. Checks first whether the statement is
+    /// enabled: only an enabled statement can fault.
     fn try_statement(
         &self,
         rules: &Rules,
         thread: &Thread,
         memory: &Memory,
-    ) -> Result<Steps<Self>, Error> {
+    ) -> Result<Steps<Self>, StepFailure> {
         let program = rules.program;
         let stmt = thread.stmt(self.pc);
         let mut next = InOrder { pc: stmt.next, ..self.clone() };
@@ -132,7 +134,7 @@ impl<P: Pending> InOrder<P> {
             }
             Op::Assert(cond) => {
                 if self.eval(cond)? == 0 {
-                    return Err(Error::Assertion(stmt.label));
+                    return Err(StepFailure::Assertion(stmt.label));
                 }
             }
             Op::Load { reg, from } => {
@@ -145,11 +147,11 @@ impl<P: Pending> InOrder<P> {
             }
             Op::Store { to, value } => {
                 let loc = memory.locate(program, to, &self.registers);
-                if !self.pending.has_room(loc.ok(), rules.bound) {
+                if !self.pending.fits_bound(loc.ok(), rules.bound) {
                     return Ok(Steps::disabled_by_bound());
                 }
                 let loc = loc?;
-                let value = memory::for_location(program, loc, self.eval(value)?)?;
+                let value = memory::check_location_range(program, loc, self.eval(value)?)?;
                 next.pending.store(rules, &mut memory, loc, value)?;
             }
             Op::Update { reg, at, update } => {
@@ -197,9 +199,9 @@ impl<P: Pending> InOrder<P> {
                 let next = ends.into_iter().map(|end| end.map(after)).collect();
                 return Ok(Steps { next, bound_hit: false });
             }
-            Op::AtomicEnd => unreachable!("an atomic block is entered at its beginning"),
+            Op::AtomicEnd => unreachable!("`block::run` runs a whole atomic block"),
             Op::Return { result } => next.ends.push(*result),
-            // A step of its own, made where all threads are at hand.
+            // `invoke` reads the state of other threads. `super::invoke` makes its step.
             Op::Invoke { .. } | Op::Halt => return Ok(Steps::none()),
         }
         Ok(Steps::one(next, memory))
@@ -209,8 +211,15 @@ impl<P: Pending> InOrder<P> {
         memory::eval(expr, &self.registers)
     }
 
-    fn set(&mut self, rules: &Rules, thread: &Thread, reg: Reg, value: Value) -> Result<(), Error> {
-        self.registers[reg.index()] = memory::for_register(rules.program, thread, reg, value)?;
+    fn set(
+        &mut self,
+        rules: &Rules,
+        thread: &Thread,
+        reg: Reg,
+        value: Value,
+    ) -> Result<(), StepFailure> {
+        self.registers[reg.index()] =
+            memory::check_register_range(rules.program, thread, reg, value)?;
         Ok(())
     }
 }

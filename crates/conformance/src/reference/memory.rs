@@ -1,4 +1,4 @@
-//! Memory: the value of every location, and which record cells are allocated.
+//! Memory: the value of every location, and the allocated record cells.
 
 use fencepost_ir::{
     Address, BinOp, Expr, Fault, Loc, PoolId, Program, Reg, Thread, Type, Update, Value,
@@ -6,14 +6,14 @@ use fencepost_ir::{
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Memory {
-    /// By location.
+    /// The values, by location.
     values: Vec<Value>,
-    /// By pool and cell, cells from 0.
+    /// Whether a cell is allocated, by pool and cell. Cells count from 0.
     allocated: Vec<Vec<bool>>,
 }
 
 impl Memory {
-    /// Before `init`.
+    /// Returns memory before `init`.
     pub(super) fn initial(program: &Program) -> Self {
         Memory {
             values: program.locations.iter().map(|location| location.init).collect(),
@@ -25,27 +25,26 @@ impl Memory {
         self.values[loc.index()]
     }
 
-    /// The value of every location.
+    /// Returns the values, by location.
     pub(super) fn values(&self) -> &[Value] {
         &self.values
     }
 
-    /// A store takes effect. "A store that takes effect in a cell that is no longer allocated then
-    /// is a `UseAfterFree`."
+    /// Writes a store to memory. If the cell is no longer allocated, the store is a `UseAfterFree`.
     pub(super) fn write(&mut self, program: &Program, loc: Loc, value: Value) -> Result<(), Fault> {
         self.check_allocated(program, loc)?;
         self.values[loc.index()] = value;
         Ok(())
     }
 
-    /// Where an access goes, with every check of an address.
+    /// Returns the location of an access. Makes every check of an address.
     pub(super) fn locate(
         &self,
         program: &Program,
         address: &Address,
         registers: &[Value],
     ) -> Result<Loc, Fault> {
-        let loc = place(program, address, &|expr| eval(expr, registers))?;
+        let loc = resolve_address(program, address, &|expr| eval(expr, registers))?;
         self.check_allocated(program, loc)?;
         Ok(loc)
     }
@@ -59,8 +58,9 @@ impl Memory {
         }
     }
 
-    /// "`new` takes the lowest cell of its pool that is not allocated (none: `PoolExhausted`),
-    /// writes the initial values of its fields directly to memory, and yields the reference."
+    /// Performs `new`: takes the lowest cell of the pool that is not allocated (none:
+    /// `PoolExhausted`), writes the initial values of its fields directly to memory, and returns
+    /// the reference.
     pub(super) fn allocate(&mut self, program: &Program, pool: PoolId) -> Result<Value, Fault> {
         let cells = &mut self.allocated[pool.index()];
         let cell = cells.iter().position(|used| !used).ok_or(Fault::PoolExhausted)?;
@@ -72,7 +72,8 @@ impl Memory {
         Ok(reference)
     }
 
-    /// "`free` of null is `NullReference`, of a cell that is not allocated `DoubleFree`."
+    /// Performs `free`. `free` of null is `NullReference`. `free` of a cell that is not allocated
+    /// is `DoubleFree`.
     pub(super) fn free(&mut self, pool: PoolId, reference: Value) -> Result<(), Fault> {
         if reference == 0 {
             return Err(Fault::NullReference);
@@ -85,8 +86,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Reads and writes a location, and yields what the update yields. Operands are evaluated
-    /// before anything else, those of a `cas` that fails too.
+    /// Performs an update and returns its result. All operands are evaluated first, even those of a
+    /// `cas` that fails.
     pub(super) fn update(
         &mut self,
         program: &Program,
@@ -106,20 +107,20 @@ impl Memory {
             Update::Bits { op, by } => (Some(op.apply(old, eval(by, registers)?)?), old),
         };
         if let Some(new) = new {
-            self.write(program, loc, for_location(program, loc, new)?)?;
+            self.write(program, loc, check_location_range(program, loc, new)?)?;
         }
         Ok(yields)
     }
 }
 
-/// The value of an expression.
+/// Evaluates an expression.
 pub(super) fn eval(expr: &Expr<Reg>, registers: &[Value]) -> Result<Value, Fault> {
     expr.eval(&|reg: &Reg| registers[reg.index()])
 }
 
-/// "`base + (cell - 1) * stride + index`. The cell is evaluated and checked first, then the index":
-/// the location, allocated or not.
-pub(super) fn place(
+/// Returns the location of an address: `base + (cell - 1) * stride + index`. Evaluates and checks
+/// the cell first, then the index. Does not check that the cell is allocated.
+pub(super) fn resolve_address(
     program: &Program,
     address: &Address,
     eval: &impl Fn(&Expr<Reg>) -> Result<Value, Fault>,
@@ -142,7 +143,7 @@ pub(super) fn place(
     Ok(Loc(loc))
 }
 
-/// All locations of a record cell; none of `null`.
+/// Returns all locations of a record cell. `null` has none.
 pub(super) fn cell_locations(
     program: &Program,
     pool: PoolId,
@@ -155,22 +156,26 @@ pub(super) fn cell_locations(
     })
 }
 
-/// The value, when a location may hold it.
-pub(super) fn for_location(program: &Program, loc: Loc, value: Value) -> Result<Value, Fault> {
-    within(program, &program.location(loc).ty, value)
+/// Returns the value if it is in the range of the location.
+pub(super) fn check_location_range(
+    program: &Program,
+    loc: Loc,
+    value: Value,
+) -> Result<Value, Fault> {
+    check_range(program, &program.location(loc).ty, value)
 }
 
-/// The value, when a register may hold it.
-pub(super) fn for_register(
+/// Returns the value if it is in the range of the register.
+pub(super) fn check_register_range(
     program: &Program,
     thread: &Thread,
     reg: Reg,
     value: Value,
 ) -> Result<Value, Fault> {
-    within(program, &thread.registers[reg.index()].ty, value)
+    check_range(program, &thread.registers[reg.index()].ty, value)
 }
 
-fn within(program: &Program, ty: &Type, value: Value) -> Result<Value, Fault> {
+fn check_range(program: &Program, ty: &Type, value: Value) -> Result<Value, Fault> {
     match program.limits(ty) {
         Some((lo, hi)) if value < lo || hi < value => Err(Fault::OutOfRange),
         Some(_) | None => Ok(value),

@@ -1,7 +1,8 @@
-//! Properties of operations: "in every final state the results are those of some order in which
-//! the operations run one after another".
+//! Properties of operations: in every final state, some sequential order of the operations explains
+//! the results.
 //!
-//! Every order is written down, one by one, with all that it can return. Nothing is merged.
+//! Every order is enumerated, with all results that it can return. There is no sharing between
+//! orders.
 
 use std::collections::BTreeSet;
 
@@ -10,38 +11,39 @@ use fencepost_ir::{Consistency, Observable, Operation, Operations, Pc, Program, 
 use super::block;
 use super::memory::Memory;
 
-/// By thread and operation: what it returned, if it has a result.
+/// The result of each operation, by thread and operation. `None` for an operation without a result.
 type Results = Vec<Vec<Option<Value>>>;
 
-/// One order of a client's operations.
+/// One sequential order of a client's operations.
 struct Order {
-    /// Whose operation comes next, as positions among the client's threads.
-    turns: Vec<usize>,
-    /// All that it can return.
+    /// The thread of each operation, as a position among the client's threads.
+    sequence: Vec<usize>,
+    /// The results that this order can return.
     returns: BTreeSet<Results>,
 }
 
-/// Every order of a client's operations.
+/// Every sequential order of a client's operations.
 pub(super) struct Orders(Vec<Order>);
 
 impl Orders {
-    /// "Each thread's operations in their order, starting from memory as `init` leaves it."
+    /// Enumerates the orders. Each keeps the order of the operations of every thread and starts
+    /// from a memory that `init` leaves.
     pub(super) fn all(program: &Program, operations: &Operations, memories: &[Memory]) -> Self {
         let mut orders = Vec::new();
-        write_down(operations, &mut Vec::new(), &mut orders);
-        let order = |turns: Vec<usize>| {
+        enumerate_sequences(operations, &mut Vec::new(), &mut orders);
+        let order = |sequence: Vec<usize>| {
             let mut returns = BTreeSet::new();
             for memory in memories {
                 let nothing = vec![Vec::new(); operations.threads.len()];
-                run(program, operations, &turns, nothing, memory, &mut returns);
+                run_sequence(program, operations, &sequence, nothing, memory, &mut returns);
             }
-            Order { turns, returns }
+            Order { sequence, returns }
         };
         Orders(orders.into_iter().map(order).collect())
     }
 
-    /// Whether some order explains the final state that has these values.
-    pub(super) fn explain(
+    /// Returns whether some order explains the final state with these values.
+    pub(super) fn can_explain(
         &self,
         operations: &Operations,
         value: &impl Fn(&Observable) -> Value,
@@ -54,25 +56,30 @@ impl Orders {
         };
         let results: Results = operations.threads.iter().map(of).collect();
         self.0.iter().any(|order| {
-            let in_time = match operations.consistency {
+            let admissible = match operations.consistency {
                 Consistency::Sequential => true,
-                Consistency::Linearizable => order.is_in_time(operations, value),
+                Consistency::Linearizable => order.respects_real_time(operations, value),
             };
-            in_time && order.returns.contains(&results)
+            admissible && order.returns.contains(&results)
         })
     }
 }
 
 impl Order {
-    /// "An operation that has returned before another one is invoked comes before it."
-    fn is_in_time(&self, operations: &Operations, value: &impl Fn(&Observable) -> Value) -> bool {
-        (0..self.turns.len()).all(|at| {
-            let (earlier, turn) = (&self.turns[..at], self.turns[at]);
-            let done = |t: usize| earlier.iter().filter(|turn| **turn == t).count();
-            let (thread, all) = &operations.threads[turn];
-            all[done(turn)].seen.iter().all(|(other, reg)| {
+    /// Returns whether this order respects real time: an operation that returned before another one
+    /// was invoked comes before it.
+    fn respects_real_time(
+        &self,
+        operations: &Operations,
+        value: &impl Fn(&Observable) -> Value,
+    ) -> bool {
+        (0..self.sequence.len()).all(|at| {
+            let (earlier, thread_position) = (&self.sequence[..at], self.sequence[at]);
+            let done = |t: usize| earlier.iter().filter(|other| **other == t).count();
+            let (thread, all) = &operations.threads[thread_position];
+            all[done(thread_position)].seen.iter().all(|(other, reg)| {
                 let other = operations.threads.iter().position(|(thread, _)| thread == other);
-                let other = other.expect("operations are compared with those of the client");
+                let other = other.expect("an operation only counts returns of client threads");
                 let returned = value(&Observable::Reg(*thread, *reg));
                 done(other) as Value >= returned
             })
@@ -80,32 +87,36 @@ impl Order {
     }
 }
 
-/// Lists the sequences of turns that begin with `turns`.
-fn write_down(operations: &Operations, turns: &mut Vec<usize>, orders: &mut Vec<Vec<usize>>) {
+/// Appends all complete sequences that start with `sequence` to `orders`.
+fn enumerate_sequences(
+    operations: &Operations,
+    sequence: &mut Vec<usize>,
+    orders: &mut Vec<Vec<usize>>,
+) {
     let mut complete = true;
     for (thread, (_, all)) in operations.threads.iter().enumerate() {
-        if turns.iter().filter(|turn| **turn == thread).count() < all.len() {
+        if sequence.iter().filter(|other| **other == thread).count() < all.len() {
             complete = false;
-            turns.push(thread);
-            write_down(operations, turns, orders);
-            turns.pop();
+            sequence.push(thread);
+            enumerate_sequences(operations, sequence, orders);
+            sequence.pop();
         }
     }
     if complete {
-        orders.push(turns.clone());
+        orders.push(sequence.clone());
     }
 }
 
-/// Takes the turns and notes what is returned when all are taken.
-fn run(
+/// Runs the operations in this sequence and adds the results to `returns`.
+fn run_sequence(
     program: &Program,
     operations: &Operations,
-    turns: &[usize],
+    sequence: &[usize],
     results: Results,
     memory: &Memory,
     returns: &mut BTreeSet<Results>,
 ) {
-    let Some((thread, later)) = turns.split_first() else {
+    let Some((thread, later)) = sequence.split_first() else {
         returns.insert(results);
         return;
     };
@@ -113,13 +124,15 @@ fn run(
     for (result, after) in effects(program, operation, memory) {
         let mut results = results.clone();
         results[*thread].push(result);
-        run(program, operations, later, results, &after, returns);
+        run_sequence(program, operations, later, results, &after, returns);
     }
 }
 
-/// "Runs alone in one step; one that is blocked, faults or fails an assertion has no effect to go on
-/// with. One that `aborts` may instead do nothing and return that value; one that `repeats` may
-/// instead return its result and leave memory as it was."
+/// Returns the possible results of an operation that runs alone in one step, with memory after it.
+///
+/// An operation that blocks, faults or fails an assertion has no result. An operation with `aborts`
+/// may instead do nothing and return that value. An operation with `repeats` may instead return its
+/// result and leave memory unchanged.
 fn effects(
     program: &Program,
     operation: &Operation,

@@ -1,9 +1,9 @@
-//! PSO: "Each thread has one queue for each location. Each entry also carries two marks: its
-//! *epoch* (the number of `store_store` fences the thread passed before issuing it) and whether it
-//! is *before a barrier*."
+//! PSO: each thread has one queue per location. Each entry has two marks: its *epoch* (the number
+//! of `store_store` fences that the thread passed before it issued the store), and whether the
+//! entry is *before a barrier*.
 //!
-//! Epochs are only ever compared, so they are renumbered from 0 without gaps after every change.
-//! Without that a loop with a fence would have infinitely many states.
+//! Epochs are only compared, so they are renumbered from 0 without gaps after every change.
+//! Otherwise a loop with a fence would have infinitely many states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ struct Entry {
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Queues {
-    /// Oldest first. No queue is kept when it is empty.
+    /// The non-empty queues, oldest entry first.
     queues: BTreeMap<Loc, Vec<Entry>>,
     epoch: usize,
 }
@@ -48,7 +48,7 @@ impl Pending for Queues {
         self.queues.is_empty()
     }
 
-    fn has_room(&self, loc: Option<Loc>, bound: usize) -> bool {
+    fn fits_bound(&self, loc: Option<Loc>, bound: usize) -> bool {
         let queue = loc.and_then(|loc| self.queues.get(&loc));
         loc.is_none() || queue.map_or(0, Vec::len) < bound
     }

@@ -1,5 +1,5 @@
-//! SC: "Nothing is ever pending. A load reads memory, a store writes it. Fences and `drain` do
-//! nothing."
+//! SC: nothing is ever pending. A load reads memory, a store writes memory. Fences and `drain` have
+//! no effect.
 
 use fencepost_ir::{Fault, FenceKinds, Loc, Value};
 
@@ -8,14 +8,14 @@ use super::in_order::Pending;
 use super::memory::Memory;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(super) struct Nothing;
+pub(super) struct NoPending;
 
-impl Pending for Nothing {
+impl Pending for NoPending {
     fn is_empty(&self) -> bool {
         true
     }
 
-    fn has_room(&self, _: Option<Loc>, _: usize) -> bool {
+    fn fits_bound(&self, _: Option<Loc>, _: usize) -> bool {
         true
     }
 

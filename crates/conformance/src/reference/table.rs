@@ -1,14 +1,14 @@
-//! Table-driven models: "Each thread has a *window*: a list of entries in program order, each a
-//! statement that was fetched but has not been performed."
+//! Table-driven models: each thread has a *window*, a list of entries in program order. An entry is
+//! a statement that was fetched but not performed.
 //!
-//! Fetching is a step like any other here: nothing is fetched eagerly, so that a comparison also
-//! tests the claim that eager fetching loses nothing.
+//! Fetching is an ordinary step here. Nothing is fetched eagerly, so a comparison also tests the
+//! claim that eager fetching loses no behaviour.
 //!
-//! Where the page leaves room:
-//! - An address that is known but faults is no location at all: it is equal to none.
-//! - A store whose value is known but faults has no value: a load that would take it waits, and the
-//!   run ends when the store is performed.
-//! - Entries that become known in one step are performed in program order, and the first error ends
+//! Decisions that the page on semantics leaves open:
+//! - An address that is known but faults is no location. It differs from every location.
+//! - A store whose value is known but faults has no value. A load that would read it blocks, and
+//!   the run ends when the store is performed.
+//! - Entries that become known in one step are performed in program order. The first failure ends
 //!   the run.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,21 +18,21 @@ use fencepost_ir::{
 };
 
 use super::memory::{self, Memory};
-use super::{Error, Rules, Steps, Table, ThreadState, block};
+use super::{Rules, StepFailure, Steps, Table, ThreadState, block};
 
-/// "A register holds either a value or a reference to the entry that will produce it."
+/// The content of a register: a value, or a reference to the entry that will produce it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Operand {
     Value(Value),
-    /// The entry's position in the window; renumbered when an earlier entry leaves.
+    /// The position of the entry in the window. Renumbered when an earlier entry leaves.
     Entry(usize),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Entry {
-    /// Which statement.
+    /// The statement.
     pc: Pc,
-    /// Each register it reads, as captured when it was fetched.
+    /// The registers that the statement reads, as captured when it was fetched.
     operands: BTreeMap<Reg, Operand>,
 }
 
@@ -42,21 +42,21 @@ pub(super) struct Windowed {
     pc: Pc,
     registers: Vec<Operand>,
     window: Vec<Entry>,
-    /// The results of the operations whose ends were fetched.
+    /// The result registers of the operations whose ends were fetched.
     ends: Vec<Option<Reg>>,
 }
 
-/// Where a load takes its value from.
+/// The source of the value of a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     Memory,
-    /// A pending store of its own thread, with this value.
+    /// A pending store of the same thread, with this value.
     Store(Value),
-    /// A pending store of which too little is known: the load waits.
-    NotKnown,
+    /// A pending store whose address or value is not known, or faults. The load must wait.
+    Unknown,
 }
 
-/// "Let a load be an R, a store a W, an update both."
+/// An access kind. A load is an R, a store a W, an update both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     R,
@@ -114,8 +114,8 @@ impl Entry {
         if let Op::Fence(kinds) = self.op(thread) { Some(*kinds) } else { None }
     }
 
-    /// The registers as the entry sees them, when every one it reads is a value.
-    fn known(&self, thread: &Thread) -> Option<Vec<Value>> {
+    /// Returns the registers as captured by the entry, if all its operands are values.
+    fn operand_values(&self, thread: &Thread) -> Option<Vec<Value>> {
         let mut registers = vec![0; thread.registers.len()];
         for (reg, operand) in &self.operands {
             match operand {
@@ -126,7 +126,7 @@ impl Entry {
         Some(registers)
     }
 
-    /// The value of one of the entry's expressions, when every register it reads is a value.
+    /// Returns the value of an expression of the entry, if every register it reads is a value.
     fn value(&self, expr: &Expr<Reg>) -> Option<Result<Value, Fault>> {
         let mut known = true;
         expr.for_each_var(&mut |reg| known &= matches!(self.operands[reg], Operand::Value(_)));
@@ -144,9 +144,9 @@ impl Entry {
         cell && index
     }
 
-    /// Where the entry's access may go: its location when the address is known, else its static
-    /// footprint. Two accesses may be to the same location when these overlap.
-    fn places(&self, program: &Program, thread: &Thread) -> BTreeSet<Loc> {
+    /// Returns the locations that the entry may access: one if the address is known, else its
+    /// static footprint. Two accesses may be to the same location if these sets overlap.
+    fn possible_locations(&self, program: &Program, thread: &Thread) -> BTreeSet<Loc> {
         let Some(address) = self.op(thread).address() else {
             return BTreeSet::new();
         };
@@ -154,12 +154,12 @@ impl Entry {
             return footprint(program, address);
         }
         let eval = |expr: &Expr<Reg>| self.value(expr).expect("the address is known");
-        memory::place(program, address, &eval).into_iter().collect()
+        memory::resolve_address(program, address, &eval).into_iter().collect()
     }
 }
 
-/// "All elements of the array, the field of all records of the pool"; a constant cell or index is
-/// that one.
+/// Returns the static footprint of an address: all elements of the array, the field of all records
+/// of the pool. A constant cell or index restricts it.
 fn footprint(program: &Program, address: &Address) -> BTreeSet<Loc> {
     let cells = match &address.cell {
         None => 0..=0,
@@ -183,7 +183,9 @@ fn footprint(program: &Program, address: &Address) -> BTreeSet<Loc> {
                 cell: address.cell.as_ref().map(|(pool, _)| (*pool, Expr::Const(cell))),
                 index: address.index.as_ref().map(|(length, _)| (*length, Expr::Const(index))),
             };
-            places.extend(memory::place(program, &constant, &|expr| memory::eval(expr, &[])));
+            places.extend(memory::resolve_address(program, &constant, &|expr| {
+                memory::eval(expr, &[])
+            }));
         }
     }
     places
@@ -204,7 +206,7 @@ impl ThreadState for Windowed {
                 let (mut next, mut memory) = (self.clone(), memory.clone());
                 let done = next
                     .perform(rules, thread, &mut memory, at)
-                    .and_then(|()| next.settle(rules, thread, &mut memory));
+                    .and_then(|()| next.perform_due_entries(rules, thread, &mut memory));
                 steps.next.push(done.map(|()| (next, memory)));
             }
         }
@@ -215,11 +217,11 @@ impl ThreadState for Windowed {
         self.pc
     }
 
-    fn nothing_pending(&self) -> bool {
+    fn has_nothing_pending(&self) -> bool {
         self.window.is_empty()
     }
 
-    fn returned(&self) -> usize {
+    fn returned_operations(&self) -> usize {
         let known = |reg: &Reg| matches!(self.registers[reg.index()], Operand::Value(_));
         self.ends.iter().take_while(|result| result.as_ref().is_none_or(known)).count()
     }
@@ -242,13 +244,18 @@ impl ThreadState for Windowed {
 
 impl Windowed {
     /// Fetches the next statement.
-    fn fetch(&self, rules: &Rules, thread: &Thread, memory: &Memory) -> Result<Steps<Self>, Error> {
+    fn fetch(
+        &self,
+        rules: &Rules,
+        thread: &Thread,
+        memory: &Memory,
+    ) -> Result<Steps<Self>, StepFailure> {
         let program = rules.program;
         let stmt = thread.stmt(self.pc);
         let reads = flow::uses(&stmt.op);
         let operands = reads.iter().map(|reg| (*reg, self.registers[reg.index()])).collect();
         let fetched = Entry { pc: self.pc, operands };
-        let known = fetched.known(thread);
+        let known = fetched.operand_values(thread);
         let mut next = Windowed { pc: stmt.next, ..self.clone() };
         let mut memory = memory.clone();
         match &stmt.op {
@@ -257,14 +264,14 @@ impl Windowed {
                 if known.is_none() && self.window.len() >= rules.bound {
                     return Ok(Steps::disabled_by_bound());
                 }
-                next.enter(thread, fetched);
-                next.settle(rules, thread, &mut memory)?;
+                next.push_entry(thread, fetched);
+                next.perform_due_entries(rules, thread, &mut memory)?;
             }
             Op::Load { .. } | Op::Store { .. } | Op::Update { .. } => {
                 if self.window.len() >= rules.bound {
                     return Ok(Steps::disabled_by_bound());
                 }
-                next.enter(thread, fetched);
+                next.push_entry(thread, fetched);
             }
             Op::Fence(FenceKinds::FULL) => {
                 if !self.window.is_empty() {
@@ -275,8 +282,8 @@ impl Windowed {
                 if self.window.len() >= rules.bound {
                     return Ok(Steps::disabled_by_bound());
                 }
-                next.enter(thread, fetched);
-                next.settle(rules, thread, &mut memory)?;
+                next.push_entry(thread, fetched);
+                next.perform_due_entries(rules, thread, &mut memory)?;
             }
             Op::Branch { cond, then, otherwise } => {
                 let Some(registers) = known else {
@@ -294,7 +301,7 @@ impl Windowed {
             }
             Op::Choose { reg, lo, hi } => {
                 let choice = |value| {
-                    let value = memory::for_register(program, thread, *reg, value)?;
+                    let value = memory::check_register_range(program, thread, *reg, value)?;
                     let mut next = next.clone();
                     next.registers[reg.index()] = Operand::Value(value);
                     Ok((next, memory.clone()))
@@ -308,7 +315,7 @@ impl Windowed {
                 let loc = memory.locate(program, at, &registers)?;
                 let writes = |entry: &&Entry| kinds(entry.op(thread)).contains(&Kind::W);
                 let mut writes = self.window.iter().filter(writes);
-                if writes.any(|entry| entry.places(program, thread).contains(&loc)) {
+                if writes.any(|entry| entry.possible_locations(program, thread).contains(&loc)) {
                     return Ok(Steps::none());
                 }
             }
@@ -317,7 +324,7 @@ impl Windowed {
                     return Ok(Steps::none());
                 }
                 let reference = memory.allocate(program, *pool)?;
-                let reference = memory::for_register(program, thread, *reg, reference)?;
+                let reference = memory::check_register_range(program, thread, *reg, reference)?;
                 next.registers[reg.index()] = Operand::Value(reference);
             }
             Op::Free { pool, cell } => {
@@ -327,7 +334,9 @@ impl Windowed {
                 let cell = memory::eval(cell, &registers)?;
                 let fields: BTreeSet<Loc> = memory::cell_locations(program, *pool, cell).collect();
                 let mut window = self.window.iter();
-                if window.any(|entry| !entry.places(program, thread).is_disjoint(&fields)) {
+                if window
+                    .any(|entry| !entry.possible_locations(program, thread).is_disjoint(&fields))
+                {
                     return Ok(Steps::none());
                 }
                 if !self.may_allocate(rules, thread) {
@@ -350,50 +359,51 @@ impl Windowed {
                 let next = ends.into_iter().map(|end| end.map(after)).collect();
                 return Ok(Steps { next, bound_hit: false });
             }
-            Op::AtomicEnd => unreachable!("an atomic block is entered at its beginning"),
+            Op::AtomicEnd => unreachable!("`block::run` runs a whole atomic block"),
             Op::Return { result } => next.ends.push(*result),
-            // A step of its own, made where all threads are at hand.
+            // `invoke` reads the state of other threads. `super::invoke` makes its step.
             Op::Invoke { .. } | Op::Halt => return Ok(Steps::none()),
         }
         Ok(Steps::one(next, memory))
     }
 
-    fn enter(&mut self, thread: &Thread, entry: Entry) {
+    fn push_entry(&mut self, thread: &Thread, entry: Entry) {
         if let Some(reg) = entry.op(thread).target() {
             self.registers[reg.index()] = Operand::Entry(self.window.len());
         }
         self.window.push(entry);
     }
 
-    /// "Where the table keeps R->W in order, both also wait until the window holds no load and no
-    /// update; where it keeps W->R in order, until it holds no store and no update."
+    /// Returns whether `new` and `free` are enabled. If the table preserves R->W, they wait until
+    /// the window holds no load and no update. If it preserves W->R, they wait until the window
+    /// holds no store and no update.
     fn may_allocate(&self, rules: &Rules, thread: &Thread) -> bool {
         let holds = |kind| self.window.iter().any(|e| kinds(e.op(thread)).contains(&kind));
         (rules.table.r_w || !holds(Kind::R)) && (rules.table.w_r || !holds(Kind::W))
     }
 
-    /// Whether a load, store or update may be performed.
+    /// Returns whether the entry at `at` is an access that may be performed.
     fn may_perform(&self, rules: &Rules, thread: &Thread, at: usize) -> bool {
         let entry = &self.window[at];
-        if kinds(entry.op(thread)).is_empty() || entry.known(thread).is_none() {
+        if kinds(entry.op(thread)).is_empty() || entry.operand_values(thread).is_none() {
             return false;
         }
         if (0..at).any(|earlier| self.blocks(rules, thread, earlier, at)) {
             return false;
         }
         let is_load = matches!(entry.op(thread), Op::Load { .. });
-        !is_load || self.source(rules.program, thread, at) != Source::NotKnown
+        !is_load || self.load_source(rules.program, thread, at) != Source::Unknown
     }
 
-    /// Whether the entry at `earlier` blocks the one at `later`.
+    /// Returns whether the entry at `earlier` blocks the entry at `later`.
     fn blocks(&self, rules: &Rules, thread: &Thread, earlier: usize, later: usize) -> bool {
         let (d, e) = (&self.window[earlier], &self.window[later]);
         let (d_op, e_op) = (d.op(thread), e.op(thread));
         let may_forward = rules.table.read_own_early
             && matches!(d_op, Op::Store { .. })
             && matches!(e_op, Op::Load { .. });
-        let d_places = d.places(rules.program, thread);
-        let same_location = !d_places.is_disjoint(&e.places(rules.program, thread));
+        let d_places = d.possible_locations(rules.program, thread);
+        let same_location = !d_places.is_disjoint(&e.possible_locations(rules.program, thread));
         if same_location && !may_forward {
             return true;
         }
@@ -406,62 +416,66 @@ impl Windowed {
         })
     }
 
-    /// "Let D be the youngest earlier store in the window that may be to E's location. If D's
-    /// address or its value is not known, or will fault, E must wait. If D is known to be to E's
-    /// location, E reads D's value. If there is no such D, E reads memory."
-    fn source(&self, program: &Program, thread: &Thread, at: usize) -> Source {
-        let places = self.window[at].places(program, thread);
+    /// Returns the source of the load E at `at`. Let D be the youngest earlier store in the window
+    /// that may be to E's location. If D's address or value is not known, or will fault, E must
+    /// wait. If D is known to be to E's location, E reads D's value. If there is no such D, E reads
+    /// memory.
+    fn load_source(&self, program: &Program, thread: &Thread, at: usize) -> Source {
+        let places = self.window[at].possible_locations(program, thread);
         for d in self.window[..at].iter().rev() {
             let Op::Store { to, value } = d.op(thread) else {
                 continue;
             };
-            if d.places(program, thread).is_disjoint(&places) {
+            if d.possible_locations(program, thread).is_disjoint(&places) {
                 continue;
             }
             let fits = |value: Value| {
-                let legal = |loc: &Loc| memory::for_location(program, *loc, value).is_ok();
+                let legal = |loc: &Loc| memory::check_location_range(program, *loc, value).is_ok();
                 places.iter().all(legal)
             };
             return match d.value(value) {
                 Some(Ok(value)) if d.address_known(to) && fits(value) => Source::Store(value),
-                Some(_) | None => Source::NotKnown,
+                Some(_) | None => Source::Unknown,
             };
         }
         Source::Memory
     }
 
-    /// Performs an entry, whose operands are all values, and removes it.
+    /// Performs an entry and removes it. All its operands must be values.
     fn perform(
         &mut self,
         rules: &Rules,
         thread: &Thread,
         memory: &mut Memory,
         at: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), StepFailure> {
         let program = rules.program;
         let entry = &self.window[at];
-        let registers = entry.known(thread).expect("only an entry that is known is performed");
+        let registers =
+            entry.operand_values(thread).expect("a performed entry has no unknown operand");
         let stmt = thread.stmt(entry.pc);
         let yields = match &stmt.op {
             Op::Assign { expr, .. } => Some(memory::eval(expr, &registers)?),
             Op::Assert(cond) => {
                 if memory::eval(cond, &registers)? == 0 {
-                    return Err(Error::Assertion(stmt.label));
+                    return Err(StepFailure::Assertion(stmt.label));
                 }
                 None
             }
             Op::Load { from, .. } => {
                 let loc = memory.locate(program, from, &registers)?;
-                Some(match self.source(program, thread, at) {
+                Some(match self.load_source(program, thread, at) {
                     Source::Memory => memory.read(loc),
                     Source::Store(value) => value,
-                    Source::NotKnown => unreachable!("the load waits"),
+                    Source::Unknown => {
+                        unreachable!("a load with an unknown source is not performed")
+                    }
                 })
             }
             Op::Store { to, value } => {
                 let loc = memory.locate(program, to, &registers)?;
                 let value = memory::eval(value, &registers)?;
-                memory.write(program, loc, memory::for_location(program, loc, value)?)?;
+                memory.write(program, loc, memory::check_location_range(program, loc, value)?)?;
                 None
             }
             Op::Update { at, update, .. } => Some(memory.update(program, at, update, &registers)?),
@@ -478,24 +492,23 @@ impl Windowed {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
-            | Op::Halt => unreachable!("never entered in the window"),
+            | Op::Halt => unreachable!("this statement never enters the window"),
         };
         if let (Some(reg), Some(value)) = (stmt.op.target(), yields) {
-            memory::for_register(program, thread, reg, value)?;
+            memory::check_register_range(program, thread, reg, value)?;
         }
         self.remove(at, yields);
         Ok(())
     }
 
-    /// Removes an entry and puts what it yields "into the window entries and the register that
-    /// refer to it".
+    /// Removes an entry and puts its value into the window entries and registers that refer to it.
     fn remove(&mut self, at: usize, yields: Option<Value>) {
         self.window.remove(at);
         let operands = self.window.iter_mut().flat_map(|entry| entry.operands.values_mut());
         for operand in operands.chain(&mut self.registers) {
             if let Operand::Entry(producer) = operand {
                 if *producer == at {
-                    *operand = Operand::Value(yields.expect("what is referred to yields a value"));
+                    *operand = Operand::Value(yields.expect("a referenced entry yields a value"));
                 } else if *producer > at {
                     *producer -= 1;
                 }
@@ -503,18 +516,23 @@ impl Windowed {
         }
     }
 
-    /// Performs what is performed "as soon as" it can be: assigns and asserts whose operands are
-    /// known, and fences that order nothing any more.
-    fn settle(&mut self, rules: &Rules, thread: &Thread, memory: &mut Memory) -> Result<(), Error> {
-        let due = |this: &Self, at: usize| {
+    /// Performs the entries that are performed as soon as possible: assigns and asserts whose
+    /// operands are known, and fences with no earlier access left to order.
+    fn perform_due_entries(
+        &mut self,
+        rules: &Rules,
+        thread: &Thread,
+        memory: &mut Memory,
+    ) -> Result<(), StepFailure> {
+        let is_due = |this: &Self, at: usize| {
             let entry = &this.window[at];
             if let Some(fence) = entry.fence(thread) {
                 let mut earlier = this.window[..at].iter().flat_map(|d| kinds(d.op(thread)));
                 return !earlier.any(|x| orders(fence, *x, Kind::R) || orders(fence, *x, Kind::W));
             }
-            kinds(entry.op(thread)).is_empty() && entry.known(thread).is_some()
+            kinds(entry.op(thread)).is_empty() && entry.operand_values(thread).is_some()
         };
-        while let Some(at) = (0..self.window.len()).find(|at| due(self, *at)) {
+        while let Some(at) = (0..self.window.len()).find(|at| is_due(self, *at)) {
             self.perform(rules, thread, memory, at)?;
         }
         Ok(())

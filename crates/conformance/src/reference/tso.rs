@@ -1,5 +1,5 @@
-//! TSO: "Each thread has one queue of pending stores (location, value), oldest first, and a number
-//! `barrier` of oldest entries that must have left before the thread may load again."
+//! TSO: each thread has one queue of pending stores (location, value), oldest first. `barrier` is
+//! the number of oldest entries that must commit before the thread may load again.
 
 use fencepost_ir::{Fault, FenceKinds, Loc, Value};
 
@@ -18,7 +18,7 @@ impl Pending for Queue {
         self.entries.is_empty()
     }
 
-    fn has_room(&self, _: Option<Loc>, bound: usize) -> bool {
+    fn fits_bound(&self, _: Option<Loc>, bound: usize) -> bool {
         self.entries.len() < bound
     }
 

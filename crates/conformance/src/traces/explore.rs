@@ -1,28 +1,29 @@
-//! All runs of a program: the set of their traces, and how many there are.
+//! Exploration of all runs of a program: the set of their traces, and their number.
 //!
-//! Two runs that are in the same state with the same trace so far are followed once. Invisible steps
-//! ([`Steps::is_invisible`]) go first, alone; [`traces`] can do without that, for a test.
+//! Runs that reach the same state with the same trace are merged. Invisible steps
+//! ([`Machine::is_invisible`]) are taken first and alone. For a test, [`traces`] can disable that.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use fencepost_ir::{Program, Value};
 
-use super::step::{Discipline, Local, State, Steps};
-use super::{LONGEST, Trace, Traces};
+use super::step::{BufferModel, Local, Machine, State};
+use super::{MAX_EVENTS, Trace, Traces};
 
-/// The traces of all maximal runs, if all are fine and there are at most so many states. Without `eager`,
-/// invisible steps are taken at any time, as all others are.
+/// Returns the traces of all maximal runs. Returns `None` if a run fails or is infinite, or if
+/// there are more than `max_states` states. Without `eager`, invisible steps are interleaved like
+/// all other steps.
 pub fn traces(
     program: &Program,
-    discipline: Discipline,
+    model: BufferModel,
     max_states: usize,
     eager: bool,
 ) -> Option<Traces> {
-    let steps = Steps { program, discipline };
+    let machine = Machine { program, model };
     let mut traces = Traces::default();
-    runs(&steps, max_states, eager, |state, last| {
+    visit_states(&machine, max_states, eager, |state, last| {
         if last {
-            let halted = steps.all_halted(state);
+            let halted = machine.all_halted(state);
             let set = if halted { &mut traces.complete } else { &mut traces.stuck };
             set.insert(state.recorder.trace().clone());
         }
@@ -30,91 +31,92 @@ pub fn traces(
     Some(traces)
 }
 
-/// The traces of all runs up to any state.
+/// Returns the traces of all prefixes of runs, or `None` as [`traces`] does.
 pub fn prefixes(
     program: &Program,
-    discipline: Discipline,
+    model: BufferModel,
     max_states: usize,
 ) -> Option<BTreeSet<Trace>> {
     let mut prefixes = BTreeSet::new();
-    runs(&Steps { program, discipline }, max_states, false, |state, _| {
+    visit_states(&Machine { program, model }, max_states, false, |state, _| {
         prefixes.insert(state.recorder.trace().clone());
     })?;
     Some(prefixes)
 }
 
-/// Takes all runs, as [`traces`] does, and shows their states, and whether each is a last one.
-pub fn runs(
-    steps: &Steps<'_>,
+/// Explores all runs as [`traces`] does. Calls `visit` with every state and whether it has no
+/// successor.
+pub fn visit_states(
+    machine: &Machine<'_>,
     max_states: usize,
     eager: bool,
-    mut show: impl FnMut(&State, bool),
+    mut visit: impl FnMut(&State, bool),
 ) -> Option<()> {
     let mut seen: HashSet<State> = HashSet::new();
-    let mut todo = steps.initial()?;
+    let mut todo = machine.initial()?;
     while let Some(state) = todo.pop() {
         if seen.contains(&state) {
             continue;
         }
-        if seen.len() >= max_states || state.recorder.events() > LONGEST {
+        if seen.len() >= max_states || state.recorder.events() > MAX_EVENTS {
             return None;
         }
-        let next = successors(steps, &state, eager)?;
-        show(&state, next.is_empty());
+        let next = successors(machine, &state, eager)?;
+        visit(&state, next.is_empty());
         todo.extend(next);
         seen.insert(state);
     }
     Some(())
 }
 
-/// How many maximal runs there are under SC, invisible steps first.
+/// Returns the number of maximal SC runs, with invisible steps first.
 pub fn interleavings(program: &Program, max_states: usize) -> Option<u64> {
     let mut counter = Counter {
-        steps: Steps { program, discipline: Discipline::Sc },
-        known: HashMap::new(),
+        machine: Machine { program, model: BufferModel::Sc },
+        counts: HashMap::new(),
         max_states,
     };
-    counter.steps.initial()?.into_iter().map(|state| counter.count(state)).sum()
+    counter.machine.initial()?.into_iter().map(|state| counter.count(state)).sum()
 }
 
-fn successors(steps: &Steps<'_>, state: &State, eager: bool) -> Option<Vec<State>> {
+fn successors(machine: &Machine<'_>, state: &State, eager: bool) -> Option<Vec<State>> {
     let mut all = Vec::new();
     for t in 0..state.threads.len() {
-        let next = steps.statement(state, t)?;
-        if eager && steps.is_invisible(state, t) && !next.is_empty() {
+        let next = machine.statement(state, t)?;
+        if eager && machine.is_invisible(state, t) && !next.is_empty() {
             return Some(next);
         }
         all.extend(next);
-        all.extend(steps.commits(state, t));
+        all.extend(machine.commits(state, t));
     }
     Some(all)
 }
 
-/// Counts runs. Those that meet in a state go on in the same ways.
+/// Counts runs. The number of runs from a state is computed once.
 struct Counter<'a> {
-    steps: Steps<'a>,
-    /// By memory and threads; `None` while it is being counted.
-    known: HashMap<(Vec<Value>, Vec<Local>), Option<u64>>,
+    machine: Machine<'a>,
+    /// The number of runs from each state (memory and threads). `None` while it is being computed.
+    counts: HashMap<(Vec<Value>, Vec<Local>), Option<u64>>,
     max_states: usize,
 }
 
 impl Counter<'_> {
     fn count(&mut self, state: State) -> Option<u64> {
         let key = (state.memory.clone(), state.threads.clone());
-        if let Some(known) = self.known.get(&key) {
-            // One that is being counted is on a cycle: there are runs without end.
-            return *known;
+        if let Some(count) = self.counts.get(&key) {
+            // `None`: the state is on a cycle, so there are infinite runs.
+            return *count;
         }
-        if self.known.len() >= self.max_states {
+        if self.counts.len() >= self.max_states {
             return None;
         }
-        self.known.insert(key.clone(), None);
-        let next = successors(&self.steps, &state, true)?;
+        self.counts.insert(key.clone(), None);
+        let next = successors(&self.machine, &state, true)?;
         let mut count = if next.is_empty() { 1 } else { 0u64 };
         for state in next {
             count = count.checked_add(self.count(state)?)?;
         }
-        self.known.insert(key, Some(count));
+        self.counts.insert(key, Some(count));
         Some(count)
     }
 }

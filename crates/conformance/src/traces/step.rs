@@ -1,10 +1,10 @@
-//! The steps of a program under SC, TSO and PSO, with the trace that each of them extends.
+//! The steps of a program under SC, TSO and PSO. Each step extends a trace.
 //!
-//! Source: the book's page "What a program means"; where a comment quotes, it quotes that page. The three models
-//! are one list of pending stores for each thread, in the order of issue, and differ in who
-//! may leave it: nobody is in it, the oldest, the oldest of its location and epoch.
-//! Direction: exact, but a program that faults, fails an assertion, or has records or operations is not read on:
-//! every function here returns `None` then.
+//! Source: the book's page on semantics (`book/src/semantics.md`). Each thread has one list of
+//! pending stores, in issue order. The models differ in which pending store may commit: under SC
+//! the list is empty, under TSO the oldest store, under PSO the oldest store of its location if no
+//! pending store has an older epoch. Direction: exact. If a program faults, fails an assertion, or
+//! has records or operations, the functions here return `None`.
 
 use fencepost_ir::{
     Address, BinOp, Expr, FenceKinds, Loc, Op, Pc, Program, Reg, Thread, Type, Update, Value,
@@ -12,28 +12,28 @@ use fencepost_ir::{
 
 use super::Recorder;
 
-/// How many statements an `atomic` block may run.
-const LIMIT: usize = 1_000;
+/// The maximum number of statements that an `atomic` block may run.
+const MAX_STATEMENTS: usize = 1_000;
 
-/// Which stores may wait, and which of them may go.
+/// The store buffers of a memory model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Discipline {
+pub enum BufferModel {
     /// No buffers.
     Sc,
-    /// One queue for each thread.
+    /// One queue per thread.
     Tso,
-    /// One queue for each thread and location.
+    /// One queue per thread and location.
     Pso,
 }
 
-/// A store that was issued and has not taken effect.
+/// A pending store.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Pending {
     loc: Loc,
     value: Value,
-    /// How many `store_store` fences its thread had passed.
+    /// The number of `store_store` fences that its thread had passed.
     epoch: usize,
-    /// Whether its thread must not load before it has left.
+    /// Whether the store must commit before its thread may load.
     before_barrier: bool,
 }
 
@@ -41,34 +41,34 @@ struct Pending {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Local {
     pc: Pc,
-    /// Its registers.
+    /// The values of the registers.
     pub registers: Vec<Value>,
     pending: Vec<Pending>,
     epoch: usize,
 }
 
-/// A state, and the trace that led to it.
+/// A state with the trace that led to it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct State {
-    /// By location.
+    /// The values in memory, by location.
     pub memory: Vec<Value>,
-    /// By thread.
+    /// The state of each thread.
     pub threads: Vec<Local>,
     /// The trace so far.
     pub recorder: Recorder,
 }
 
-/// A program under a model.
-pub struct Steps<'a> {
+/// A program under a memory model.
+pub struct Machine<'a> {
     /// The program.
     pub program: &'a Program,
-    /// Which buffers it runs with.
-    pub discipline: Discipline,
+    /// The memory model.
+    pub model: BufferModel,
 }
 
-impl Steps<'_> {
-    /// "The `init` block runs first, alone, directly on memory. Then all threads start at their first
-    /// statement with all registers 0."
+impl Machine<'_> {
+    /// Returns the initial states. The `init` block runs first, alone, directly on memory. Then all
+    /// threads start at their first statement with all registers 0.
     pub fn initial(&self) -> Option<Vec<State>> {
         let start = |thread: &Thread| Local {
             pc: Pc(0),
@@ -80,10 +80,10 @@ impl Steps<'_> {
         let memory: Vec<Value> = self.program.locations.iter().map(|l| l.init).collect();
         let mut memories = vec![memory.clone()];
         if let Some(init) = &self.program.init {
-            // For as long as it runs, it is one more thread.
+            // While `init` runs, it is an additional thread.
             let at = threads.len();
             let mut recorder = Recorder::new(memory.clone(), at + 1);
-            recorder.begin(at);
+            recorder.begin_atomic(at);
             let threads = threads.iter().cloned().chain([start(init)]).collect();
             let ends = self.block(State { memory, threads, recorder }, at)?;
             memories = ends.into_iter().map(|end| end.memory).collect();
@@ -98,32 +98,32 @@ impl Steps<'_> {
         Some(memories.into_iter().map(state).collect())
     }
 
-    /// Whether every thread has halted.
+    /// Returns whether every thread has halted.
     pub fn all_halted(&self, state: &State) -> bool {
         (0..state.threads.len()).all(|t| matches!(self.op(state, t), Op::Halt))
     }
 
-    /// Whether the thread's next statement is one that nobody else notices, and that notices nobody else: taken
-    /// as soon as it is enabled, it changes no other step.
+    /// Returns whether the thread's next statement is invisible: it commutes with all steps of
+    /// other threads and with commits, so it can be taken as soon as it is enabled.
     ///
-    /// That is so for a store that only enters its queue, too, since it goes behind all others; and for fences and
-    /// `drain`, since what they wait for stays true.
+    /// A store that only enters its queue is invisible, because it enters behind all other stores.
+    /// Fences and `drain` are invisible, because their condition stays true once it holds.
     pub fn is_invisible(&self, state: &State, t: usize) -> bool {
         match self.op(state, t) {
-            Op::Store { .. } => self.discipline != Discipline::Sc,
+            Op::Store { .. } => self.model != BufferModel::Sc,
             Op::Fence(_) | Op::Drain(_) | Op::Leave => true,
             Op::Choose { .. } => false,
             op => op.is_local(),
         }
     }
 
-    /// Internal steps of a thread: "commit".
+    /// Returns the states after each possible commit of a thread.
     pub fn commits(&self, state: &State, t: usize) -> Vec<State> {
         let pending = &state.threads[t].pending;
-        let may_go = |at: usize| match self.discipline {
-            Discipline::Sc => unreachable!("nothing is ever pending"),
-            Discipline::Tso => at == 0,
-            Discipline::Pso => {
+        let is_committable = |at: usize| match self.model {
+            BufferModel::Sc => unreachable!("nothing is ever pending"),
+            BufferModel::Tso => at == 0,
+            BufferModel::Pso => {
                 let oldest = pending[..at].iter().all(|other| other.loc != pending[at].loc);
                 oldest && pending.iter().all(|other| other.epoch >= pending[at].epoch)
             }
@@ -135,10 +135,10 @@ impl Steps<'_> {
             next.recorder.commit(t, loc);
             next
         };
-        (0..pending.len()).filter(|at| may_go(*at)).map(commit).collect()
+        (0..pending.len()).filter(|at| is_committable(*at)).map(commit).collect()
     }
 
-    /// The steps that are a thread's next statement: none when it is not enabled.
+    /// Returns the states after the thread's next statement. There are none if it is not enabled.
     pub fn statement(&self, state: &State, t: usize) -> Option<Vec<State>> {
         let local = &state.threads[t];
         let stmt = self.code(t).stmt(local.pc);
@@ -179,12 +179,12 @@ impl Steps<'_> {
                     self.set(&mut next, t, *reg, value)?;
                     next.recorder.load(t, loc);
                 }
-                enabled && !self.goes_round(&next, t, local.pc)?
+                enabled && !self.fails_spin_iteration(&next, t, local.pc)?
             }
             Op::Store { to, value } => {
                 let loc = locate(to, local)?;
-                let value = self.for_location(loc, eval(value, local)?)?;
-                if self.discipline == Discipline::Sc || state.recorder.is_inside(t) {
+                let value = self.check_location_range(loc, eval(value, local)?)?;
+                if self.model == BufferModel::Sc || state.recorder.is_in_atomic(t) {
                     next.memory[loc.index()] = value;
                     next.recorder.write(t, loc);
                 } else {
@@ -201,13 +201,13 @@ impl Steps<'_> {
                 if enabled {
                     let (new, yields) = updated(update, state.memory[loc.index()], local)?;
                     if let Some(new) = new {
-                        next.memory[loc.index()] = self.for_location(loc, new)?;
+                        next.memory[loc.index()] = self.check_location_range(loc, new)?;
                     }
                     if let Some(reg) = reg {
                         self.set(&mut next, t, *reg, yields)?;
                     }
                     next.recorder.update(t, loc, new.is_some());
-                    if new.is_none() && self.goes_round(&next, t, local.pc)? {
+                    if new.is_none() && self.fails_spin_iteration(&next, t, local.pc)? {
                         return Some(Vec::new());
                     }
                 }
@@ -222,28 +222,28 @@ impl Steps<'_> {
                 if !local.pending.is_empty() {
                     return Some(Vec::new());
                 }
-                next.recorder.begin(t);
+                next.recorder.begin_atomic(t);
                 return self.block(next, t);
             }
-            Op::AtomicEnd => unreachable!("a block ends where it is run"),
+            Op::AtomicEnd => unreachable!("`block` runs a whole atomic block"),
             Op::Halt => false,
             Op::New { .. } | Op::Free { .. } | Op::Invoke { .. } => return None,
         };
         Some(if enabled { vec![next] } else { Vec::new() })
     }
 
-    /// Runs a block to its end: "everything inside happens in one step. With `choose` inside, each choice is a
-    /// step of its own."
+    /// Runs an `atomic` block to its end in one step. Returns a state for each sequence of `choose`
+    /// results.
     fn block(&self, first: State, t: usize) -> Option<Vec<State>> {
         let mut ends = Vec::new();
         let mut level = vec![first];
-        for _ in 0..LIMIT {
+        for _ in 0..MAX_STATEMENTS {
             let mut after = Vec::new();
             for mut state in level {
                 let stmt = self.code(t).stmt(state.threads[t].pc);
                 if matches!(stmt.op, Op::AtomicEnd | Op::Halt) {
                     state.threads[t].pc = stmt.next;
-                    state.recorder.end();
+                    state.recorder.end_atomic();
                     ends.push(state);
                 } else {
                     after.extend(self.statement(&state, t)?);
@@ -257,14 +257,14 @@ impl Steps<'_> {
         None
     }
 
-    /// Whether a thread that has just read at `start` comes back there by nothing but branches, without
-    /// having written: a wait, and this was a round of it in vain.
-    fn goes_round(&self, state: &State, t: usize, start: Pc) -> Option<bool> {
-        if state.recorder.is_inside(t) {
+    /// Returns whether a thread that has just read at `start` returns to `start` through branches
+    /// only: a failed spin iteration.
+    fn fails_spin_iteration(&self, state: &State, t: usize, start: Pc) -> Option<bool> {
+        if state.recorder.is_in_atomic(t) {
             return Some(false);
         }
         let mut local = state.threads[t].clone();
-        for _ in 0..LIMIT {
+        for _ in 0..MAX_STATEMENTS {
             if local.pc == start {
                 return Some(true);
             }
@@ -301,16 +301,16 @@ impl Steps<'_> {
     }
 
     fn may_update(&self, local: &Local, loc: Loc) -> bool {
-        match self.discipline {
-            Discipline::Sc => true,
-            Discipline::Tso => local.pending.is_empty(),
-            Discipline::Pso => local.pending.iter().all(|pending| {
+        match self.model {
+            BufferModel::Sc => true,
+            BufferModel::Tso => local.pending.is_empty(),
+            BufferModel::Pso => local.pending.iter().all(|pending| {
                 pending.loc != loc && !pending.before_barrier && pending.epoch >= local.epoch
             }),
         }
     }
 
-    /// Passes a fence, if it is enabled.
+    /// Passes a fence. Returns `false` if the fence is not enabled.
     fn fence(&self, local: &mut Local, kinds: FenceKinds) -> bool {
         if kinds == FenceKinds::FULL {
             return local.pending.is_empty();
@@ -328,23 +328,24 @@ impl Steps<'_> {
         &self.code(t).stmt(state.threads[t].pc).op
     }
 
-    /// The code of a thread; after the last one comes `init`.
+    /// Returns the code of a thread. The index after the last thread means `init`.
     fn code(&self, t: usize) -> &Thread {
-        let init = || self.program.init.as_ref().expect("only `init` comes after the threads");
+        let init =
+            || self.program.init.as_ref().expect("only `init` has an index after the threads");
         self.program.threads.get(t).unwrap_or_else(init)
     }
 
     fn set(&self, state: &mut State, t: usize, reg: Reg, value: Value) -> Option<()> {
-        let value = self.within(&self.code(t).registers[reg.index()].ty, value)?;
+        let value = self.check_range(&self.code(t).registers[reg.index()].ty, value)?;
         state.threads[t].registers[reg.index()] = value;
         Some(())
     }
 
-    fn for_location(&self, loc: Loc, value: Value) -> Option<Value> {
-        self.within(&self.program.location(loc).ty, value)
+    fn check_location_range(&self, loc: Loc, value: Value) -> Option<Value> {
+        self.check_range(&self.program.location(loc).ty, value)
     }
 
-    fn within(&self, ty: &Type, value: Value) -> Option<Value> {
+    fn check_range(&self, ty: &Type, value: Value) -> Option<Value> {
         let limits = self.program.limits(ty);
         limits.is_none_or(|(lo, hi)| lo <= value && value <= hi).then_some(value)
     }
@@ -363,7 +364,7 @@ fn locate(address: &Address, local: &Local) -> Option<Loc> {
     (index < *length).then_some(Loc(address.base.0 + index))
 }
 
-/// What an update writes, if it writes, and what it yields.
+/// Returns the value that an update writes, if it writes, and its result.
 fn updated(update: &Update, old: Value, local: &Local) -> Option<(Option<Value>, Value)> {
     Some(match update {
         Update::Cas { expected, new } => {

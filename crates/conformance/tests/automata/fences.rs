@@ -1,53 +1,54 @@
-//! Fences inferred with the engine as verifier: as cheap as with the usual one, and enough for buffers of any
-//! length.
+//! Fences inferred with the automata engine as verifier cost the same as with the usual engine, and
+//! are sufficient for buffers of any length.
 
-use super::ask::within;
+use super::queries::limited_to;
 use crate::common::{corpus, model};
 use fencepost_engines::{Auto, Automata, Budget, Decider, Engine};
 use fencepost_infer::candidates::{Candidates, Restrictions};
-use fencepost_infer::lazy::{Question, infer};
-use fencepost_infer::menu::Menu;
+use fencepost_infer::fence_costs::FenceCosts;
+use fencepost_infer::lazy::{Query, infer};
 use fencepost_infer::repair::{Inference, Repair, Sufficiency};
-use fencepost_ir::{Problem, Written};
+use fencepost_ir::{Problem, WrittenFences};
 use fencepost_models::ModelSpec;
 use fencepost_search::{Cancel, Progress};
 use fencepost_testkit::lower_with_places;
 use std::fs;
 
-/// Programs whose unfenced versions have buffers without bound, or not, under either model.
+/// Programs with and without unbounded buffers before the repair.
 const PROGRAMS: [&str; 5] = ["dekker0", "peterson0", "burns0", "clh0", "sense0"];
 
 fn repair(problems: &[Problem], model: &ModelSpec, engine: &(dyn Engine + Sync)) -> Repair {
-    let menu = Menu::of(model);
-    let candidates = Candidates::new(problems, &menu, &Restrictions::default(), Written::Kept);
-    let question = Question {
+    let fence_costs = FenceCosts::for_model(model);
+    let candidates =
+        Candidates::new(problems, &fence_costs, &Restrictions::default(), WrittenFences::Kept);
+    let query = Query {
         problems,
         model,
         candidates: &candidates,
         engine,
-        settings: within(100_000),
+        settings: limited_to(100_000),
         all: false,
         abstraction: None,
     };
     let (cancel, progress) = (Cancel::default(), Progress::default());
-    match infer(question, Budget { cancel: &cancel, progress: &progress }) {
+    match infer(query, Budget { cancel: &cancel, progress: &progress }) {
         Inference::Repaired(repair) => repair,
-        other => panic!("fences are enough: {other:?}"),
+        other => panic!("the program can be repaired by fences: {other:?}"),
     }
 }
 
 #[test]
-fn they_are_as_cheap_and_enough_for_any_length() {
+fn fences_cost_the_same_and_suffice_for_unbounded_buffers() {
     for name in PROGRAMS {
         let source = fs::read_to_string(corpus().join("mutex").join(format!("{name}.fp")));
         let source = source.expect("a file of the corpus");
         let problems = lower_with_places(&source).expect("the corpus compiles");
         for model in ["tso", "pso"].map(model) {
-            let usual = repair(&problems, &model, &Auto);
-            let ours = repair(&problems, &model, &Automata::USUAL);
-            assert_eq!(ours.price, usual.price, "{name} {}", model.name);
-            assert!(matches!(ours.sufficiency, Sufficiency::Verified), "{name} {}", model.name);
-            assert_eq!(ours.deciders, [Decider::Automata], "{name} {}", model.name);
+            let auto = repair(&problems, &model, &Auto);
+            let automata = repair(&problems, &model, &Automata::DEFAULT);
+            assert_eq!(automata.cost, auto.cost, "{name} {}", model.name);
+            assert!(matches!(automata.sufficiency, Sufficiency::Verified), "{name} {}", model.name);
+            assert_eq!(automata.deciders, [Decider::Automata], "{name} {}", model.name);
         }
     }
 }

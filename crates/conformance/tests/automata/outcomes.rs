@@ -1,8 +1,11 @@
-//! Where everything can be counted, the engine finds the same outcomes as the explicit engine and the reference
-//! interpreter, and says the same of the properties: on the corpus and on random programs.
+//! Where exhaustive search is possible, the automata engine, the explicit engine and the reference
+//! interpreter have the same outcomes and verdicts: on the corpus and on random programs.
 
-use super::ask::{BOTH, MODELS, Outcomes, contradiction, missing, outcomes, run, unreal, within};
-use crate::common::{caught, compared, lower, model, seeds};
+use super::queries::{
+    MODELS, Outcomes, SLEEP_SET_VARIANTS, contradiction, limited_to, missing, outcomes,
+    replay_failure, run,
+};
+use crate::common::{catch_panic, lower, model, report_comparisons, seeds};
 use fencepost_conformance::reference::{Model, explore};
 use fencepost_engines::verdict::InconclusiveReason;
 use fencepost_engines::{Explicit, Settings, Task, Verdict};
@@ -11,46 +14,48 @@ use fencepost_search::Stop;
 use fencepost_testkit::corpus;
 use fencepost_testkit::programs::{Profile, program, shrink};
 
-/// Random programs of each profile.
+/// The number of random programs of each profile.
 const PROGRAMS: u64 = 10;
-/// States of the engine under test. Each may stand for many.
-const STATES: u64 = 1_000;
-/// The same for programs that are large.
-const FEW: u64 = 400;
-/// States of the explicit engine.
-const EXPLICIT: u64 = 30_000;
-/// States of the reference, which is slower.
-const REFERENCE: usize = 5_000;
-/// Differences after which no more are looked for.
-const ENOUGH: usize = 5;
+/// The maximum number of states of the engine under test. Each may represent many states.
+const MAX_STATES: u64 = 1_000;
+/// The maximum number of states of the engine under test, for large programs.
+const MAX_STATES_LARGE: u64 = 400;
+/// The maximum number of states of the explicit engine.
+const MAX_EXPLICIT_STATES: u64 = 30_000;
+/// The maximum number of states of the reference interpreter, which is slower.
+const MAX_REFERENCE_STATES: usize = 5_000;
+/// The number of differences after which a test stops.
+const MAX_DIFFERENCES: usize = 5;
 
-/// How often what could be compared.
+/// The numbers of comparisons.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
-    /// Complete sets of outcomes, held against complete ones.
+    /// Comparisons of two complete sets of outcomes.
     equal: usize,
-    /// The same, one of them not complete: it must be part of the other.
-    part: usize,
-    /// Neither is complete.
+    /// Comparisons of a complete set with an incomplete one, which must be a subset.
+    partial: usize,
+    /// Comparisons of two incomplete sets.
     cut: usize,
-    /// Known verdicts.
+    /// Conclusive verdicts.
     verified: usize,
     violated: usize,
 }
 
-/// A set of outcomes, whose it is, and whether it is all.
-type Found = (String, Outcomes, bool);
+/// The name of an engine, its outcomes, and whether they are complete.
+type OutcomeSet = (String, Outcomes, bool);
 
-/// What the reference says, where it sees everything.
-fn by_reference(problem: &Problem, model: Model) -> Option<Found> {
-    let whole = (1..=3).map(|bound| explore(problem, model, bound, REFERENCE)).find(|report| {
-        // Where the number of states is the trouble, a larger bound does not help.
-        !report.complete || !report.bound_hit
-    })?;
-    whole.complete.then(|| ("reference".into(), whole.outcomes, true))
+/// Returns the outcomes of the reference interpreter if they are complete.
+fn by_reference(problem: &Problem, model: Model) -> Option<OutcomeSet> {
+    let report = (1..=3).map(|bound| explore(problem, model, bound, MAX_REFERENCE_STATES)).find(
+        |report| {
+            // If the limit on states was reached, a larger bound does not help.
+            !report.complete || !report.bound_hit
+        },
+    )?;
+    report.complete.then(|| ("reference".into(), report.outcomes, true))
 }
 
-/// Holds the engine against others on one problem under one model.
+/// Compares the engine with the others on one problem under one model.
 fn compare(
     problem: &Problem,
     (name, reference): (&str, Option<Model>),
@@ -59,71 +64,75 @@ fn compare(
 ) -> Result<(), String> {
     let model = &model(name);
     let task = Task { problem, model };
-    let bounded = Settings { max_buffer: Some(16), ..within(EXPLICIT) };
-    let mut sets: Vec<Found> = Vec::new();
-    let mut words = Vec::new();
+    let bounded = Settings { max_buffer: Some(16), ..limited_to(MAX_EXPLICIT_STATES) };
+    let mut sets: Vec<OutcomeSet> = Vec::new();
+    let mut verdicts = Vec::new();
     let exact = outcomes(&Explicit, task, bounded);
-    words.push(("explicit".into(), exact.verdict.word()));
+    verdicts.push(("explicit".into(), exact.verdict.word()));
     sets.push(("explicit".into(), exact.outcomes, exact.outcomes_complete));
     sets.extend(reference.and_then(|reference| by_reference(problem, reference)));
-    for engine in BOTH {
-        let about = format!("automata with {engine:?}");
-        let all = outcomes(&engine, task, within(states));
-        words.push((about.clone(), all.verdict.word()));
-        if let Some(why) = unreal(problem, model, &all.verdict) {
-            return Err(format!("{name} {about}: {why}"));
+    for engine in SLEEP_SET_VARIANTS {
+        let case = format!("automata with {engine:?}");
+        let all = outcomes(&engine, task, limited_to(states));
+        verdicts.push((case.clone(), all.verdict.word()));
+        if let Some(reason) = replay_failure(problem, model, &all.verdict) {
+            return Err(format!("{name} {case}: {reason}"));
         }
         if all.outcomes_complete {
-            let first = run(&engine, task, within(states));
-            words.push((about.clone(), first.verdict.word()));
-            if let Some(why) = unreal(problem, model, &first.verdict) {
-                return Err(format!("{name} {about}: {why}"));
+            let answer = run(&engine, task, limited_to(states));
+            verdicts.push((case.clone(), answer.verdict.word()));
+            if let Some(reason) = replay_failure(problem, model, &answer.verdict) {
+                return Err(format!("{name} {case}: {reason}"));
             }
-            match &first.verdict {
+            match &answer.verdict {
                 Verdict::Verified(_) => tally.verified += 1,
                 Verdict::Violated(_) => tally.violated += 1,
                 Verdict::Inconclusive(inconclusive)
                     if *inconclusive.reason() == InconclusiveReason::Limit(Stop::Time) => {}
                 Verdict::Inconclusive(_) => {
-                    return Err(format!("{name} {about}: finds all outcomes, but no verdict"));
+                    return Err(format!(
+                        "{name} {case}: all outcomes are found, but there is no verdict"
+                    ));
                 }
             }
         }
         for (other, theirs, complete) in &sets {
             match (all.outcomes_complete, complete) {
                 (true, true) => tally.equal += 1,
-                (true, false) | (false, true) => tally.part += 1,
+                (true, false) | (false, true) => tally.partial += 1,
                 (false, false) => tally.cut += 1,
             }
-            let lost = missing(theirs, &all.outcomes).filter(|_| all.outcomes_complete);
-            if let Some(lost) = lost {
-                return Err(format!("{name} {about}: missing, but found by {other}: {lost}"));
+            let absent = missing(theirs, &all.outcomes).filter(|_| all.outcomes_complete);
+            if let Some(absent) = absent {
+                return Err(format!(
+                    "{name} {case}: outcomes missing, but found by {other}: {absent}"
+                ));
             }
-            let added = missing(&all.outcomes, theirs).filter(|_| *complete);
-            if let Some(added) = added {
-                return Err(format!("{name} {about}: added, and not found by {other}: {added}"));
+            let extra = missing(&all.outcomes, theirs).filter(|_| *complete);
+            if let Some(extra) = extra {
+                return Err(format!("{name} {case}: outcomes not found by {other}: {extra}"));
             }
         }
         let complete = all.outcomes_complete;
-        sets.push((about, all.outcomes, complete));
+        sets.push((case, all.outcomes, complete));
         if !complete {
-            // Without sleep sets it has more to do.
+            // The variant without sleep sets would be cut short too: it has more states.
             break;
         }
     }
-    match contradiction(&words) {
+    match contradiction(&verdicts) {
         Some(what) => Err(format!("{name}: {what}")),
         None => Ok(()),
     }
 }
 
-fn folder(name: &str, states: u64) -> Tally {
+fn compare_folder(name: &str, states: u64) -> Tally {
     let mut wrong = Vec::new();
     let mut tally = Tally::default();
     for (file, source) in corpus::sources(name) {
         for problem in lower(&source).expect("the corpus compiles") {
             for (model, _) in MODELS {
-                let compared = caught(|| compare(&problem, (model, None), states, &mut tally));
+                let compared = catch_panic(|| compare(&problem, (model, None), states, &mut tally));
                 wrong.extend(compared.err().map(|what| format!("{file}: {what}")));
             }
         }
@@ -134,45 +143,45 @@ fn folder(name: &str, states: u64) -> Tally {
 }
 
 #[test]
-fn litmus() {
-    let tally = folder("litmus", STATES);
-    assert_eq!((tally.part, tally.cut), (0, 0), "every search is small enough");
+fn litmus_programs_have_the_same_outcomes() {
+    let tally = compare_folder("litmus", MAX_STATES);
+    assert_eq!((tally.partial, tally.cut), (0, 0), "every search is small enough");
 }
 
 #[test]
-fn mutex() {
-    let tally = folder("mutex", FEW);
+fn mutex_programs_have_the_same_outcomes() {
+    let tally = compare_folder("mutex", MAX_STATES_LARGE);
     assert!(tally.equal >= 25, "{tally:?}");
 }
 
 #[test]
-fn papers() {
-    let tally = folder("papers", STATES);
+fn paper_programs_have_the_same_outcomes() {
+    let tally = compare_folder("papers", MAX_STATES);
     assert!(tally.equal >= 15, "{tally:?}");
 }
 
 #[test]
-fn regress() {
-    let tally = folder("regress", STATES);
+fn regression_programs_have_the_same_outcomes() {
+    let tally = compare_folder("regress", MAX_STATES);
     assert!(tally.equal >= 20, "{tally:?}");
 }
 
 #[test]
-fn structures() {
-    let tally = folder("structures", FEW);
+fn data_structures_have_the_same_outcomes() {
+    let tally = compare_folder("structures", MAX_STATES_LARGE);
     assert!(tally.equal >= 13, "{tally:?}");
 }
 
-/// The first difference on a source text under either model.
+/// Returns the first difference on a source text under either model.
 fn difference(source: &str, tally: &mut Tally) -> Option<String> {
     let problem = &lower(source).ok()?[0];
     let mut compared = |(name, reference)| {
-        caught(|| compare(problem, (name, Some(reference)), STATES, &mut *tally)).err()
+        catch_panic(|| compare(problem, (name, Some(reference)), MAX_STATES, &mut *tally)).err()
     };
     MODELS.into_iter().find_map(&mut compared)
 }
 
-fn random(profile: Profile) -> Tally {
+fn compare_random(profile: Profile) -> Tally {
     let mut tally = Tally::default();
     let mut wrong = Vec::new();
     for seed in seeds(PROGRAMS) {
@@ -184,41 +193,41 @@ fn random(profile: Profile) -> Tally {
         let small = shrink(&drawn, fails).to_string();
         let what = difference(&small, &mut Tally::default()).unwrap_or_default();
         wrong.push(format!("{profile:?} seed {seed}: {what}\n{small}"));
-        if wrong.len() == ENOUGH {
+        if wrong.len() == MAX_DIFFERENCES {
             break;
         }
     }
     println!("{profile:?}: {tally:?}");
-    compared(&format!("searches of {profile:?}: automata"), tally.equal as u64);
+    report_comparisons(&format!("searches of {profile:?}: automata"), tally.equal as u64);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(tally.equal > tally.cut && tally.equal > 0, "most can be compared: {tally:?}");
-    assert!(tally.verified > 0, "some are right: {tally:?}");
+    assert!(tally.equal > tally.cut && tally.equal > 0, "most programs can be compared: {tally:?}");
+    assert!(tally.verified > 0, "some programs are verified: {tally:?}");
     tally
 }
 
 #[test]
-fn random_straight_line_programs() {
-    random(Profile::Straight);
+fn random_straight_line_programs_have_the_same_outcomes() {
+    compare_random(Profile::Straight);
 }
 
 #[test]
-fn random_loops() {
-    random(Profile::Loops);
+fn random_loops_have_the_same_outcomes() {
+    compare_random(Profile::Loops);
 }
 
 #[test]
-fn random_records() {
-    let tally = random(Profile::Records);
-    assert!(tally.violated > 0, "some are wrong: {tally:?}");
+fn random_records_have_the_same_outcomes() {
+    let tally = compare_random(Profile::Records);
+    assert!(tally.violated > 0, "some programs are violated: {tally:?}");
 }
 
 #[test]
-fn random_everything() {
-    let tally = random(Profile::Kitchen);
-    assert!(tally.violated > 0, "some are wrong: {tally:?}");
+fn random_mixed_programs_have_the_same_outcomes() {
+    let tally = compare_random(Profile::Mixed);
+    assert!(tally.violated > 0, "some programs are violated: {tally:?}");
 }
 
 #[test]
-fn random_full_buffers() {
-    random(Profile::Buffers);
+fn random_full_buffers_have_the_same_outcomes() {
+    compare_random(Profile::Buffers);
 }

@@ -1,19 +1,19 @@
-//! A run that shows that a program is not robust: it is one of the weaker machine, step by step, and its trace
-//! is not one of SC.
+//! The evidence that a program is not robust is a run of the weaker machine, and its trace is not
+//! an SC trace.
 
-use super::ask::{Sets, each, litmus, spec};
+use super::queries::{TraceSets, check_random, litmus_tests, spec};
 use crate::common::{check, check_with, settings};
 use fencepost_conformance::traces::{self, Recorder, sc_prefixes};
-use fencepost_engines::{Robust, RobustBy, Verdict};
+use fencepost_engines::{Robust, RobustMethod, Verdict};
 use fencepost_ir::{Op, Problem};
 use fencepost_models::event::{Event, EventKind};
-use fencepost_models::replay::{Run, Trace, replay};
+use fencepost_models::replay::{ReplayedRun, Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
 use fencepost_monitor::Model;
-use fencepost_testkit::programs::{RandomProgram, bounded, waiting};
+use fencepost_testkit::programs::{RandomProgram, bounded, bounded_with_spin_loops};
 use std::cell::Cell;
 
-/// Programs drawn.
+/// The number of random programs.
 const PROGRAMS: u64 = 50;
 
 struct Replay<'a> {
@@ -22,7 +22,7 @@ struct Replay<'a> {
 }
 
 impl Visitor for Replay<'_> {
-    type Output = Result<Run, String>;
+    type Output = Result<ReplayedRun, String>;
 
     fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
         let machine = Machine::new(self.problem, model, Reductions::ALL);
@@ -30,14 +30,14 @@ impl Visitor for Replay<'_> {
     }
 }
 
-/// The trace of a run that was told. Stores that are pending at its end take effect then.
-fn trace_of(problem: &Problem, run: &Run) -> traces::Trace {
+/// Returns the trace of a replayed run. Stores that are pending at its end are committed.
+fn trace_of(problem: &Problem, run: &ReplayedRun) -> traces::Trace {
     let mut recorder = Recorder::new(run.first.memory.clone(), problem.program.threads.len());
-    let later = run.moments.iter().flat_map(|moment| &moment.events);
-    for told in run.first.events.iter().chain(later) {
-        record(problem, &told.event, &mut recorder);
+    let later = run.steps.iter().flat_map(|step| &step.events);
+    for annotated in run.first.events.iter().chain(later) {
+        record(problem, &annotated.event, &mut recorder);
     }
-    recorder.settle();
+    recorder.commit_all();
     recorder.trace().clone()
 }
 
@@ -55,26 +55,28 @@ fn record(problem: &Problem, event: &Event, recorder: &mut Recorder) {
                 recorder.choose(t, value);
             }
         }
-        EventKind::AtomicBegin => recorder.begin(t),
-        EventKind::AtomicEnd => recorder.end(),
+        EventKind::AtomicBegin => recorder.begin_atomic(t),
+        EventKind::AtomicEnd => recorder.end_atomic(),
         EventKind::Fence(_)
         | EventKind::Drain(_)
         | EventKind::Test(_)
         | EventKind::Leave
         | EventKind::Skip => {}
         EventKind::Fetch { .. }
-        | EventKind::Stay { .. }
+        | EventKind::CommitAndKeep { .. }
         | EventKind::New(_)
         | EventKind::Free(_)
-        | EventKind::Defer => unreachable!("neither windows nor records nor abstractions"),
+        | EventKind::Defer => {
+            unreachable!("these programs have no windows, no records and no abstraction")
+        }
     }
 }
 
 #[test]
-fn witnesses_have_traces_of_their_model() {
+fn the_trace_of_a_witness_is_a_trace_of_its_model() {
     let (mut found, mut not_sc) = (0, 0);
-    for (name, problem) in &litmus() {
-        let Some(sets) = Sets::of(problem) else { continue };
+    for (name, problem) in &litmus_tests() {
+        let Some(sets) = TraceSets::of(problem) else { continue };
         for (model, set) in [(Model::Tso, &sets.tso), (Model::Pso, &sets.pso)] {
             let verdict = check(problem, &spec(model), settings(1)).verdict;
             let witness = match &verdict {
@@ -84,9 +86,9 @@ fn witnesses_have_traces_of_their_model() {
             let Some(trace) = witness.map(|witness| &witness.run().trace) else {
                 continue;
             };
-            let run = spec(model).visit(trace.room(), Replay { problem, trace });
-            let run = run.expect("a trace replays");
-            assert!(run.is_final, "{name}: a witness is a final state");
+            let run = spec(model).visit(trace.replay_bound(), Replay { problem, trace });
+            let run = run.expect("the trace replays");
+            assert!(run.is_final, "{name}: a witness ends in a final state");
             let trace = trace_of(problem, &run);
             assert!(set.complete.contains(&trace), "{name} under {model:?}: {trace:#?}");
             found += 1;
@@ -97,45 +99,50 @@ fn witnesses_have_traces_of_their_model() {
     assert!(found > 50 && not_sc > 30, "{found} witnesses, {not_sc} of them not SC");
 }
 
-/// Looks at what is shown for a program, under one model.
-fn examine(problem: &Problem, by: RobustBy, model: Model, shown: &Cell<u64>) -> Result<(), String> {
+/// Checks the evidence of an engine for a program under one model.
+fn check_evidence(
+    problem: &Problem,
+    method: RobustMethod,
+    model: Model,
+    checked: &Cell<u64>,
+) -> Result<(), String> {
     let spec = spec(model);
-    let verdict = check_with(&Robust { by }, problem, &spec, settings(1)).verdict;
+    let verdict = check_with(&Robust { method }, problem, &spec, settings(1)).verdict;
     let Some(evidence) = verdict.evidence() else { return Ok(()) };
-    let trace = evidence.trace().ok_or("nothing is shown")?;
-    let who = format!("{by:?} under {model:?}");
-    let run = spec.visit(trace.room(), Replay { problem, trace });
-    let run = run.map_err(|reason| format!("{who}: the trace does not replay: {reason}"))?;
+    let trace = evidence.trace().ok_or("the evidence has no trace")?;
+    let case = format!("{method:?} under {model:?}");
+    let run = spec.visit(trace.replay_bound(), Replay { problem, trace });
+    let run = run.map_err(|reason| format!("{case}: the trace does not replay: {reason}"))?;
     if let Some(violation) = run.violation {
-        return Err(format!("{who}: the run ends with {violation:?}"));
+        return Err(format!("{case}: the run ends with {violation:?}"));
     }
     let sc = sc_prefixes(problem).ok_or("too large")?;
     let trace = trace_of(problem, &run);
     if sc.contains(&trace) {
-        return Err(format!("{who}: what is shown is a trace of SC: {trace:#?}"));
+        return Err(format!("{case}: the evidence is an SC trace: {trace:#?}"));
     }
-    shown.set(shown.get() + 1);
+    checked.set(checked.get() + 1);
     Ok(())
 }
 
-fn random(draw: impl Fn(u64) -> RandomProgram) {
-    let shown = Cell::new(0);
-    let total = each(draw, PROGRAMS, |problem| {
-        examine(problem, RobustBy::Stateless, Model::Tso, &shown)?;
-        examine(problem, RobustBy::Stateless, Model::Pso, &shown)?;
-        examine(problem, RobustBy::Attack, Model::Tso, &shown)?;
+fn check_random_evidence(draw: impl Fn(u64) -> RandomProgram) {
+    let checked = Cell::new(0);
+    let total = check_random(draw, PROGRAMS, |problem| {
+        check_evidence(problem, RobustMethod::Stateless, Model::Tso, &checked)?;
+        check_evidence(problem, RobustMethod::Stateless, Model::Pso, &checked)?;
+        check_evidence(problem, RobustMethod::Attack, Model::Tso, &checked)?;
         Ok(true)
     });
-    println!("{} runs shown", shown.get());
-    assert!(shown.get() > total / 4, "some are not robust: {}", shown.get());
+    println!("{} runs checked", checked.get());
+    assert!(checked.get() > total / 4, "some programs are not robust: {}", checked.get());
 }
 
 #[test]
-fn random_programs() {
-    random(bounded);
+fn random_programs_get_non_sc_runs_as_evidence() {
+    check_random_evidence(bounded);
 }
 
 #[test]
-fn random_programs_with_waits() {
-    random(waiting);
+fn random_programs_with_spin_loops_get_non_sc_runs_as_evidence() {
+    check_random_evidence(bounded_with_spin_loops);
 }

@@ -1,25 +1,25 @@
-//! Robust if and only if the trace sets are equal, whoever is asked.
+//! Every engine answers "robust" if and only if the trace sets are equal.
 
-use super::ask::{Sets, each, litmus, robust, same};
-use fencepost_engines::RobustBy;
+use super::queries::{TraceSets, check_equal, check_random, litmus_tests, query_robustness};
+use fencepost_engines::RobustMethod;
 use fencepost_ir::Problem;
 use fencepost_monitor::Model;
-use fencepost_testkit::programs::{RandomProgram, bounded, waiting};
+use fencepost_testkit::programs::{RandomProgram, bounded, bounded_with_spin_loops};
 use std::cell::Cell;
 
-/// Programs drawn.
+/// The number of random programs.
 const PROGRAMS: u64 = 50;
 
-/// Who can be asked about which model.
-const QUESTIONS: [(RobustBy, Model); 5] = [
-    (RobustBy::Stateless, Model::Tso),
-    (RobustBy::Stateless, Model::Pso),
-    (RobustBy::Attack, Model::Tso),
-    (RobustBy::Auto, Model::Tso),
-    (RobustBy::Auto, Model::Pso),
+/// The engines and the models they support.
+const QUERIES: [(RobustMethod, Model); 5] = [
+    (RobustMethod::Stateless, Model::Tso),
+    (RobustMethod::Stateless, Model::Pso),
+    (RobustMethod::Attack, Model::Tso),
+    (RobustMethod::Auto, Model::Tso),
+    (RobustMethod::Auto, Model::Pso),
 ];
 
-/// How often each answer is right.
+/// The numbers of robust and non-robust programs.
 #[derive(Default)]
 struct Tally {
     robust: Cell<u64>,
@@ -32,59 +32,59 @@ impl Tally {
         cell.set(cell.get() + 1);
     }
 
-    /// Fails when one of the answers is rare.
-    fn both(&self, least: u64) {
+    /// Panics if there are fewer than `minimum` programs of either kind.
+    fn require_both(&self, minimum: u64) {
         let (robust, not) = (self.robust.get(), self.not_robust.get());
         println!("{robust} robust, {not} not");
-        assert!(robust.min(not) >= least, "{robust} robust, {not} not");
+        assert!(robust.min(not) >= minimum, "{robust} robust, {not} not");
     }
 }
 
-/// Asks everybody about a program; false when its traces cannot be written down.
-fn agree(problem: &Problem, threads: usize, tally: &Tally) -> Result<bool, String> {
-    let Some(sets) = Sets::of(problem) else { return Ok(false) };
-    for (by, model) in QUESTIONS {
-        let expected = sets.robust(model);
-        let found = robust(by, problem, model, threads)?;
-        same(&format!("robust under {model:?} by {by:?}"), found, expected)?;
+/// Compares all engines with the trace sets. Returns `false` if the traces cannot be enumerated.
+fn compare(problem: &Problem, threads: usize, tally: &Tally) -> Result<bool, String> {
+    let Some(sets) = TraceSets::of(problem) else { return Ok(false) };
+    for (method, model) in QUERIES {
+        let expected = sets.is_robust(model);
+        let found = query_robustness(method, problem, model, threads)?;
+        check_equal(&format!("robust under {model:?} by {method:?}"), found, expected)?;
         tally.count(expected);
     }
     Ok(true)
 }
 
-fn random(draw: impl Fn(u64) -> RandomProgram) {
+fn compare_random(draw: impl Fn(u64) -> RandomProgram) {
     let tally = Tally::default();
-    let turn = Cell::new(0);
-    let total = each(draw, PROGRAMS, |problem| {
-        turn.set(turn.get() + 1);
-        agree(problem, 1 + turn.get() % 2, &tally)
+    let position = Cell::new(0);
+    let total = check_random(draw, PROGRAMS, |problem| {
+        position.set(position.get() + 1);
+        compare(problem, 1 + position.get() % 2, &tally)
     });
-    tally.both(total / 5);
+    tally.require_both(total / 5);
 }
 
 #[test]
-fn random_programs() {
-    random(bounded);
+fn random_programs_get_the_verdict_of_their_trace_sets() {
+    compare_random(bounded);
 }
 
 #[test]
-fn random_programs_with_waits() {
-    random(waiting);
+fn random_programs_with_spin_loops_get_the_verdict_of_their_trace_sets() {
+    compare_random(bounded_with_spin_loops);
 }
 
 #[test]
-fn litmus_tests() {
+fn litmus_tests_get_the_verdict_of_their_trace_sets() {
     let tally = Tally::default();
-    let (mut wrong, mut passed_over) = (Vec::new(), Vec::new());
-    for (name, problem) in &litmus() {
-        match agree(problem, 1, &tally) {
+    let (mut wrong, mut skipped) = (Vec::new(), Vec::new());
+    for (name, problem) in &litmus_tests() {
+        match compare(problem, 1, &tally) {
             Ok(true) => {}
-            Ok(false) => passed_over.push(name.clone()),
+            Ok(false) => skipped.push(name.clone()),
             Err(difference) => wrong.push(format!("{name}: {difference}")),
         }
     }
-    println!("passed over: {passed_over:?}");
+    println!("skipped: {skipped:?}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(passed_over.len() < 5, "{passed_over:?}");
-    tally.both(100);
+    assert!(skipped.len() < 5, "{skipped:?}");
+    tally.require_both(100);
 }

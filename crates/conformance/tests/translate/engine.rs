@@ -1,13 +1,13 @@
-//! The engine that searches translations, judged: it finds something wrong exactly where the interpreter
-//! does, and what it reports is a run of the original under the model and within the bound.
+//! The engine that searches translations finds a violation if and only if the reference interpreter
+//! does. Its evidence is a run of the original under the model and within the bound.
 
-use crate::common::{check_with, compared, lower, model, seeds, settings};
-use fencepost_conformance::reference::contexts::{self as reference, Reached};
+use crate::common::{check_with, lower, model, report_comparisons, seeds, settings};
+use fencepost_conformance::reference::contexts::{self as reference, ContextReport};
 use fencepost_engines::verdict::{InconclusiveReason, Unsupported};
 use fencepost_engines::{Settings, Translate, Verdict};
 use fencepost_ir::Violation;
 use fencepost_ir::{BinOp, Condition, Expr, Op, Problem, Property, Span, ThreadId};
-use fencepost_models::replay::{Moment, Trace, replay};
+use fencepost_models::replay::{ReplayedStep, Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
 use fencepost_search::Limits;
 use fencepost_testkit::corpus;
@@ -17,9 +17,10 @@ use fencepost_translate::contexts::Bound;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// States of the original, with its contexts counted, and of the translation.
-const STATES: usize = 4_000;
-const TRANSLATED: u64 = 20_000;
+/// The maximum number of states of the original with contexts.
+const MAX_STATES: usize = 4_000;
+/// The maximum number of states of the translation.
+const MAX_TRANSLATED_STATES: u64 = 20_000;
 
 const MODELS: [(&str, reference::Model); 2] =
     [("tso", reference::Model::Tso), ("pso", reference::Model::Pso)];
@@ -27,29 +28,30 @@ const MODELS: [(&str, reference::Model); 2] =
 #[derive(Clone, Debug, Default)]
 struct Tally {
     violated: usize,
-    fine: usize,
-    /// One side was too large, or does not translate.
+    no_violation: usize,
+    /// Queries that were too large or not supported by the translation.
     cut: usize,
 }
 
-/// What is wrong with the engine's answers about a program, for k up to 2.
-fn judge(problem: &Problem, tally: &mut Tally) -> Vec<String> {
+/// Returns the errors in the engine's answers for a program, for k up to 2.
+fn check_answers(problem: &Problem, tally: &mut Tally) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (name, reading) in MODELS {
+    for (name, reference_model) in MODELS {
         for k in 0..=2 {
             for bound in [Bound::Switches(k), Bound::Ages(k)] {
-                let counted = match bound {
+                let reference_bound = match bound {
                     Bound::Switches(k) => reference::Bound::Switches(k as usize),
                     Bound::Ages(k) => reference::Bound::Ages(k as usize),
                 };
-                let expected = reference::explore(problem, reading, counted, STATES);
+                let expected =
+                    reference::explore(problem, reference_model, reference_bound, MAX_STATES);
                 if !expected.report.complete {
                     tally.cut += 1;
                     continue;
                 }
-                let asked = || ask(problem, name, bound, &expected, tally);
-                let judged = catch_unwind(AssertUnwindSafe(asked));
-                if let Err(text) = judged.unwrap_or_else(|_| Err("it panics".into())) {
+                let check = || check_answer(problem, name, bound, &expected, tally);
+                let checked = catch_unwind(AssertUnwindSafe(check));
+                if let Err(text) = checked.unwrap_or_else(|_| Err("the engine panics".into())) {
                     wrong.push(format!("{name} {bound:?}: {text}"));
                 }
             }
@@ -58,40 +60,43 @@ fn judge(problem: &Problem, tally: &mut Tally) -> Vec<String> {
     wrong
 }
 
-fn ask(
+fn check_answer(
     problem: &Problem,
     name: &str,
     bound: Bound,
-    expected: &Reached,
+    expected: &ContextReport,
     tally: &mut Tally,
 ) -> Result<(), String> {
-    let limits = Limits { states: TRANSLATED, ..Limits::default() };
-    let within = Settings { limits, shortest: false, ..settings(1) };
-    let answer = check_with(&Translate { bound }, problem, &model(name), within);
+    let limits = Limits { states: MAX_TRANSLATED_STATES, ..Limits::default() };
+    let limited = Settings { limits, shortest: false, ..settings(1) };
+    let answer = check_with(&Translate { bound }, problem, &model(name), limited);
     let report = &expected.report;
-    let exclusive = problem.properties.contains(&Property::MutualExclusion);
-    let right = report.faults.is_empty()
+    let is_declared = problem.properties.contains(&Property::MutualExclusion);
+    let is_correct = report.faults.is_empty()
         && report.assertion_failures.is_empty()
-        && !(exclusive && report.mutual_exclusion_violated)
+        && !(is_declared && report.mutual_exclusion_violated)
         && report.invariant_violations.is_empty()
-        && expected.broken.is_empty();
+        && expected.final_violations.is_empty();
     match &answer.verdict {
         Verdict::Violated(violated) => {
             tally.violated += 1;
             let evidence = violated.evidence();
             if !is_known(evidence.violation(), expected) {
-                return Err(format!("{:?}, which cannot be", evidence.violation()));
+                return Err(format!(
+                    "{:?}, which the reference interpreter does not find",
+                    evidence.violation()
+                ));
             }
-            let trace = evidence.trace().ok_or("a violation without a run")?;
-            model(name).visit(trace.room(), Replay { problem, trace, bound })
+            let trace = evidence.trace().ok_or("the violation has no trace")?;
+            model(name).visit(trace.replay_bound(), Replay { problem, trace, bound })
         }
-        Verdict::Verified(_) => Err("nothing can be verified within a bound".into()),
-        Verdict::Inconclusive(_) if answer.statistics.states >= TRANSLATED => {
+        Verdict::Verified(_) => Err("verified, but a bounded search can verify nothing".into()),
+        Verdict::Inconclusive(_) if answer.statistics.states >= MAX_TRANSLATED_STATES => {
             tally.cut += 1;
             Ok(())
         }
-        Verdict::Inconclusive(_) if right => {
-            tally.fine += 1;
+        Verdict::Inconclusive(_) if is_correct => {
+            tally.no_violation += 1;
             Ok(())
         }
         Verdict::Inconclusive(inconclusive)
@@ -104,15 +109,15 @@ fn ask(
             Ok(())
         }
         Verdict::Inconclusive(reason) => Err(format!(
-            "{:?}, although there is {report:?} {:?}",
+            "{:?}, but the reference interpreter finds {report:?} {:?}",
             reason.reason(),
-            expected.broken
+            expected.final_violations
         )),
     }
 }
 
-/// Whether the interpreter has found it, too.
-fn is_known(violation: Violation, expected: &Reached) -> bool {
+/// Returns whether the reference interpreter has found the violation too.
+fn is_known(violation: Violation, expected: &ContextReport) -> bool {
     let report = &expected.report;
     match violation {
         Violation::Fault(fault, ..) => report.faults.contains(&fault),
@@ -121,7 +126,7 @@ fn is_known(violation: Violation, expected: &Reached) -> bool {
         }
         Violation::MutualExclusion(..) => report.mutual_exclusion_violated,
         Violation::Invariant(at) => report.invariant_violations.contains(&at),
-        Violation::Final(at) => expected.broken.contains(&at),
+        Violation::Final(at) => expected.final_violations.contains(&at),
         Violation::Operations(_)
         | Violation::Deadlock
         | Violation::NoWitness(_)
@@ -129,7 +134,7 @@ fn is_known(violation: Violation, expected: &Reached) -> bool {
     }
 }
 
-/// Replays a run under the model and counts its contexts.
+/// Replays a trace under the model and checks its contexts.
 struct Replay<'a> {
     problem: &'a Problem,
     trace: &'a Trace,
@@ -143,37 +148,38 @@ impl Visitor for Replay<'_> {
         let machine = Machine::new(self.problem, model, Reductions::ALL);
         let run = replay(&machine, self.trace).map_err(|divergence| divergence.reason)?;
         if run.violation.is_none() {
-            return Err("nothing is wrong at the end of the run".into());
+            return Err("the trace does not end with a violation".into());
         }
-        within(self.problem, &run.moments, self.bound)
+        check_bound(self.problem, &run.steps, self.bound)
     }
 }
 
-/// Whether a run keeps to the bound. Steps that are local, and leaving a critical section, are in
-/// no context: they could as well come right behind the step of their thread before them.
-fn within(problem: &Problem, moments: &[Moment], bound: Bound) -> Result<(), String> {
-    let local = |moment: &Moment| {
-        let first = moment.events.first().and_then(|told| told.event.pc);
+/// Checks that a run respects the bound. Local steps and leaving a critical section belong to no
+/// context: they could run directly after the previous step of their thread.
+fn check_bound(problem: &Problem, steps: &[ReplayedStep], bound: Bound) -> Result<(), String> {
+    let is_local = |replayed: &ReplayedStep| {
+        let first = replayed.events.first().and_then(|annotated| annotated.event.pc);
         first.is_some_and(|pc| {
-            let op = &problem.program.thread(moment.step.thread).stmt(pc).op;
+            let op = &problem.program.thread(replayed.step.thread).stmt(pc).op;
             op.is_local() || *op == Op::Leave
         })
     };
     let mut last: Option<ThreadId> = None;
-    let mut begun: BTreeMap<ThreadId, u32> = BTreeMap::new();
-    // By thread and location, oldest first: how many contexts pending stores have seen begin.
+    let mut contexts_begun: BTreeMap<ThreadId, u32> = BTreeMap::new();
+    // By thread and location, oldest store first: the number of contexts begun since the store was
+    // issued.
     let mut ages: BTreeMap<ThreadId, BTreeMap<_, Vec<u32>>> = BTreeMap::new();
-    for moment in moments.iter().filter(|moment| !local(moment)) {
-        let t = moment.step.thread;
+    for replayed in steps.iter().filter(|replayed| !is_local(replayed)) {
+        let t = replayed.step.thread;
         let pending = ages.entry(t).or_default();
         if last != Some(t) {
             last = Some(t);
-            *begun.entry(t).or_default() += 1;
+            *contexts_begun.entry(t).or_default() += 1;
             pending.values_mut().flatten().for_each(|age| *age += 1);
             let oldest = pending.values().flatten().max().copied().unwrap_or(0);
             match bound {
-                Bound::Switches(k) if begun[&t] > k + 1 => {
-                    return Err(format!("{t} has {} contexts", begun[&t]));
+                Bound::Switches(k) if contexts_begun[&t] > k + 1 => {
+                    return Err(format!("{t} has {} contexts", contexts_begun[&t]));
                 }
                 Bound::Ages(k) if oldest > k => {
                     return Err(format!("a store of {t} is pending for {oldest} switches"));
@@ -181,7 +187,7 @@ fn within(problem: &Problem, moments: &[Moment], bound: Bound) -> Result<(), Str
                 Bound::Switches(_) | Bound::Ages(_) => {}
             }
         }
-        let now = &moment.pending[t.index()];
+        let now = &replayed.pending[t.index()];
         let locations: Vec<_> = now.iter().map(|p| p.loc).chain(pending.keys().copied()).collect();
         for loc in locations {
             let count = now.iter().filter(|p| p.loc == loc).count();
@@ -196,33 +202,33 @@ fn within(problem: &Problem, moments: &[Moment], bound: Bound) -> Result<(), Str
 }
 
 #[test]
-fn litmus_campaign() {
+fn litmus_programs_get_correct_answers_campaign() {
     let mut tally = Tally::default();
     let mut wrong = Vec::new();
     let every = if is_campaign() { 1 } else { 4 };
     for (at, (file, source)) in corpus::sources("litmus").iter().enumerate().step_by(every) {
         for problem in lower(source).expect("the corpus compiles") {
-            let found = judge(&never(problem, at as u64), &mut tally);
+            let found = check_answers(&forbid_one_outcome(problem, at as u64), &mut tally);
             wrong.extend(found.iter().map(|text| format!("{file}: {text}")));
         }
     }
     println!("{tally:?}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(tally.violated > 100 / every && tally.fine > 50 / every, "{tally:?}");
+    assert!(tally.violated > 100 / every && tally.no_violation > 50 / every, "{tally:?}");
 }
 
-/// Judges random programs, each with what is claimed about it.
-fn random(
+/// Checks the answers for random programs. `with_property` adds a property to each.
+fn check_random(
     name: &str,
     programs: u64,
     draw: impl Fn(u64) -> RandomProgram,
-    claim: impl Fn(Problem, u64) -> Problem,
+    with_property: impl Fn(Problem, u64) -> Problem,
 ) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds(programs) {
         let drawn = draw(seed);
         let mut wrong = |source: &str| match lower(source) {
-            Ok(mut problems) => judge(&claim(problems.remove(0), seed), &mut tally),
+            Ok(mut problems) => check_answers(&with_property(problems.remove(0), seed), &mut tally),
             Err(_) => Vec::new(),
         };
         if wrong(&drawn.to_string()).is_empty() {
@@ -232,18 +238,18 @@ fn random(
         panic!("{name} seed {seed}:\n{}\n{small}", wrong(&small).join("\n"));
     }
     println!("{name}: {tally:?}");
-    compared(
-        &format!("answers about {name} programs: translate"),
-        (tally.violated + tally.fine) as u64,
+    report_comparisons(
+        &format!("answers on {name} programs: translate"),
+        (tally.violated + tally.no_violation) as u64,
     );
     tally
 }
 
-/// Claims that one of the outcomes under PSO never happens.
-fn never(mut problem: Problem, seed: u64) -> Problem {
+/// Adds the property that one of the outcomes under PSO never occurs.
+fn forbid_one_outcome(mut problem: Problem, seed: u64) -> Problem {
     let pso = reference::Model::Pso;
     let outcomes =
-        reference::explore(&problem, pso, reference::Bound::None, STATES).report.outcomes;
+        reference::explore(&problem, pso, reference::Bound::None, MAX_STATES).report.outcomes;
     let Some(outcome) = outcomes.iter().nth(seed as usize % outcomes.len().max(1)) else {
         return problem;
     };
@@ -259,20 +265,20 @@ fn never(mut problem: Problem, seed: u64) -> Problem {
 }
 
 #[test]
-fn random_final_conditions() {
-    let tally = random("claiming", 8, bounded, never);
-    assert!(tally.violated > 3 && tally.fine > 3, "{tally:?}");
+fn random_final_conditions_get_correct_answers() {
+    let tally = check_random("final-condition", 8, bounded, forbid_one_outcome);
+    assert!(tally.violated > 3 && tally.no_violation > 3, "{tally:?}");
 }
 
 #[test]
-fn random_assertions_and_faults() {
+fn random_assertions_and_faults_get_correct_answers() {
     let tally =
-        random("straight", 12, |seed| program(Profile::Straight, seed), |problem, _| problem);
-    assert!(tally.violated > 0 && tally.fine > 3, "{tally:?}");
+        check_random("straight", 12, |seed| program(Profile::Straight, seed), |problem, _| problem);
+    assert!(tally.violated > 0 && tally.no_violation > 3, "{tally:?}");
 }
 
 #[test]
-fn random_everything() {
-    let tally = random("kitchen", 8, |seed| program(Profile::Kitchen, seed), never);
-    assert!(tally.violated > 3 && tally.fine > 0, "{tally:?}");
+fn random_mixed_programs_get_correct_answers() {
+    let tally = check_random("mixed", 8, |seed| program(Profile::Mixed, seed), forbid_one_outcome);
+    assert!(tally.violated > 3 && tally.no_violation > 0, "{tally:?}");
 }

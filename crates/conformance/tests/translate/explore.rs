@@ -1,17 +1,18 @@
-//! Everything that a translation reaches under SC, as far as it is the original's.
+//! Explores a translation under SC and projects the result to the original.
 //!
-//! By the machine, because translations have many more states than their originals, with those reductions
-//! that leave out no state of memory: dead registers are cleared, and local statements run with the step
-//! before them. A local statement that fails would take that step with it, and what others do in between;
-//! so when anything fails, everything is explored once more, one statement at a time.
+//! It uses the machine of the engines, because translations have many more states than their
+//! originals. It uses only reductions that preserve all memories: dead registers are cleared, and
+//! local statements are fused with the previous step. If a fused local statement fails, the
+//! previous step is lost, with the steps of other threads in between. So if anything fails,
+//! everything is explored again without fusion.
 
 use fencepost_conformance::reference::Report;
-use fencepost_conformance::reference::contexts::Reached;
+use fencepost_conformance::reference::contexts::ContextReport;
 use fencepost_ir::{Fault, Label, Problem, Property, Value};
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::state::State;
-use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, Stumble, Visitor};
+use fencepost_models::{Machine, MemoryModel, ModelSpec, Reductions, StepFailure, Visitor};
 use fencepost_search::{
     Cancel, Coverage, Limits, Options, Progress, Sink, TransitionSystem, explore,
 };
@@ -19,15 +20,15 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
-/// What the problem reaches under SC, in its first so many locations. Invariants are counted among the
-/// properties of the problem without deadlock freedom.
-pub(crate) fn under_sc(problem: &Problem, locations: usize, states: u64) -> Reached {
+/// Explores a problem under SC and projects memory to its first `locations` locations. The indices
+/// of invariants do not count deadlock freedom.
+pub(crate) fn under_sc(problem: &Problem, locations: usize, states: u64) -> ContextReport {
     let sc = ModelSpec::by_name("sc").expect("a built-in model");
     let fused = Reductions { partial_order: false, ..Reductions::ALL };
-    let reached = sc.visit(0, Explore { problem, locations, states, reductions: fused });
-    let report = &reached.report;
+    let explored = sc.visit(0, Explore { problem, locations, states, reductions: fused });
+    let report = &explored.report;
     if report.faults.is_empty() && report.assertion_failures.is_empty() {
-        return reached;
+        return explored;
     }
     let single = Reductions { fuse: false, ..fused };
     sc.visit(0, Explore { problem, locations, states, reductions: single })
@@ -41,15 +42,15 @@ struct Explore<'a> {
 }
 
 impl Visitor for Explore<'_> {
-    type Output = Reached;
+    type Output = ContextReport;
 
-    fn visit<M: MemoryModel>(self, model: M) -> Reached {
+    fn visit<M: MemoryModel>(self, model: M) -> ContextReport {
         let machine = Machine::new(self.problem, model, self.reductions);
-        let errors = Mutex::default();
-        let watched = Watched { machine, locations: self.locations, errors };
+        let failures = Mutex::default();
+        let observed = ObservedMachine { machine, locations: self.locations, failures };
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let found = explore(
-            &watched,
+            &observed,
             Options {
                 limits: Limits { states: self.states, ..Limits::default() },
                 cancel: &cancel,
@@ -58,13 +59,13 @@ impl Visitor for Explore<'_> {
                 stop_at: None,
             },
         );
-        let mut reached = Reached::default();
-        let report = &mut reached.report;
+        let mut explored = ContextReport::default();
+        let report = &mut explored.report;
         for fact in &found.facts {
             let (kind, values) = decode(fact);
             match kind {
                 MEMORY => {
-                    reached.memories.insert(values);
+                    explored.memories.insert(values);
                 }
                 OUTCOME => {
                     report.outcomes.insert(values);
@@ -75,16 +76,16 @@ impl Visitor for Explore<'_> {
                 _ => report.mutual_exclusion_violated = true,
             }
         }
-        let errors = watched.errors.into_inner().expect("no search thread has panicked");
-        report.faults = errors.faults;
-        report.assertion_failures = errors.labels;
+        let failures = observed.failures.into_inner().expect("no search thread has panicked");
+        report.faults = failures.faults;
+        report.assertion_failures = failures.assertions;
         report.complete = found.coverage == Coverage::Exhaustive;
         report.states = found.states as usize;
-        reached
+        explored
     }
 }
 
-/// Kinds of facts.
+// The kinds of facts.
 const MEMORY: u8 = 0;
 const OUTCOME: u8 = 1;
 const INVARIANT: u8 = 2;
@@ -98,42 +99,42 @@ fn encode(kind: u8, values: &[Value]) -> Vec<u8> {
 
 fn decode(fact: &[u8]) -> (u8, Vec<Value>) {
     let (values, rest) = fact[1..].as_chunks::<4>();
-    assert!(rest.is_empty(), "a fact is made of values");
+    assert!(rest.is_empty(), "a fact is a list of values");
     (fact[0], values.iter().map(|bytes| Value::from_le_bytes(*bytes)).collect())
 }
 
 #[derive(Default)]
-struct Errors {
+struct Failures {
     faults: BTreeSet<Fault>,
-    labels: BTreeSet<Label>,
+    assertions: BTreeSet<Label>,
 }
 
-impl Errors {
-    fn note(&mut self, stumble: Stumble) {
-        match stumble.fault {
+impl Failures {
+    fn record_failure(&mut self, failure: StepFailure) {
+        match failure.fault {
             Some(fault) => {
                 self.faults.insert(fault);
             }
             None => {
-                self.labels.insert(stumble.label.expect("an assertion has a label"));
+                self.assertions.insert(failure.label.expect("an assertion has a label"));
             }
         }
     }
 }
 
-/// A machine that tells what is in each of its states.
-struct Watched<'p, M: MemoryModel> {
+/// A machine that records memory and violations of each state.
+struct ObservedMachine<'p, M: MemoryModel> {
     machine: Machine<'p, M>,
     locations: usize,
-    errors: Mutex<Errors>,
+    failures: Mutex<Failures>,
 }
 
-impl<M: MemoryModel> Watched<'_, M> {
-    fn note(&self, stumble: Stumble) {
-        self.errors.lock().expect("no search thread has panicked").note(stumble);
+impl<M: MemoryModel> ObservedMachine<'_, M> {
+    fn record_failure(&self, failure: StepFailure) {
+        self.failures.lock().expect("no search thread has panicked").record_failure(failure);
     }
 
-    fn tell<S: Sink>(&self, state: &State<M::Pending>, sink: &mut S) {
+    fn record_facts<S: Sink>(&self, state: &State<M::Pending>, sink: &mut S) {
         let machine = &self.machine;
         sink.fact(&encode(MEMORY, &state.memory.values[..self.locations]));
         let threads = machine.shape.program().thread_ids();
@@ -150,7 +151,7 @@ impl<M: MemoryModel> Watched<'_, M> {
     }
 }
 
-impl<M: MemoryModel> TransitionSystem for Watched<'_, M> {
+impl<M: MemoryModel> TransitionSystem for ObservedMachine<'_, M> {
     type Scratch = (<Machine<'static, M> as TransitionSystem>::Scratch, State<M::Pending>);
 
     fn scratch(&self) -> Self::Scratch {
@@ -160,8 +161,8 @@ impl<M: MemoryModel> TransitionSystem for Watched<'_, M> {
     fn initial<S: Sink>(&self, (scratch, state): &mut Self::Scratch, sink: &mut S) {
         let mut choices = Choices::default();
         loop {
-            if let Err((_, stumble)) = self.machine.start(state, &mut choices, &mut ()) {
-                self.note(stumble);
+            if let Err((_, failure)) = self.machine.start(state, &mut choices, &mut ()) {
+                self.record_failure(failure);
             }
             if !choices.advance() {
                 break;
@@ -172,23 +173,23 @@ impl<M: MemoryModel> TransitionSystem for Watched<'_, M> {
 
     fn expand<S: Sink>(&self, bytes: &[u8], (scratch, state): &mut Self::Scratch, sink: &mut S) {
         self.machine.unpack(bytes, state);
-        self.tell(state, sink);
-        let mut tagged = Tagged { sink, wrong: false };
+        self.record_facts(state, sink);
+        let mut tagged = Tagged { sink, violated: false };
         self.machine.expand(bytes, scratch, &mut tagged);
-        if tagged.wrong {
-            for attempt in self.machine.steps(state) {
-                if let Err(stumble) = attempt.taken {
-                    self.note(stumble);
+        if tagged.violated {
+            for attempt in self.machine.attempt_steps(state) {
+                if let Err(failure) = attempt.taken {
+                    self.record_failure(failure);
                 }
             }
         }
     }
 }
 
-/// Marks outcomes as such, and notes whether anything is wrong.
+/// A sink that tags outcomes and records whether there is a violation.
 struct Tagged<'s, S> {
     sink: &'s mut S,
-    wrong: bool,
+    violated: bool,
 }
 
 impl<S: Sink> Sink for Tagged<'_, S> {
@@ -201,7 +202,7 @@ impl<S: Sink> Sink for Tagged<'_, S> {
     }
 
     fn target(&mut self, class: u32, detail: u32) {
-        self.wrong |= class == VIOLATION;
+        self.violated |= class == VIOLATION;
         self.sink.target(class, detail);
     }
 
@@ -214,9 +215,9 @@ impl<S: Sink> Sink for Tagged<'_, S> {
     }
 }
 
-/// A report of which only the parts are left that both sides tell, properties counted without deadlock
-/// freedom.
-pub(crate) fn told(problem: &Problem, report: &Report) -> Report {
+/// Returns the parts of a report that can be compared. The indices of properties do not count
+/// deadlock freedom.
+pub(crate) fn comparable_report(problem: &Problem, report: &Report) -> Report {
     let position = |at: &usize| {
         let before = problem.properties[..*at].iter();
         before.filter(|property| **property != Property::DeadlockFree).count()

@@ -1,5 +1,5 @@
-//! Would the comparisons notice an error in the translation? A rule of the translation is a condition in what it
-//! writes. So the conditions that stand for one kind of statement are left out of a translation, for each kind.
+//! Mutation tests of the translation. A rule of the translation is a condition in the translated
+//! program. Each mutation removes the conditions for one kind of statement and must be detected.
 
 use super::compare::{Scope, Tally, compare_by};
 use fencepost_ir::{Op, Problem};
@@ -10,7 +10,7 @@ use fencepost_translate::{Origin, Translation};
 
 const SCOPE: Scope = Scope { k: 1, states: 6_000, translated: 20_000 };
 
-/// A kind of statement whose conditions are left out.
+/// A kind of statement whose conditions are removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
     Load,
@@ -21,8 +21,8 @@ enum Rule {
 }
 
 impl Rule {
-    /// Whether a statement of a translation belongs to the rule.
-    fn is_of(self, original: &Problem, thread: usize, origin: Origin) -> bool {
+    /// Returns whether a statement of the translation with this origin belongs to the rule.
+    fn covers(self, original: &Problem, thread: usize, origin: Origin) -> bool {
         let Origin::Statement(pc) = origin else {
             return self == Rule::Context && matches!(origin, Origin::Context(_));
         };
@@ -37,17 +37,17 @@ impl Rule {
     }
 }
 
-/// The translation without the conditions of a rule.
-fn without(rule: Rule, original: &Problem, mut translation: Translation) -> Translation {
+/// Returns the translation without the conditions of a rule.
+fn without_conditions(rule: Rule, original: &Problem, mut translation: Translation) -> Translation {
     let threads = &mut translation.problem.program.threads;
     for (t, (thread, origins)) in threads.iter_mut().zip(&translation.origins).enumerate() {
         let mut current = Origin::Nothing;
         for (stmt, origin) in thread.code.iter_mut().zip(origins) {
-            // Only the first statement of a block says what the block stands for.
+            // Only the first statement of a block has the origin of the block.
             if *origin != Origin::Nothing {
                 current = *origin;
             }
-            if matches!(stmt.op, Op::Assume(_)) && rule.is_of(original, t, current) {
+            if matches!(stmt.op, Op::Assume(_)) && rule.covers(original, t, current) {
                 stmt.op = Op::Skip;
             }
         }
@@ -56,17 +56,17 @@ fn without(rule: Rule, original: &Problem, mut translation: Translation) -> Tran
 }
 
 #[test]
-fn every_rule_left_out_is_noticed() {
+fn every_removed_rule_is_detected() {
     let straight = (0..20).map(|seed| program(Profile::Straight, seed));
     let drawn = (0..20).map(bounded).chain(straight);
     let problems: Vec<Problem> = drawn.map(|drawn| problem(&drawn.to_string())).collect();
     for rule in [Rule::Load, Rule::Store, Rule::Update, Rule::Fence, Rule::Context] {
-        let noticed = problems.iter().any(|original| {
+        let is_detected = problems.iter().any(|original| {
             let translate = |problem: &_, model, bound| {
-                Ok(without(rule, problem, contexts(problem, model, bound)?))
+                Ok(without_conditions(rule, problem, contexts(problem, model, bound)?))
             };
             !compare_by(translate, original, SCOPE, &mut Tally::default()).is_empty()
         });
-        assert!(noticed, "{rule:?} goes unnoticed");
+        assert!(is_detected, "{rule:?} is not detected");
     }
 }

@@ -1,25 +1,32 @@
-//! Random programs. One on which the sides differ is shrunk and printed as a `.fp` file.
+//! Random programs. A program with a difference is shrunk and printed as a `.fp` file.
 
-use super::compare::{Scope, Tally, compare, telling};
-use super::explore::{told, under_sc};
-use crate::common::{compared, lower, seeds};
+use super::compare::{Scope, Tally, compare, with_register_stores};
+use super::explore::{comparable_report, under_sc};
+use crate::common::{lower, report_comparisons, seeds};
 use fencepost_conformance::reference::contexts as reference;
 use fencepost_ir::StoreBuffers;
 use fencepost_testkit::programs::{Profile, RandomProgram, bounded, program, shrink};
 use fencepost_translate::contexts::{Bound, contexts};
 use std::collections::BTreeSet;
 
-/// Programs of each kind.
+/// The number of random programs of each kind.
 const PROGRAMS: u64 = 6;
 const SCOPE: Scope = Scope { k: 3, states: 6_000, translated: 40_000 };
 
-/// Compares them as they are, or with threads that tell at their ends what they have read.
-fn random(name: &str, tells: bool, programs: u64, draw: impl Fn(u64) -> RandomProgram) -> Tally {
+/// Compares random programs, unchanged or with threads that store their registers at the end.
+fn compare_random(
+    name: &str,
+    store_registers: bool,
+    programs: u64,
+    draw: impl Fn(u64) -> RandomProgram,
+) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds(programs) {
         let drawn = draw(seed);
         let mut differences = |source: &str, scope: Scope| match lower(source) {
-            Ok(problems) if tells => compare(&telling(&problems[0]), scope, &mut tally),
+            Ok(problems) if store_registers => {
+                compare(&with_register_stores(&problems[0]), scope, &mut tally)
+            }
             Ok(problems) => compare(&problems[0], scope, &mut tally),
             Err(_) => Vec::new(),
         };
@@ -33,36 +40,41 @@ fn random(name: &str, tells: bool, programs: u64, draw: impl Fn(u64) -> RandomPr
         panic!("{name} seed {seed}:\n{}\n{small}", texts.join("\n"));
     }
     println!("{name}: {tally:?}");
-    compared(&format!("bounds of {name} programs: contexts"), tally.compared as u64);
+    report_comparisons(&format!("bounds of {name} programs: contexts"), tally.compared as u64);
     tally
 }
 
-/// The way translations are explored here, against the interpreter, which reduces nothing.
+/// Compares [`under_sc`] with the reference interpreter, which uses no reductions.
 #[test]
-fn both_ways_to_explore_a_translation_agree() {
+fn the_reduced_exploration_of_a_translation_loses_nothing() {
     let (mut same, mut drawn) = (0, 0);
     for seed in seeds(PROGRAMS) {
         drawn += 1;
-        let problem = lower(&program(Profile::Straight, seed).to_string()).expect("it compiles");
+        let problem =
+            lower(&program(Profile::Straight, seed).to_string()).expect("the program compiles");
         let problem = problem.into_iter().next().expect("one problem");
         for bound in [Bound::Switches(1), Bound::Ages(1)] {
-            let translation =
-                contexts(&problem, StoreBuffers::Pso, bound).expect("nothing is freed");
-            let whole = reference::explore(
+            let translation = contexts(&problem, StoreBuffers::Pso, bound)
+                .expect("the program can be translated");
+            let unreduced = reference::explore(
                 &translation.problem,
                 reference::Model::Sc,
                 reference::Bound::None,
                 10_000,
             );
-            if !whole.report.complete {
+            if !unreduced.report.complete {
                 continue;
             }
             let locations = problem.program.locations.len();
             let found = under_sc(&translation.problem, locations, u64::MAX);
-            let cut = whole.memories.iter().map(|memory| memory[..locations].to_vec());
-            assert_eq!(cut.collect::<BTreeSet<_>>(), found.memories, "seed {seed} {bound:?}");
-            let report = told(&translation.problem, &whole.report);
-            assert_eq!(report, told(&translation.problem, &found.report), "seed {seed} {bound:?}");
+            let projected = unreduced.memories.iter().map(|memory| memory[..locations].to_vec());
+            assert_eq!(projected.collect::<BTreeSet<_>>(), found.memories, "seed {seed} {bound:?}");
+            let report = comparable_report(&translation.problem, &unreduced.report);
+            assert_eq!(
+                report,
+                comparable_report(&translation.problem, &found.report),
+                "seed {seed} {bound:?}"
+            );
             same += 1;
         }
     }
@@ -70,40 +82,40 @@ fn both_ways_to_explore_a_translation_agree() {
 }
 
 #[test]
-fn bounded_programs() {
-    let tally = random("bounded", false, PROGRAMS, bounded);
+fn bounded_programs_reach_the_same_states() {
+    let tally = compare_random("bounded", false, PROGRAMS, bounded);
     assert!(tally.compared > 4 * tally.cut && tally.refused == 0, "{tally:?}");
     assert!(tally.grown > 0 && tally.relaxed > 0, "{tally:?}");
 }
 
 #[test]
-fn bounded_programs_that_tell() {
-    let tally = random("telling", true, PROGRAMS, bounded);
+fn bounded_programs_that_store_registers_reach_the_same_states() {
+    let tally = compare_random("register-storing", true, PROGRAMS, bounded);
     assert!(tally.compared > 4 * tally.cut && tally.refused == 0, "{tally:?}");
     assert!(tally.grown > 0 && tally.relaxed > 0, "{tally:?}");
 }
 
 #[test]
-fn straight_line_programs() {
-    random("straight", false, PROGRAMS, |seed| program(Profile::Straight, seed));
+fn straight_line_programs_reach_the_same_states() {
+    compare_random("straight", false, PROGRAMS, |seed| program(Profile::Straight, seed));
 }
 
 #[test]
-fn loops() {
-    random("loops", false, PROGRAMS, |seed| program(Profile::Loops, seed));
+fn loops_reach_the_same_states() {
+    compare_random("loops", false, PROGRAMS, |seed| program(Profile::Loops, seed));
 }
 
 #[test]
-fn records() {
-    random("records", false, PROGRAMS, |seed| program(Profile::Records, seed));
+fn records_reach_the_same_states() {
+    compare_random("records", false, PROGRAMS, |seed| program(Profile::Records, seed));
 }
 
 #[test]
-fn everything() {
-    random("kitchen", false, PROGRAMS, |seed| program(Profile::Kitchen, seed));
+fn mixed_programs_reach_the_same_states() {
+    compare_random("mixed", false, PROGRAMS, |seed| program(Profile::Mixed, seed));
 }
 
 #[test]
-fn full_buffers() {
-    random("buffers", false, PROGRAMS, |seed| program(Profile::Buffers, seed));
+fn full_buffers_reach_the_same_states() {
+    compare_random("buffers", false, PROGRAMS, |seed| program(Profile::Buffers, seed));
 }

@@ -1,95 +1,97 @@
-//! The steps of attacks: the machine of SC with a [`Part`] more.
+//! The steps of attacks: the SC machine extended by a [`AttackState`].
 //!
-//! A step of the search is a visible step of a thread with the invisible ones after it (fences, drains, local statements): these
-//! touch nothing that others see. A delaying attacker passes them as TSO lets it.
+//! A step of the search is a visible step of a thread with the invisible steps after it (fences,
+//! drains, local statements). Other threads cannot observe these. A delaying attacker passes them
+//! as TSO allows.
 
-use super::hope::Hope;
-use super::part::{Addresses, Part, Phase};
+use super::attack_state::{Addresses, AttackState, Phase};
+use super::useful_delay::UsefulDelay;
 use crate::sc::{ScMachine, ScState};
 use crate::stateless::footprint::{Cells, Footprint};
 use crate::stateless::path::is_invisible;
-use fencepost_ir::waits::Waiting;
+use fencepost_ir::spin_loops::SpinAssumed;
 use fencepost_ir::{FenceKinds, MemoryOp, Op, Pc, ThreadId};
 use fencepost_models::bits::Writer;
-use fencepost_models::event::Record;
+use fencepost_models::event::EventRecorder;
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::system::INITIAL;
-use fencepost_models::{Action, Step, Taken};
+use fencepost_models::machine::system::INIT_DETAIL;
+use fencepost_models::{Action, Step, StepResult};
 use fencepost_monitor::Access;
 use fencepost_search::{Sink, TransitionSystem};
 
-/// The class of everything that is looked for.
+/// The target class of violations and attacks.
 pub(super) const TARGET: u32 = 0;
 
-/// How many invisible steps run together at most: a loop of them must not go on for ever.
-const TOGETHER: u32 = 1_000;
+/// The largest number of invisible steps in one step of the search. Ends infinite loops of such
+/// steps.
+const MAX_INVISIBLE_STEPS: u32 = 1_000;
 
-/// A step of the search: some steps of the machine.
+/// A step of the search: one or more steps of the machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Made<'a> {
+pub(super) struct SearchStep<'a> {
     pub(super) thread: ThreadId,
-    /// Which way `choose` goes in the first.
+    /// The choices of the first machine step.
     pub(super) script: &'a [u32],
     pub(super) steps: u32,
-    /// Whether the first is a store that stays in the buffer.
+    /// Whether the first machine step is a store that stays in the buffer.
     pub(super) delayed: bool,
 }
 
-/// What a step leads to.
+/// The result of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome<'a> {
-    /// This state.
+    /// A successor state.
     Next(&'a [u8]),
-    /// A property is broken under SC.
-    Trouble,
-    /// The attack has succeeded.
+    /// A property is violated under SC.
+    Violation,
+    /// The attack succeeds.
     Success,
 }
 
-/// What choices of `init` lead to.
+/// The result of `init`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Start<'a> {
-    /// This state.
+    /// An initial state.
     At(&'a [u8]),
-    /// A property is broken already.
-    Trouble,
-    /// `init` cannot run to its end, or goes wrong and nobody wants to know.
-    Nowhere,
+    /// A property is violated.
+    Violation,
+    /// `init` is blocked, or it fails and properties are not checked.
+    Infeasible,
 }
 
-/// How a thread has gone on.
+/// The result of taking steps of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Went {
-    /// So many steps.
-    On(u32),
-    /// It is not possible now.
-    Nowhere,
-    /// A wait has gone round.
-    Round,
-    /// The last of so many steps went wrong.
-    Wrong(u32),
+enum Advance {
+    /// This many steps were taken.
+    Taken(u32),
+    /// The thread is blocked.
+    Blocked,
+    /// A spin iteration failed.
+    FailedSpin,
+    /// The last of this many steps failed.
+    Failed(u32),
 }
 
 /// Working memory of a search thread.
 pub(super) struct Scratch {
     base: ScState,
     work: ScState,
-    part: Part,
-    next: Part,
+    attack_state: AttackState,
+    next: AttackState,
     footprint: Footprint,
     choices: Choices,
     writer: Writer,
     packed: Writer,
 }
 
-/// All attacks on a program, as a system to search.
+/// All attacks on a program, as a transition system.
 pub(super) struct Attacks<'m, 'p> {
     machine: &'m ScMachine<'p>,
-    waiting: &'m Waiting,
-    judge: bool,
+    spin_assumed: &'m SpinAssumed,
+    check_properties: bool,
     cells: Cells,
     addresses: Addresses,
-    hopes: Vec<Hope>,
+    useful_delays: Vec<UsefulDelay>,
 }
 
 impl TransitionSystem for Attacks<'_, '_> {
@@ -99,8 +101,8 @@ impl TransitionSystem for Attacks<'_, '_> {
         Scratch {
             base: self.machine.blank(),
             work: self.machine.blank(),
-            part: Part::calm(&self.addresses),
-            next: Part::calm(&self.addresses),
+            attack_state: AttackState::no_attack(&self.addresses),
+            next: AttackState::no_attack(&self.addresses),
             footprint: Footprint::default(),
             choices: Choices::default(),
             writer: Writer::default(),
@@ -113,8 +115,8 @@ impl TransitionSystem for Attacks<'_, '_> {
         loop {
             match self.start(&mut choices, scratch, &mut Vec::new()) {
                 Start::At(state) => sink.successor(state),
-                Start::Trouble => sink.target(TARGET, INITIAL),
-                Start::Nowhere => {}
+                Start::Violation => sink.target(TARGET, INIT_DETAIL),
+                Start::Infeasible => {}
             }
             if !choices.advance() {
                 break;
@@ -123,25 +125,37 @@ impl TransitionSystem for Attacks<'_, '_> {
     }
 
     fn expand<S: Sink>(&self, state: &[u8], scratch: &mut Self::Scratch, sink: &mut S) {
-        self.each(state, scratch, |number, _, outcome| match outcome {
+        self.for_each_step(state, scratch, |number, _, outcome| match outcome {
             Outcome::Next(next) => sink.successor(next),
-            Outcome::Trouble | Outcome::Success => sink.target(TARGET, number),
+            Outcome::Violation | Outcome::Success => sink.target(TARGET, number),
         });
     }
 }
 
 impl<'m, 'p> Attacks<'m, 'p> {
-    /// The machine is one of SC for the problem without waits. With `judge`, runs under SC that break a property
-    /// are looked for, too.
-    pub(super) fn new(machine: &'m ScMachine<'p>, waiting: &'m Waiting, judge: bool) -> Self {
+    /// The machine is the SC machine of the spin-assumed problem. With `check_properties`, the
+    /// search also looks for SC runs that violate a property.
+    pub(super) fn new(
+        machine: &'m ScMachine<'p>,
+        spin_assumed: &'m SpinAssumed,
+        check_properties: bool,
+    ) -> Self {
         let shape = &machine.shape;
         let addresses = Addresses::new(shape);
-        let hope = |t| Hope::new(shape, t, addresses.allocators());
-        let hopes = shape.program().thread_ids().map(hope).collect();
-        Attacks { machine, waiting, judge, cells: Cells::new(shape), addresses, hopes }
+        let useful_delay = |t| UsefulDelay::new(shape, t, addresses.allocators());
+        let useful_delays = shape.program().thread_ids().map(useful_delay).collect();
+        Attacks {
+            machine,
+            spin_assumed,
+            check_properties,
+            cells: Cells::new(shape),
+            addresses,
+            useful_delays,
+        }
     }
 
-    /// Begins with these choices of `init`. `steps` are the invisible steps of threads then.
+    /// Starts with these choices of `init`. Stores the initial invisible steps of threads in
+    /// `steps`.
     pub(super) fn start<'s>(
         &self,
         choices: &mut Choices,
@@ -149,132 +163,139 @@ impl<'m, 'p> Attacks<'m, 'p> {
         steps: &mut Vec<Step>,
     ) -> Start<'s> {
         steps.clear();
-        let trouble = if self.judge { Start::Trouble } else { Start::Nowhere };
+        let failed_start = if self.check_properties { Start::Violation } else { Start::Infeasible };
         let Scratch { work, next, writer, packed, .. } = scratch;
         match self.machine.start(work, choices, &mut ()) {
             Ok(true) => {}
-            Ok(false) => return Start::Nowhere,
-            Err(_) => return trouble,
+            Ok(false) => return Start::Infeasible,
+            Err(_) => return failed_start,
         }
-        if self.judge && self.machine.wrong(work).is_some() {
-            return Start::Trouble;
+        if self.check_properties && self.machine.state_violation(work).is_some() {
+            return Start::Violation;
         }
         for t in self.machine.shape.program().thread_ids() {
-            for _ in 0..TOGETHER {
-                if !self.is_passed_at_once(work, t, self.judge) {
+            for _ in 0..MAX_INVISIBLE_STEPS {
+                if !self.is_merged(work, t, self.check_properties) {
                     break;
                 }
                 steps.push(Step { thread: t, action: Action::Run(Vec::new()) });
-                if !self.passes(work, t, &mut ()) {
-                    return trouble;
+                if !self.take_invisible(work, t, &mut ()) {
+                    return failed_start;
                 }
             }
         }
-        next.clone_from(&Part::calm(&self.addresses));
+        next.clone_from(&AttackState::no_attack(&self.addresses));
         Start::At(self.pack(next, work, writer, packed))
     }
 
-    /// Every step of a state, in a fixed order: its number, itself, what it leads to.
-    pub(super) fn each(
+    /// Visits every step of a state in a fixed order: its number, the step, its result.
+    pub(super) fn for_each_step(
         &self,
         state: &[u8],
         scratch: &mut Scratch,
-        mut visit: impl FnMut(u32, Made<'_>, Outcome<'_>),
+        mut visit: impl FnMut(u32, SearchStep<'_>, Outcome<'_>),
     ) {
-        let at = scratch.part.decode(&self.machine.shape, &self.addresses, state);
+        let at = scratch.attack_state.decode(&self.machine.shape, &self.addresses, state);
         self.machine.unpack(&state[at..], &mut scratch.base);
         let mut number = 0;
-        let mut visit = |made: Made<'_>, outcome: Outcome<'_>| {
-            visit(number, made, outcome);
+        let mut visit = |search_step: SearchStep<'_>, outcome: Outcome<'_>| {
+            visit(number, search_step, outcome);
             number += 1;
         };
-        let mut is_at_rest = true;
+        let mut is_resting = true;
         for t in self.machine.shape.program().thread_ids() {
-            match scratch.part.phase {
-                Phase::Calm => {
-                    is_at_rest &= !self.calm(t, scratch, &mut visit);
-                    self.begin(t, scratch, &mut visit);
+            match scratch.attack_state.phase {
+                Phase::NoAttack => {
+                    is_resting &= !self.sc_steps(t, scratch, &mut visit);
+                    self.start_attack(t, scratch, &mut visit);
                 }
-                Phase::Delaying if t == scratch.part.attacker => {
-                    self.delaying(t, scratch, &mut visit);
+                Phase::Delaying if t == scratch.attack_state.attacker => {
+                    self.attacker_steps(t, scratch, &mut visit);
                 }
-                Phase::Frozen if t == scratch.part.attacker => {}
-                Phase::Delaying | Phase::Frozen => self.react(t, scratch, &mut visit),
+                Phase::Frozen if t == scratch.attack_state.attacker => {}
+                Phase::Delaying | Phase::Frozen => self.helper_steps(t, scratch, &mut visit),
             }
         }
-        let Scratch { part, base, .. } = scratch;
-        let judged = self.judge && part.phase == Phase::Calm && is_at_rest;
-        if judged && self.machine.wrong_at_rest(base).is_some() {
-            let nothing = Made { thread: ThreadId(0), script: &[], steps: 0, delayed: false };
-            visit(nothing, Outcome::Trouble);
+        let Scratch { attack_state, base, .. } = scratch;
+        let judged = self.check_properties && attack_state.phase == Phase::NoAttack && is_resting;
+        if judged && self.machine.terminal_violation(base).is_some() {
+            let no_step = SearchStep { thread: ThreadId(0), script: &[], steps: 0, delayed: false };
+            visit(no_step, Outcome::Violation);
         }
     }
 
-    /// The steps of a thread while all is calm. Whether it has any, or waits.
-    fn calm(
+    /// Visits the steps of a thread without an attack. Returns whether the thread can move or is in
+    /// a spin loop.
+    fn sc_steps(
         &self,
         t: ThreadId,
         scratch: &mut Scratch,
-        visit: &mut impl FnMut(Made<'_>, Outcome<'_>),
+        visit: &mut impl FnMut(SearchStep<'_>, Outcome<'_>),
     ) -> bool {
-        let Scratch { base, work, part, footprint, choices, writer, packed, .. } = scratch;
-        let mut can = false;
+        let Scratch { base, work, attack_state, footprint, choices, writer, packed, .. } = scratch;
+        let mut can_move = false;
         *choices = Choices::default();
         loop {
             choices.rewind();
             work.clone_from(base);
-            let went = self.go(work, t, choices, footprint, self.judge);
+            let advance = self.take_step(work, t, choices, footprint, self.check_properties);
             let script = choices.script();
-            let made = |steps| Made { thread: t, script, steps, delayed: false };
-            can |= went != Went::Nowhere;
-            match went {
-                Went::On(steps) => {
-                    visit(made(steps), Outcome::Next(self.pack(part, work, writer, packed)));
+            let search_step = |steps| SearchStep { thread: t, script, steps, delayed: false };
+            can_move |= advance != Advance::Blocked;
+            match advance {
+                Advance::Taken(steps) => {
+                    visit(
+                        search_step(steps),
+                        Outcome::Next(self.pack(attack_state, work, writer, packed)),
+                    );
                 }
-                Went::Wrong(steps) if self.judge => visit(made(steps), Outcome::Trouble),
-                Went::Wrong(_) | Went::Nowhere | Went::Round => {}
+                Advance::Failed(steps) if self.check_properties => {
+                    visit(search_step(steps), Outcome::Violation)
+                }
+                Advance::Failed(_) | Advance::Blocked | Advance::FailedSpin => {}
             }
             if !choices.advance() {
-                return can;
+                return can_move;
             }
         }
     }
 
-    /// A thread becomes the attacker, if it can: the store it is at stays in its buffer.
-    fn begin(
+    /// Starts an attack if the thread is at a store: the store stays in the buffer.
+    fn start_attack(
         &self,
         t: ThreadId,
         scratch: &mut Scratch,
-        visit: &mut impl FnMut(Made<'_>, Outcome<'_>),
+        visit: &mut impl FnMut(SearchStep<'_>, Outcome<'_>),
     ) {
         let stmt = self.machine.shape.stmt(t, scratch.base.pcs[t.index()]);
-        // Where others never look, a delay shows nothing; the next store may do.
+        // Delaying a store that no other thread can observe is useless. A later store may be
+        // useful.
         if matches!(stmt.op, Op::Store { .. })
-            && self.hopes[t.index()].has(stmt.next, false)
-            && let Some(loc) = self.machine.accesses(&scratch.base, t)
+            && self.useful_delays[t.index()].is_useful(stmt.next, false)
+            && let Some(loc) = self.machine.next_access(&scratch.base, t)
             && self.addresses.others_touch(loc, t)
         {
-            self.delaying(t, scratch, visit);
+            self.attacker_steps(t, scratch, visit);
         }
     }
 
-    /// The steps of an attacker, delaying or about to begin.
-    fn delaying(
+    /// Visits the steps of an attacker that delays or starts to delay.
+    fn attacker_steps(
         &self,
         t: ThreadId,
         scratch: &mut Scratch,
-        visit: &mut impl FnMut(Made<'_>, Outcome<'_>),
+        visit: &mut impl FnMut(SearchStep<'_>, Outcome<'_>),
     ) {
         let machine = self.machine;
         let pc = scratch.base.pcs[t.index()];
-        let loc = machine.accesses(&scratch.base, t);
+        let loc = machine.next_access(&scratch.base, t);
         let op = &machine.shape.stmt(t, pc).op;
-        // The access, if this is one that can be it.
+        // The access that can end the delaying phase, if the statement has one.
         let mut access = None;
         let mut forwarded = None;
         match (op, loc) {
-            (Op::Load { .. }, Some(loc)) if !scratch.part.barred => {
-                forwarded = scratch.part.buffer[loc.index()];
+            (Op::Load { .. }, Some(loc)) if !scratch.attack_state.loads_blocked => {
+                forwarded = scratch.attack_state.buffer[loc.index()];
                 access = forwarded.is_none().then_some(Access::read(loc.0));
             }
             (Op::New { pool, .. }, _) => {
@@ -282,52 +303,52 @@ impl<'m, 'p> Attacks<'m, 'p> {
                 access = Some(Access::update(locations + u32::from(pool.0)));
             }
             (Op::Store { .. }, Some(_)) | (Op::Choose { .. } | Op::Invoke { .. }, _) => {}
-            // Left only where there were too many to be passed at once.
-            _ if self.may_pass(&scratch.part, &scratch.base, t) => {}
+            // Reached only if there were too many invisible steps for one step of the search.
+            _ if self.may_pass(&scratch.attack_state, &scratch.base, t) => {}
             _ => return,
         }
         access = access.filter(|access| self.addresses.others_write(access.address, t));
-        let Scratch { base, work, part, next, choices, writer, packed, .. } = scratch;
+        let Scratch { base, work, attack_state, next, choices, writer, packed, .. } = scratch;
         *choices = Choices::default();
         loop {
             choices.rewind();
             work.clone_from(base);
-            next.clone_from(part);
+            next.clone_from(attack_state);
             if let (Some(loc), Some(value)) = (loc, forwarded) {
                 work.memory.values[loc.index()] = value;
             }
             let taken = machine.run(work, t, choices, &mut ());
             let here = work.pcs[t.index()];
-            if taken == Ok(Taken::Yes) && !self.waiting.is_dead_end(t, here) {
+            if taken == Ok(StepResult::Taken) && !self.spin_assumed.is_cut_point(t, here) {
                 let mut delayed = false;
                 if let Some(loc) = loc {
                     if let Op::Store { .. } = op {
-                        next.delays(t, loc, work.memory.values[loc.index()]);
+                        next.delay_store(t, loc, work.memory.values[loc.index()]);
                         delayed = true;
                     }
                     work.memory.values[loc.index()] = base.memory.values[loc.index()];
                 }
                 if let Op::Fence(kinds) = op {
-                    next.barred |= kinds.contains(FenceKinds::STORE_LOAD);
+                    next.loads_blocked |= kinds.contains(FenceKinds::STORE_LOAD);
                 }
                 let script = choices.script();
                 if let Some(access) = access {
-                    next.looks(&self.addresses, access);
+                    next.record_attacker_access(&self.addresses, access);
                 }
-                if let Some(steps) = self.coast(next, work, t) {
-                    let made = Made { thread: t, script, steps: steps + 1, delayed };
-                    visit(made, Outcome::Next(self.pack(next, work, writer, packed)));
+                if let Some(steps) = self.pass_invisible(next, work, t) {
+                    let search_step = SearchStep { thread: t, script, steps: steps + 1, delayed };
+                    visit(search_step, Outcome::Next(self.pack(next, work, writer, packed)));
                 }
                 if let Some(access) = access {
-                    next.clone_from(part);
-                    next.freezes(&self.addresses, access);
-                    // Where a frozen thread stands tells no states apart.
+                    next.clone_from(attack_state);
+                    next.freeze(&self.addresses, access);
+                    // The position of a frozen thread does not distinguish states.
                     work.pcs[t.index()] = Pc(0);
                     let shape = machine.shape.thread(t);
                     let registers = shape.registers..shape.registers + shape.register_fields.len();
                     work.registers[registers].fill(0);
-                    let made = Made { thread: t, script, steps: 1, delayed };
-                    visit(made, Outcome::Next(self.pack(next, work, writer, packed)));
+                    let search_step = SearchStep { thread: t, script, steps: 1, delayed };
+                    visit(search_step, Outcome::Next(self.pack(next, work, writer, packed)));
                 }
             }
             if !choices.advance() {
@@ -336,74 +357,86 @@ impl<'m, 'p> Attacks<'m, 'p> {
         }
     }
 
-    /// A delaying thread passes what it can at once. How many steps; none when delaying has become pointless.
-    fn coast(&self, part: &mut Part, state: &mut ScState, t: ThreadId) -> Option<u32> {
+    /// Takes the invisible steps of a delaying thread that TSO allows. Returns how many. None if
+    /// delaying is no longer useful.
+    fn pass_invisible(
+        &self,
+        attack_state: &mut AttackState,
+        state: &mut ScState,
+        t: ThreadId,
+    ) -> Option<u32> {
         let mut steps = 0;
-        while steps < TOGETHER && self.may_pass(part, state, t) {
+        while steps < MAX_INVISIBLE_STEPS && self.may_pass(attack_state, state, t) {
             let stmt = self.machine.shape.stmt(t, state.pcs[t.index()]);
             if let Op::Fence(kinds) = stmt.op {
-                part.barred |= kinds.contains(FenceKinds::STORE_LOAD);
+                attack_state.loads_blocked |= kinds.contains(FenceKinds::STORE_LOAD);
             }
-            if !self.passes(state, t, &mut ()) {
+            if !self.take_invisible(state, t, &mut ()) {
                 return None;
             }
             steps += 1;
         }
-        self.hopes[t.index()].has(state.pcs[t.index()], part.barred).then_some(steps)
+        self.useful_delays[t.index()]
+            .is_useful(state.pcs[t.index()], attack_state.loads_blocked)
+            .then_some(steps)
     }
 
-    /// Whether a delaying thread is at something invisible that it need not wait for.
-    fn may_pass(&self, part: &Part, state: &ScState, t: ThreadId) -> bool {
+    /// Returns whether a delaying thread is at an invisible statement that does not wait for its
+    /// buffer.
+    fn may_pass(&self, attack_state: &AttackState, state: &ScState, t: ThreadId) -> bool {
         if !is_invisible(self.machine, state, t) {
             return false;
         }
         match self.machine.shape.stmt(t, state.pcs[t.index()]).op.memory() {
             Some(MemoryOp::Fence(kinds)) => kinds != FenceKinds::FULL,
             Some(MemoryOp::Drain(_)) => {
-                let loc = self.machine.accesses(state, t);
-                loc.is_some_and(|loc| part.buffer[loc.index()].is_none())
+                let loc = self.machine.next_access(state, t);
+                loc.is_some_and(|loc| attack_state.buffer[loc.index()].is_none())
             }
             Some(MemoryOp::Load { .. } | MemoryOp::Store { .. } | MemoryOp::Update { .. })
             | None => true,
         }
     }
 
-    /// The steps of another thread during an attack: those that happen after the attacker's accesses.
-    fn react(
+    /// Visits the steps of a helper during an attack: those that happen after the accesses of the
+    /// attacker.
+    fn helper_steps(
         &self,
         t: ThreadId,
         scratch: &mut Scratch,
-        visit: &mut impl FnMut(Made<'_>, Outcome<'_>),
+        visit: &mut impl FnMut(SearchStep<'_>, Outcome<'_>),
     ) {
-        let Scratch { base, work, part, next, footprint, choices, writer, packed } = scratch;
-        let is_free = part.has_reached(t) || is_invisible(self.machine, base, t);
+        let Scratch { base, work, attack_state, next, footprint, choices, writer, packed } =
+            scratch;
+        let is_allowed = attack_state.has_reached(t) || is_invisible(self.machine, base, t);
         *choices = Choices::default();
         loop {
             choices.rewind();
             work.clone_from(base);
-            let went = self.go(work, t, choices, footprint, false);
-            let (mut reaches, mut meets) = (false, false);
+            let advance = self.take_step(work, t, choices, footprint, false);
+            let (mut happens_after, mut touches_buffer) = (false, false);
             footprint.for_each_action(|action| {
-                reaches |= part.reaches(t, action);
-                meets |= part.meets(action);
+                happens_after |= attack_state.happens_after(t, action);
+                touches_buffer |= attack_state.touches_buffer(action);
             });
             let script = choices.script();
-            let made = |steps| Made { thread: t, script, steps, delayed: false };
-            let succeeds = part.phase == Phase::Frozen && reaches && meets;
-            match went {
-                // What goes wrong after the access that matters does not undo it.
-                Went::On(steps) | Went::Wrong(steps) if succeeds => {
-                    visit(made(steps), Outcome::Success);
+            let search_step = |steps| SearchStep { thread: t, script, steps, delayed: false };
+            let succeeds = attack_state.phase == Phase::Frozen && happens_after && touches_buffer;
+            match advance {
+                // A failure after the decisive access does not undo the access.
+                Advance::Taken(steps) | Advance::Failed(steps) if succeeds => {
+                    visit(search_step(steps), Outcome::Success);
                 }
-                Went::On(steps) if reaches || is_free => {
-                    next.clone_from(part);
-                    if reaches {
-                        footprint.for_each_action(|action| next.goes_on(t, action));
+                Advance::Taken(steps) if happens_after || is_allowed => {
+                    next.clone_from(attack_state);
+                    if happens_after {
+                        footprint.for_each_action(|action| next.record_action(t, action));
                     }
-                    next.forget(&self.addresses);
-                    visit(made(steps), Outcome::Next(self.pack(next, work, writer, packed)));
+                    next.reset_irrelevant_levels(&self.addresses);
+                    visit(search_step(steps), Outcome::Next(self.pack(next, work, writer, packed)));
                 }
-                Went::On(_) | Went::Wrong(_) | Went::Nowhere | Went::Round => {}
+                Advance::Taken(_) | Advance::Failed(_) | Advance::Blocked | Advance::FailedSpin => {
+                }
             }
             if !choices.advance() {
                 return;
@@ -411,67 +444,78 @@ impl<'m, 'p> Attacks<'m, 'p> {
         }
     }
 
-    /// Takes the next step of a thread as under SC, and the invisible ones after it.
-    fn go(
+    /// Takes the next step of a thread under SC, with the invisible steps after it.
+    fn take_step(
         &self,
         state: &mut ScState,
         t: ThreadId,
         choices: &mut Choices,
         footprint: &mut Footprint,
-        judge: bool,
-    ) -> Went {
+        check_properties: bool,
+    ) -> Advance {
         let pc = state.pcs[t.index()];
         let mut steps = 1;
         footprint.clear();
-        let mut went = match self.machine.run(state, t, choices, footprint) {
-            Ok(Taken::Yes) => Went::On(steps),
-            Ok(Taken::Blocked | Taken::Bounded) => return Went::Nowhere,
-            Err(_) => Went::Wrong(steps),
+        let mut advance = match self.machine.run(state, t, choices, footprint) {
+            Ok(StepResult::Taken) => Advance::Taken(steps),
+            Ok(StepResult::Blocked | StepResult::BoundReached) => return Advance::Blocked,
+            Err(_) => Advance::Failed(steps),
         };
-        let is_wrong = |state: &_| judge && self.machine.wrong_after(state, t).is_some();
-        while let Went::On(_) = went {
+        let is_wrong =
+            |state: &_| check_properties && self.machine.state_violation_after(state, t).is_some();
+        while let Advance::Taken(_) = advance {
             if is_wrong(state) {
-                went = Went::Wrong(steps);
-            } else if steps <= TOGETHER && self.is_passed_at_once(state, t, judge) {
+                advance = Advance::Failed(steps);
+            } else if steps <= MAX_INVISIBLE_STEPS && self.is_merged(state, t, check_properties) {
                 steps += 1;
-                let passes = self.passes(state, t, footprint);
-                went = if passes { Went::On(steps) } else { Went::Wrong(steps) };
+                let take_invisible = self.take_invisible(state, t, footprint);
+                advance =
+                    if take_invisible { Advance::Taken(steps) } else { Advance::Failed(steps) };
             } else {
                 break;
             }
         }
         let to = state.pcs[t.index()];
         footprint.finish(&self.machine.shape, &self.cells, t, (pc, to));
-        let is_round = matches!(went, Went::On(_)) && self.waiting.is_dead_end(t, to);
-        if is_round { Went::Round } else { went }
+        let is_failed_spin =
+            matches!(advance, Advance::Taken(_)) && self.spin_assumed.is_cut_point(t, to);
+        if is_failed_spin { Advance::FailedSpin } else { advance }
     }
 
-    /// Whether a thread is at something invisible that runs with the step before it. Where sections are judged, the
-    /// end of one does not: someone may see the thread inside.
-    fn is_passed_at_once(&self, state: &ScState, t: ThreadId, judge: bool) -> bool {
-        let watched = judge && self.machine.shape.watches_critical;
+    /// Returns whether a thread is at an invisible statement that belongs to the step before it. If
+    /// critical sections are checked, leaving one is a step of its own: the thread may overlap with
+    /// another.
+    fn is_merged(&self, state: &ScState, t: ThreadId, check_properties: bool) -> bool {
+        let checks_sections = check_properties && self.machine.shape.checks_mutual_exclusion;
         let stmt = self.machine.shape.stmt(t, state.pcs[t.index()]);
-        is_invisible(self.machine, state, t) && !(watched && matches!(stmt.op, Op::Leave))
+        is_invisible(self.machine, state, t) && !(checks_sections && matches!(stmt.op, Op::Leave))
     }
 
-    /// Takes an invisible step. False when it goes wrong.
-    fn passes(&self, state: &mut ScState, t: ThreadId, record: &mut dyn Record) -> bool {
+    /// Takes an invisible step. Returns false if it fails.
+    fn take_invisible(
+        &self,
+        state: &mut ScState,
+        t: ThreadId,
+        record: &mut dyn EventRecorder,
+    ) -> bool {
         match self.machine.run(state, t, &mut Choices::default(), record) {
-            Ok(Taken::Yes) => true,
-            Ok(Taken::Blocked | Taken::Bounded) => unreachable!("it waits for nothing"),
+            Ok(StepResult::Taken) => true,
+            Ok(StepResult::Blocked | StepResult::BoundReached) => {
+                unreachable!("an invisible step never blocks")
+            }
             Err(_) => false,
         }
     }
 
     fn pack<'w>(
         &self,
-        part: &Part,
+        attack_state: &AttackState,
         state: &ScState,
         writer: &mut Writer,
         packed: &'w mut Writer,
     ) -> &'w [u8] {
         packed.clear();
-        part.encode(&self.machine.shape, &self.addresses, packed);
+        attack_state.encode(&self.machine.shape, &self.addresses, packed);
         packed.copy(self.machine.encode(state, writer));
         packed.bytes()
     }

@@ -1,15 +1,15 @@
-//! Small programs, made by hand: locations `x`, `y`, `z`, and a pool of two records.
+//! Small handwritten programs with locations `x`, `y`, `z` and a pool of two records.
 
 use super::*;
-use crate::happens::cycle;
+use crate::happens_before::cycle;
 use fencepost_ir::Violation;
 use fencepost_ir::op::{Address, Update};
 use fencepost_ir::program::{Location, Pool, Program, Register, Stmt, Thread};
-use fencepost_ir::waits::without_waits;
+use fencepost_ir::spin_loops::spin_assume;
 use fencepost_ir::{
     BinOp, Expr, FenceKinds, Label, Loc, Op, Pc, PoolId, Property, Reg, Type, Value,
 };
-use fencepost_models::replay::{Run, replay};
+use fencepost_models::replay::{ReplayedRun, replay};
 use fencepost_models::{MemoryModel, ModelSpec, Reductions, Visitor};
 use fencepost_search::{Cancel, Progress};
 use std::num::NonZeroUsize;
@@ -46,7 +46,7 @@ fn is(reg: Reg, value: Value) -> Expr<Reg> {
     Expr::Binary(BinOp::Eq, Box::new(Expr::Var(reg)), Box::new(Expr::Const(value)))
 }
 
-/// To the first program counter when the condition holds, else to the second.
+/// Jumps to `then` if the condition holds, otherwise to `otherwise`.
 fn branch(cond: Expr<Reg>, then: u32, otherwise: u32) -> Op {
     Op::Branch { cond, then: Pc(then), otherwise: Pc(otherwise) }
 }
@@ -55,7 +55,8 @@ fn again() -> Op {
     branch(Expr::Const(1), 0, 0)
 }
 
-/// Each statement is followed by the next, the last one by the end.
+/// Builds a problem. In each thread, a statement is followed by the next one, and the last by a
+/// halt.
 fn problem(threads: &[&[Op]]) -> Problem {
     let int = || Type::Int { range: None };
     let named = |name: &str| Location { name: name.into(), ty: int(), init: 0 };
@@ -79,48 +80,50 @@ fn problem(threads: &[&[Op]]) -> Problem {
     Problem { program, properties: vec![Property::Assertions], ..Problem::default() }
 }
 
-fn attacked(problem: &Problem, judge: bool, threads: usize) -> Attacked {
+fn search_attack(problem: &Problem, check_properties: bool, threads: usize) -> AttackSearchResult {
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let settings = Settings { threads, ..Settings::default() };
-    attack(&without_waits(problem, false), judge, settings, budget)
+    attack(&spin_assume(problem, false), check_properties, settings, budget)
 }
 
-/// A trace told by the model of this name.
-fn told(problem: &Problem, model: &str, trace: &Trace) -> Run {
-    struct Telling<'a>(&'a Problem, &'a Trace);
-    impl Visitor for Telling<'_> {
-        type Output = Run;
-        fn visit<M: MemoryModel>(self, model: M) -> Run {
+/// Replays a trace on the model of this name.
+fn replay_on(problem: &Problem, model: &str, trace: &Trace) -> ReplayedRun {
+    struct Replayer<'a>(&'a Problem, &'a Trace);
+    impl Visitor for Replayer<'_> {
+        type Output = ReplayedRun;
+        fn visit<M: MemoryModel>(self, model: M) -> ReplayedRun {
             let machine = Machine::new(self.0, model, Reductions::ALL);
-            replay(&machine, self.1).expect("it replays")
+            replay(&machine, self.1).expect("the trace must replay")
         }
     }
     let spec = ModelSpec::by_name(model).expect("a built-in model");
-    spec.visit(ROOM, Telling(problem, trace))
+    spec.visit(MAX_PENDING, Replayer(problem, trace))
 }
 
-/// The run that an attack shows.
-fn shown(problem: &Problem, raid: &Raid) -> Run {
-    let Raid::Attack { init, steps } = raid else { panic!("an attack, not {raid:?}") };
+/// Replays an attack and checks that it is not sequentially consistent.
+fn replay_attack(problem: &Problem, attack_result: &AttackResult) -> ReplayedRun {
+    let AttackResult::Attack { init, steps } = attack_result else {
+        panic!("expected an attack, found {attack_result:?}")
+    };
     let trace = attack_trace(problem, Settings::default(), init, steps);
-    let run = told(problem, "tso", &trace);
+    let run = replay_on(problem, "tso", &trace);
     assert!(cycle(problem, &run).is_some(), "an attack is not sequentially consistent");
     run
 }
 
-/// Whether the program is robust, with a look at the attack if it is not.
+/// Returns whether the program is robust. Replays the attack if it is not.
 fn is_robust(threads: &[&[Op]]) -> bool {
     let problem = problem(threads);
-    let one = attacked(&problem, true, 1);
-    let two = attacked(&problem, true, 2);
+    let one = search_attack(&problem, true, 1);
+    let two = search_attack(&problem, true, 2);
     assert_eq!((one.statistics.states, &one.found), (two.statistics.states, &two.found));
     match one.found {
-        Some(raid) => {
-            let run = shown(&problem, &raid);
+        Some(attack_result) => {
+            let run = replay_attack(&problem, &attack_result);
             assert_eq!(run.violation, None);
-            assert!(run.moments.last().is_some_and(|last| last.pending.iter().all(Vec::is_empty)));
+            assert!(run.steps.last().is_some_and(|last| last.pending.iter().all(Vec::is_empty)));
             false
         }
         None => {
@@ -145,12 +148,12 @@ fn a_load_may_overtake_a_store() {
 }
 
 #[test]
-fn nothing_else_may_overtake() {
+fn only_loads_overtake_stores() {
     let read = [load(R, Y), load(S, X)];
     assert!(is_robust(&[&[store(X, 1), store(Y, 1)], &read]));
     assert!(is_robust(&[&[store(X, 1), store(Y, 1)], &[store(Y, 2), store(X, 2)]]));
     assert!(is_robust(&[&[load(R, X), store(Y, 1)], &[load(R, Y), store(X, 1)]]));
-    // A location that no other thread writes is always the same.
+    // A location that no other thread writes always has the same value.
     assert!(is_robust(&[&[store(X, 1), load(R, Z)], &[store(Y, 1), load(R, X)]]));
 }
 
@@ -166,10 +169,10 @@ fn loops_need_no_bound() {
 fn a_load_of_an_own_store_is_forwarded() {
     let one = [store(X, 1), load(R, X), load(S, Y)];
     assert!(!is_robust(&[&one, &[store(Y, 2), store(X, 2)]]));
-    // Forwarded all the way: it reads nothing that another thread could have changed since.
+    // The forwarded load reads nothing that another thread can change.
     let one = [store(X, 1), load(R, X)];
     assert!(is_robust(&[&one, &[store(Y, 2), store(X, 2)]]));
-    // It sees the youngest of its stores, and goes where that leads.
+    // A forwarded load reads the youngest store of its thread.
     let one =
         |value| [store(X, 1), store(X, 2), load(R, X), branch(is(R, value), 4, 5), load(S, Y)];
     assert!(!is_robust(&[&one(2), &[store(Y, 1), load(R, X)]]));
@@ -181,13 +184,13 @@ fn a_drain_waits_for_its_own_location() {
     let other = [store(Y, 1), FULL, load(R, X)];
     assert!(is_robust(&[&[store(X, 1), drain(X), load(R, Y)], &other]));
     assert!(!is_robust(&[&[store(X, 1), drain(Z), load(R, Y)], &other]));
-    // First in, first out: the older store has left with the younger one.
+    // FIFO: committing the younger store commits the older one first.
     assert!(is_robust(&[&[store(X, 1), store(Z, 1), drain(Z), load(R, Y)], &other]));
     assert!(!is_robust(&[&[store(Z, 1), store(X, 1), drain(Z), load(R, Y)], &other]));
 }
 
 #[test]
-fn fences_that_are_not_full() {
+fn only_store_load_fences_block_loads() {
     let other = [store(Y, 1), FULL, load(R, X)];
     for (kinds, robust) in [
         (FenceKinds::STORE_LOAD, true),
@@ -197,7 +200,7 @@ fn fences_that_are_not_full() {
         let one = [store(X, 1), Op::Fence(kinds), load(R, Y)];
         assert_eq!(is_robust(&[&one, &other]), robust, "{}", kinds.name());
     }
-    // On one way something may still overtake; that does not let the load on the other way do so.
+    // An allocation on one branch may overtake. A load on the other branch may not.
     let either = [Op::Choose { reg: S, lo: 0, hi: 1 }, branch(is(S, 1), 4, 6)];
     let ways = [load(R, Y), branch(Expr::Const(1), 7, 7), new()];
     let one = [&[store(X, 1), Op::Fence(FenceKinds::STORE_LOAD)], &either[..], &ways].concat();
@@ -224,7 +227,7 @@ fn happens_before_goes_through_several_threads() {
 }
 
 #[test]
-fn others_may_have_to_move_while_the_attacker_delays() {
+fn helpers_may_have_to_move_while_the_attacker_delays() {
     let (y_changes, end) = (load(S, Y), 6);
     let one = |z| {
         let first = [store(X, 1), load(R, Y), branch(is(R, 0), 3, end)];
@@ -236,10 +239,10 @@ fn others_may_have_to_move_while_the_attacker_delays() {
 }
 
 #[test]
-fn a_round_of_a_wait_that_fails_is_no_event() {
+fn a_failed_spin_iteration_is_no_event() {
     let wait = [store(X, 1), load(R, Y), branch(is(R, 0), 1, 3)];
     assert!(is_robust(&[&wait, &[store(Y, 1), load(R, X)]]));
-    // Two threads that let each other wait, for ever: the idea of most locks.
+    // Two threads that wait for each other in an infinite loop: the core of most locks.
     let lock = |fence: Op, x, y| {
         [store(x, 1), fence, load(R, y), branch(is(R, 0), 4, 2), store(x, 0), again()]
     };
@@ -248,30 +251,37 @@ fn a_round_of_a_wait_that_fails_is_no_event() {
 }
 
 #[test]
-fn errors_under_sequential_consistency_are_told() {
+fn assertion_failures_under_sc_are_reported() {
     let (one, other) = ([store(X, 1), load(R, Y)], [store(Y, 1), load(R, X), Op::Assert(is(R, 1))]);
     let fails = problem(&[&one, &other]);
-    let judged = attacked(&fails, true, 1).found;
-    let Some(Raid::Trouble(trace)) = judged else { panic!("an error, not {judged:?}") };
-    assert!(matches!(told(&fails, "sc", &trace).violation, Some(Violation::Assertion(..))));
-    // If nobody wants to know, the run with the error shows the attack.
-    let raid = attacked(&fails, false, 1).found.expect("an attack");
-    assert!(matches!(shown(&fails, &raid).violation, Some(Violation::Assertion(..))));
+    let found = search_attack(&fails, true, 1).found;
+    let Some(AttackResult::Violation(trace)) = found else {
+        panic!("expected a violation, found {found:?}")
+    };
+    assert!(matches!(replay_on(&fails, "sc", &trace).violation, Some(Violation::Assertion(..))));
+    // Without `check_properties`, the failing run shows the attack.
+    let attack_result = search_attack(&fails, false, 1).found.expect("an attack");
+    assert!(matches!(
+        replay_attack(&fails, &attack_result).violation,
+        Some(Violation::Assertion(..))
+    ));
 }
 
 #[test]
-fn broken_properties_under_sequential_consistency_are_told() {
+fn property_violations_under_sc_are_reported() {
     let section = [store(X, 1), FULL, Op::Leave];
     let mut overlap = problem(&[&section, &section]);
-    assert_eq!(attacked(&overlap, true, 1).found, None);
+    assert_eq!(search_attack(&overlap, true, 1).found, None);
     overlap.properties.push(Property::MutualExclusion);
     let mut stuck = problem(&[&[load(R, X), Op::Assume(is(R, 1))], &[store(X, 1)]]);
-    assert_eq!(attacked(&stuck, true, 1).found, None);
+    assert_eq!(search_attack(&stuck, true, 1).found, None);
     stuck.properties.push(Property::DeadlockFree);
     for broken in [overlap, stuck] {
-        let judged = attacked(&broken, true, 1).found;
-        let Some(Raid::Trouble(trace)) = judged else { panic!("an error, not {judged:?}") };
-        assert!(told(&broken, "sc", &trace).violation.is_some());
-        assert_eq!(attacked(&broken, false, 1).found, None);
+        let found = search_attack(&broken, true, 1).found;
+        let Some(AttackResult::Violation(trace)) = found else {
+            panic!("expected a violation, found {found:?}")
+        };
+        assert!(replay_on(&broken, "sc", &trace).violation.is_some());
+        assert_eq!(search_attack(&broken, false, 1).found, None);
     }
 }

@@ -1,11 +1,14 @@
-//! Where on the stack a cycle began, and which parts of a buffer it makes longer.
+//! Acceleration: finds cycles on the stack and the part of a buffer that each one extends.
 //!
-//! Source: \[LW10\] Algorithm 3, lines 2 to 8. What a cycle is worth is found out in [`super::cycle`]; here is which ones are
-//! tried: of the states on the stack with the same control and memory, those that differ in one buffer, nearest
-//! first.
+//! Source: \[LW10\] Algorithm 3, lines 2 to 8. [`super::cycle`] checks a cycle. This module chooses
+//! which cycles to check: it compares the new state with the states on the stack that have the same
+//! control and memory and differ in one buffer, nearest first.
 
 use super::SymbolicState;
-use super::cycle::{Cycle, End, Hop, Part, Piece, Walk, Widening, appended, committed, renewed};
+use super::cycle::{
+    BufferPart, Cycle, End, PathExecution, PathSegment, SymbolicStep, Widening, appended,
+    committed, restored,
+};
 use super::search::Search;
 use super::transition::Transitions;
 use fencepost_automata::{Language, Letter};
@@ -13,109 +16,123 @@ use fencepost_ir::{StoreBuffers, ThreadId};
 use fencepost_models::symbolic::MARKERS;
 use std::rc::Rc;
 
-/// How many cycles are tried together at most.
-const TOGETHER: usize = 8;
-/// How long the word may be that commits add at the front in one round.
-const LONGEST_FRONT: usize = 16;
-/// How many states of the stack are tried as the beginning of a cycle, nearest first.
-const TRIED: usize = 32;
+/// The largest number of cycles in one widening.
+const MAX_CYCLES: usize = 8;
+/// The largest length of the word that commits add at the front in one iteration.
+const MAX_FRONT_WORD: usize = 16;
+/// How many states of the stack are tried as the start of a cycle, nearest first.
+const MAX_CYCLE_STARTS: usize = 32;
 
-/// A state about to be entered.
+/// A state to be added to the visited set.
 #[derive(Debug)]
-pub(super) struct Entering {
+pub(super) struct NewState {
     pub(super) state: SymbolicState,
     pub(super) sleep: Transitions,
     pub(super) widened: Option<(usize, Widening)>,
-    pub(super) cycles: Vec<(Part, Rc<Cycle>)>,
+    pub(super) cycles: Vec<(BufferPart, Rc<Cycle>)>,
 }
 
 impl Search<'_, '_> {
-    /// Looks down the stack for a state that a cycle leads back to, and widens by it.
+    /// Looks for a state on the stack from which a cycle leads to the new state. Returns the state
+    /// widened by that cycle.
     pub(super) fn accelerate(
         &self,
-        room: usize,
-        hop: &Rc<Hop>,
-        new: &Entering,
-    ) -> Option<Entering> {
-        let places = self.visited.rooms[room].on_stack.iter().rev();
-        places.copied().take(TRIED).find_map(|base| {
+        control: usize,
+        symbolic_step: &Rc<SymbolicStep>,
+        new: &NewState,
+    ) -> Option<NewState> {
+        let positions = self.visited.by_control[control].on_stack.iter().rev();
+        positions.copied().take(MAX_CYCLE_STARTS).find_map(|base| {
             let below = &self.stack[base];
-            let thread = only_difference(&below.state.pending, &new.state.pending)?;
-            if !self.may_go_round(base, thread, hop) {
+            let thread = only_changed_buffer(&below.state.pending, &new.state.pending)?;
+            if !self.may_iterate(base, thread, symbolic_step) {
                 return None;
             }
-            let path = self.path(base, hop);
-            let parts = [Some(Part::all(thread)), self.location(base, thread, new)];
+            let path = self.path(base, symbolic_step);
+            let parts = [
+                Some(BufferPart::whole_buffer(thread)),
+                self.only_changed_location(base, thread, new),
+            ];
             let mut parts = parts.into_iter().flatten();
             let back = parts.find_map(|part| self.cycle_at_back(base, part, &path, new));
             back.or_else(|| self.cycle_at_front(base, thread, &path, new))
         })
     }
 
-    /// The only location for which a thread has other contents than in a frame of the stack, where both are
-    /// all combinations.
-    fn location(&self, base: usize, thread: ThreadId, new: &Entering) -> Option<Part> {
+    /// Returns the part for the only location whose contents differ between the new state and a
+    /// frame of the stack. None if there is no such location or a content is not in product form.
+    fn only_changed_location(
+        &self,
+        base: usize,
+        thread: ThreadId,
+        new: &NewState,
+    ) -> Option<BufferPart> {
         let discipline = &self.machine.model.0;
         let mut languages = discipline.languages();
         let below = self.stack[base].state.pending[thread.index()];
         let above = new.state.pending[thread.index()];
-        let products = discipline.is_product(&mut languages, below)
+        let have_product_form = discipline.is_product(&mut languages, below)
             && discipline.is_product(&mut languages, above);
-        if !products {
+        if !have_product_form {
             return None;
         }
         let stores = self.machine.shape.thread(thread).stores.iter();
         let mut longer =
             stores.filter(|loc| languages.project(below, loc.0) != languages.project(above, loc.0));
         let first = longer.next()?;
-        longer.next().is_none().then_some(Part { thread, loc: Some(*first) })
+        longer.next().is_none().then_some(BufferPart { thread, loc: Some(*first) })
     }
 
-    /// A quick look: whether the steps since a frame of the stack only append to a thread's buffer. Under
-    /// PSO commits may be made good.
-    fn may_go_round(&self, base: usize, thread: ThreadId, hop: &Rc<Hop>) -> bool {
-        let hops = self.stack[base + 1..].iter().filter_map(|frame| frame.hop.as_ref());
-        let mut own = hops.chain([hop]).filter(|hop| hop.step.thread == thread);
-        self.machine.model.0.grouping == StoreBuffers::Pso || own.all(|hop| hop.appended.is_some())
+    /// A quick pre-check: returns whether the steps since a frame of the stack only append to the
+    /// buffer of a thread. Always true under PSO, where a cycle may restore committed stores.
+    fn may_iterate(&self, base: usize, thread: ThreadId, symbolic_step: &Rc<SymbolicStep>) -> bool {
+        let symbolic_steps =
+            self.stack[base + 1..].iter().filter_map(|frame| frame.symbolic_step.as_ref());
+        let mut own = symbolic_steps
+            .chain([symbolic_step])
+            .filter(|symbolic_step| symbolic_step.step.thread == thread);
+        self.machine.model.0.grouping == StoreBuffers::Pso
+            || own.all(|symbolic_step| symbolic_step.appended.is_some())
     }
 
-    /// From a frame of the stack to its top, and on.
-    fn path(&self, base: usize, hop: &Rc<Hop>) -> Vec<Piece> {
+    /// Returns the path from a frame of the stack to its top, plus a last step.
+    fn path(&self, base: usize, symbolic_step: &Rc<SymbolicStep>) -> Vec<PathSegment> {
         let mut path = Vec::new();
         for frame in &self.stack[base + 1..] {
-            path.extend(frame.hop.clone().map(Piece::Hop));
-            path.extend(frame.widened.clone().map(|(_, widening)| Piece::Widen(widening)));
+            path.extend(frame.symbolic_step.clone().map(PathSegment::Step));
+            path.extend(frame.widened.clone().map(|(_, widening)| PathSegment::Widen(widening)));
         }
-        path.push(Piece::Hop(Rc::clone(hop)));
+        path.push(PathSegment::Step(Rc::clone(symbolic_step)));
         path
     }
 
     fn cycle_at_back(
         &self,
         base: usize,
-        part: Part,
-        path: &[Piece],
-        new: &Entering,
-    ) -> Option<Entering> {
+        part: BufferPart,
+        path: &[PathSegment],
+        new: &NewState,
+    ) -> Option<NewState> {
         let discipline = &self.machine.model.0;
-        let (adds, renewed) = self.added(part, path)?;
+        let (added, restored) = self.added_and_restored(part, path)?;
         let stores = {
             let languages = discipline.languages();
-            let classes = languages.classes(adds);
-            !languages.contains_empty(adds) && classes.iter().any(|c| !MARKERS.contains(c))
+            let classes = languages.classes(added);
+            !languages.contains_empty_word(added) && classes.iter().any(|c| !MARKERS.contains(c))
         };
         if !stores {
             return None;
         }
         let below = &self.stack[base];
-        let cycle = Rc::new(Cycle { path: path.to_vec(), adds, renewed });
-        let with = |cycles: &[(Part, Rc<Cycle>)]| {
-            let known = cycles.iter().filter(|(whose, _)| *whose == part).map(|(_, cycle)| cycle);
-            let cycles = known.rev().take(TOGETHER - 1).chain([&cycle]).cloned().collect();
-            self.widened(base, Widening { part, end: End::Back, cycles }, new)
+        let cycle = Rc::new(Cycle { path: path.to_vec(), added, restored });
+        let widen_with = |cycles: &[(BufferPart, Rc<Cycle>)]| {
+            let same_part =
+                cycles.iter().filter(|(cycle_part, _)| *cycle_part == part).map(|(_, cycle)| cycle);
+            let cycles = same_part.rev().take(MAX_CYCLES - 1).chain([&cycle]).cloned().collect();
+            self.try_widening(base, Widening { part, end: End::Back, cycles }, new)
         };
-        let mut wider = with(&below.cycles).or_else(|| with(&[]))?;
-        if self.is_rash(base, part.thread, &wider, adds) {
+        let mut wider = widen_with(&below.cycles).or_else(|| widen_with(&[]))?;
+        if self.loses_product_form(base, part.thread, &wider, added) {
             return None;
         }
         wider.cycles = below.cycles.clone();
@@ -123,10 +140,16 @@ impl Search<'_, '_> {
         Some(wider)
     }
 
-    /// Under PSO: whether widening would lose that contents for different locations have nothing to do with each
-    /// other, the first time that the cycle is met. Commits may yet show that they have not: they are tried
-    /// before it is met for the second time.
-    fn is_rash(&self, base: usize, thread: ThreadId, wider: &Entering, adds: Language) -> bool {
+    /// Under PSO: returns whether widening would lose the product form of the contents, the first
+    /// time that the cycle is found. Commits may still restore the product form. They are explored
+    /// before the cycle is found for the second time.
+    fn loses_product_form(
+        &self,
+        base: usize,
+        thread: ThreadId,
+        wider: &NewState,
+        added: Language,
+    ) -> bool {
         let discipline = &self.machine.model.0;
         let mut languages = discipline.languages();
         let contents = |state: &SymbolicState| state.pending[thread.index()];
@@ -136,28 +159,33 @@ impl Search<'_, '_> {
         if keeps {
             return false;
         }
-        let room = &self.visited.rooms[self.stack[base].room];
-        let mut earlier = room.on_stack.iter().take_while(|at| **at < base);
+        let control = &self.visited.by_control[self.stack[base].control];
+        let mut earlier = control.on_stack.iter().take_while(|at| **at < base);
         !earlier.any(|at| {
             let before = contents(&self.stack[*at].state);
-            discipline.appended(&mut languages, before, adds) == below
+            discipline.append_words(&mut languages, before, added) == below
         })
     }
 
-    /// What going along a path once adds to a part of a buffer, and what it renews.
-    fn added(&self, part: Part, path: &[Piece]) -> Option<(Language, Vec<Letter>)> {
+    /// Returns the words that one execution of a path adds to a part of a buffer, and the stores
+    /// that it restores.
+    fn added_and_restored(
+        &self,
+        part: BufferPart,
+        path: &[PathSegment],
+    ) -> Option<(Language, Vec<Letter>)> {
         let discipline = &self.machine.model.0;
         let mut languages = discipline.languages();
-        let adds = appended(&mut languages, path, part).map(|adds| (adds, Vec::new()));
-        let may_renew = self.has_locations(part.thread) && part.loc.is_none();
-        adds.or_else(|| match may_renew {
-            true => renewed(&mut languages, path, part.thread),
+        let added = appended(&mut languages, path, part).map(|added| (added, Vec::new()));
+        let may_restore = self.has_queue_per_location(part.thread) && part.loc.is_none();
+        added.or_else(|| match may_restore {
+            true => restored(&mut languages, path, part.thread),
             false => None,
         })
     }
 
-    /// Whether a thread has a queue for each location, and no fence leaves markers in them.
-    fn has_locations(&self, thread: ThreadId) -> bool {
+    /// Returns whether a thread has one queue per location and no fence puts markers into them.
+    fn has_queue_per_location(&self, thread: ThreadId) -> bool {
         let shape = self.machine.shape.thread(thread);
         self.machine.model.0.grouping == StoreBuffers::Pso
             && !shape.has_store_store
@@ -168,55 +196,60 @@ impl Search<'_, '_> {
         &self,
         base: usize,
         thread: ThreadId,
-        path: &[Piece],
-        new: &Entering,
-    ) -> Option<Entering> {
+        path: &[PathSegment],
+        new: &NewState,
+    ) -> Option<NewState> {
         let discipline = &self.machine.model.0;
-        if !self.has_locations(thread) {
+        if !self.has_queue_per_location(thread) {
             return None;
         }
         let committed = committed(path, thread)?;
         let below = &self.stack[base].state;
         let (old, longer) = (below.pending[thread.index()], new.state.pending[thread.index()]);
-        let word = discipline.languages().prefix(old, longer, LONGEST_FRONT)?;
-        let apart = word.iter().all(|letter| !committed.iter().any(|loc| loc.0 == letter.class));
-        if word.is_empty() || !apart {
+        let word = discipline.languages().find_prefix(old, longer, MAX_FRONT_WORD)?;
+        let is_disjoint =
+            word.iter().all(|letter| !committed.iter().any(|loc| loc.0 == letter.class));
+        if word.is_empty() || !is_disjoint {
             return None;
         }
-        let adds = discipline.languages().word(&word);
-        let cycles = [Rc::new(Cycle { path: path.to_vec(), adds, renewed: Vec::new() })].into();
-        self.widened(base, Widening { part: Part::all(thread), end: End::Front, cycles }, new)
+        let added = discipline.languages().word(&word);
+        let cycles = [Rc::new(Cycle { path: path.to_vec(), added, restored: Vec::new() })].into();
+        self.try_widening(
+            base,
+            Widening { part: BufferPart::whole_buffer(thread), end: End::Front, cycles },
+            new,
+        )
     }
 
-    /// The state of a frame of the stack, widened, if that is possible and covers the state that the cycle
-    /// led to.
-    fn widened(&self, base: usize, widening: Widening, new: &Entering) -> Option<Entering> {
+    /// Widens the state of a frame of the stack. None if the widening is not possible or does not
+    /// cover the new state.
+    fn try_widening(&self, base: usize, widening: Widening, new: &NewState) -> Option<NewState> {
         let below = &self.stack[base];
-        let mut walk = Walk::new(self.machine, below.state.clone(), below.asleep);
-        if !walk.widen(&widening) || walk.state.pending == below.state.pending {
+        let mut execution = PathExecution::new(self.machine, below.state.clone(), below.asleep);
+        if !execution.widen(&widening) || execution.state.pending == below.state.pending {
             return None;
         }
         let discipline = &self.machine.model.0;
-        let (state, sleep) = (walk.state, walk.sleep.intersection(new.sleep));
+        let (state, sleep) = (execution.state, execution.sleep.intersection(new.sleep));
         let covers = discipline.covers(&state.pending, &new.state.pending)
-            || self.is_once_round(base, &widening, new);
+            || self.is_one_iteration(base, &widening, new);
         let widened = Some((base, widening));
-        covers.then_some(Entering { state, sleep, widened, cycles: Vec::new() })
+        covers.then_some(NewState { state, sleep, widened, cycles: Vec::new() })
     }
 
-    /// Whether the state that the cycle led to is just that: once round. (Under PSO its contents may be
-    /// written in another order than those of the widened state.)
-    fn is_once_round(&self, base: usize, widening: &Widening, new: &Entering) -> bool {
+    /// Returns whether the new state is the result of exactly one iteration. Under PSO, its
+    /// contents may have a different letter order than those of the widened state.
+    fn is_one_iteration(&self, base: usize, widening: &Widening, new: &NewState) -> bool {
         let discipline = &self.machine.model.0;
         let mut languages = discipline.languages();
         let at = widening.part.thread.index();
         let Some(cycle) = widening.cycles.last() else { return false };
         let once = match widening.end {
-            // It has no widening of this thread in it and has led from there to here.
-            End::Back if !cycle.renewed.is_empty() => return true,
+            // Its path has no widening of this thread and leads from the frame to the new state.
+            End::Back if !cycle.restored.is_empty() => return true,
             End::Back => {
                 let contents = self.stack[base].state.pending[at];
-                discipline.appended(&mut languages, contents, cycle.adds)
+                discipline.append_words(&mut languages, contents, cycle.added)
             }
             End::Front => return false,
         };
@@ -224,8 +257,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// The thread whose buffer is the only one that differs.
-fn only_difference(one: &[Language], other: &[Language]) -> Option<ThreadId> {
+/// Returns the thread whose buffer is the only one that differs.
+fn only_changed_buffer(one: &[Language], other: &[Language]) -> Option<ThreadId> {
     let mut threads = (0..one.len()).filter(|at| one[*at] != other[*at]);
     let first = threads.next()?;
     threads.next().is_none().then(|| ThreadId::from_index(first))

@@ -1,30 +1,37 @@
-//! Cycles: what a thread can do again and again, growing only its own buffer.
+//! Cycles that a thread can iterate and that grow only its own buffer.
 //!
 //! Source: \[LW10\] section 4, `cycleCondition` and `cycle`. Direction: exact.
 //!
-//! A path leads from a state back to the same control and memory; only one thread's buffer has become longer,
-//! by the words of a language V. Then the thread can go round once more, and again: from contents L it
-//! reaches L V*. That is so if going round is possible from *every* content in L V*, with the same effect. We do
-//! not argue it from the words, as the paper does (load equivalence of the last values): we go round
-//! once more, from L V*, and look. Every load of the thread must see one value whichever content it is, every
-//! step must append to its buffer or leave it alone, and at the end all else must be as before.
+//! A path leads from a state back to the same control and memory, and only one buffer has grown, by
+//! the words of a language V. If the thread can iterate the path from *every* content in L V* with
+//! the same effect, then from contents L it reaches L V*. The paper proves this condition from the
+//! words (load equivalence of the last values). Here the condition is checked by executing the path
+//! once from L V*. Every load of the thread must read the same value for all contents, every step
+//! must append to the buffer or leave it unchanged, and at the end everything else must be as
+//! before.
 //!
-//! DIVERGENCE from the paper, which adds V to all that the automaton can repeat (its W), whoever does it:
-//! `loop { x = 1 }` followed by `loop { y = 1 }` would get contents in which x is stored after y. Here
-//! cycles are kept with the state in which they were seen, and each is tried again with the others. And
-//! where the paper has one word, V is a language: a path may contain widenings itself (a loop in a loop), of
-//! the same part of the same buffer, or of others' buffers if they leave this one alone: the argument is about each
-//! single content of it, while all else needs to come back only as a whole.
+//! DIVERGENCE: the paper adds V to everything that the automaton can repeat (its W), whichever
+//! cycle repeats it. Then `loop { x = 1 }` followed by `loop { y = 1 }` gets contents in which x is
+//! stored after y. Here cycles are kept with the state in which they were found, and each cycle is
+//! checked again together with the others.
 //!
-//! Under PSO, where the contents of a thread are known to be all combinations of contents for each location,
-//! a cycle may make only those of one location longer and put back what it commits to others.
+//! DIVERGENCE: where the paper has one word, V is a language. A path may itself contain widenings
+//! (nested loops) of the same part of the same buffer, or of other buffers if they leave this
+//! buffer unchanged. The reason: the argument is about each single content of this buffer, while
+//! everything else must be restored only as a whole.
 //!
-//! Or it stores to a location as often as it commits to it, always the same value, where nothing else is pending
-//! for that location: then what is pending for it is what was, whatever is pending for others.
+//! Three extensions for PSO:
 //!
-//! Under PSO a commit may also take a letter from behind others, and commits alone can make a content longer at the
-//! front: x* y* from (xy)* by committing some. If commits lead from contents K to u K, where u has no letter
-//! of the locations they commit, they lead from u^n K to u^(n+1) K: widened to u* K.
+//! - If the contents of a thread have product form (all combinations of contents per location), a
+//!   cycle may extend the contents of one location only and restore the stores that it commits to
+//!   others.
+//! - A cycle may store to a location as often as it commits to it, always the same value, if
+//!   nothing else is pending for that location. Then the contents for this location are unchanged,
+//!   whatever is pending for other locations.
+//! - A commit may remove a letter from behind others, so commits alone can extend a content at the
+//!   front: x* y* from (xy)* by committing some stores. If commits lead from contents K to u K, and
+//!   u has no letter of the committed locations, they lead from u^n K to u^(n+1) K. The widening is
+//!   u* K.
 
 use super::transition::{Transition, Transitions};
 use super::{Symbolic, SymbolicState};
@@ -32,24 +39,25 @@ use crate::concretise::Move;
 use fencepost_automata::{Language, Languages, Letter};
 use fencepost_ir::{Loc, ThreadId};
 use fencepost_models::mutation::Mutation;
-use fencepost_models::{Action, Step, Taken};
+use fencepost_models::{Action, Step, StepResult};
 use std::rc::Rc;
 
-/// How many steps going round may take when it is tried, loops in loops counted each time.
-const LONGEST: usize = 4_000;
+/// The largest number of steps for checking a cycle. Nested loops count each time.
+const MAX_STEPS: usize = 4_000;
 
 /// A step of the symbolic machine.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Hop {
+pub(super) struct SymbolicStep {
     /// The step.
     pub(super) step: Step,
-    /// The same for the exact machine.
-    pub(super) to: Move,
-    /// What it appends to its thread's buffer; none when it does anything else to it.
+    /// The corresponding move of the exact machine.
+    pub(super) exact_move: Move,
+    /// The letters that the step appends to the buffer of its thread. None if the step changes the
+    /// buffer in any other way.
     pub(super) appended: Option<Vec<Letter>>,
 }
 
-impl Hop {
+impl SymbolicStep {
     pub(super) fn transition(&self) -> Transition {
         match self.step.action {
             Action::Run(_) => Transition::Run(self.step.thread),
@@ -58,149 +66,155 @@ impl Hop {
     }
 }
 
-/// A piece of a path.
+/// A segment of a path.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Piece {
-    /// A step.
-    Hop(Rc<Hop>),
-    /// Cycles gone round any number of times.
+pub(super) enum PathSegment {
+    /// One step.
+    Step(Rc<SymbolicStep>),
+    /// Cycles iterated any number of times.
     Widen(Widening),
 }
 
-/// A path that leads back, and how much longer it makes the thread's buffer.
+/// A path that returns to the same control and memory and extends a buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Cycle {
-    pub(super) path: Vec<Piece>,
-    /// What is added.
-    pub(super) adds: Language,
-    /// Stores that are put back as often as they are committed, so that nothing is added for their
+    pub(super) path: Vec<PathSegment>,
+    /// The words that one iteration adds.
+    pub(super) added: Language,
+    /// Stores that the cycle issues as often as it commits them, so that nothing is added for their
     /// locations.
-    pub(super) renewed: Vec<Letter>,
+    pub(super) restored: Vec<Letter>,
 }
 
-/// Cycles to be gone round any number of times.
+/// Cycles to iterate any number of times.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Widening {
-    /// What they make longer.
-    pub(super) part: Part,
-    /// At which end.
+    /// The part of a buffer that the cycles extend.
+    pub(super) part: BufferPart,
+    /// The end of the buffer that the cycles extend.
     pub(super) end: End,
-    /// Which. At the front there is one.
+    /// The cycles. Exactly one for the front end.
     pub(super) cycles: Rc<[Rc<Cycle>]>,
 }
 
-/// What a cycle makes longer.
+/// The part of a buffer that a cycle extends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Part {
-    /// A thread's buffer.
+pub(super) struct BufferPart {
+    /// The thread that owns the buffer.
     pub(super) thread: ThreadId,
-    /// Only what is for this location in it (PSO only).
+    /// Only the stores to this location (PSO only). None: the whole buffer.
     pub(super) loc: Option<Loc>,
 }
 
-impl Part {
-    /// All that a thread has pending.
-    pub(super) fn all(thread: ThreadId) -> Self {
-        Part { thread, loc: None }
+impl BufferPart {
+    /// The whole buffer of a thread.
+    pub(super) fn whole_buffer(thread: ThreadId) -> Self {
+        BufferPart { thread, loc: None }
     }
 
-    /// Of letters, those that belong to it.
-    fn of(self, letters: &[Letter]) -> impl Iterator<Item = Letter> {
-        let inside = move |letter: &&Letter| self.loc.is_none_or(|loc| loc.0 == letter.class);
-        letters.iter().filter(inside).copied()
+    /// Returns the letters that belong to this part.
+    fn letters_in(self, letters: &[Letter]) -> impl Iterator<Item = Letter> {
+        let is_in_part = move |letter: &&Letter| self.loc.is_none_or(|loc| loc.0 == letter.class);
+        letters.iter().filter(is_in_part).copied()
     }
 }
 
 /// An end of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum End {
-    /// Where stores enter.
+    /// The end where stores enter.
     Back,
-    /// Where commits take them (PSO only).
+    /// The end where commits remove stores (PSO only).
     Front,
 }
 
 impl Widening {
-    /// What going round any number of times adds.
-    fn adds(&self, languages: &mut Languages) -> Language {
-        let adds = self.cycles.iter().fold(Language::EMPTY, |l, c| languages.union(l, c.adds));
-        languages.star(adds)
+    /// Returns the language that any number of iterations adds.
+    fn added(&self, languages: &mut Languages) -> Language {
+        let added = self.cycles.iter().fold(Language::EMPTY, |l, c| languages.union(l, c.added));
+        languages.star(added)
     }
 
-    /// Nothing, unless going round does something to the buffer of this thread. All that may be
-    /// pending there is the same after it, but a single content may be another.
-    fn leaves_alone(&self, thread: ThreadId) -> Option<()> {
-        let pieces = self.cycles.iter().flat_map(|cycle| &cycle.path);
-        for piece in pieces {
-            match piece {
-                Piece::Widen(widening) if widening.part.thread == thread => return None,
-                Piece::Widen(widening) => widening.leaves_alone(thread)?,
-                Piece::Hop(hop) if hop.step.thread != thread => {}
-                Piece::Hop(hop) => {
-                    hop.appended.as_ref().filter(|letters| letters.is_empty()).map(|_| ())?
-                }
+    /// Returns `Some` if no iteration changes the buffer of this thread. A restored buffer is not
+    /// enough: the set of contents is then unchanged, but a single content may differ.
+    fn leaves_buffer_unchanged(&self, thread: ThreadId) -> Option<()> {
+        let segments = self.cycles.iter().flat_map(|cycle| &cycle.path);
+        for segment in segments {
+            match segment {
+                PathSegment::Widen(widening) if widening.part.thread == thread => return None,
+                PathSegment::Widen(widening) => widening.leaves_buffer_unchanged(thread)?,
+                PathSegment::Step(symbolic_step) if symbolic_step.step.thread != thread => {}
+                PathSegment::Step(symbolic_step) => symbolic_step
+                    .appended
+                    .as_ref()
+                    .filter(|letters| letters.is_empty())
+                    .map(|_| ())?,
             }
         }
         Some(())
     }
 }
 
-/// How far going round has come.
-pub(super) struct Walk<'a, 'p> {
+/// An execution of paths of symbolic steps from a state.
+pub(super) struct PathExecution<'a, 'p> {
     pub(super) machine: &'a Symbolic<'p>,
     pub(super) state: SymbolicState,
-    /// The transitions that were independent of every step so far.
+    /// The transitions that are independent of every step so far.
     pub(super) sleep: Transitions,
-    /// The states before each piece, for those who go back.
+    /// The states before each segment, for building a run backwards.
     pub(super) before: Vec<SymbolicState>,
-    /// How many steps are left.
-    left: usize,
+    /// How many steps may still be taken.
+    steps_left: usize,
 }
 
-impl<'a, 'p> Walk<'a, 'p> {
+impl<'a, 'p> PathExecution<'a, 'p> {
     pub(super) fn new(machine: &'a Symbolic<'p>, state: SymbolicState, sleep: Transitions) -> Self {
-        Walk { machine, state, sleep, before: Vec::new(), left: LONGEST }
+        PathExecution { machine, state, sleep, before: Vec::new(), steps_left: MAX_STEPS }
     }
 
-    /// Goes along a path. False when it is not possible, or does anything to what is `watched` but append.
-    pub(super) fn along(&mut self, path: &[Piece], watched: Option<Part>) -> bool {
-        path.iter().all(|piece| {
+    /// Executes a path. Returns false if it is not executable, or if it changes the `watched` part
+    /// other than by appending.
+    pub(super) fn run_path(&mut self, path: &[PathSegment], watched: Option<BufferPart>) -> bool {
+        path.iter().all(|segment| {
             self.before.push(self.state.clone());
-            match piece {
-                Piece::Hop(hop) => self.hop(hop) && self.only_appends(hop, watched),
-                Piece::Widen(widening) => self.widen(widening),
+            match segment {
+                PathSegment::Step(symbolic_step) => {
+                    self.take_step(symbolic_step) && self.only_appends(symbolic_step, watched)
+                }
+                PathSegment::Widen(widening) => self.widen(widening),
             }
         })
     }
 
-    fn hop(&mut self, hop: &Hop) -> bool {
-        let Some(left) = self.left.checked_sub(1) else { return false };
-        self.left = left;
-        self.sleep = self.sleep.independent_of(self.machine, &self.state, hop.transition());
-        let Some(step) = step_of(self.machine, &self.state, hop) else { return false };
-        self.machine.take(&mut self.state, &step, &mut ()) == Ok(Taken::Yes)
+    fn take_step(&mut self, symbolic_step: &SymbolicStep) -> bool {
+        let Some(steps_left) = self.steps_left.checked_sub(1) else { return false };
+        self.steps_left = steps_left;
+        self.sleep =
+            self.sleep.independent_of(self.machine, &self.state, symbolic_step.transition());
+        let Some(step) = step_at(self.machine, &self.state, symbolic_step) else { return false };
+        self.machine.take_step(&mut self.state, &step, &mut ()) == Ok(StepResult::Taken)
     }
 
-    /// Whether the last step has only appended to what is watched what it is said to append.
-    fn only_appends(&self, hop: &Hop, watched: Option<Part>) -> bool {
-        let thread = hop.step.thread;
-        if self.machine.model.0.mutated.is(Mutation::CyclesUnwatched) {
+    /// Returns whether the last step changed the watched part only by appending its letters.
+    fn only_appends(&self, symbolic_step: &SymbolicStep, watched: Option<BufferPart>) -> bool {
+        let thread = symbolic_step.step.thread;
+        if self.machine.model.0.mutated.is(Mutation::CycleEffectsUnchecked) {
             return true;
         }
         let Some(part) = watched.filter(|part| part.thread == thread) else { return true };
-        let before = self.before.last().expect("noted before each step").pending[thread.index()];
+        let before = self.before.last().expect("recorded before each step").pending[thread.index()];
         let after = self.state.pending[thread.index()];
         let discipline = &self.machine.model.0;
         let mut languages = discipline.languages();
-        let appended = hop.appended.as_deref();
+        let appended = symbolic_step.appended.as_deref();
         match part.loc {
             None => {
                 let Some(appended) = appended else { return false };
                 let word = languages.word(appended);
-                after == discipline.appended(&mut languages, before, word)
+                after == discipline.append_words(&mut languages, before, word)
             }
             Some(loc) => {
-                let word: Vec<Letter> = part.of(appended.unwrap_or_default()).collect();
+                let word: Vec<Letter> = part.letters_in(appended.unwrap_or_default()).collect();
                 let word = languages.word(&word);
                 let [old, new] = [before, after].map(|l| languages.project(l, loc.0));
                 new == languages.concat(old, word) && discipline.is_product(&mut languages, after)
@@ -208,9 +222,9 @@ impl<'a, 'p> Walk<'a, 'p> {
         }
     }
 
-    /// Widens the state by these cycles, after trying each.
+    /// Widens the state by these cycles if each of them passes its check.
     pub(super) fn widen(&mut self, widening: &Widening) -> bool {
-        let Part { thread, loc } = widening.part;
+        let BufferPart { thread, loc } = widening.part;
         let contents = self.state.pending[thread.index()];
         let discipline = &self.machine.model.0;
         match widening.end {
@@ -219,55 +233,58 @@ impl<'a, 'p> Walk<'a, 'p> {
                 if loc.is_some() && !discipline.is_product(&mut languages, contents) {
                     return false;
                 }
-                let adds = widening.adds(&mut languages);
-                let wide = discipline.appended(&mut languages, contents, adds);
+                let added = widening.added(&mut languages);
+                let widened = discipline.append_words(&mut languages, contents, added);
                 drop(languages);
-                self.state.pending[thread.index()] = wide;
-                if discipline.mutated.is(Mutation::CyclesUntried) {
+                self.state.pending[thread.index()] = widened;
+                if discipline.mutated.is(Mutation::CyclesNotValidated) {
                     return true;
                 }
-                widening.cycles.iter().all(|cycle| self.goes_round(widening.part, cycle))
+                widening.cycles.iter().all(|cycle| self.can_iterate(widening.part, cycle))
             }
             End::Front => {
                 let cycle = &widening.cycles[0];
-                if !self.leads_to_longer(thread, cycle) {
+                if !self.extends_front(thread, cycle) {
                     return false;
                 }
                 let mut languages = discipline.languages();
-                let adds = widening.adds(&mut languages);
-                self.state.pending[thread.index()] = languages.concat(adds, contents);
+                let added = widening.added(&mut languages);
+                self.state.pending[thread.index()] = languages.concat(added, contents);
                 true
             }
         }
     }
 
-    /// Whether a cycle is possible from every content, and only appends what it says.
-    fn goes_round(&mut self, part: Part, cycle: &Cycle) -> bool {
-        let mut walk = Walk::new(self.machine, self.state.clone(), self.sleep);
-        walk.left = self.left;
-        let good = match cycle.renewed.is_empty() {
-            true => walk.along(&cycle.path, Some(part)),
-            false => self.is_alone(part.thread, cycle) && walk.renews(part, cycle),
+    /// Returns whether a cycle is executable from every content and appends only its letters.
+    fn can_iterate(&mut self, part: BufferPart, cycle: &Cycle) -> bool {
+        let mut execution = PathExecution::new(self.machine, self.state.clone(), self.sleep);
+        execution.steps_left = self.steps_left;
+        let is_executable = match cycle.restored.is_empty() {
+            true => execution.run_path(&cycle.path, Some(part)),
+            false => {
+                self.holds_only_restored(part.thread, cycle) && execution.restores(part, cycle)
+            }
         };
-        (self.left, self.sleep) = (walk.left, walk.sleep);
-        if !good {
+        (self.steps_left, self.sleep) = (execution.steps_left, execution.sleep);
+        if !is_executable {
             return false;
         }
         let discipline = &self.machine.model.0;
         let mut expected = self.state.clone();
         let contents = &mut expected.pending[part.thread.index()];
-        *contents = discipline.appended(&mut discipline.languages(), *contents, cycle.adds);
-        if !cycle.renewed.is_empty() {
-            // The same contents, perhaps written in another order.
-            walk.state.pending[part.thread.index()] = *contents;
+        *contents = discipline.append_words(&mut discipline.languages(), *contents, cycle.added);
+        if !cycle.restored.is_empty() {
+            // The contents are the same, but their representation may order the letters
+            // differently.
+            execution.state.pending[part.thread.index()] = *contents;
         }
-        walk.state == expected
+        execution.state == expected
     }
 
-    /// Whether nothing but what a cycle renews is pending for the locations of that.
-    fn is_alone(&self, thread: ThreadId, cycle: &Cycle) -> bool {
+    /// Returns whether only restored stores are pending for the locations of the restored stores.
+    fn holds_only_restored(&self, thread: ThreadId, cycle: &Cycle) -> bool {
         let mut languages = self.machine.model.0.languages();
-        cycle.renewed.iter().all(|letter| {
+        cycle.restored.iter().all(|letter| {
             let pending = languages.project(self.state.pending[thread.index()], letter.class);
             let once = languages.word(&[*letter]);
             let again = languages.star(once);
@@ -275,145 +292,161 @@ impl<'a, 'p> Walk<'a, 'p> {
         })
     }
 
-    /// Goes along a path that commits what it stores. No content must be left out, and nothing else
-    /// but an append happen to what is pending.
-    fn renews(&mut self, part: Part, cycle: &Cycle) -> bool {
-        cycle.path.iter().all(|piece| {
+    /// Executes a path that commits its own stores. Returns false if the path is not executable or
+    /// changes the part other than by appending and committing.
+    fn restores(&mut self, part: BufferPart, cycle: &Cycle) -> bool {
+        cycle.path.iter().all(|segment| {
             self.before.push(self.state.clone());
-            match piece {
-                Piece::Hop(hop) => {
-                    let own = hop.step.thread == part.thread;
-                    let commits = own && matches!(hop.to, Move::Commit(..));
-                    self.hop(hop) && (commits || self.only_appends(hop, Some(part)))
+            match segment {
+                PathSegment::Step(symbolic_step) => {
+                    let own = symbolic_step.step.thread == part.thread;
+                    let commits = own && matches!(symbolic_step.exact_move, Move::Commit(..));
+                    self.take_step(symbolic_step)
+                        && (commits || self.only_appends(symbolic_step, Some(part)))
                 }
-                Piece::Widen(widening) => {
+                PathSegment::Widen(widening) => {
                     widening.part.thread != part.thread && self.widen(widening)
                 }
             }
         })
     }
 
-    /// Whether commits lead from contents K to u K, where u is what the cycle adds.
-    fn leads_to_longer(&mut self, thread: ThreadId, cycle: &Cycle) -> bool {
-        let mut walk = Walk::new(self.machine, self.state.clone(), self.sleep);
-        walk.left = self.left;
-        let good = walk.along(&cycle.path, None);
-        (self.left, self.sleep) = (walk.left, walk.sleep);
+    /// Returns whether the commits of a cycle lead from contents K to u K, where u is the added
+    /// word.
+    fn extends_front(&mut self, thread: ThreadId, cycle: &Cycle) -> bool {
+        let mut execution = PathExecution::new(self.machine, self.state.clone(), self.sleep);
+        execution.steps_left = self.steps_left;
+        let is_executable = execution.run_path(&cycle.path, None);
+        (self.steps_left, self.sleep) = (execution.steps_left, execution.sleep);
         let mut expected = self.state.clone();
         let mut languages = self.machine.model.0.languages();
         let contents = self.state.pending[thread.index()];
-        expected.pending[thread.index()] = languages.concat(cycle.adds, contents);
-        good && walk.state == expected
+        expected.pending[thread.index()] = languages.concat(cycle.added, contents);
+        is_executable && execution.state == expected
     }
 }
 
-/// The step of a state that is this hop: a commit is known by its letter, not by its number.
-pub(super) fn step_of(machine: &Symbolic<'_>, state: &SymbolicState, hop: &Hop) -> Option<Step> {
-    match hop.to {
-        Move::Run(..) => Some(hop.step.clone()),
+/// Finds the step of a state that corresponds to a symbolic step. A commit is identified by its
+/// letter, not by its number.
+pub(super) fn step_at(
+    machine: &Symbolic<'_>,
+    state: &SymbolicState,
+    symbolic_step: &SymbolicStep,
+) -> Option<Step> {
+    match symbolic_step.exact_move {
+        Move::Run(..) => Some(symbolic_step.step.clone()),
         Move::Commit(thread, loc, value) => {
             let discipline = &machine.model.0;
             let contents = state.pending[thread.index()];
-            let letters = discipline.oldest(&mut discipline.languages(), contents);
+            let letters = discipline.committable_letters(&mut discipline.languages(), contents);
             let which = letters.iter().position(|l| (l.class, l.value) == (loc.0, value))?;
             Some(Step { thread, action: Action::Internal(which as u32) })
         }
     }
 }
 
-/// What a path that leads back appends to a part of a buffer; none when it does anything else to it.
-pub(super) fn appended(languages: &mut Languages, path: &[Piece], part: Part) -> Option<Language> {
-    let mut adds = Language::EPSILON;
-    for piece in path {
-        match piece {
-            Piece::Hop(hop) if hop.step.thread != part.thread => {}
-            Piece::Widen(widening) if widening.part.thread != part.thread => {
-                widening.leaves_alone(part.thread)?;
+/// Returns the language that a cyclic path appends to a part of a buffer. None if it changes the
+/// part in any other way.
+pub(super) fn appended(
+    languages: &mut Languages,
+    path: &[PathSegment],
+    part: BufferPart,
+) -> Option<Language> {
+    let mut added = Language::EPSILON;
+    for segment in path {
+        match segment {
+            PathSegment::Step(symbolic_step) if symbolic_step.step.thread != part.thread => {}
+            PathSegment::Widen(widening) if widening.part.thread != part.thread => {
+                widening.leaves_buffer_unchanged(part.thread)?;
             }
-            Piece::Hop(hop) => match (&hop.appended, &hop.to, part.loc) {
-                (Some(letters), ..) => {
-                    for letter in part.of(letters) {
-                        adds = languages.append(adds, letter);
+            PathSegment::Step(symbolic_step) => {
+                match (&symbolic_step.appended, &symbolic_step.exact_move, part.loc) {
+                    (Some(letters), ..) => {
+                        for letter in part.letters_in(letters) {
+                            added = languages.append(added, letter);
+                        }
                     }
+                    // A commit to another location does not change this part.
+                    (None, Move::Commit(_, committed, _), Some(loc)) if *committed != loc => {}
+                    (None, ..) => return None,
                 }
-                // Something is taken from the buffer: not what is for this location.
-                (None, Move::Commit(_, committed, _), Some(loc)) if *committed != loc => {}
-                (None, ..) => return None,
-            },
-            // Another part of the same buffer may be different after it, content by content.
-            Piece::Widen(widening) if widening.part != part || widening.end == End::Front => {
+            }
+            // A widening of another part of the same buffer may change single contents.
+            PathSegment::Widen(widening) if widening.part != part || widening.end == End::Front => {
                 return None;
             }
-            Piece::Widen(widening) => {
-                let again = widening.adds(languages);
-                adds = languages.concat(adds, again);
+            PathSegment::Widen(widening) => {
+                let again = widening.added(languages);
+                added = languages.concat(added, again);
             }
         }
     }
-    Some(adds)
+    Some(added)
 }
 
-/// What a path appends to a thread's buffer for locations that it does not commit to, and what it stores
-/// to those that it does, if it renews that: the same value, stored before it is committed and as
-/// often.
-pub(super) fn renewed(
+/// Returns the word that a path appends to the buffer of a thread for locations that it does not
+/// commit, and the stores that it restores. A store is restored if the path stores only this value
+/// to its location, stores it before it commits it, and commits it as often. None if the path has
+/// any other effect on the buffer.
+pub(super) fn restored(
     languages: &mut Languages,
-    path: &[Piece],
+    path: &[PathSegment],
     thread: ThreadId,
 ) -> Option<(Language, Vec<Letter>)> {
     let mut stored: Vec<Letter> = Vec::new();
     // How often each letter was committed.
-    let mut open: Vec<(Letter, u32)> = Vec::new();
-    for piece in path {
-        let hop = match piece {
-            Piece::Hop(hop) if hop.step.thread != thread => continue,
-            Piece::Widen(widening) if widening.part.thread != thread => {
-                widening.leaves_alone(thread)?;
+    let mut commit_counts: Vec<(Letter, u32)> = Vec::new();
+    for segment in path {
+        let symbolic_step = match segment {
+            PathSegment::Step(symbolic_step) if symbolic_step.step.thread != thread => continue,
+            PathSegment::Widen(widening) if widening.part.thread != thread => {
+                widening.leaves_buffer_unchanged(thread)?;
                 continue;
             }
-            Piece::Widen(_) => return None,
-            Piece::Hop(hop) => hop,
+            PathSegment::Widen(_) => return None,
+            PathSegment::Step(symbolic_step) => symbolic_step,
         };
-        if let Move::Commit(_, loc, value) = hop.to {
+        if let Move::Commit(_, loc, value) = symbolic_step.exact_move {
             let committed = Letter { class: loc.0, value };
             let earlier = stored.iter().filter(|letter| **letter == committed).count() as u32;
-            match open.iter_mut().find(|(letter, _)| *letter == committed) {
+            match commit_counts.iter_mut().find(|(letter, _)| *letter == committed) {
                 Some((_, commits)) if *commits < earlier => *commits += 1,
                 Some(_) => return None,
-                None if earlier > 0 => open.push((committed, 1)),
+                None if earlier > 0 => commit_counts.push((committed, 1)),
                 None => return None,
             }
         } else {
-            stored.extend(hop.appended.as_ref()?);
+            stored.extend(symbolic_step.appended.as_ref()?);
         }
     }
-    let balanced = open.iter().all(|(letter, commits)| {
+    let is_balanced = commit_counts.iter().all(|(letter, commits)| {
         let mut same = stored.iter().filter(|stored| stored.class == letter.class);
         same.clone().count() as u32 == *commits && same.all(|stored| stored == letter)
     });
-    let letters: Vec<Letter> = open.into_iter().map(|(letter, _)| letter).collect();
-    if letters.is_empty() || !balanced {
+    let letters: Vec<Letter> = commit_counts.into_iter().map(|(letter, _)| letter).collect();
+    if letters.is_empty() || !is_balanced {
         return None;
     }
     stored.retain(|stored| !letters.contains(stored));
     Some((languages.word(&stored), letters))
 }
 
-/// The locations that a path commits for a thread; none when it does anything else for it, or nothing.
-pub(super) fn committed(path: &[Piece], thread: ThreadId) -> Option<Vec<Loc>> {
-    let mut found = Vec::new();
-    for piece in path {
-        match piece {
-            Piece::Hop(hop) if hop.step.thread != thread => {}
-            Piece::Widen(widening) if widening.part.thread != thread => {
-                widening.leaves_alone(thread)?;
+/// Returns the locations that a path commits for a thread. None if the path does anything else for
+/// the thread, or commits nothing.
+pub(super) fn committed(path: &[PathSegment], thread: ThreadId) -> Option<Vec<Loc>> {
+    let mut locations = Vec::new();
+    for segment in path {
+        match segment {
+            PathSegment::Step(symbolic_step) if symbolic_step.step.thread != thread => {}
+            PathSegment::Widen(widening) if widening.part.thread != thread => {
+                widening.leaves_buffer_unchanged(thread)?;
             }
-            Piece::Widen(_) => return None,
-            Piece::Hop(hop) => match hop.to {
-                Move::Commit(_, loc, _) => found.push(loc),
+            PathSegment::Widen(_) => return None,
+            PathSegment::Step(symbolic_step) => match symbolic_step.exact_move {
+                Move::Commit(_, loc, _) => locations.push(loc),
                 Move::Run(..) => return None,
             },
         }
     }
-    (!found.is_empty()).then_some(found)
+    (!locations.is_empty()).then_some(locations)
 }

@@ -1,4 +1,4 @@
-//! What a thread's buffer can hold where control is, put together from all states.
+//! The buffer contents at each program counter, over all states.
 
 use super::{Symbolic, SymbolicState};
 use fencepost_automata::{Language, Letter};
@@ -6,31 +6,31 @@ use fencepost_ir::{Pc, ThreadId};
 use fencepost_models::symbolic::{STORE_LOAD, STORE_STORE};
 use std::collections::BTreeMap;
 
-/// What a thread's buffer can hold at a statement, whatever the rest of the state is.
+/// The contents of the buffer of a thread at a program counter, over all states.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ControlPoint {
     /// The thread.
     pub thread: ThreadId,
-    /// Where its control is: before this.
+    /// The program counter: the next statement of the thread.
     pub pc: Pc,
     /// The contents, oldest store first, as a regular expression: `((x,1)(x,0))*`.
     pub contents: String,
-    /// Whether there are only finitely many.
+    /// Whether the set of contents is finite.
     pub is_finite: bool,
-    /// The minimal automaton of the contents, for Graphviz.
+    /// The minimal automaton of the contents, in Graphviz format.
     pub dot: String,
 }
 
-/// What a thread's buffer can hold in one state.
+/// The contents of the buffer of a thread in one state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Contents {
-    /// As a regular expression.
+    /// The contents as a regular expression.
     pub expression: String,
-    /// Whether there are only finitely many.
+    /// Whether the set of contents is finite.
     pub is_finite: bool,
 }
 
-/// How a letter is shown.
+/// Formats a letter.
 fn name(machine: &Symbolic<'_>, letter: Letter) -> String {
     match letter.class {
         STORE_STORE => "store_store".into(),
@@ -42,39 +42,39 @@ fn name(machine: &Symbolic<'_>, letter: Letter) -> String {
     }
 }
 
-/// By thread and program counter: all contents of the thread's buffer met there.
+/// The contents reached by the search.
 #[derive(Debug, Default)]
-pub(super) struct Reached {
+pub(super) struct ReachedContents {
     contents: BTreeMap<(ThreadId, Pc), Language>,
-    /// By thread, in one state: contents that are infinite for as many threads as anywhere.
+    /// By thread: the contents in one state with the largest number of infinite contents.
     widest: Vec<Language>,
 }
 
-impl Reached {
-    pub(super) fn note(&mut self, machine: &Symbolic<'_>, state: &SymbolicState) {
+impl ReachedContents {
+    pub(super) fn record(&mut self, machine: &Symbolic<'_>, state: &SymbolicState) {
         let mut languages = machine.model.0.languages();
         for thread in machine.shape.program().thread_ids() {
             let at = (thread, state.pcs[thread.index()]);
-            let kept = self.contents.entry(at).or_insert(Language::EMPTY);
-            *kept = languages.union(*kept, state.pending[thread.index()]);
+            let contents = self.contents.entry(at).or_insert(Language::EMPTY);
+            *contents = languages.union(*contents, state.pending[thread.index()]);
         }
-        let endless = |contents: &[Language]| {
+        let infinite_count = |contents: &[Language]| {
             contents.iter().filter(|contents| !languages.is_finite(**contents)).count()
         };
-        if endless(&state.pending) > endless(&self.widest) {
+        if infinite_count(&state.pending) > infinite_count(&self.widest) {
             self.widest.clone_from(&state.pending);
         }
     }
 
-    /// By thread: the contents in one state in which they are infinite for as many threads as in any.
+    /// By thread: the contents in one state with the largest number of infinite contents.
     pub(super) fn widest(&self, machine: &Symbolic<'_>) -> Vec<Contents> {
         let languages = machine.model.0.languages();
         let name = |letter| name(machine, letter);
-        let told = |language: &Language| Contents {
+        let describe = |language: &Language| Contents {
             expression: languages.regex(*language, &name),
             is_finite: languages.is_finite(*language),
         };
-        self.widest.iter().map(told).collect()
+        self.widest.iter().map(describe).collect()
     }
 
     pub(super) fn control_points(&self, machine: &Symbolic<'_>) -> Vec<ControlPoint> {

@@ -1,111 +1,112 @@
 //! Depth-first search with sleep sets, inclusion of states, and acceleration of cycles.
 //!
-//! Source: \[LW10\] Algorithm 3. Direction: exact; complete when it ends, which it need not.
+//! Source: \[LW10\] Algorithm 3. Direction: exact. The search is complete if it terminates, but it
+//! may not terminate.
 //!
-//! A frame of the stack is a state that was entered; what led to it is its [`Hop`], and what it was widened by
-//! its [`Widening`]. The stack is all that is needed to make a run of the exact model
-//! ([`super::contents`]).
+//! A frame of the stack is a state that was added to the visited set, with the [`SymbolicStep`]
+//! that led to it and the [`Widening`] that was applied to it. The stack alone determines a run of
+//! the exact model ([`super::exact_run`]).
 //!
-//! *Sleep sets and widening.* A transition may sleep in a widened state only if it did so where the cycle
-//! began and is independent of every step of the cycle: then what it does after so many rounds, it
-//! did before them, and that was explored.
+//! *Sleep sets and widening.* A transition may sleep in a widened state only if it sleeps in the
+//! state where the cycle starts and is independent of every step of the cycle. Then the effect of
+//! the transition after any number of iterations is its effect before them, which was explored.
 
-use super::acceleration::Entering;
-use super::contents::Back;
-use super::cycle::{Cycle, Hop, Part, Widening};
-use super::reached::Reached;
+use super::acceleration::NewState;
+use super::cycle::{BufferPart, Cycle, SymbolicStep, Widening};
+use super::exact_run::BackwardRun;
+use super::reached::ReachedContents;
 use super::transition::{Transition, Transitions};
 use super::visited::Visited;
 use super::{Order, Symbolic, SymbolicState};
-use crate::concretise::{Move, follow, moved};
+use crate::concretise::{Move, take_moves, to_exact_move};
 use crate::engine::{Budget, Settings, Task};
 use fencepost_automata::{Language, Letter};
 use fencepost_ir::{Op, Property, Value};
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
 use fencepost_models::symbolic::{MARKERS, letter};
-use fencepost_models::{Action, Attempt, Step, Taken};
+use fencepost_models::{Action, Attempt, Step, StepResult};
 use fencepost_search::{Coverage, Stop};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-/// How often limits are looked at: once in so many states.
-const OFTEN: u64 = 64;
+/// Progress is reported and memory is checked once per this many states.
+const LIMIT_CHECK_INTERVAL: u64 = 64;
 
-/// What the search is to do.
+/// The options of a search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aim {
+pub(super) struct SearchOptions {
     /// Whether to stop at the first violation.
-    pub(super) stop: bool,
-    /// Whether to go on from where something is wrong.
-    pub(super) behind: bool,
+    pub(super) stop_at_violation: bool,
+    /// Whether to explore successors of states that violate a property.
+    pub(super) continue_after_errors: bool,
     /// Whether sleep sets are used.
     pub(super) sleep: bool,
-    /// What is explored first.
+    /// The exploration order.
     pub(super) order: Order,
-    /// How many states the automaton of a buffer may have.
-    pub(super) width: usize,
-    /// Whether to note what is reached at each control point.
-    pub(super) note: bool,
+    /// The limit on the states of the automaton of a buffer.
+    pub(super) max_automaton_states: usize,
+    /// Whether to record the buffer contents at each program counter.
+    pub(super) record_contents: bool,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) coverage: Coverage,
-    /// States entered and kept.
+    /// Stored states.
     pub(super) stored: u64,
-    /// States met, those covered by others included.
+    /// States found, including those covered by other states.
     pub(super) visited: u64,
     /// Steps taken.
     pub(super) steps: u64,
     pub(super) depth: usize,
     pub(super) bytes: u64,
-    /// A run to the first violation, not yet replayed: a shorter one may be found.
+    /// A run to the first violation. Not replayed yet: the caller may find a shorter one.
     pub(super) violation: Option<Trace>,
-    /// States kept in which something is wrong, and steps that go wrong.
+    /// Stored states that violate a property, plus failing steps.
     pub(super) errors: u64,
-    /// By position in `sometimes`: a run to a witness.
+    /// A run to a witness, by position in `sometimes`.
     pub(super) witnesses: Vec<Option<Trace>>,
     pub(super) outcomes: BTreeSet<Vec<Value>>,
-    pub(super) reached: Reached,
+    pub(super) reached: ReachedContents,
 }
 
-/// A state being explored.
+/// A frame of the stack: a state being explored.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) state: SymbolicState,
-    pub(super) room: usize,
-    /// The step that led here from the frame below; none for the first.
-    pub(super) hop: Option<Rc<Hop>>,
-    /// What it was widened by, and from which frame on.
+    pub(super) control: usize,
+    /// The step from the frame below. None for the first frame.
+    pub(super) symbolic_step: Option<Rc<SymbolicStep>>,
+    /// The widening that was applied to this state, and the frame where its cycles start.
     pub(super) widened: Option<(usize, Widening)>,
-    /// The cycles known here, and what they make longer.
-    pub(super) cycles: Vec<(Part, Rc<Cycle>)>,
-    /// Not to be explored from here: what sleeps, and what was explored.
+    /// The cycles found for this state, and the part of a buffer that each one extends.
+    pub(super) cycles: Vec<(BufferPart, Rc<Cycle>)>,
+    /// Transitions not to explore from here: those asleep and those already explored.
     pub(super) asleep: Transitions,
     todo: Transitions,
-    /// What the transition being explored leads to.
+    /// The successors by the transition being explored.
     next: Vec<(Step, SymbolicState)>,
-    /// The sleep set of those.
+    /// The sleep set of these successors.
     sleep: Transitions,
 }
 
-/// A search under way.
+/// A search in progress.
 pub(super) struct Search<'a, 'p> {
     pub(super) machine: &'a Symbolic<'p>,
     task: Task<'a>,
     settings: Settings,
     budget: Budget<'a>,
-    aim: Aim,
+    options: SearchOptions,
     init: Vec<u32>,
     pub(super) stack: Vec<Frame>,
     pub(super) visited: Visited,
-    found: Found,
+    found: SearchResult,
 }
 
-/// Whether to go on.
+/// An error ends the search with this coverage.
 type Flow = Result<(), Coverage>;
 
 impl<'a, 'p> Search<'a, 'p> {
@@ -114,9 +115,9 @@ impl<'a, 'p> Search<'a, 'p> {
         task: Task<'a>,
         settings: Settings,
         budget: Budget<'a>,
-        aim: Aim,
+        options: SearchOptions,
     ) -> Self {
-        let found = Found {
+        let found = SearchResult {
             coverage: Coverage::Exhaustive,
             stored: 0,
             visited: 0,
@@ -127,13 +128,13 @@ impl<'a, 'p> Search<'a, 'p> {
             errors: 0,
             witnesses: vec![None; task.problem.sometimes.len()],
             outcomes: BTreeSet::new(),
-            reached: Reached::default(),
+            reached: ReachedContents::default(),
         };
         let (stack, visited) = (Vec::new(), Visited::default());
-        Search { machine, task, settings, budget, aim, init: Vec::new(), stack, visited, found }
+        Search { machine, task, settings, budget, options, init: Vec::new(), stack, visited, found }
     }
 
-    pub(super) fn run(mut self) -> Found {
+    pub(super) fn run(mut self) -> SearchResult {
         if let Err(coverage) = self.explore() {
             self.found.coverage = coverage;
         }
@@ -152,13 +153,13 @@ impl<'a, 'p> Search<'a, 'p> {
                 Ok(true) => {
                     self.enter(None, state, Transitions::default())?;
                     while !self.stack.is_empty() {
-                        self.go_on()?;
+                        self.advance()?;
                     }
                 }
                 Ok(false) => {}
                 Err(_) => {
                     let trace = self.trace_to(Vec::new(), None)?;
-                    self.violated(trace)?;
+                    self.record_violation(trace)?;
                 }
             }
             if !choices.advance() {
@@ -167,116 +168,133 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// One step of the search, from the state on top of the stack.
-    fn go_on(&mut self) -> Flow {
-        let top = self.stack.last_mut().expect("asked before");
+    /// Takes one step of the search, from the state on top of the stack.
+    fn advance(&mut self) -> Flow {
+        let top = self.stack.last_mut().expect("the caller checks that the stack is not empty");
         if let Some((step, state)) = top.next.pop() {
-            let hop = hop(self.machine, &top.state, step, &state);
+            let symbolic_step = to_symbolic_step(self.machine, &top.state, step, &state);
             let sleep = top.sleep;
-            return self.enter(Some(Rc::new(hop)), state, sleep);
+            return self.enter(Some(Rc::new(symbolic_step)), state, sleep);
         }
-        let picked = self.aim.order.pick(self.machine, &top.state, top.todo);
+        let picked = self.options.order.pick(self.machine, &top.state, top.todo);
         let Some(transition) = picked else {
-            let room = top.room;
-            self.visited.rooms[room].on_stack.pop();
+            let control = top.control;
+            self.visited.by_control[control].on_stack.pop();
             self.stack.pop();
             return Ok(());
         };
         top.todo.remove(transition);
-        if self.aim.sleep {
+        if self.options.sleep {
             top.sleep = top.asleep.independent_of(self.machine, &top.state, transition);
             top.asleep.insert(transition);
         }
         let attempts = match transition {
-            Transition::Run(thread) => self.machine.runs(&top.state, thread),
-            Transition::Commit(thread) => self.machine.internals(&top.state, thread),
+            Transition::Run(thread) => self.machine.attempt_next_statement(&top.state, thread),
+            Transition::Commit(thread) => self.machine.attempt_internal_steps(&top.state, thread),
         };
         for Attempt { step, taken, after } in attempts.into_iter().rev() {
             match taken {
-                Ok(Taken::Blocked) => {}
-                Ok(Taken::Bounded) => unreachable!("a symbolic buffer has no bound"),
-                Ok(Taken::Yes) => {
+                Ok(StepResult::Blocked) => {}
+                Ok(StepResult::BoundReached) => unreachable!("a symbolic buffer has no bound"),
+                Ok(StepResult::Taken) => {
                     self.found.steps += 1;
-                    self.stack.last_mut().expect("as above").next.push((step, after));
+                    self.stack.last_mut().expect("the stack is not empty").next.push((step, after));
                 }
-                Err(_) => self.stumbled(step, after)?,
+                Err(_) => self.report_step_failure(step, after)?,
             }
         }
         Ok(())
     }
 
-    /// A state that the step led to: widened if it closes a cycle, then explored unless others cover it.
-    fn enter(&mut self, hop: Option<Rc<Hop>>, state: SymbolicState, sleep: Transitions) -> Flow {
+    /// Adds a successor: widens it if it closes a cycle, then pushes it unless other states cover
+    /// it.
+    fn enter(
+        &mut self,
+        symbolic_step: Option<Rc<SymbolicStep>>,
+        state: SymbolicState,
+        sleep: Transitions,
+    ) -> Flow {
         self.found.visited += 1;
-        self.look_at_limits(&state)?;
-        let known = self.visited.rooms.len();
-        let room = self.visited.room(self.machine, &state);
-        let is_new = room == known;
-        let mut entering = Entering { state, sleep, widened: None, cycles: Vec::new() };
-        if let Some(hop) = &hop
-            && let Some(wider) = self.accelerate(room, hop, &entering)
+        self.check_limits(&state)?;
+        let control_count = self.visited.by_control.len();
+        let control = self.visited.control_index(self.machine, &state);
+        let is_new = control == control_count;
+        let mut new_state = NewState { state, sleep, widened: None, cycles: Vec::new() };
+        if let Some(symbolic_step) = &symbolic_step
+            && let Some(wider) = self.accelerate(control, symbolic_step, &new_state)
         {
-            entering = wider;
+            new_state = wider;
         }
-        let Entering { state, sleep, widened, cycles } = entering;
-        let Some((todo, asleep)) = self.visited.enter(self.machine, room, &state, sleep) else {
+        let NewState { state, sleep, widened, cycles } = new_state;
+        let Some((todo, asleep)) = self.visited.enter(self.machine, control, &state, sleep) else {
             return Ok(());
         };
-        if self.aim.note {
-            self.found.reached.note(self.machine, &state);
+        if self.options.record_contents {
+            self.found.reached.record(self.machine, &state);
         }
-        self.visited.rooms[room].on_stack.push(self.stack.len());
+        self.visited.by_control[control].on_stack.push(self.stack.len());
         let (next, sleep) = (Vec::new(), Transitions::default());
-        self.stack.push(Frame { state, room, hop, widened, cycles, asleep, todo, next, sleep });
+        self.stack.push(Frame {
+            state,
+            control,
+            symbolic_step,
+            widened,
+            cycles,
+            asleep,
+            todo,
+            next,
+            sleep,
+        });
         self.found.depth = self.found.depth.max(self.stack.len());
-        self.look_at_state(room, is_new)
+        self.check_state(control, is_new)
     }
 
-    /// What is so of the state on top of the stack.
-    fn look_at_state(&mut self, room: usize, is_new: bool) -> Flow {
+    /// Checks the properties of the state on top of the stack.
+    fn check_state(&mut self, control: usize, is_new: bool) -> Flow {
         let top = self.stack.last().expect("just pushed");
         if is_new {
-            self.visited.rooms[room].wrong = self.machine.wrong(&top.state).is_some();
+            self.visited.by_control[control].violates =
+                self.machine.state_violation(&top.state).is_some();
         }
-        let rests = {
+        let may_be_empty = {
             let languages = self.machine.model.0.languages();
-            top.state.pending.iter().all(|l| languages.contains_empty(*l))
+            top.state.pending.iter().all(|l| languages.contains_empty_word(*l))
         };
-        if self.visited.rooms[room].wrong {
+        if self.visited.by_control[control].violates {
             self.found.errors += 1;
-            if !self.aim.behind {
+            if !self.options.continue_after_errors {
                 self.stack.last_mut().expect("just pushed").todo = Transitions::default();
             }
             if is_new {
                 let trace = self.trace_to(self.shortest(), None)?;
-                self.violated(trace)?;
+                self.record_violation(trace)?;
             }
         }
-        if rests && !self.visited.rooms[room].rested {
-            self.visited.rooms[room].rested = true;
-            self.rest()?;
+        if may_be_empty && !self.visited.by_control[control].checked_at_rest {
+            self.visited.by_control[control].checked_at_rest = true;
+            self.check_at_rest()?;
         }
         Ok(())
     }
 
-    /// The state on top of the stack when nothing is pending: perhaps nothing more can happen.
-    fn rest(&mut self) -> Flow {
-        let mut state = self.stack.last().expect("asked for it").state.clone();
+    /// Checks the state on top of the stack with empty buffers, if no step is enabled there.
+    fn check_at_rest(&mut self) -> Flow {
+        let mut state = self.stack.last().expect("the stack is not empty").state.clone();
         state.pending.fill(Language::EPSILON);
         let contents = vec![Vec::new(); state.pending.len()];
         let is_final = self.machine.is_final(&state);
-        let asked = self.task.problem.properties.contains(&Property::DeadlockFree);
-        if !is_final && !asked {
+        let checks_deadlocks = self.task.problem.properties.contains(&Property::DeadlockFree);
+        if !is_final && !checks_deadlocks {
             return Ok(());
         }
-        let steps = self.machine.steps(&state);
-        if steps.iter().any(|attempt| attempt.taken != Ok(Taken::Blocked)) {
+        let steps = self.machine.attempt_steps(&state);
+        if steps.iter().any(|attempt| attempt.taken != Ok(StepResult::Blocked)) {
             return Ok(());
         }
-        if self.machine.wrong_at_rest(&state).is_some() {
+        if self.machine.terminal_violation(&state).is_some() {
             self.found.errors += 1;
             let trace = self.trace_to(contents.clone(), None)?;
-            self.violated(trace)?;
+            self.record_violation(trace)?;
         }
         if !is_final {
             return Ok(());
@@ -286,65 +304,74 @@ impl<'a, 'p> Search<'a, 'p> {
         self.found.outcomes.insert(outcome);
         for (at, condition) in self.task.problem.sometimes.iter().enumerate() {
             if self.found.witnesses[at].is_none() && self.machine.holds(&state, condition) {
-                let back = self.back(contents.clone(), None)?;
-                self.found.witnesses[at] = Some(self.followed(&back, Some(at)));
+                let moves = self.moves_to(contents.clone(), None)?;
+                self.found.witnesses[at] = Some(self.concretise_moves(&moves, Some(at)));
             }
         }
         Ok(())
     }
 
-    /// A step from the top of the stack that goes wrong; `after` holds the contents that it does so with.
-    fn stumbled(&mut self, step: Step, after: SymbolicState) -> Flow {
+    /// Reports a failing step from the state on top of the stack. `after` holds the buffer contents
+    /// with which it fails.
+    fn report_step_failure(&mut self, step: Step, after: SymbolicState) -> Flow {
         self.found.errors += 1;
-        let top = self.stack.last().expect("a step comes from a state");
-        let hop = hop(self.machine, &top.state, step, &after);
+        let top = self.stack.last().expect("a step must start from a state");
+        let symbolic_step = to_symbolic_step(self.machine, &top.state, step, &after);
         let contents = {
             let languages = self.machine.model.0.languages();
-            let shortest = |l: &Language| languages.shortest(*l).expect("a step has contents");
+            let shortest =
+                |l: &Language| languages.shortest_word(*l).expect("a step must have contents");
             after.pending.iter().map(shortest).collect()
         };
-        let trace = self.trace_to(contents, Some(&hop))?;
-        self.violated(trace)
+        let trace = self.trace_to(contents, Some(&symbolic_step))?;
+        self.record_violation(trace)
     }
 
-    fn violated(&mut self, trace: Option<Trace>) -> Flow {
+    fn record_violation(&mut self, trace: Option<Trace>) -> Flow {
         self.found.violation = self.found.violation.take().or(trace);
-        if self.aim.stop { Err(Coverage::Found) } else { Ok(()) }
+        if self.options.stop_at_violation { Err(Coverage::Found) } else { Ok(()) }
     }
 
-    /// A run to these contents at the top of the stack, or to after a step from there; none if one is
-    /// known.
+    /// Builds a trace to these contents of the state on top of the stack, or to the state after a
+    /// step from there. Returns None if a violation was found before.
     fn trace_to(
         &self,
         contents: Vec<Vec<Letter>>,
-        last: Option<&Hop>,
+        last: Option<&SymbolicStep>,
     ) -> Result<Option<Trace>, Coverage> {
         if self.found.violation.is_some() {
             return Ok(None);
         }
-        let moves = self.back(contents, last)?;
-        Ok(Some(self.followed(&moves, None)))
+        let moves = self.moves_to(contents, last)?;
+        Ok(Some(self.concretise_moves(&moves, None)))
     }
 
-    /// The moves that lead there. A long run takes time; it may be over meanwhile.
-    fn back(&self, contents: Vec<Vec<Letter>>, last: Option<&Hop>) -> Result<Vec<Move>, Coverage> {
-        let back = Back::new(self.machine, self.budget.cancel);
-        back.run(&self.stack, contents, last).map_err(Coverage::Cut)
+    /// Builds the moves to these contents. Takes long for a long run, so cancellation is checked.
+    fn moves_to(
+        &self,
+        contents: Vec<Vec<Letter>>,
+        last: Option<&SymbolicStep>,
+    ) -> Result<Vec<Move>, Coverage> {
+        let run = BackwardRun::new(self.machine, self.budget.cancel);
+        run.run(&self.stack, contents, last).map_err(Coverage::Cut)
     }
 
+    /// Takes the moves in the exact model.
+    ///
     /// # Panics
-    /// When the exact model does not follow: the symbolic model would have contents that cannot be, and no
-    /// verdict could be trusted.
-    fn followed(&self, moves: &[Move], witness: Option<usize>) -> Trace {
-        follow(self.task, self.settings.reductions, &self.init, moves, witness)
-            .expect("what symbolic buffers do, exact ones do")
+    /// Panics if the exact model cannot take the moves. Then the symbolic model has contents that
+    /// the exact model does not have, and no verdict can be trusted.
+    fn concretise_moves(&self, moves: &[Move], witness: Option<usize>) -> Trace {
+        take_moves(self.task, self.settings.reductions, &self.init, moves, witness)
+            .expect("the exact model must be able to take the moves of a symbolic run")
     }
 
-    /// A shortest content of each thread's buffer at the top of the stack.
+    /// Returns a shortest content of each buffer in the state on top of the stack.
     fn shortest(&self) -> Vec<Vec<Letter>> {
         let languages = self.machine.model.0.languages();
-        let top = self.stack.last().expect("asked for it");
-        let shortest = |l: &Language| languages.shortest(*l).expect("a state has contents");
+        let top = self.stack.last().expect("the stack is not empty");
+        let shortest =
+            |l: &Language| languages.shortest_word(*l).expect("a state must have contents");
         top.state.pending.iter().map(shortest).collect()
     }
 
@@ -354,21 +381,24 @@ impl<'a, 'p> Search<'a, 'p> {
         self.visited.bytes + languages + frame * self.stack.len() as u64
     }
 
-    fn look_at_limits(&self, state: &SymbolicState) -> Flow {
+    fn check_limits(&self, state: &SymbolicState) -> Flow {
         let limits = self.settings.limits;
         let languages = self.machine.model.0.languages();
-        let wide = state.pending.iter().any(|l| languages.states(*l) > self.aim.width);
+        let is_too_large = state
+            .pending
+            .iter()
+            .any(|l| languages.state_count(*l) > self.options.max_automaton_states);
         drop(languages);
-        if wide || self.visited.states >= limits.states {
+        if is_too_large || self.visited.states >= limits.states {
             return Err(Coverage::Cut(Stop::States));
         }
         if self.stack.len() as u64 >= u64::from(limits.depth) {
             return Err(Coverage::Cut(Stop::Depth));
         }
-        if let Some(stop) = self.budget.cancel.raised() {
+        if let Some(stop) = self.budget.cancel.reason() {
             return Err(Coverage::Cut(stop));
         }
-        if self.found.visited.is_multiple_of(OFTEN) {
+        if self.found.visited.is_multiple_of(LIMIT_CHECK_INTERVAL) {
             self.budget.progress.states.store(self.visited.states, Ordering::Relaxed);
             self.budget.progress.depth.store(self.stack.len() as u64, Ordering::Relaxed);
             if self.bytes() > limits.bytes {
@@ -379,9 +409,14 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 }
 
-/// A step from a state, with what it means for others.
-fn hop(machine: &Symbolic<'_>, before: &SymbolicState, step: Step, after: &SymbolicState) -> Hop {
-    let to = moved(machine, before, &step);
+/// Computes the symbolic step for a step between two states.
+fn to_symbolic_step(
+    machine: &Symbolic<'_>,
+    before: &SymbolicState,
+    step: Step,
+    after: &SymbolicState,
+) -> SymbolicStep {
+    let exact_move = to_exact_move(machine, before, &step);
     let thread = step.thread;
     let (old, new) = (before.pending[thread.index()], after.pending[thread.index()]);
     let op = &machine.shape.stmt(thread, before.pcs[thread.index()]).op;
@@ -390,14 +425,14 @@ fn hop(machine: &Symbolic<'_>, before: &SymbolicState, step: Step, after: &Symbo
         Action::Internal(_) => None,
         Action::Run(_) if old == new => Some(Vec::new()),
         Action::Run(_) if matches!(op, Op::Store { .. }) => {
-            let loc = machine.accesses(before, thread);
-            let value = loc.and_then(|loc| languages.lasts(new, loc.0).first().copied());
+            let loc = machine.next_access(before, thread);
+            let value = loc.and_then(|loc| languages.last_values(new, loc.0).first().copied());
             loc.zip(value).map(|(loc, value)| vec![letter(loc, value)])
         }
         Action::Run(_) => {
-            let word = languages.suffix(old, new, MARKERS.len());
+            let word = languages.find_suffix(old, new, MARKERS.len());
             word.filter(|word| word.iter().all(|letter| MARKERS.contains(&letter.class)))
         }
     };
-    Hop { step, to, appended }
+    SymbolicStep { step, exact_move, appended }
 }

@@ -1,29 +1,29 @@
-//! What a thread can do next, as the sleep sets see it, and when two such things are independent.
+//! Transitions and their independence, for sleep sets.
 //!
-//! Source: \[LW10\] section 4, rules 1 to 4. A *transition* is a thread's next statement, however it
-//! goes, or the commit of its oldest store, whichever that is.
+//! Source: \[LW10\] section 4, rules 1 to 4. A *transition* is the next statement of a thread, with
+//! any result, or the commit of its oldest store, whichever store that is.
 //!
-//! DIVERGENCE: the rules of the paper speak of all that a thread uses; ours of its next statement, which does
-//! not change as long as the thread does not move. In rule 3 the buffer that must contain the
-//! location is that of the thread that loads (the paper has the other one). A fence here waits for the
-//! thread's own stores only and is independent of what others do.
+//! DIVERGENCE: the rules of the paper consider all locations that a thread uses. Here only its next
+//! statement counts, which does not change until the thread moves. In rule 3, the buffer that must
+//! contain the location is that of the loading thread (the paper has the other one). A fence waits
+//! only for stores of its own thread and is independent of the steps of other threads.
 
 use super::{Order, Symbolic, SymbolicState};
 use fencepost_automata::Language;
 use fencepost_ir::{Loc, Op, ThreadId};
 use fencepost_models::symbolic::{STORE_LOAD, location};
 
-/// What a thread can do next.
+/// A transition of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Transition {
-    /// Its next statement.
+    /// The next statement of the thread.
     Run(ThreadId),
-    /// The commit of its oldest store.
+    /// The commit of the oldest store of the thread.
     Commit(ThreadId),
 }
 
 impl Transition {
-    /// Whose.
+    /// Returns the thread of the transition.
     pub(super) fn thread(self) -> ThreadId {
         match self {
             Transition::Run(thread) | Transition::Commit(thread) => thread,
@@ -43,13 +43,13 @@ impl Transition {
 pub(super) struct Transitions(u128);
 
 impl Transitions {
-    /// Those of so many threads (at most 64).
+    /// Returns all transitions of this number of threads (at most 64).
     pub(super) fn all(threads: usize) -> Self {
         let bits = 2 * threads as u32;
         Transitions(u128::MAX.checked_shr(u128::BITS - bits).unwrap_or(0))
     }
 
-    /// One of them: statements before commits, in the order of threads.
+    /// Returns the first transition: statements before commits, in the order of threads.
     pub(super) fn first(self) -> Option<Transition> {
         const RUNS: u128 = u128::MAX / 3;
         let lowest = |bits: u128| (bits != 0).then(|| bits.trailing_zeros() as usize);
@@ -82,14 +82,14 @@ impl Transitions {
         Transitions(self.0 & !other.0)
     }
 
-    /// Those that are independent of a transition in a state.
+    /// Returns the transitions of this set that are independent of a transition in a state.
     pub(super) fn independent_of(
         self,
         machine: &Symbolic<'_>,
         state: &SymbolicState,
         transition: Transition,
     ) -> Self {
-        let mut kept = Transitions::default();
+        let mut independent = Transitions::default();
         let mut rest = self;
         let mut effect = None;
         while let Some(next) = rest.first() {
@@ -97,22 +97,22 @@ impl Transitions {
             if next.thread() == transition.thread() {
                 continue;
             }
-            let effect = effect.get_or_insert_with(|| Effect::of(machine, state, transition));
-            if !effect.conflicts(&Effect::of(machine, state, next)) {
-                kept.insert(next);
+            let effect = effect.get_or_insert_with(|| Effect::new(machine, state, transition));
+            if !effect.conflicts(&Effect::new(machine, state, next)) {
+                independent.insert(next);
             }
         }
-        kept
+        independent
     }
 }
 
 impl Order {
-    /// Which of these transitions of a state to explore first.
+    /// Returns the transition of a state to explore first.
     pub(super) fn pick(
         self,
         machine: &Symbolic<'_>,
         state: &SymbolicState,
-        these: Transitions,
+        transitions: Transitions,
     ) -> Option<Transition> {
         let stores = |t: ThreadId| {
             matches!(machine.shape.stmt(t, state.pcs[t.index()]).op, Op::Store { .. })
@@ -126,7 +126,7 @@ impl Order {
             (Order::Commits, Transition::Commit(_)) => 1,
             (Order::Commits, Transition::Run(_)) => 2,
         };
-        let mut rest = these;
+        let mut rest = transitions;
         let all = std::iter::from_fn(|| {
             let next = rest.first()?;
             rest.remove(next);
@@ -136,30 +136,30 @@ impl Order {
     }
 }
 
-/// What a transition has to do with what others can see or change.
+/// The effect of a transition on shared memory.
 #[derive(Debug)]
 enum Effect {
-    /// Nothing.
-    Own,
-    /// It reads a location in memory.
+    /// No effect: the transition is local to its thread.
+    Local,
+    /// The transition reads a location in memory.
     Reads(Loc),
-    /// It reads and writes a location in memory.
+    /// The transition reads and writes a location in memory.
     Updates(Loc),
-    /// It writes one of these.
+    /// The transition writes one of these locations.
     Writes(Vec<Loc>),
-    /// It may look at or change anything.
+    /// The transition may read or write anything.
     Anything,
 }
 
 impl Effect {
-    fn of(machine: &Symbolic<'_>, state: &SymbolicState, transition: Transition) -> Effect {
+    fn new(machine: &Symbolic<'_>, state: &SymbolicState, transition: Transition) -> Effect {
         let thread = transition.thread();
         let language = state.pending[thread.index()];
         let discipline = &machine.model.0;
         let at = match transition {
-            Transition::Run(_) => machine.accesses(state, thread),
+            Transition::Run(_) => machine.next_access(state, thread),
             Transition::Commit(_) => {
-                let letters = discipline.oldest(&mut discipline.languages(), language);
+                let letters = discipline.committable_letters(&mut discipline.languages(), language);
                 return Effect::Writes(letters.into_iter().filter_map(location).collect());
             }
         };
@@ -167,16 +167,16 @@ impl Effect {
             return Effect::Anything;
         }
         match machine.shape.stmt(thread, state.pcs[thread.index()]).op {
-            Op::Load { .. } => at.map_or(Effect::Own, |loc| {
+            Op::Load { .. } => at.map_or(Effect::Local, |loc| {
                 let mut languages = discipline.languages();
-                let free = languages.without(language, STORE_LOAD);
-                match languages.without(free, loc.0) {
-                    Language::EMPTY => Effect::Own,
+                let free = languages.without_class(language, STORE_LOAD);
+                match languages.without_class(free, loc.0) {
+                    Language::EMPTY => Effect::Local,
                     _ => Effect::Reads(loc),
                 }
             }),
-            Op::Update { .. } => at.map_or(Effect::Own, Effect::Updates),
-            Op::Store { .. } | Op::Fence(_) | Op::Drain(_) => Effect::Own,
+            Op::Update { .. } => at.map_or(Effect::Local, Effect::Updates),
+            Op::Store { .. } | Op::Fence(_) | Op::Drain(_) => Effect::Local,
             Op::Skip
             | Op::Assign { .. }
             | Op::Branch { .. }
@@ -186,7 +186,7 @@ impl Effect {
             | Op::Return { .. }
             | Op::Leave
             | Op::AtomicEnd
-            | Op::Halt => Effect::Own,
+            | Op::Halt => Effect::Local,
             Op::New { .. } | Op::Free { .. } | Op::AtomicBegin | Op::Invoke { .. } => {
                 Effect::Anything
             }
@@ -196,14 +196,14 @@ impl Effect {
     fn conflicts(&self, other: &Effect) -> bool {
         match (self, other) {
             (Effect::Anything, _) | (_, Effect::Anything) => true,
-            (Effect::Own, _) | (_, Effect::Own) => false,
+            (Effect::Local, _) | (_, Effect::Local) => false,
             (Effect::Reads(_), Effect::Reads(_)) => false,
-            (Effect::Writes(these), Effect::Writes(those)) => {
-                these.iter().any(|loc| those.contains(loc))
+            (Effect::Writes(locations), Effect::Writes(others)) => {
+                locations.iter().any(|loc| others.contains(loc))
             }
-            (Effect::Reads(loc) | Effect::Updates(loc), Effect::Writes(these))
-            | (Effect::Writes(these), Effect::Reads(loc) | Effect::Updates(loc)) => {
-                these.contains(loc)
+            (Effect::Reads(loc) | Effect::Updates(loc), Effect::Writes(locations))
+            | (Effect::Writes(locations), Effect::Reads(loc) | Effect::Updates(loc)) => {
+                locations.contains(loc)
             }
             (Effect::Updates(one), Effect::Reads(other) | Effect::Updates(other))
             | (Effect::Reads(one), Effect::Updates(other)) => one == other,

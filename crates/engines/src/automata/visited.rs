@@ -1,4 +1,4 @@
-//! The states entered so far, by what is the same when they are compared.
+//! The visited set: states that differ only in their buffer contents are compared by inclusion.
 //!
 //! Source: \[LW10\] section 4, the table H of Algorithm 3.
 
@@ -8,77 +8,78 @@ use fencepost_automata::Language;
 use fencepost_models::bits::Writer;
 use std::collections::HashMap;
 
-/// States that differ in what is pending only.
+/// The visited states with the same control and memory. They differ in their buffer contents only.
 #[derive(Debug, Default)]
-pub(super) struct Room {
-    /// Those entered.
-    pub(super) entered: Vec<Entered>,
-    /// Where such states are on the stack, from the bottom.
+pub(super) struct ContentsByControl {
+    /// The visited states.
+    pub(super) members: Vec<Member>,
+    /// The positions of such states on the stack, from the bottom.
     pub(super) on_stack: Vec<usize>,
-    /// Whether something is wrong with them, whatever is pending.
-    pub(super) wrong: bool,
-    /// Whether what is so when nothing is pending was looked at.
-    pub(super) rested: bool,
+    /// Whether these states violate a property, whatever is pending.
+    pub(super) violates: bool,
+    /// Whether the state with empty buffers was checked.
+    pub(super) checked_at_rest: bool,
 }
 
-/// A state entered.
+/// A visited state.
 #[derive(Debug)]
-pub(super) struct Entered {
+pub(super) struct Member {
     pending: Box<[Language]>,
-    /// What was not explored from it, because it is explored elsewhere.
+    /// The transitions that were not explored from this state, because they are explored elsewhere.
     sleep: Transitions,
 }
 
-/// All of them.
+/// The visited set.
 #[derive(Debug, Default)]
 pub(super) struct Visited {
     numbers: HashMap<Box<[u8]>, usize>,
-    pub(super) rooms: Vec<Room>,
+    pub(super) by_control: Vec<ContentsByControl>,
     writer: Writer,
-    /// How many states were entered.
+    /// The number of stored states.
     pub(super) states: u64,
-    /// What they take, roughly.
+    /// An estimate of the memory of the stored states.
     pub(super) bytes: u64,
 }
 
 impl Visited {
-    /// The room of a state.
-    pub(super) fn room(&mut self, machine: &Symbolic<'_>, state: &SymbolicState) -> usize {
-        let bytes = machine.encode_settled(state, &mut self.writer);
+    /// Returns the index of the entry for the control and memory of a state.
+    pub(super) fn control_index(&mut self, machine: &Symbolic<'_>, state: &SymbolicState) -> usize {
+        let bytes = machine.encode_without_pending(state, &mut self.writer);
         if let Some(number) = self.numbers.get(bytes) {
             return *number;
         }
-        let number = self.rooms.len();
+        let number = self.by_control.len();
         self.bytes += bytes.len() as u64 + 128;
         self.numbers.insert(bytes.into(), number);
-        self.rooms.push(Room::default());
+        self.by_control.push(ContentsByControl::default());
         number
     }
 
-    /// Enters a state with its sleep set. What is left to explore from it, and its sleep set then;
-    /// none when all that is explored from states that cover it.
+    /// Adds a state with its sleep set. Returns the transitions left to explore from the state, and
+    /// its new sleep set. None if covering states explore all transitions.
     pub(super) fn enter(
         &mut self,
         machine: &Symbolic<'_>,
-        room: usize,
+        control: usize,
         state: &SymbolicState,
         sleep: Transitions,
     ) -> Option<(Transitions, Transitions)> {
         let all = Transitions::all(state.pcs.len());
-        let room = &mut self.rooms[room].entered;
+        let members = &mut self.by_control[control].members;
         let discipline = &machine.model.0;
-        // Of the states that cover it, the one from which most was explored. DIVERGENCE: the paper takes what
-        // sleeps in all of them; then what sleeps in one of them may have been explored from none in an
-        // order in which the rest wakes.
+        // Choose the covering state that leaves the fewest transitions. DIVERGENCE: the paper uses
+        // the intersection of the sleep sets of all covering states. Then a transition that is
+        // asleep in one covering state counts as explored, although possibly no covering state
+        // explores it in an order that wakes the others.
         let mut slept: Option<Transitions> = None;
         let mut same = None;
-        for (at, entered) in room.iter().enumerate() {
-            if discipline.covers(&entered.pending, &state.pending) {
+        for (at, member) in members.iter().enumerate() {
+            if discipline.covers(&member.pending, &state.pending) {
                 let left = |slept: Transitions| slept.without(sleep).len();
-                if slept.is_none_or(|least| left(entered.sleep) < left(least)) {
-                    slept = Some(entered.sleep);
+                if slept.is_none_or(|least| left(member.sleep) < left(least)) {
+                    slept = Some(member.sleep);
                 }
-                if *entered.pending == *state.pending {
+                if *member.pending == *state.pending {
                     same = Some(at);
                 }
             }
@@ -91,11 +92,11 @@ impl Visited {
             return None;
         }
         match same {
-            Some(at) => room[at].sleep = sleep,
+            Some(at) => members[at].sleep = sleep,
             None => {
                 self.states += 1;
                 self.bytes += 64 + 4 * state.pending.len() as u64;
-                room.push(Entered { pending: state.pending.as_slice().into(), sleep });
+                members.push(Member { pending: state.pending.as_slice().into(), sleep });
             }
         }
         Some((todo, sleep))

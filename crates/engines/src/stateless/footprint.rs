@@ -1,108 +1,110 @@
-//! What one step of a sequentially consistent run touches: for partial orders, in *cells*; for the monitor
-//! of robustness, as *actions*.
+//! The footprint of a step: *cells* for partial orders, and *actions* for the robustness monitor.
 //!
-//! Cells are more than locations. Two steps that touch no common cell, or only read it, commute, and whoever
-//! looks at one order of them has seen the other:
-//! - a location;
-//! - a record: allocated or not. `new` reads those it passes over, and every access to a field reads its own;
-//! - how many operations of a client a thread has returned from, which `invoke` reads;
-//! - all that an invariant looks at, together: each order of writes to it is a state of its own.
+//! Cells are more than locations. Two steps that touch no common cell, or only read common cells,
+//! commute, so one order represents the other. The cells are:
+//! - each location;
+//! - each record: allocated or not. `new` reads the records that it passes over. Every access to a
+//!   field reads its record;
+//! - for each thread, the number of client operations it has returned from. `invoke` reads this
+//!   cell;
+//! - one cell for all locations of invariants: each order of writes to them has its own states.
 
-use fencepost_explore::Touch;
+use fencepost_explore::CellAccess;
 use fencepost_ir::{FenceKinds, Loc, Op, Pc, ThreadId};
-use fencepost_models::event::{Event, EventKind, Record};
+use fencepost_models::event::{Event, EventKind, EventRecorder};
 use fencepost_models::shape::Shape;
 use fencepost_monitor as monitor;
 
-/// An action for the monitor, with the accesses of a block elsewhere.
+/// An action for the monitor. The accesses of a block are stored separately.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Act {
-    /// One that stands for itself.
+pub(crate) enum MonitorAction {
+    /// An action without separate accesses.
     Plain(monitor::Action<'static>),
-    /// A block with these accesses of the footprint.
+    /// A block with this range of accesses.
     Block { from: usize, to: usize },
 }
 
-/// Where cells begin.
+/// The numbering of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Cells {
     records: u32,
     returns: u32,
     invariant: u32,
-    /// By thread: whether some other one looks at how far it is.
-    watched: Vec<bool>,
-    /// Addresses of the monitor: locations, then pools.
+    /// By thread: whether an `invoke` of another thread reads how many operations it has returned
+    /// from.
+    observed: Vec<bool>,
+    /// The number of addresses of the monitor: locations, then pools.
     pub(crate) addresses: usize,
 }
 
 impl Cells {
-    /// Those of a program.
+    /// Numbers the cells of a program.
     pub(crate) fn new(shape: &Shape<'_>) -> Self {
         let program = shape.program();
         let records = program.locations.len() as u32;
         let returns = records + shape.cells as u32;
-        let mut watched = vec![false; program.threads.len()];
+        let mut observed = vec![false; program.threads.len()];
         for stmt in program.threads.iter().flat_map(|thread| &thread.code) {
             if let Op::Invoke { seen } = &stmt.op {
-                seen.iter().for_each(|(other, _)| watched[other.index()] = true);
+                seen.iter().for_each(|(other, _)| observed[other.index()] = true);
             }
         }
         Cells {
             records,
             returns,
             invariant: returns + program.threads.len() as u32,
-            watched,
+            observed,
             addresses: program.locations.len() + program.pools.len(),
         }
     }
 
-    /// Whether another thread looks at how far this one is.
-    pub(crate) fn is_watched(&self, t: ThreadId) -> bool {
-        self.watched[t.index()]
+    /// Returns whether another thread reads how many operations this thread has returned from.
+    pub(crate) fn is_observed(&self, t: ThreadId) -> bool {
+        self.observed[t.index()]
     }
 
-    /// How many there are.
+    /// Returns the number of cells.
     pub(crate) fn len(&self) -> usize {
         self.invariant as usize + 1
     }
 }
 
-/// What a step did, as far as it matters. Filled by the machine, read by [`Footprint::finish`].
+/// The footprint of a step. The machine records events; [`Footprint::finish`] evaluates them.
 #[derive(Debug, Default)]
 pub(crate) struct Footprint {
-    noted: Vec<(EventKind, Option<Pc>)>,
-    /// Cells, each as often as it was touched.
-    pub(crate) touches: Vec<Touch>,
-    /// Actions, in order.
-    pub(crate) acts: Vec<Act>,
+    events: Vec<(EventKind, Option<Pc>)>,
+    /// The touched cells, with repetitions.
+    pub(crate) touches: Vec<CellAccess>,
+    /// The actions for the monitor, in order.
+    pub(crate) actions: Vec<MonitorAction>,
     /// The accesses of blocks.
     pub(crate) accesses: Vec<monitor::Access>,
 }
 
-impl Record for Footprint {
-    fn take(&mut self, event: Event) {
+impl EventRecorder for Footprint {
+    fn record(&mut self, event: Event) {
         if !matches!(event.kind, EventKind::Set { .. } | EventKind::Test(_)) {
-            self.noted.push((event.kind, event.pc));
+            self.events.push((event.kind, event.pc));
         }
     }
 }
 
 impl Footprint {
-    /// Forgets everything, before a step.
+    /// Clears the footprint before a step.
     pub(crate) fn clear(&mut self) {
-        self.noted.clear();
+        self.events.clear();
         self.touches.clear();
-        self.acts.clear();
+        self.actions.clear();
         self.accesses.clear();
     }
 
-    /// After a step that went wrong, of which not all was told: it may have touched anything.
+    /// Touches all cells. Used after a failing step, whose events may be incomplete.
     pub(crate) fn touch_all(&mut self, cells: &Cells) {
         let all = 0..cells.len() as u32;
-        self.touches.extend(all.map(|cell| Touch { cell, writes: true }));
+        self.touches.extend(all.map(|cell| CellAccess { cell, writes: true }));
     }
 
-    /// Turns what the machine told of a step of `t`, from `pc` to `to`, into cells and actions.
+    /// Converts the recorded events of a step of `t`, from `pc` to `to`, into cells and actions.
     pub(crate) fn finish(
         &mut self,
         shape: &Shape<'_>,
@@ -111,72 +113,73 @@ impl Footprint {
         (pc, to): (Pc, Pc),
     ) {
         let mut block = None;
-        for at in 0..self.noted.len() {
-            let (kind, at) = self.noted[at];
+        for at in 0..self.events.len() {
+            let (kind, at) = self.events[at];
             match kind {
                 EventKind::Load { loc, .. } => {
-                    self.access(shape, cells, loc, false);
+                    self.add_access(shape, cells, loc, false);
                     let read = monitor::Access::read(loc.0);
-                    self.act(block, read, monitor::Action::Load(loc.0));
+                    self.add_action(block, read, monitor::Action::Load(loc.0));
                 }
                 EventKind::Write { loc, .. } => {
-                    self.access(shape, cells, loc, true);
+                    self.add_access(shape, cells, loc, true);
                     let write = monitor::Access::write(loc.0);
-                    self.act(block, write, monitor::Action::Store(loc.0));
+                    self.add_action(block, write, monitor::Action::Store(loc.0));
                 }
                 EventKind::Update { loc, new, .. } => {
                     let writes = new.is_some();
-                    self.access(shape, cells, loc, writes);
+                    self.add_access(shape, cells, loc, writes);
                     let update = monitor::Action::Update { address: loc.0, writes };
                     let access = monitor::Access { address: loc.0, reads: true, writes };
-                    self.act(block, access, update);
+                    self.add_action(block, access, update);
                 }
                 EventKind::New(reference) => {
                     let Some(Op::New { pool, .. }) = at.map(|pc| &shape.stmt(t, pc).op) else {
-                        unreachable!("told of the statement that allocates")
+                        unreachable!("the event comes from a statement that allocates")
                     };
                     let first = shape.pool_cells[pool.index()];
                     let taken = shape.cell_index(*pool, reference) as u32;
                     let passed = (first..taken).map(|cell| (cell, false));
                     for (cell, writes) in passed.chain([(taken, true)]) {
-                        self.touches.push(Touch { cell: cells.records + cell, writes });
+                        self.touches.push(CellAccess { cell: cells.records + cell, writes });
                     }
                     let allocator = cells.records + u32::from(pool.0);
                     let access = monitor::Access::update(allocator);
-                    self.act(block, access, monitor::Action::Direct(allocator));
+                    self.add_action(block, access, monitor::Action::Direct(allocator));
                 }
                 EventKind::Free(_) => {
                     let Some(Op::Free { pool, .. }) = at.map(|pc| &shape.stmt(t, pc).op) else {
-                        unreachable!("told of the statement that frees")
+                        unreachable!("the event comes from a statement that frees")
                     };
-                    // Which one is not told; all of its pool is right, too.
+                    // The event does not name the record. Touching all records of the pool is
+                    // sound.
                     let first = shape.pool_cells[pool.index()];
                     let all = shape.program().pool(*pool).cells;
-                    let touch = |cell| Touch { cell: cells.records + cell, writes: true };
+                    let touch = |cell| CellAccess { cell: cells.records + cell, writes: true };
                     self.touches.extend((first..first + all).map(touch));
                 }
                 EventKind::Fence(FenceKinds::FULL) => {
                     let from = self.accesses.len();
-                    self.acts.push(Act::Block { from, to: from });
+                    self.actions.push(MonitorAction::Block { from, to: from });
                 }
                 EventKind::Fence(kinds) => {
-                    self.acts.push(Act::Plain(monitor::Action::Fence {
+                    self.actions.push(MonitorAction::Plain(monitor::Action::Fence {
                         store_store: kinds.contains(FenceKinds::STORE_STORE),
                         store_load: kinds.contains(FenceKinds::STORE_LOAD),
                     }));
                 }
                 EventKind::Drain(loc) => {
-                    self.acts.push(Act::Plain(monitor::Action::Drain(loc.0)));
+                    self.actions.push(MonitorAction::Plain(monitor::Action::Drain(loc.0)));
                 }
                 EventKind::AtomicBegin => block = Some(self.accesses.len()),
                 EventKind::AtomicEnd => {
                     if let Some(from) = block.take() {
-                        self.acts.push(Act::Block { from, to: self.accesses.len() });
+                        self.actions.push(MonitorAction::Block { from, to: self.accesses.len() });
                     }
                 }
                 EventKind::Skip => {
                     if let Some(Op::Invoke { seen }) = at.map(|pc| &shape.stmt(t, pc).op) {
-                        let read = |other: &ThreadId| Touch {
+                        let read = |other: &ThreadId| CellAccess {
                             cell: cells.returns + u32::from(other.0),
                             writes: false,
                         };
@@ -190,39 +193,39 @@ impl Footprint {
                 | EventKind::Fetch { .. }
                 | EventKind::Store { .. }
                 | EventKind::Commit { .. }
-                | EventKind::Stay { .. } => {}
+                | EventKind::CommitAndKeep { .. } => {}
             }
         }
-        self.noted.clear();
-        // A block that is not possible has no end.
+        self.events.clear();
+        // A blocked block has no end event.
         if let Some(from) = block {
-            self.acts.push(Act::Block { from, to: self.accesses.len() });
+            self.actions.push(MonitorAction::Block { from, to: self.accesses.len() });
         }
         let passed = |pc: Pc| shape.thread(t).returned[pc.index()].len();
-        if cells.watched[t.index()] && passed(pc) != passed(to) {
-            self.touches.push(Touch { cell: cells.returns + u32::from(t.0), writes: true });
+        if cells.observed[t.index()] && passed(pc) != passed(to) {
+            self.touches.push(CellAccess { cell: cells.returns + u32::from(t.0), writes: true });
         }
     }
 
-    fn access(&mut self, shape: &Shape<'_>, cells: &Cells, loc: Loc, writes: bool) {
-        self.touches.push(Touch { cell: loc.0, writes });
+    fn add_access(&mut self, shape: &Shape<'_>, cells: &Cells, loc: Loc, writes: bool) {
+        self.touches.push(CellAccess { cell: loc.0, writes });
         if let Some(record) = shape.cell[loc.index()] {
-            self.touches.push(Touch { cell: cells.records + record, writes: false });
+            self.touches.push(CellAccess { cell: cells.records + record, writes: false });
         }
-        if writes && shape.watched[loc.index()] {
-            self.touches.push(Touch { cell: cells.invariant, writes: true });
+        if writes && shape.in_invariant[loc.index()] {
+            self.touches.push(CellAccess { cell: cells.invariant, writes: true });
         }
     }
 
-    /// An action of its own, or one access more of the block at hand.
-    fn act(
+    /// Adds an action, or an access to the current block.
+    fn add_action(
         &mut self,
         block: Option<usize>,
         access: monitor::Access,
         alone: monitor::Action<'static>,
     ) {
         let Some(from) = block else {
-            self.acts.push(Act::Plain(alone));
+            self.actions.push(MonitorAction::Plain(alone));
             return;
         };
         match self.accesses[from..].iter_mut().find(|own| own.address == access.address) {
@@ -234,13 +237,15 @@ impl Footprint {
         }
     }
 
-    /// Hands the actions to someone.
+    /// Calls `take` for each action.
     #[inline]
     pub(crate) fn for_each_action(&self, mut take: impl FnMut(monitor::Action<'_>)) {
-        for act in &self.acts {
-            match *act {
-                Act::Plain(action) => take(action),
-                Act::Block { from, to } => take(monitor::Action::Block(&self.accesses[from..to])),
+        for monitor_action in &self.actions {
+            match *monitor_action {
+                MonitorAction::Plain(action) => take(action),
+                MonitorAction::Block { from, to } => {
+                    take(monitor::Action::Block(&self.accesses[from..to]))
+                }
             }
         }
     }

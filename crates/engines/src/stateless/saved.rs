@@ -1,65 +1,65 @@
-//! An exploration to go on with another time: what is left to explore, and what was counted.
+//! A resumable exploration: the parts left to explore, and the counts so far.
 //!
-//! Plain data, so that whoever touches files can write it down and read it again. What is read is not trusted: moves
-//! that the program does not allow are noticed when they are taken.
+//! Plain data, so that other crates can write it to a file and read it back. The data read from a
+//! file are not trusted: moves that the program does not allow are detected when they are taken.
 
-use fencepost_explore::{Counts, Exploration, Findings, Move, Part, Sleeper, Touch};
+use fencepost_explore::{CellAccess, Counts, Exploration, Findings, Move, Part, Sleeper};
 
-/// A move: the thread, and which way its choices go.
+/// A move: the thread and its choices.
 pub type SavedMove = (usize, Vec<u32>);
 
-/// Cells, and whether they are written.
+/// Touched cells, and whether each one is written.
 pub type SavedTouches = Vec<(u32, bool)>;
 
-/// What need not be explored: a move, and what it touches, whichever way its choices go.
-pub type SavedAsleep = (SavedMove, SavedTouches);
+/// A member of a sleep set: a move, and the cells that it touches with any choices.
+pub type SavedSleeper = (SavedMove, SavedTouches);
 
-/// A part that is left.
+/// A part that is left to explore.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SavedPart {
     /// The choices of `init`.
     pub init: Vec<u32>,
-    /// What happens first.
+    /// The first moves of all executions of the part.
     pub moves: Vec<SavedMove>,
-    /// What need not be explored after that.
-    pub sleep: Vec<SavedAsleep>,
+    /// The sleep set after these moves.
+    pub sleep: Vec<SavedSleeper>,
 }
 
-/// An exploration, one run for each trace, that was not finished and has found nothing.
+/// An unfinished exploration of one execution for each trace, without a finding so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Saved {
-    /// The program, as text, and the model's name.
+pub struct SavedExploration {
+    /// The program as text, and the name of the model.
     pub of: (String, String),
-    /// Runs in which all threads halted.
+    /// Executions in which all threads halted.
     pub complete: u64,
-    /// Runs in which some thread waits for ever.
+    /// Executions in which some thread is blocked forever.
     pub stuck: u64,
-    /// Runs that were given up because all that was left was explored elsewhere.
+    /// Redundant executions: abandoned because the rest is explored elsewhere.
     pub redundant: u64,
-    /// Runs that became too long.
+    /// Executions that exceeded the limit on events.
     pub cut: u64,
-    /// Steps of all runs.
+    /// Steps of all executions.
     pub steps: u64,
-    /// Those of the longest.
+    /// Steps of the longest execution.
     pub longest: usize,
-    /// What is left.
+    /// The parts left to explore.
     pub parts: Vec<SavedPart>,
 }
 
-impl Saved {
-    /// What is to be kept of an exploration.
+impl SavedExploration {
+    /// Saves an exploration.
     pub(crate) fn new(of: (String, String), counts: &Counts, parts: &[Part]) -> Self {
-        let plain = |made: &Move| (made.thread, made.choices.clone());
-        let touches = |touches: &[Touch]| -> SavedTouches {
+        let plain = |mv: &Move| (mv.thread, mv.choices.clone());
+        let touches = |touches: &[CellAccess]| -> SavedTouches {
             touches.iter().map(|touch| (touch.cell, touch.writes)).collect()
         };
-        let asleep = |sleeper: &Sleeper| (plain(&sleeper.made), touches(&sleeper.footprint));
+        let asleep = |sleeper: &Sleeper| (plain(&sleeper.mv), touches(&sleeper.footprint));
         let part = |part: &Part| SavedPart {
             init: part.start.clone(),
             moves: part.moves.iter().map(plain).collect(),
             sleep: part.sleep.iter().map(asleep).collect(),
         };
-        Saved {
+        SavedExploration {
             of,
             complete: counts.complete,
             stuck: counts.stuck,
@@ -71,7 +71,7 @@ impl Saved {
         }
     }
 
-    /// What to go on with.
+    /// Converts into an exploration to resume.
     pub(crate) fn into_exploration<F: Findings>(self) -> Exploration<F> {
         let counts = Counts {
             complete: self.complete,
@@ -82,17 +82,15 @@ impl Saved {
             longest: self.longest,
             bounded: false,
         };
-        let made = |(thread, choices): SavedMove| Move { thread, choices };
-        let cells = |touches: SavedTouches| -> Vec<Touch> {
-            touches.into_iter().map(|(cell, writes)| Touch { cell, writes }).collect()
+        let mv = |(thread, choices): SavedMove| Move { thread, choices };
+        let cells = |touches: SavedTouches| -> Vec<CellAccess> {
+            touches.into_iter().map(|(cell, writes)| CellAccess { cell, writes }).collect()
         };
-        let asleep = |(plain, touches): SavedAsleep| Sleeper {
-            made: made(plain),
-            footprint: cells(touches),
-        };
+        let asleep =
+            |(plain, touches): SavedSleeper| Sleeper { mv: mv(plain), footprint: cells(touches) };
         let part = |part: SavedPart| Part {
             start: part.init,
-            moves: part.moves.into_iter().map(made).collect(),
+            moves: part.moves.into_iter().map(mv).collect(),
             sleep: part.sleep.into_iter().map(asleep).collect(),
             preemptions: None,
         };
@@ -100,12 +98,14 @@ impl Saved {
         Exploration { counts, parts, ..Exploration::default() }
     }
 
-    /// Whether it is of this program and model, which has so many threads.
+    /// Returns whether the exploration belongs to this program and model with this number of
+    /// threads.
     pub(crate) fn is_of(&self, of: &(String, String), threads: usize) -> bool {
         let own = |(thread, _): &SavedMove| *thread < threads;
         self.of == *of
-            && self.parts.iter().all(|part| {
-                part.moves.iter().all(own) && part.sleep.iter().all(|(made, ..)| own(made))
-            })
+            && self
+                .parts
+                .iter()
+                .all(|part| part.moves.iter().all(own) && part.sleep.iter().all(|(mv, ..)| own(mv)))
     }
 }

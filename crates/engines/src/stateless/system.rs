@@ -1,12 +1,14 @@
-//! The machine as a system to explore: its path, what runs end with, and what is looked for on the way.
+//! The SC machine as a system to explore: its path, the ends of executions, and the findings.
 
 use super::footprint::Cells;
 use super::path::Path;
 use super::variants::{Variant, Variants};
-use crate::robust::escape::escape;
+use crate::robust::non_sc_run::build_non_sc_run;
 use crate::sc::ScMachine;
-use fencepost_explore::{Attempt, Counts, End, Execution, Findings, Move, Step, System, Touch};
-use fencepost_ir::waits::Waiting;
+use fencepost_explore::{
+    Attempt, CellAccess, Counts, End, Execution, Findings, Move, MoveResult, System,
+};
+use fencepost_ir::spin_loops::SpinAssumed;
 use fencepost_ir::{MemoryOp, Op, ThreadId, Update, Value};
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
@@ -15,193 +17,216 @@ use fencepost_search::{Cancel, Stop};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Places where a block could come that are tried.
-const PLACES: usize = 5_000;
+/// The largest number of positions of a block that are tried.
+const MAX_POSITIONS: usize = 5_000;
 
-/// When to stop.
+/// When an exploration stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Until {
-    /// When there is something to tell.
-    Found,
-    /// When everything was seen.
+pub(crate) enum StopAt {
+    /// At the first finding.
+    FirstFinding,
+    /// When everything is explored.
     End,
 }
 
-/// Something to tell.
+/// A finding that can end an exploration.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Found {
-    /// A run that breaks a property.
-    Trouble(Trace),
-    /// A run whose last event could have left sequential consistency: the choices of `init`, the
-    /// moves, and what the last of them does then, if that is not what it does.
+pub(crate) enum Finding {
+    /// An execution that violates a property.
+    Violation(Trace),
+    /// An execution whose last event could leave sequential consistency: the choices of `init`, the
+    /// moves, and the variant of the last move, if it must behave differently.
     Borderline(Vec<u32>, Vec<Move>, Option<Variant>),
 }
 
-/// What was counted and found.
+/// The counts and findings of an exploration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Tally {
-    /// Those of the whole exploration.
+pub(crate) struct ExplorationResult {
+    /// The counts of the whole exploration.
     pub(crate) counts: Counts,
-    /// Runs on which the monitor has fired.
+    /// Executions on which the monitor fired.
     pub(crate) borderline: u64,
     pub(crate) outcomes: BTreeSet<Vec<Value>>,
-    /// By position of a `final exists` among the properties: a run that shows it.
+    /// A witness by position in `Problem::sometimes`.
     pub(crate) witnesses: BTreeMap<usize, Trace>,
-    pub(crate) found: Option<Found>,
-    /// Whether some block has more ways through it than are told apart.
-    pub(crate) doubtful: bool,
-    /// Why the exploration ended early, if it did.
+    pub(crate) found: Option<Finding>,
+    /// Whether some block has more variants or positions than are examined.
+    pub(crate) variants_incomplete: bool,
+    /// The limit that ended the exploration early.
     pub(crate) stopped: Option<Stop>,
 }
 
-impl Findings for Tally {
-    /// The first thing found stays.
-    fn merge(&mut self, later: Tally) {
+impl Findings for ExplorationResult {
+    /// Keeps the first finding and the first witnesses.
+    fn merge(&mut self, later: ExplorationResult) {
         self.borderline += later.borderline;
         self.outcomes.extend(later.outcomes);
         for (property, trace) in later.witnesses {
             self.witnesses.entry(property).or_insert(trace);
         }
-        self.doubtful |= later.doubtful;
+        self.variants_incomplete |= later.variants_incomplete;
         self.found = self.found.take().or(later.found);
     }
 }
 
-impl Tally {
-    /// Whether nothing was left out, unless something was found and that was enough.
-    pub(crate) fn is_whole(&self) -> bool {
+impl ExplorationResult {
+    /// Returns whether no execution was left out by a limit or a bound.
+    pub(crate) fn is_complete(&self) -> bool {
         self.stopped.is_none() && self.counts.cut == 0 && !self.counts.bounded
     }
 }
 
-/// What to look at, and how far.
+/// The options of an exploration.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    pub(crate) watch: Option<Model>,
-    pub(crate) until: Until,
-    /// Events in a run, at most.
-    pub(crate) longest: usize,
-    /// Whether properties are judged.
-    pub(crate) judge: bool,
-    /// How many runs of a part may become too long before nobody wants more of them.
-    pub(crate) cuts: u64,
+pub(crate) struct ExplorationOptions {
+    pub(crate) monitored: Option<Model>,
+    pub(crate) stop_at: StopAt,
+    /// The largest number of events of an execution.
+    pub(crate) max_events: usize,
+    /// Whether properties are checked.
+    pub(crate) check_properties: bool,
+    /// The exploration ends when this many executions of a part exceeded `max_events`.
+    pub(crate) max_cut: u64,
 }
 
-/// The threads of a program, run by the machine.
+/// The threads of a program, executed by the SC machine.
 pub(crate) struct MachineSystem<'m, 'p> {
     path: Path<'m, 'p>,
-    waiting: &'m Waiting,
+    spin_assumed: &'m SpinAssumed,
     cells: &'m Cells,
-    plan: Plan,
-    tally: Tally,
+    options: ExplorationOptions,
+    result: ExplorationResult,
     cancel: &'m Cancel,
-    /// By thread and program counter: whether the step there chooses.
+    /// By thread and program counter: whether the step there has choices.
     chooses: Vec<Vec<bool>>,
     variants: Variants,
-    /// Whether steps that write at once can come too early at all: under PSO, or where records are allocated.
-    varies: bool,
+    /// Whether updates, blocks and allocations can be reordered before an earlier store: under
+    /// PSO, or if the program allocates records.
+    uses_variants: bool,
 }
 
 impl<'m, 'p> MachineSystem<'m, 'p> {
-    /// At the state that these choices of `init` lead to. None when there is no such state.
+    /// Starts at the state after these choices of `init`. None if there is no such state.
     pub(crate) fn new(
         machine: &'m ScMachine<'p>,
-        waiting: &'m Waiting,
+        spin_assumed: &'m SpinAssumed,
         cells: &'m Cells,
-        plan: Plan,
+        options: ExplorationOptions,
         cancel: &'m Cancel,
         init: &[u32],
     ) -> Option<Self> {
         let mut code = machine.shape.program().threads.iter().flat_map(|thread| &thread.code);
-        let varies = match plan.watch {
+        let uses_variants = match options.monitored {
             None => false,
             Some(Model::Pso) => true,
             Some(Model::Tso) => code.any(|stmt| matches!(stmt.op, Op::New { .. })),
         };
-        let variants = if varies { Variants::new(&machine.shape) } else { Variants::default() };
-        let mut path = Path::new(machine, waiting, cells, plan.watch);
+        let variants =
+            if uses_variants { Variants::new(&machine.shape) } else { Variants::default() };
+        let mut path = Path::new(machine, spin_assumed, cells, options.monitored);
         path.start(init)?.ok()?;
         Some(MachineSystem {
             path,
-            waiting,
+            spin_assumed,
             cells,
-            plan,
-            tally: Tally { doubtful: variants.too_many, ..Tally::default() },
+            options,
+            result: ExplorationResult {
+                variants_incomplete: variants.too_many,
+                ..ExplorationResult::default()
+            },
             cancel,
             chooses: machine.shape.program().threads.iter().map(chooses).collect(),
             variants,
-            varies,
+            uses_variants,
         })
     }
 
-    /// The monitor does not know values: what it moves might do something else where it comes then, or wait. Sees to it
-    /// that the path has fired exactly if the last event, or what it could do elsewhere, leaves
-    /// sequential consistency; which of that.
-    fn settle(&mut self, execution: &Execution) -> Option<Variant> {
+    /// Confirms a borderline event. The monitor ignores values: at another position, the event may
+    /// behave differently or block. Afterwards, the path has fired exactly if the last event or one
+    /// of its variants leaves sequential consistency. Returns that variant.
+    fn confirm_borderline(&mut self, execution: &Execution) -> Option<Variant> {
         let last = execution.len() - 1;
-        let thread = execution.events()[last].made.thread;
-        if self.varies
+        let thread = execution.events()[last].mv.thread;
+        if self.uses_variants
             && let Some(variants) =
                 self.variants.of(self.path.machine, self.path.state_at(last), thread)
         {
-            if self.path.fired && !self.path.fired_now() {
+            if self.path.fired && !self.path.fired_on_last_event() {
                 return None;
             }
             self.path.fired = false;
             let found = self.path.would_have_fired(&variants);
             let mut found = found.into_iter();
-            let real = found.find(|variant| self.escapes(execution, None, Some(variant)));
-            self.path.fired = real.is_some();
-            return real;
+            let confirmed =
+                found.find(|variant| self.has_non_sc_run(execution, None, Some(variant)));
+            self.path.fired = confirmed.is_some();
+            return confirmed;
         }
-        // A run that ends there with something wrong may end so under SC, too; then it is met elsewhere.
-        let in_doubt =
-            self.plan.until == Until::Found || self.waiting.has_waits(ThreadId::from_index(thread));
-        if self.path.fired_now() && in_doubt && !self.escapes(execution, None, None) {
+        // An execution that ends there with a violation may end so under SC, too. Then the
+        // exploration finds it elsewhere.
+        let needs_confirmation = self.options.stop_at == StopAt::FirstFinding
+            || self.spin_assumed.has_spin_loops(ThreadId::from_index(thread));
+        if self.path.fired_on_last_event()
+            && needs_confirmation
+            && !self.has_non_sc_run(execution, None, None)
+        {
             self.path.fired = false;
         }
         None
     }
 
-    /// Whether the path, with one more move, leads to a run that is not sequentially consistent, when its last move does
-    /// something else.
-    fn escapes(
+    /// Returns whether the path, plus one more move, has a counterpart that is not sequentially
+    /// consistent, if its last move behaves like `variant`.
+    fn has_non_sc_run(
         &mut self,
         execution: &Execution,
-        more: Option<&Move>,
+        last_move: Option<&Move>,
         variant: Option<&Variant>,
     ) -> bool {
-        // What is said after someone wanted to stop is not used.
-        let cancelled = self.cancel.raised().is_some();
-        let Some(model) = self.plan.watch.filter(|_| !cancelled) else { return false };
+        // The answer is not used after a cancellation.
+        let cancelled = self.cancel.reason().is_some();
+        let Some(model) = self.options.monitored.filter(|_| !cancelled) else { return false };
         if let Some(Variant::Block(accesses)) = variant {
             let writes = |access: &Access| {
                 let accesses = execution.accesses(access.address).iter();
                 accesses.filter(|(_, wrote)| *wrote).count() + 1
             };
-            let places = accesses.iter().map(writes).try_fold(1, usize::checked_mul);
-            if places.is_none_or(|places| places > PLACES) {
-                self.tally.doubtful = true;
+            let positions = accesses.iter().map(writes).try_fold(1, usize::checked_mul);
+            if positions.is_none_or(|positions| positions > MAX_POSITIONS) {
+                self.result.variants_incomplete = true;
                 return false;
             }
         }
         let (init, reductions) = (&self.path.init, self.path.machine.reductions);
-        escape(self.waiting, model, reductions, init, &moves(execution, more), variant).is_some()
+        build_non_sc_run(
+            self.spin_assumed,
+            model,
+            reductions,
+            init,
+            &moves(execution, last_move),
+            variant,
+        )
+        .is_some()
     }
 
-    /// A thread that waits could go on if what it waits for had come earlier: the move, if that leaves
-    /// sequential consistency.
-    fn impatient(&mut self, execution: &Execution) -> Option<(Move, Option<Variant>)> {
+    /// Finds a blocked move that could run if the write it waits for came earlier. Returns the move
+    /// if that leaves sequential consistency.
+    fn find_borderline_blocked(
+        &mut self,
+        execution: &Execution,
+    ) -> Option<(Move, Option<Variant>)> {
         for t in 0..self.threads() {
             if self.has_halted(t) {
                 continue;
             }
-            for made in self.moves(t) {
-                match self.path.step(&made) {
-                    Step::Blocked | Step::Spinning => {}
-                    Step::Taken => unreachable!("nothing can happen here"),
+            for mv in self.moves(t) {
+                match self.path.step(&mv) {
+                    MoveResult::Blocked | MoveResult::Spinning => {}
+                    MoveResult::Taken => {
+                        unreachable!("no thread can move at the end of an execution")
+                    }
                 }
-                let variants = if self.varies {
+                let variants = if self.uses_variants {
                     self.variants.of(self.path.machine, self.path.state(), t)
                 } else {
                     None
@@ -212,9 +237,9 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
                 };
                 for variant in variants {
                     if self.path.would_fire(t, variant.as_ref())
-                        && self.escapes(execution, Some(&made), variant.as_ref())
+                        && self.has_non_sc_run(execution, Some(&mv), variant.as_ref())
                     {
-                        return Some((made, variant));
+                        return Some((mv, variant));
                     }
                 }
             }
@@ -226,58 +251,58 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
         Trace { init: self.path.init.clone(), steps: self.path.steps(execution), bound: None }
     }
 
-    /// Whether to go on after something was found.
-    fn unless_enough(&self) -> ControlFlow<()> {
-        match self.plan.until {
-            Until::Found => ControlFlow::Break(()),
-            Until::End => ControlFlow::Continue(()),
+    /// Returns whether to continue after a finding.
+    fn stop_or_continue(&self) -> ControlFlow<()> {
+        match self.options.stop_at {
+            StopAt::FirstFinding => ControlFlow::Break(()),
+            StopAt::End => ControlFlow::Continue(()),
         }
     }
 
-    /// A run that breaks a property.
-    fn trouble(&mut self, execution: &Execution) -> ControlFlow<()> {
+    /// Records an execution that violates a property.
+    fn record_violation(&mut self, execution: &Execution) -> ControlFlow<()> {
         let trace = self.trace(execution);
-        self.tally.found.get_or_insert(Found::Trouble(trace));
-        self.unless_enough()
+        self.result.found.get_or_insert(Finding::Violation(trace));
+        self.stop_or_continue()
     }
 
-    /// A run whose last move, or one more, could have left sequential consistency.
-    fn borderline(
+    /// Records an execution whose last move, or one more move, could leave sequential consistency.
+    fn record_borderline(
         &mut self,
         execution: &Execution,
-        more: Option<&Move>,
+        last_move: Option<&Move>,
         variant: Option<Variant>,
     ) -> ControlFlow<()> {
-        if self.plan.until == Until::Found {
-            let (init, moves) = (self.path.init.clone(), moves(execution, more));
-            self.tally.found = Some(Found::Borderline(init, moves, variant));
+        if self.options.stop_at == StopAt::FirstFinding {
+            let (init, moves) = (self.path.init.clone(), moves(execution, last_move));
+            self.result.found = Some(Finding::Borderline(init, moves, variant));
         }
-        self.unless_enough()
+        self.stop_or_continue()
     }
 
-    /// Judges a state in which nothing can happen.
-    fn at_rest(&mut self, execution: &Execution, complete: bool) -> ControlFlow<()> {
+    /// Checks a state in which no thread can move.
+    fn check_at_rest(&mut self, execution: &Execution, complete: bool) -> ControlFlow<()> {
         let machine = self.path.machine;
         let state = self.path.state();
         if complete {
             let observed = &machine.shape.problem.observed;
             let outcome = observed.iter().map(|what| machine.observe(state, *what)).collect();
-            self.tally.outcomes.insert(outcome);
+            self.result.outcomes.insert(outcome);
             for (at, condition) in machine.shape.problem.sometimes.iter().enumerate() {
-                if !self.tally.witnesses.contains_key(&at) && machine.holds(state, condition) {
-                    self.tally.witnesses.insert(at, self.trace(execution));
+                if !self.result.witnesses.contains_key(&at) && machine.holds(state, condition) {
+                    self.result.witnesses.insert(at, self.trace(execution));
                 }
             }
         }
-        if !self.plan.judge || machine.wrong_at_rest(state).is_none() {
+        if !self.options.check_properties || machine.terminal_violation(state).is_none() {
             return ControlFlow::Continue(());
         }
-        self.trouble(execution)
+        self.record_violation(execution)
     }
 }
 
 impl System for MachineSystem<'_, '_> {
-    type Findings = Tally;
+    type Findings = ExplorationResult;
 
     fn threads(&self) -> usize {
         self.chooses.len()
@@ -305,11 +330,11 @@ impl System for MachineSystem<'_, '_> {
         }
     }
 
-    fn step(&mut self, made: &Move) -> Step {
-        self.path.step(made)
+    fn step(&mut self, mv: &Move) -> MoveResult {
+        self.path.step(mv)
     }
 
-    fn footprint(&self) -> &[Touch] {
+    fn footprint(&self) -> &[CellAccess] {
         &self.path.footprint.touches
     }
 
@@ -322,9 +347,9 @@ impl System for MachineSystem<'_, '_> {
     }
 
     fn is_unconditional(&self, execution: &Execution, event: usize) -> bool {
-        let thread = ThreadId::from_index(execution.events()[event].made.thread);
+        let thread = ThreadId::from_index(execution.events()[event].mv.thread);
         let pc = self.path.state_at(event).pcs[thread.index()];
-        if self.waiting.has_waits(thread) || self.cells.is_watched(thread) {
+        if self.spin_assumed.has_spin_loops(thread) || self.cells.is_observed(thread) {
             return false;
         }
         let op = &self.path.machine.shape.stmt(thread, pc).op;
@@ -337,39 +362,39 @@ impl System for MachineSystem<'_, '_> {
     }
 
     fn has_failed(&mut self, execution: &Execution) -> bool {
-        self.path.judge_overlap(execution);
-        self.path.wrong.is_some()
+        self.path.check_overlap(execution);
+        self.path.violation.is_some()
     }
 
     fn observe(&mut self, execution: &Execution) -> ControlFlow<()> {
-        if self.path.wrong.is_some() {
-            return match self.plan.judge {
-                true => self.trouble(execution),
+        if self.path.violation.is_some() {
+            return match self.options.check_properties {
+                true => self.record_violation(execution),
                 false => ControlFlow::Continue(()),
             };
         }
-        if self.plan.watch.is_none() {
+        if self.options.monitored.is_none() {
             return ControlFlow::Continue(());
         }
-        let variant = self.settle(execution);
+        let variant = self.confirm_borderline(execution);
         match self.path.fired {
-            true => self.borderline(execution, None, variant),
+            true => self.record_borderline(execution, None, variant),
             false => ControlFlow::Continue(()),
         }
     }
 
-    fn ended(&mut self, execution: &Execution, end: End) -> ControlFlow<()> {
+    fn observe_end(&mut self, execution: &Execution, end: End) -> ControlFlow<()> {
         let waits = matches!(end, End::Stuck { .. }) && !self.path.fired;
-        let impatient = if waits { self.impatient(execution) } else { None };
-        if end != End::Redundant && (self.path.fired || impatient.is_some()) {
-            self.tally.borderline += 1;
+        let borderline_blocked = if waits { self.find_borderline_blocked(execution) } else { None };
+        if end != End::Redundant && (self.path.fired || borderline_blocked.is_some()) {
+            self.result.borderline += 1;
         }
-        if let Some((made, variant)) = impatient {
-            self.borderline(execution, Some(&made), variant)?;
+        if let Some((mv, variant)) = borderline_blocked {
+            self.record_borderline(execution, Some(&mv), variant)?;
         }
         match end {
             End::Complete | End::Stuck { spinning: false } => {
-                self.at_rest(execution, end == End::Complete)
+                self.check_at_rest(execution, end == End::Complete)
             }
             End::Stuck { spinning: true } | End::Redundant | End::Cut | End::Failed => {
                 ControlFlow::Continue(())
@@ -377,17 +402,17 @@ impl System for MachineSystem<'_, '_> {
         }
     }
 
-    fn into_findings(self) -> Tally {
-        self.tally
+    fn into_findings(self) -> ExplorationResult {
+        self.result
     }
 }
 
-/// The moves of an execution, and one more.
-fn moves(execution: &Execution, more: Option<&Move>) -> Vec<Move> {
-    execution.events().iter().map(|event| &event.made).chain(more).cloned().collect()
+/// Returns the moves of an execution, plus one more.
+fn moves(execution: &Execution, last_move: Option<&Move>) -> Vec<Move> {
+    execution.events().iter().map(|event| &event.mv).chain(last_move).cloned().collect()
 }
 
-/// By program counter: whether a step that begins there meets a `choose`.
+/// By program counter: whether a step that starts there executes a `choose`.
 fn chooses(thread: &fencepost_ir::Thread) -> Vec<bool> {
     let in_blocks = thread.code.iter().any(|stmt| matches!(stmt.op, Op::Choose { .. }));
     let of =

@@ -1,10 +1,11 @@
-//! What a step could do elsewhere.
+//! Variants: what a step could do at another position of the execution.
 //!
-//! The monitor asks whether an event could have come before an earlier write. A load does the same wherever it
-//! comes; a compare-and-swap may write or not, and an atomic block may go another way, touch other locations, or wait. So
-//! for these the monitor is asked about everything that they could do: a block that reads all that it might
-//! touch (reading more does no harm: it is possible whenever the block is) and writes what one way
-//! through it writes. Whether it does that where it comes then is seen when the run is made.
+//! The monitor decides whether an event could take effect before an earlier write. A load does the
+//! same at every position. A compare-and-swap may write or not. An atomic block may take another
+//! path, access other locations, or block. For these, the monitor checks every variant: a
+//! block that reads every address it may access and writes the addresses of one path through the
+//! block. Additional reads are harmless: they are possible whenever the block is. Building the run
+//! decides whether the step really behaves like the variant at its new position.
 
 use crate::sc::{ScMachine, ScState};
 use fencepost_ir::{MemoryOp, Op, Pc, ThreadId, Update, flow};
@@ -12,20 +13,20 @@ use fencepost_models::shape::Shape;
 use fencepost_monitor::{Access, Action};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ways through a block that are told apart by what they write.
-const WAYS: usize = 64;
+/// The largest number of paths through a block that are distinguished by their writes.
+const MAX_PATHS: usize = 64;
 
-/// Something that a step could do.
+/// A possible behaviour of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Variant {
     /// A compare-and-swap that succeeds or fails.
     Update { address: u32, writes: bool },
-    /// A block.
+    /// An atomic block with these accesses.
     Block(Vec<Access>),
 }
 
 impl Variant {
-    /// For the monitor.
+    /// Converts into an action for the monitor.
     pub(crate) fn action(&self) -> Action<'_> {
         match self {
             Variant::Update { address, writes } => {
@@ -36,17 +37,17 @@ impl Variant {
     }
 }
 
-/// The blocks of a program.
+/// The variants of the blocks of a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variants {
-    /// By thread and program counter of their beginnings: what they could do.
+    /// By thread and program counter of the start of a block: its variants.
     blocks: Vec<BTreeMap<Pc, Vec<Variant>>>,
-    /// Whether some block has more ways than are told apart.
+    /// Whether some block has more paths than are distinguished.
     pub(crate) too_many: bool,
 }
 
 impl Variants {
-    /// Those of a program.
+    /// Computes the variants of all blocks of a program.
     pub(crate) fn new(shape: &Shape<'_>) -> Self {
         let mut variants = Variants::default();
         for t in shape.program().thread_ids() {
@@ -61,18 +62,18 @@ impl Variants {
         variants
     }
 
-    /// What a block could do: its inside begins at `from`.
+    /// Computes the variants of a block. `from` is the first statement inside the block.
     fn block(&mut self, shape: &Shape<'_>, t: ThreadId, from: Pc) -> Vec<Variant> {
         let mut touched = BTreeSet::new();
-        // By program counter: what ways to it have written.
+        // By program counter: the sets of addresses written on paths to it.
         let mut written: BTreeMap<Pc, BTreeSet<BTreeSet<u32>>> = BTreeMap::new();
-        let mut ends: BTreeSet<BTreeSet<u32>> = BTreeSet::new();
+        let mut path_writes: BTreeSet<BTreeSet<u32>> = BTreeSet::new();
         let mut open = vec![(from, BTreeSet::new())];
         while let Some((pc, mut writes)) = open.pop() {
             if !written.entry(pc).or_default().insert(writes.clone()) {
                 continue;
             }
-            if ends.len() > WAYS || written[&pc].len() > WAYS {
+            if path_writes.len() > MAX_PATHS || written[&pc].len() > MAX_PATHS {
                 self.too_many = true;
                 break;
             }
@@ -87,11 +88,11 @@ impl Variants {
             touched.extend(&addresses);
             match &stmt.op {
                 Op::AtomicEnd | Op::Halt => {
-                    ends.insert(writes);
+                    path_writes.insert(writes);
                     continue;
                 }
                 Op::Assume(_) => {
-                    ends.insert(writes.clone());
+                    path_writes.insert(writes.clone());
                 }
                 Op::Update { update: Update::Cas { .. }, .. } => {
                     open.extend(flow::successors(stmt).map(|next| (next, writes.clone())));
@@ -132,10 +133,11 @@ impl Variants {
         let variant = |writes: &BTreeSet<u32>| {
             Variant::Block(touched.iter().map(|address| access(writes, *address)).collect())
         };
-        ends.iter().map(variant).collect()
+        path_writes.iter().map(variant).collect()
     }
 
-    /// What the next step of a thread could do elsewhere; none if it is the same everywhere.
+    /// Returns the variants of the next step of a thread. None if it does the same at every
+    /// position.
     pub(crate) fn of(
         &self,
         machine: &ScMachine<'_>,
@@ -150,7 +152,7 @@ impl Variants {
         }
         match op.memory()? {
             MemoryOp::Update { update: Update::Cas { .. }, .. } => {
-                let address = machine.accesses(state, t)?.0;
+                let address = machine.next_access(state, t)?.0;
                 Some([true, false].map(|writes| Variant::Update { address, writes }).to_vec())
             }
             MemoryOp::Load { .. }

@@ -1,65 +1,69 @@
-//! All interleavings of a system, one by one: what explorations are compared with.
+//! The oracle for explorations: enumerates all interleavings of a system.
 
 use super::subjects::{Code, State};
-use super::{Move, Step, Touch};
+use super::{CellAccess, Move, MoveResult};
 use std::collections::BTreeSet;
 
-/// An event: its move, and its number among those of the thread.
-type Name = (Move, usize);
+/// An event identifier: the move, and the number of the event in its thread.
+type EventId = (Move, usize);
 
-/// A trace: its events, and the pairs of them that are ordered by a conflict.
-pub(super) type Trace = (BTreeSet<Name>, BTreeSet<(Name, Name)>);
+/// A trace: its events, and the ordered pairs of events that conflict or belong to one thread.
+pub(super) type Trace = (BTreeSet<EventId>, BTreeSet<(EventId, EventId)>);
 
-/// The trace of an execution with so many events.
-pub(super) fn trace<'a>(events: usize, event: impl Fn(usize) -> (&'a Move, &'a [Touch])) -> Trace {
-    let name = |at: usize| {
-        let made = event(at).0;
-        let number = (0..at).filter(|other| event(*other).0.thread == made.thread).count();
-        (made.clone(), number)
+/// Computes the trace of an execution of `events` events.
+pub(super) fn trace<'a>(
+    events: usize,
+    event: impl Fn(usize) -> (&'a Move, &'a [CellAccess]),
+) -> Trace {
+    let id = |at: usize| {
+        let mv = event(at).0;
+        let number = (0..at).filter(|other| event(*other).0.thread == mv.thread).count();
+        (mv.clone(), number)
     };
     let ordered = |one: usize, other: usize| {
-        let ((a, touches), (b, others)) = (event(one), event(other));
+        let ((a, accesses), (b, others)) = (event(one), event(other));
         let conflict =
-            |x: &Touch| others.iter().any(|y| x.cell == y.cell && (x.writes || y.writes));
-        a.thread == b.thread || touches.iter().any(conflict)
+            |x: &CellAccess| others.iter().any(|y| x.cell == y.cell && (x.writes || y.writes));
+        a.thread == b.thread || accesses.iter().any(conflict)
     };
     let pairs = (0..events).flat_map(|other| (0..other).map(move |one| (one, other)));
     let pairs = pairs.filter(|(one, other)| ordered(*one, *other));
-    ((0..events).map(name).collect(), pairs.map(|(one, other)| (name(one), name(other))).collect())
+    ((0..events).map(id).collect(), pairs.map(|(one, other)| (id(one), id(other))).collect())
 }
 
-/// What all interleavings of a system come to.
+/// The results of all interleavings of a system.
 #[derive(Debug, Default)]
 pub(super) struct Interleavings {
-    /// The traces of those that do not fail.
+    /// The traces of the interleavings that do not fail.
     pub(super) traces: BTreeSet<Trace>,
     pub(super) stuck: u64,
     pub(super) failed: u64,
-    /// By number of preemptions: how many there are.
+    /// For each number of preemptions: the number of interleavings.
     pub(super) by_preemptions: Vec<u64>,
 }
 
 impl Interleavings {
     pub(super) fn of(code: &Code) -> Self {
         let mut all = Interleavings::default();
-        all.go(code, &State::new(code), &mut Vec::new(), 0);
+        all.extend(code, &State::new(code), &mut Vec::new(), 0);
         all
     }
 
-    fn go(
+    /// Adds all interleavings that extend `taken`.
+    fn extend(
         &mut self,
         code: &Code,
         state: &State,
-        taken: &mut Vec<(Move, Touch)>,
+        taken: &mut Vec<(Move, CellAccess)>,
         preemptions: usize,
     ) {
         let threads = || (0..code.len()).filter(|thread| !state.has_halted(code, *thread));
         let mut next = Vec::new();
-        for made in threads().flat_map(|thread| state.moves(code, thread)) {
+        for mv in threads().flat_map(|thread| state.moves(code, thread)) {
             let mut after = state.clone();
-            let (step, touch) = after.step(code, &made);
-            if step == Step::Taken {
-                next.push((made, touch, after));
+            let (result, access) = after.step(code, &mv);
+            if result == MoveResult::Taken {
+                next.push((mv, access, after));
             }
         }
         if next.is_empty() || state.failed {
@@ -76,12 +80,12 @@ impl Interleavings {
             self.traces.insert(trace(taken.len(), event));
             return;
         }
-        let last = taken.last().map(|(made, _)| made.thread);
-        let last_goes_on = next.iter().any(|(made, ..)| Some(made.thread) == last);
-        for (made, touch, after) in next {
-            let preempts = last_goes_on && Some(made.thread) != last;
-            taken.push((made, touch));
-            self.go(code, &after, taken, preemptions + usize::from(preempts));
+        let last = taken.last().map(|(mv, _)| mv.thread);
+        let last_is_enabled = next.iter().any(|(mv, ..)| Some(mv.thread) == last);
+        for (mv, access, after) in next {
+            let preempts = last_is_enabled && Some(mv.thread) != last;
+            taken.push((mv, access));
+            self.extend(code, &after, taken, preemptions + usize::from(preempts));
             taken.pop();
         }
     }

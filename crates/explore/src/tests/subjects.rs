@@ -1,7 +1,8 @@
-//! Threads as lists of operations, twice: with a stack of states, and by running again from the start.
+//! Test systems: threads as lists of operations. One system keeps a stack of states, and one
+//! replays from the start.
 
 use super::brute_force::{Trace, trace};
-use super::{Attempt, End, Execution, Move, Step, System, Touch};
+use super::{Attempt, CellAccess, End, Execution, Move, MoveResult, System};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,21 +11,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) enum Op {
     Read(u32),
     Write(u32),
-    /// Waits until the lock is free, and takes it.
+    /// Blocks until the lock is free, then acquires it.
     Lock(u32),
     Unlock(u32),
-    /// Spins until the cell was written.
+    /// Spins until the cell is written.
     Await(u32),
-    /// Fails unless the cell was written.
+    /// Fails if the cell is not written yet.
     Require(u32),
-    /// Writes one of these cells.
+    /// Chooses one of these cells and writes it.
     Pick(Vec<u32>),
 }
 
-/// By thread: its operations.
+/// The operations of each thread.
 pub(super) type Code = Vec<Vec<Op>>;
 
-/// Operations done by each thread, and cells that are written, or locks that are taken.
+/// A state: the next operation of each thread, and the cells that are written or locked.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     next: Vec<usize>,
@@ -50,78 +51,86 @@ impl State {
         }
     }
 
-    /// Takes a move, if it is possible; what it touches.
-    pub(super) fn step(&mut self, code: &Code, made: &Move) -> (Step, Touch) {
+    /// Takes a move if it is enabled. Returns the result and the access.
+    pub(super) fn step(&mut self, code: &Code, mv: &Move) -> (MoveResult, CellAccess) {
         let set = &mut self.set;
-        let (step, touch) = match &code[made.thread][self.next[made.thread]] {
-            Op::Read(cell) => (Step::Taken, Touch::read(*cell)),
-            Op::Write(cell) => (Step::Taken, Touch::write(*cell)),
+        let (result, access) = match &code[mv.thread][self.next[mv.thread]] {
+            Op::Read(cell) => (MoveResult::Taken, CellAccess::read(*cell)),
+            Op::Write(cell) => (MoveResult::Taken, CellAccess::write(*cell)),
             Op::Unlock(cell) => {
                 set[*cell as usize] = false;
-                (Step::Taken, Touch::write(*cell))
+                (MoveResult::Taken, CellAccess::write(*cell))
             }
-            Op::Lock(cell) if set[*cell as usize] => (Step::Blocked, Touch::write(*cell)),
-            Op::Lock(cell) => (Step::Taken, Touch::write(*cell)),
-            Op::Await(cell) if !set[*cell as usize] => (Step::Spinning, Touch::read(*cell)),
-            Op::Await(cell) => (Step::Taken, Touch::read(*cell)),
+            Op::Lock(cell) if set[*cell as usize] => {
+                (MoveResult::Blocked, CellAccess::write(*cell))
+            }
+            Op::Lock(cell) => (MoveResult::Taken, CellAccess::write(*cell)),
+            Op::Await(cell) if !set[*cell as usize] => {
+                (MoveResult::Spinning, CellAccess::read(*cell))
+            }
+            Op::Await(cell) => (MoveResult::Taken, CellAccess::read(*cell)),
             Op::Require(cell) => {
                 self.failed = !set[*cell as usize];
-                (Step::Taken, Touch::read(*cell))
+                (MoveResult::Taken, CellAccess::read(*cell))
             }
-            Op::Pick(cells) => (Step::Taken, Touch::write(cells[made.choices[0] as usize])),
+            Op::Pick(cells) => {
+                (MoveResult::Taken, CellAccess::write(cells[mv.choices[0] as usize]))
+            }
         };
-        if step == Step::Taken {
-            let unlocks = matches!(code[made.thread][self.next[made.thread]], Op::Unlock(_));
-            set[touch.cell as usize] |= touch.writes && !unlocks;
-            self.next[made.thread] += 1;
+        if result == MoveResult::Taken {
+            let unlocks = matches!(code[mv.thread][self.next[mv.thread]], Op::Unlock(_));
+            set[access.cell as usize] |= access.writes && !unlocks;
+            self.next[mv.thread] += 1;
         }
-        (step, touch)
+        (result, access)
     }
 
     fn attempts(&self, code: &Code, thread: usize) -> Vec<Attempt> {
-        let attempt = |made: Move| {
-            let (step, touch) = self.clone().step(code, &made);
-            Attempt { made, possible: step == Step::Taken, footprint: vec![touch] }
+        let attempt = |mv: Move| {
+            let (result, access) = self.clone().step(code, &mv);
+            Attempt { mv, enabled: result == MoveResult::Taken, footprint: vec![access] }
         };
         self.moves(code, thread).into_iter().map(attempt).collect()
     }
 }
 
-/// Keeps the state before each event. Finds the traces of all executions but the redundant ones.
-pub(super) struct Stacked<'a> {
+/// A system that keeps the state before each event. Its findings are the traces of all executions
+/// except redundant ones.
+pub(super) struct StackSystem<'a> {
     code: &'a Code,
     states: Vec<State>,
-    touched: Option<Touch>,
-    /// What each event touched.
-    touches: Vec<Touch>,
-    found: Vec<Trace>,
+    last_access: Option<CellAccess>,
+    /// The access of each event.
+    accesses: Vec<CellAccess>,
+    traces: Vec<Trace>,
     stops_at_failure: bool,
 }
 
-impl<'a> Stacked<'a> {
+impl<'a> StackSystem<'a> {
     pub(super) fn new(code: &'a Code) -> Self {
         let states = vec![State::new(code)];
-        let (touches, found) = (Vec::new(), Vec::new());
-        Stacked { code, states, touched: None, touches, found, stops_at_failure: false }
+        let (accesses, traces) = (Vec::new(), Vec::new());
+        StackSystem { code, states, last_access: None, accesses, traces, stops_at_failure: false }
     }
 
-    /// The same, for an exploration that ends when an execution fails, and finds only the trace of that one.
+    /// Creates a system that ends the exploration at the first failure. Its finding is the trace of
+    /// that execution.
     pub(super) fn until_failure(code: &'a Code) -> Self {
-        Stacked { stops_at_failure: true, ..Stacked::new(code) }
+        StackSystem { stops_at_failure: true, ..StackSystem::new(code) }
     }
 
     fn state(&self) -> &State {
-        self.states.last().expect("there is the first state")
+        self.states.last().expect("the stack has the first state")
     }
 
-    fn note(&mut self, execution: &Execution) {
+    fn record_trace(&mut self, execution: &Execution) {
         let events = execution.events();
-        let touched = |at: usize| std::slice::from_ref(&self.touches[at]);
-        self.found.push(trace(events.len(), |at| (&events[at].made, touched(at))));
+        let footprint = |at: usize| std::slice::from_ref(&self.accesses[at]);
+        self.traces.push(trace(events.len(), |at| (&events[at].mv, footprint(at))));
     }
 }
 
-impl System for Stacked<'_> {
+impl System for StackSystem<'_> {
     type Findings = Vec<Trace>;
 
     fn threads(&self) -> usize {
@@ -136,36 +145,36 @@ impl System for Stacked<'_> {
         self.state().moves(self.code, thread)
     }
 
-    fn step(&mut self, made: &Move) -> Step {
+    fn step(&mut self, mv: &Move) -> MoveResult {
         let mut state = self.state().clone();
-        let (step, touch) = state.step(self.code, made);
-        self.touched = Some(touch);
-        if step == Step::Taken {
+        let (result, access) = state.step(self.code, mv);
+        self.last_access = Some(access);
+        if result == MoveResult::Taken {
             self.states.push(state);
-            self.touches.push(touch);
+            self.accesses.push(access);
         }
-        step
+        result
     }
 
-    fn footprint(&self) -> &[Touch] {
-        self.touched.as_slice()
+    fn footprint(&self) -> &[CellAccess] {
+        self.last_access.as_slice()
     }
 
     fn truncate(&mut self, events: usize) {
         self.states.truncate(events + 1);
-        self.touches.truncate(events);
+        self.accesses.truncate(events);
     }
 
     fn attempts(&mut self, events: usize, moves: &[&Move], thread: usize) -> Vec<Attempt> {
         let mut state = self.states[events].clone();
-        for made in moves {
-            assert_eq!(state.step(self.code, made).0, Step::Taken);
+        for mv in moves {
+            assert_eq!(state.step(self.code, mv).0, MoveResult::Taken);
         }
         state.attempts(self.code, thread)
     }
 
     fn is_unconditional(&self, execution: &Execution, event: usize) -> bool {
-        let thread = execution.events()[event].made.thread;
+        let thread = execution.events()[event].mv.thread;
         let op = &self.code[thread][self.states[event].next[thread]];
         matches!(op, Op::Read(_) | Op::Write(_))
     }
@@ -176,50 +185,52 @@ impl System for Stacked<'_> {
 
     fn observe(&mut self, execution: &Execution) -> ControlFlow<()> {
         if self.state().failed && self.stops_at_failure {
-            self.note(execution);
+            self.record_trace(execution);
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
 
-    fn ended(&mut self, execution: &Execution, end: End) -> ControlFlow<()> {
+    fn observe_end(&mut self, execution: &Execution, end: End) -> ControlFlow<()> {
         if end != End::Redundant && !self.stops_at_failure {
-            self.note(execution);
+            self.record_trace(execution);
         }
         ControlFlow::Continue(())
     }
 
     fn into_findings(self) -> Vec<Trace> {
-        self.found
+        self.traces
     }
 }
 
-/// Can only run from the start, as real code does. Runs late: only when something is asked.
-pub(super) struct Replayed<'a> {
+/// A system that can only run from the start, like real code. It replays lazily: only when the
+/// state is needed.
+pub(super) struct ReplaySystem<'a> {
     code: &'a Code,
     moves: Vec<Move>,
-    /// The run at hand, and how many of the moves it has taken. A run never goes back.
+    /// The state of the current run. A run cannot step back.
     state: State,
+    /// The number of moves that the current run has taken.
     taken: usize,
-    touched: Option<Touch>,
-    /// How often an execution was run.
+    last_access: Option<CellAccess>,
+    /// The number of runs.
     runs: &'a AtomicU64,
 }
 
-impl<'a> Replayed<'a> {
+impl<'a> ReplaySystem<'a> {
     pub(super) fn new(code: &'a Code, runs: &'a AtomicU64) -> Self {
         runs.fetch_add(1, Ordering::Relaxed);
         let state = State::new(code);
-        Replayed { code, moves: Vec::new(), state, taken: 0, touched: None, runs }
+        ReplaySystem { code, moves: Vec::new(), state, taken: 0, last_access: None, runs }
     }
 
-    /// The run at hand, or a new one if that is too far.
-    fn run(&mut self) -> &mut State {
+    /// Returns the state after `moves`. Starts a new run if the current one has taken more moves.
+    fn current_state(&mut self) -> &mut State {
         if self.taken > self.moves.len() {
             self.runs.fetch_add(1, Ordering::Relaxed);
             self.state = State::new(self.code);
-            for made in &self.moves {
-                self.state.step(self.code, made);
+            for mv in &self.moves {
+                self.state.step(self.code, mv);
             }
             self.taken = self.moves.len();
         }
@@ -227,7 +238,7 @@ impl<'a> Replayed<'a> {
     }
 }
 
-impl System for Replayed<'_> {
+impl System for ReplaySystem<'_> {
     type Findings = ();
 
     fn threads(&self) -> usize {
@@ -236,27 +247,27 @@ impl System for Replayed<'_> {
 
     fn has_halted(&mut self, thread: usize) -> bool {
         let code = self.code;
-        self.run().has_halted(code, thread)
+        self.current_state().has_halted(code, thread)
     }
 
     fn moves(&mut self, thread: usize) -> Vec<Move> {
         let code = self.code;
-        self.run().moves(code, thread)
+        self.current_state().moves(code, thread)
     }
 
-    fn step(&mut self, made: &Move) -> Step {
+    fn step(&mut self, mv: &Move) -> MoveResult {
         let code = self.code;
-        let (step, touch) = self.run().step(code, made);
-        self.touched = Some(touch);
-        if step == Step::Taken {
-            self.moves.push(made.clone());
+        let (result, access) = self.current_state().step(code, mv);
+        self.last_access = Some(access);
+        if result == MoveResult::Taken {
+            self.moves.push(mv.clone());
             self.taken += 1;
         }
-        step
+        result
     }
 
-    fn footprint(&self) -> &[Touch] {
-        self.touched.as_slice()
+    fn footprint(&self) -> &[CellAccess] {
+        self.last_access.as_slice()
     }
 
     fn truncate(&mut self, events: usize) {
@@ -266,22 +277,22 @@ impl System for Replayed<'_> {
     fn attempts(&mut self, events: usize, moves: &[&Move], thread: usize) -> Vec<Attempt> {
         if events == self.moves.len() && moves.is_empty() {
             let code = self.code;
-            return self.run().attempts(code, thread);
+            return self.current_state().attempts(code, thread);
         }
-        // A real run is over when it has taken these moves: the one at hand is lost.
+        // A real system would need a separate run for these moves.
         self.runs.fetch_add(1, Ordering::Relaxed);
         let mut state = State::new(self.code);
-        for made in self.moves[..events].iter().chain(moves.iter().copied()) {
-            state.step(self.code, made);
+        for mv in self.moves[..events].iter().chain(moves.iter().copied()) {
+            state.step(self.code, mv);
         }
         state.attempts(self.code, thread)
     }
 
     fn is_unconditional(&self, execution: &Execution, event: usize) -> bool {
-        let made = &execution.events()[event].made;
+        let mv = &execution.events()[event].mv;
         let earlier = &execution.events()[..event];
-        let next = earlier.iter().filter(|event| event.made.thread == made.thread).count();
-        matches!(self.code[made.thread][next], Op::Read(_) | Op::Write(_))
+        let next = earlier.iter().filter(|event| event.mv.thread == mv.thread).count();
+        matches!(self.code[mv.thread][next], Op::Read(_) | Op::Write(_))
     }
 
     fn into_findings(self) {}

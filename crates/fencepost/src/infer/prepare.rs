@@ -1,10 +1,11 @@
-//! From the command line to requests for repairs; complaints about options that make no sense.
+//! Turns command-line options into requests for repairs, and rejects options that do not fit
+//! together.
 
-use super::complaint;
+use super::report_error;
 use crate::args::{self, Format, Infer, Search, Verifier};
-use crate::input::{self, InputFile, Unusable};
+use crate::input::{self, InputFile, PrintedErrors};
 use crate::output::Output;
-use crate::session::{Session, Watch};
+use crate::session::{ProgressObserver, Session};
 use fencepost::{
     EngineChoice, Lowering, Method, Model, PreparedRepair, RepairError, RepairOptions, Source,
 };
@@ -12,15 +13,15 @@ use fencepost_report::json::InputError;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What is to be repaired, and what is to be done with the answers.
+/// The program and models of an inference, and its output options.
 pub(crate) struct Job {
     pub(crate) file: PathBuf,
     pub(crate) models: Vec<String>,
     pub(crate) client: Vec<String>,
-    /// A file with more clients.
+    /// A file with further clients.
     pub(crate) clients: Option<PathBuf>,
     pub(crate) repair: RepairOptions,
-    /// An abstraction was asked for, but not the method that uses it.
+    /// Whether an abstraction is given without the method that uses it.
     pub(crate) abstraction_without_fixpoint: bool,
     pub(crate) write: bool,
     pub(crate) output: Option<PathBuf>,
@@ -35,7 +36,7 @@ pub(crate) struct Job {
 impl From<&Infer> for Job {
     fn from(options: &Infer) -> Self {
         let abstraction = options.abstraction.is_given().then(|| options.abstraction.choice());
-        let (method, wrong) = match options.method {
+        let (method, abstraction_without_fixpoint) = match options.method {
             args::Method::Lazy => (Method::Lazy, abstraction.is_some()),
             args::Method::Fixpoint => (Method::Fixpoint(abstraction), false),
         };
@@ -59,7 +60,7 @@ impl From<&Infer> for Job {
                 forbidden_lines: options.forbid.clone(),
                 only_in: options.only_in.clone(),
             },
-            abstraction_without_fixpoint: wrong,
+            abstraction_without_fixpoint,
             write: options.write,
             output: options.output.clone(),
             explain: options.explain,
@@ -72,83 +73,84 @@ impl From<&Infer> for Job {
     }
 }
 
-/// A source, and the models to repair it for.
+/// A source and the models to repair it for.
 pub(super) struct Input {
     pub(super) source: Source,
-    /// Where it is; none for standard input.
+    /// The path of the source, or `None` for standard input.
     pub(super) path: Option<PathBuf>,
     models: Vec<Model>,
 }
 
-/// Reads what is to be repaired; complaints otherwise.
+/// Reads the source, the models and the clients of a job. Reports all errors.
 pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>> {
-    let mut wrong = Vec::new();
-    let mut complain = |about: &str, message: String| {
-        wrong.push(complaint(about, message, output));
+    let mut errors = Vec::new();
+    let mut add_error = |about: &str, message: String| {
+        errors.push(report_error(about, message, output));
     };
     let stdin = Path::new("-");
     if job.file == stdin && job.write {
-        let message = "--write needs a file: standard input cannot be written; use -o FILE";
-        complain("--write", message.into());
+        let message = "--write cannot change standard input: use -o FILE";
+        add_error("--write", message.into());
     }
     if job.output.as_deref() == Some(stdin) {
-        complain("--output", "-o needs the name of a file".into());
+        add_error("--output", "-o requires the name of a file".into());
     }
     let models = input::models(&job.models);
-    let models = models.map_err(|all| all.into_iter().for_each(|m| complain("--model", m))).ok();
+    let models = models.map_err(|all| all.into_iter().for_each(|m| add_error("--model", m))).ok();
     let writes = [("--write", job.write), ("--output", job.output.is_some())];
     if let (Some((option, _)), Some([_, _, ..])) =
-        (writes.iter().find(|(_, wanted)| *wanted), models.as_deref())
+        (writes.iter().find(|(_, given)| *given), models.as_deref())
     {
-        let message = format!("{option} takes one model: each has fences of its own");
-        complain(option, message);
+        let message = format!("{option} requires exactly one model: choose it with --model");
+        add_error(option, message);
     }
-    let clients = clients(job).map_err(|m| complain("--clients", m)).ok();
-    let file = InputFile::read(&job.file).map_err(|m| complain(&input::shown(&job.file), m));
-    let (Some(models), Some(clients), Ok(file), []) = (models, clients, file, &wrong[..]) else {
-        return Err(wrong);
+    let clients = clients(job).map_err(|m| add_error("--clients", m)).ok();
+    let file =
+        InputFile::read(&job.file).map_err(|m| add_error(&input::display_path(&job.file), m));
+    let (Some(models), Some(clients), Ok(file), []) = (models, clients, file, &errors[..]) else {
+        return Err(errors);
     };
     let source = file.parse_with(Lowering { clients, places: true }, output);
-    let source = source.map_err(|Unusable(errors)| errors)?;
+    let source = source.map_err(|PrintedErrors(errors)| errors)?;
     Ok(Input { source, path: file.path, models })
 }
 
 impl Input {
-    /// The requests, one for each model; complaints otherwise.
+    /// Returns one request for each model. Reports all errors.
     pub(super) fn requests<'a>(
         &'a self,
         job: &Job,
         session: &'a Session,
-        watch: &'a Watch,
+        observer: &'a ProgressObserver,
         output: &Output,
     ) -> Result<Vec<PreparedRepair<'a>>, Vec<InputError>> {
-        let mut wrong = Vec::new();
-        let mut all = Vec::new();
+        let mut errors = Vec::new();
+        let mut requests = Vec::new();
         if job.abstraction_without_fixpoint {
-            let message = "--domain and --k need --method fixpoint".into();
-            return Err(vec![complaint("--domain", message, output)]);
+            let message = "--domain and --k require --method fixpoint".into();
+            return Err(vec![report_error("--domain", message, output)]);
         }
         for model in &self.models {
             let request = (self.source.repair(model.clone()))
                 .repair_options(job.repair.clone())
                 .options(session.options(&job.search))
                 .cancel(session.cancel())
-                .observer(watch);
+                .observer(observer);
             match request.prepare() {
-                Ok(request) => all.push(request),
+                Ok(request) => requests.push(request),
                 Err(error) => {
-                    let (option, message) = explain(&error);
-                    wrong.push(complaint(option, message, output));
+                    let (option, message) = option_error(&error);
+                    errors.push(report_error(option, message, output));
                 }
             }
         }
-        wrong.dedup();
-        if wrong.is_empty() { Ok(all) } else { Err(wrong) }
+        errors.dedup();
+        if errors.is_empty() { Ok(requests) } else { Err(errors) }
     }
 }
 
-/// Which option is wrong, and how.
-fn explain(error: &RepairError) -> (&'static str, String) {
+/// Returns the option that causes an error, and the message.
+fn option_error(error: &RepairError) -> (&'static str, String) {
     match error {
         RepairError::NoSuchFence { fence, .. } => {
             ("--fences", format!("--fences {fence}: {error}"))
@@ -158,30 +160,34 @@ fn explain(error: &RepairError) -> (&'static str, String) {
         RepairError::NoSuchFunction { name, .. } => {
             ("--only-in", format!("--only-in {name}: {error}"))
         }
-        RepairError::NoAbstraction => ("--domain", "--domain needs tso or pso".into()),
+        RepairError::NoAbstraction => ("--domain", "--domain requires --model tso or pso".into()),
         _ => ("--model", error.to_string()),
     }
 }
 
-/// The clients asked for; none stands for those of the file.
+/// Returns the clients on the command line and in the clients file. An empty list means those of
+/// the source.
 fn clients(job: &Job) -> Result<Vec<String>, String> {
     let mut clients = job.client.clone();
     if let Some(path) = &job.clients {
         let mut text = String::new();
         let read = if path == Path::new("-") {
             if job.file == *path {
-                return Err("the program and the clients cannot both be standard input".into());
+                let message = "the program and the clients cannot both come from standard input";
+                return Err(message.into());
             }
             std::io::stdin().lock().read_to_string(&mut text).map(|_| ())
         } else {
             std::fs::read_to_string(path).map(|read| text = read)
         };
-        read.map_err(|error| format!("cannot read the clients {}: {error}", input::shown(path)))?;
+        read.map_err(|error| {
+            format!("cannot read the clients {}: {error}", input::display_path(path))
+        })?;
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let before = clients.len();
         clients.extend(lines.map(String::from));
         if clients.len() == before {
-            return Err(format!("there are no clients in {}", input::shown(path)));
+            return Err(format!("no clients in {}", input::display_path(path)));
         }
     }
     Ok(clients)

@@ -1,4 +1,4 @@
-//! The answer of inference for a reader: verdict, change, fences, runs.
+//! Prints the answer of an inference: verdict, diff, fences, traces.
 
 use super::Job;
 use crate::output::Output;
@@ -7,10 +7,10 @@ use fencepost_infer::repair::{Inference, Repair, Round, Sufficiency, Unrepairabl
 use fencepost_models::ModelSpec;
 use fencepost_report::diff;
 use fencepost_report::repair::{self, Subject};
-use fencepost_report::repair_json::Beside;
+use fencepost_report::repair_json::ReportExtras;
 
-/// Prints the answer.
-pub(super) fn show(job: &Job, repaired: &Repaired<'_>, beside: &Beside, output: &mut Output) {
+/// Prints the answer as text.
+pub(super) fn show(job: &Job, repaired: &Repaired<'_>, extras: &ReportExtras, output: &mut Output) {
     let paint = output.paint;
     let (quiet, explain) = (job.quiet, job.explain && !job.quiet);
     let fixed = job.search.buffer.is_some();
@@ -21,21 +21,21 @@ pub(super) fn show(job: &Job, repaired: &Repaired<'_>, beside: &Beside, output: 
     }
     match inference {
         Inference::Repaired(repair) => {
-            show_repair(job, repaired, repair, beside, output, &mut text);
+            show_repair(job, repaired, repair, extras, output, &mut text);
             if explain {
-                text.push_str(&explained(subject, &repair.rounds, output));
+                text.push_str(&explanation(subject, &repair.rounds, output));
             }
         }
         Inference::Unrepairable(why) if !quiet => {
             let sc = ModelSpec::SC;
-            let hopeless = subject.hopeless(why, &sc);
-            if let (Unrepairable::OutOfReach { .. }, Some(shown)) = (why, &hopeless) {
+            let unprevented = subject.unrepairable_run(why, &sc);
+            if let (Unrepairable::NotPreventable { .. }, Some(shown)) = (why, &unprevented) {
                 text.push_str(&repair::out_of_reach(subject, &repaired.fences_anywhere(shown)));
             }
-            if let Some(shown) = hopeless {
+            if let Some(shown) = unprevented {
                 text.push_str(&format!("\n{}", shown.picture(subject.file, paint)));
             }
-            if let Some(Some(path)) = beside.trace_files.first() {
+            if let Some(Some(path)) = extras.trace_files.first() {
                 text.push_str(&format!("  replay: fencepost replay {path}\n"));
             }
         }
@@ -46,14 +46,14 @@ pub(super) fn show(job: &Job, repaired: &Repaired<'_>, beside: &Beside, output: 
                 text.push_str(&repair::advice(&gave_up.undecided, fixed));
             }
             if explain {
-                text.push_str(&explained(subject, &gave_up.rounds, output));
+                text.push_str(&explanation(subject, &gave_up.rounds, output));
             }
         }
     }
     output.print(&text);
 }
 
-/// What the reader should know before the rest.
+/// Returns the notes below the headline.
 fn notes(job: &Job, repaired: &Repaired<'_>, output: &Output) -> String {
     let mut text = String::new();
     let mut note = |what: &str| {
@@ -63,14 +63,14 @@ fn notes(job: &Job, repaired: &Repaired<'_>, output: &Output) -> String {
     if job.repair.verifier == EngineChoice::ROBUST {
         return text;
     }
-    if let Some(taken) = repaired.condition() {
-        note(&format!("the condition is taken as: {taken}"));
+    if let Some(condition) = repaired.condition() {
+        note(&format!("the condition is read as: {condition}"));
     }
     if repaired.problems().iter().any(|p| !p.sometimes.is_empty()) {
-        note("no fence makes more runs possible: a `final exists` is looked at in the end");
+        note("fences only remove runs: `final exists` is checked at the end");
     }
     if repaired.problems().iter().all(|p| p.properties.is_empty()) {
-        note("the file states nothing else that must hold; only faults are looked for");
+        note("the file states no property of all runs; only faults are checked");
     }
     text
 }
@@ -79,7 +79,7 @@ fn show_repair(
     job: &Job,
     repaired: &Repaired<'_>,
     repair: &Repair,
-    beside: &Beside,
+    extras: &ReportExtras,
     output: &Output,
     text: &mut String,
 ) {
@@ -88,13 +88,13 @@ fn show_repair(
     if let Sufficiency::Bounded(open) = &repair.sufficiency {
         text.push_str(&repair::undecided(subject, open));
         if job.accept_bounded && !job.quiet {
-            text.push_str("  accepted: this counts as success (--accept-bounded)\n");
+            text.push_str("  accepted: counts as success because of --accept-bounded\n");
         } else if !job.quiet {
             text.push_str(&repair::advice(open, job.search.buffer.is_some()));
         }
     }
-    if !beside.diff.is_empty() {
-        text.push_str(&format!("\n{}", diff::painted(&beside.diff, paint)));
+    if !extras.diff.is_empty() {
+        text.push_str(&format!("\n{}", diff::painted(&extras.diff, paint)));
     }
     let placement = &repair.placements[0];
     if !job.quiet {
@@ -109,35 +109,36 @@ fn show_repair(
         }
         if job.repair.from_scratch {
             let redundant = repair::redundant(subject, placement);
-            let head = "of the fences that were there:";
+            let head = "existing fences:";
             match redundant.as_str() {
-                "" => text.push_str("\nevery fence that was there is needed as it is\n"),
+                "" => text.push_str("\nevery existing fence is needed, unchanged\n"),
                 lines => text.push_str(&format!("\n{head}\n{lines}")),
             }
         }
         text.push_str(&repair::traces(subject, repair, paint));
-        for (at, path) in beside.trace_files.iter().enumerate() {
+        for (at, path) in extras.trace_files.iter().enumerate() {
             if let Some(path) = path {
                 let number = at + 1;
                 text.push_str(&format!("  replay {number}: fencepost replay {path}\n"));
             }
         }
     }
-    let wants = job.write || job.output.is_some();
-    match &beside.written {
+    let writes = job.write || job.output.is_some();
+    match &extras.written {
         Some(path) => text.push_str(&format!("\nwritten to {path}\n")),
-        None if wants && !repaired.is_accepted(job.accept_bounded) => {
-            text.push_str("\nnothing written: --accept-bounded settles for this\n");
+        None if writes && !repaired.is_accepted(job.accept_bounded) => {
+            let hint = "--accept-bounded accepts fences that are verified only up to a bound";
+            text.push_str(&format!("\nnothing written: {hint}\n"));
         }
-        None if wants => text.push_str("\nnothing to write\n"),
+        None if writes => text.push_str("\nnothing written: the program is unchanged\n"),
         None => {}
     }
 }
 
-/// How an answer was found.
-fn explained(subject: &Subject<'_>, rounds: &[Round], output: &Output) -> String {
+/// Returns the `--explain` section.
+fn explanation(subject: &Subject<'_>, rounds: &[Round], output: &Output) -> String {
     match rounds {
-        [] => "\nnothing had to be tried: there is no violation\n".into(),
+        [] => "\nno fences were tried: there is no violation\n".into(),
         rounds => format!("\n{}", repair::explanation(subject, rounds, output.paint)),
     }
 }

@@ -1,21 +1,22 @@
-//! From paths to files: a folder stands for the tests in it, `@FILE` for the paths that the file lists.
+//! Expands paths to files: a directory denotes the tests in it, `@FILE` denotes the paths listed in
+//! the file.
 
 use crate::input;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What paths stand for.
+/// The files that paths denote.
 #[derive(Default)]
 pub(super) struct Collected {
     /// The files, in order.
     pub(super) files: Vec<PathBuf>,
-    /// What is wrong with paths that stand for nothing.
-    pub(super) wrong: Vec<String>,
-    /// The lists that are being read.
-    open: Vec<PathBuf>,
+    /// Messages about paths that cannot be read.
+    pub(super) errors: Vec<String>,
+    /// The stack of lists that are being read, to detect cycles.
+    open_lists: Vec<PathBuf>,
 }
 
-/// The files that paths stand for.
+/// Returns the files that paths denote.
 pub(super) fn collect(paths: &[PathBuf]) -> Collected {
     let mut collected = Collected::default();
     for path in paths {
@@ -42,35 +43,37 @@ impl Collected {
                 let is_test = |file: &PathBuf| file.extension().is_some_and(|e| e == "litmus");
                 self.files.extend(found.into_iter().filter(|file| named || is_test(file)));
             }
-            Err(message) => self.wrong.push(message),
+            Err(message) => self.errors.push(message),
         }
     }
 
-    /// The paths in a list are relative to it. Lines that begin with `#` are comments.
+    /// Adds the paths in a list, which are relative to the list. Lines that begin with `#` are
+    /// comments.
     fn add_list(&mut self, list: &Path) {
-        let same = fs::canonicalize(list).unwrap_or_else(|_| list.into());
-        if self.open.contains(&same) {
-            let message = format!("the list {} names itself", input::shown(list));
-            if !self.wrong.contains(&message) {
-                self.wrong.push(message);
+        let canonical = fs::canonicalize(list).unwrap_or_else(|_| list.into());
+        if self.open_lists.contains(&canonical) {
+            let message = format!("the list {} contains itself", input::display_path(list));
+            if !self.errors.contains(&message) {
+                self.errors.push(message);
             }
             return;
         }
         let text = match fs::read_to_string(list) {
             Ok(text) => text,
             Err(error) => {
-                self.wrong.push(format!("cannot read the list {}: {error}", input::shown(list)));
+                self.errors
+                    .push(format!("cannot read the list {}: {error}", input::display_path(list)));
                 return;
             }
         };
-        self.open.push(same);
-        let folder = list.parent().unwrap_or(Path::new(""));
+        self.open_lists.push(canonical);
+        let dir = list.parent().unwrap_or(Path::new(""));
         for line in text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
             match line.strip_prefix('@') {
-                Some(inner) if !folder.join(line).exists() => self.add_list(&folder.join(inner)),
-                _ => self.add(&folder.join(line)),
+                Some(inner) if !dir.join(line).exists() => self.add_list(&dir.join(inner)),
+                _ => self.add(&dir.join(line)),
             }
         }
-        self.open.pop();
+        self.open_lists.pop();
     }
 }

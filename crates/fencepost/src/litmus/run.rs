@@ -1,11 +1,12 @@
-//! Many tests on all cores, each within its limits.
+//! Runs many tests in parallel, each within its limits.
 //!
-//! Tests are small: each is searched by one thread, and the cores share the tests. One clock watches all of them.
-//! Results come in the order of the files, each as soon as those before it are there.
+//! Tests are small, so the workers share the tests and not the search of one test. One thread
+//! enforces the time limit of all searches. Results are delivered in the order of the files, as
+//! early as possible.
 
 use crate::args::Search;
 use crate::exit::Exit;
-use crate::guard::guarded;
+use crate::guard::catch_panic;
 use crate::input::{self, InputFile};
 use crate::session::{Session, settings};
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task, Verdict};
@@ -14,10 +15,10 @@ use fencepost_ir::{Diagnostics, Problem, Thread, flow};
 use fencepost_models::ModelSpec;
 use fencepost_report::Paint;
 use fencepost_report::diagnostics::render;
-use fencepost_report::litmus::{Cut, Entry, Ran, Seen};
+use fencepost_report::litmus::{Entry, Incomplete, ModelResult, TestRun};
 use fencepost_report::paint::printable;
-use fencepost_report::verdict_line::ended_by;
-use fencepost_report::violation::sentence;
+use fencepost_report::verdict_line::reason_text;
+use fencepost_report::violation::describe_claim;
 use fencepost_search::{Cancel, Progress};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -27,14 +28,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the clock looks at the searches.
+/// The interval between two checks of the time limit.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What came of a file.
+/// The result of one file.
 pub(super) struct Finished {
     pub(super) entry: Entry,
-    /// What there is to say about its text.
-    pub(super) said: String,
+    /// Diagnostics about the text, ready to print.
+    pub(super) messages: String,
     pub(super) exit: Exit,
 }
 
@@ -43,41 +44,44 @@ pub(super) struct Runner<'a> {
     pub(super) models: &'a [ModelSpec],
     pub(super) search: &'a Search,
     pub(super) session: &'a Session,
-    /// Colours of what there is to say.
+    /// Colours of the diagnostics.
     pub(super) paint: Paint,
 }
 
-/// What one worker is doing.
+/// A worker: its cancellation flag, and when its current search started.
 struct Worker {
     cancel: Cancel,
     started: Mutex<Option<Instant>>,
 }
 
 impl Runner<'_> {
-    /// Runs all files and hands over what came of each, in order. Stops when `each` says so.
+    /// Runs all files and passes their results to `each`, in order. Cancels the rest when `each`
+    /// returns false.
     pub(super) fn run(&self, files: &[PathBuf], mut each: impl FnMut(Finished) -> bool) {
         let whole = self.session.cancel();
         let mut settings = settings(self.search);
         let workers = settings.threads.get().min(files.len().max(1));
-        // A search has the threads that the number of tests leaves it.
+        // With fewer tests than threads, each search uses several threads.
         let threads = (settings.threads.get() / workers).max(1);
         settings.threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
         settings.limits.bytes /= workers as u64;
         let workers: Vec<Worker> = (0..workers)
-            .map(|_| Worker { cancel: whole.below(), started: Mutex::new(None) })
+            .map(|_| Worker { cancel: whole.child(), started: Mutex::new(None) })
             .collect();
         let next = AtomicUsize::new(0);
         let done = AtomicUsize::new(0);
         std::thread::scope(|scope| {
-            let (over, is_over) = channel::<()>();
+            let (all_done, all_done_receiver) = channel::<()>();
             let (workers, next, done) = (&workers, &next, &done);
-            // Ends when `over` is dropped, also by a panic.
-            scope.spawn(move || self.watch(workers, files.len(), done, &is_over));
+            // This thread ends when `all_done` is dropped, also after a panic.
+            scope.spawn(move || {
+                self.enforce_time_limit(workers, files.len(), done, &all_done_receiver);
+            });
             let (sender, receiver) = channel();
             for worker in workers {
                 let sender = sender.clone();
                 scope.spawn(move || {
-                    while whole.raised().is_none() {
+                    while whole.reason().is_none() {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         let Some(path) = files.get(at) else { break };
                         let finished = self.file(path, settings, worker);
@@ -88,32 +92,39 @@ impl Runner<'_> {
                 });
             }
             drop(sender);
-            let mut waiting: BTreeMap<usize, Finished> = BTreeMap::new();
+            let mut early: BTreeMap<usize, Finished> = BTreeMap::new();
             let mut due = 0;
             for (at, finished) in &receiver {
                 done.fetch_add(1, Ordering::Relaxed);
-                waiting.insert(at, finished);
-                while let Some(finished) = waiting.remove(&due) {
+                early.insert(at, finished);
+                while let Some(finished) = early.remove(&due) {
                     due += 1;
                     if !each(finished) {
                         whole.interrupt();
                     }
                 }
             }
-            drop(over);
+            drop(all_done);
         });
     }
 
-    /// Ends searches whose time is over, and shows how many tests are done.
-    fn watch(&self, workers: &[Worker], files: usize, done: &AtomicUsize, over: &Receiver<()>) {
+    /// Cancels searches that exceed the time limit, and shows how many tests are done, until
+    /// `all_done` closes.
+    fn enforce_time_limit(
+        &self,
+        workers: &[Worker],
+        files: usize,
+        done: &AtomicUsize,
+        all_done: &Receiver<()>,
+    ) {
         let bar = self.session.bar("litmus tests");
-        while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+        while all_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
             for worker in workers {
-                let started = *locked(&worker.started);
+                let started = *lock(&worker.started);
                 if let (Some(started), Some(time)) = (started, self.session.time())
                     && started.elapsed() >= time
                 {
-                    worker.cancel.time_is_over();
+                    worker.cancel.time_out();
                 }
             }
             bar.set_message(format!("{} of {files}", done.load(Ordering::Relaxed)));
@@ -122,69 +133,69 @@ impl Runner<'_> {
         bar.finish_and_clear();
     }
 
-    /// Reads and runs one file.
+    /// Reads and runs one file. A panic becomes a result.
     fn file(&self, path: &Path, settings: Settings, worker: &Worker) -> Finished {
-        let name = input::shown(path);
-        let finished = guarded(|| self.guarded_file(path, settings, worker));
+        let name = input::display_path(path);
+        let finished = catch_panic(|| self.run_file(path, settings, worker));
         finished.unwrap_or_else(|_| Finished {
             entry: Entry::Unsupported(name, "an internal error of Fencepost".into()),
-            said: String::new(),
+            messages: String::new(),
             exit: Exit::Internal,
         })
     }
 
-    fn guarded_file(&self, path: &Path, settings: Settings, worker: &Worker) -> Finished {
-        let Read { file, said, test } = read(path, self.paint);
+    fn run_file(&self, path: &Path, settings: Settings, worker: &Worker) -> Finished {
+        let ReadTest { file, messages, test } = read(path, self.paint);
         let test = match test {
             Ok(test) => test,
             Err(why) => {
                 return Finished {
                     entry: Entry::Unsupported(file, why),
-                    said,
+                    messages,
                     exit: Exit::Unusable,
                 };
             }
         };
-        // Only outcomes are asked for, so no time is spent on evidence for a property.
+        // Only the outcomes matter, so the search need not produce evidence for a property.
         let problem = test.problem.without_requirements();
-        let settings =
-            Settings { fixed_buffer: settings.fixed_buffer.or(enough(&problem)), ..settings };
-        let mut exit = Exit::Fine;
+        let bound = settings.fixed_buffer.or(bound_without_loops(&problem));
+        let settings = Settings { fixed_buffer: bound, ..settings };
+        let mut exit = Exit::Success;
         let mut models = Vec::new();
         for model in self.models {
-            let seen = under(&test, &problem, model, settings, worker);
-            exit = exit.and(match &seen {
-                Ok(Seen { cut: None, .. }) => Exit::Fine,
+            let seen = run_test(&test, &problem, model, settings, worker);
+            exit = exit.combine(match &seen {
+                Ok(ModelResult { incomplete: None, .. }) => Exit::Success,
                 Ok(_) => Exit::Inconclusive,
                 Err(_) => Exit::Unusable,
             });
             models.push((model.clone(), seen));
         }
-        Finished { entry: Entry::Ran(Box::new(Ran { file, test, models })), said, exit }
+        Finished { entry: Entry::TestRun(Box::new(TestRun { file, test, models })), messages, exit }
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that was read.
-pub(super) struct Read {
-    /// What the reader calls it.
+/// The result of reading a test.
+pub(super) struct ReadTest {
+    /// The name of the file, for messages.
     pub(super) file: String,
-    /// What there is to say about it.
-    pub(super) said: String,
-    /// The test, or what is wrong with it in one line.
+    /// Diagnostics, ready to print.
+    pub(super) messages: String,
+    /// The test, or its first error in one line.
     pub(super) test: Result<Test, String>,
 }
 
 /// Reads a test.
-pub(super) fn read(path: &Path, paint: Paint) -> Read {
+pub(super) fn read(path: &Path, paint: Paint) -> ReadTest {
     let source = match InputFile::read(path) {
         Ok(source) => source,
         Err(message) => {
-            let said = format!("{}: {message}\n", paint.bad("error"));
-            return Read { file: input::shown(path), said, test: Err(message) };
+            let messages = format!("{}: {message}\n", paint.bad("error"));
+            return ReadTest { file: input::display_path(path), messages, test: Err(message) };
         }
     };
     let stem = path.file_stem().map_or_else(|| "test".into(), |stem| stem.to_string_lossy());
@@ -195,56 +206,56 @@ pub(super) fn read(path: &Path, paint: Paint) -> Read {
     } else {
         litmus::read(&text, &stem, false, &mut diagnostics)
     };
-    let said = render(&diagnostics, &source.name, &text, paint);
-    let why = || {
+    let messages = render(&diagnostics, &source.name, &text, paint);
+    let first_error = || {
         let first = diagnostics.sorted().first().map(|d| (d.span.line, printable(&d.message)));
         first.map_or_else(String::new, |(line, message)| format!("line {line}: {message}"))
     };
-    let test = test.ok_or_else(why);
-    Read { file: source.name, said, test }
+    let test = test.ok_or_else(first_error);
+    ReadTest { file: source.name, messages, test }
 }
 
-/// A bound on pending accesses that is large enough for a program without loops.
-fn enough(problem: &Problem) -> Option<u32> {
+/// Returns a bound on pending accesses that is never reached, if the program has no loops.
+fn bound_without_loops(problem: &Problem) -> Option<u32> {
     let threads = &problem.program.threads;
-    let forward = |thread: &Thread| {
+    let has_no_loop = |thread: &Thread| {
         let stmts = thread.code.iter().enumerate();
-        let mut ways = stmts.flat_map(|(at, stmt)| flow::successors(stmt).map(move |to| (at, to)));
-        ways.all(|(at, to)| to.index() > at)
+        let mut edges = stmts.flat_map(|(at, stmt)| flow::successors(stmt).map(move |to| (at, to)));
+        edges.all(|(at, to)| to.index() > at)
     };
     let longest = threads.iter().map(|thread| thread.code.len()).max().unwrap_or(1);
-    threads.iter().all(forward).then_some(longest as u32)
+    threads.iter().all(has_no_loop).then_some(longest as u32)
 }
 
-/// What a test shows under a model, or what goes wrong.
-fn under(
+/// Computes the final states of a test under a model. The error describes a fault.
+fn run_test(
     test: &Test,
     problem: &Problem,
     model: &ModelSpec,
     settings: Settings,
     worker: &Worker,
-) -> Result<Seen, String> {
+) -> Result<ModelResult, String> {
     let progress = Progress::default();
     let budget = Budget { cancel: &worker.cancel, progress: &progress };
     let started = Instant::now();
-    *locked(&worker.started) = Some(started);
+    *lock(&worker.started) = Some(started);
     let answer = Explicit.outcomes(Task { problem, model }, settings, budget);
-    *locked(&worker.started) = None;
-    worker.cancel.reset_time();
+    *lock(&worker.started) = None;
+    worker.cancel.clear_time_out();
     let seconds = started.elapsed().as_secs_f64();
     let Answer { verdict, outcomes, statistics, .. } = answer;
-    let cut = match verdict {
+    let incomplete = match verdict {
         Verdict::Verified(_) => None,
         Verdict::Violated(violated) => {
-            return Err(sentence(problem, violated.evidence().violation().into(), None));
+            return Err(describe_claim(problem, violated.evidence().violation().into(), None));
         }
         Verdict::Inconclusive(inconclusive) if inconclusive.is_bounded() => {
-            Some(Cut::Buffers(statistics.bound.unwrap_or(0)))
+            Some(Incomplete::Buffers(statistics.bound.unwrap_or(0)))
         }
         Verdict::Inconclusive(inconclusive) => {
-            Some(Cut::Limit(ended_by(inconclusive.reason()).into_owned()))
+            Some(Incomplete::Limit(reason_text(inconclusive.reason()).into_owned()))
         }
     };
-    let shown = test.show(&outcomes).map_err(|fault| fault.describe().to_string())?;
-    Ok(Seen { shown, cut, seconds })
+    let shown = test.evaluate(&outcomes).map_err(|fault| fault.describe().to_string())?;
+    Ok(ModelResult { shown, incomplete, seconds })
 }

@@ -1,7 +1,8 @@
-//! Whether a row agrees with the paper, and why not.
+//! Compares the figures of a row with those of the paper, and explains differences.
 //!
-//! A part of a table has rules about its figures ([`Rule`]). A row agrees if all of them hold. A rule that does not hold
-//! is explained by its own note, by the difference that the data expect of the row, or not at all.
+//! A part of a table has rules about its figures ([`Rule`]). A row agrees with the paper if all
+//! rules hold. A rule that does not hold is explained by its own note, or by the expected
+//! difference of the row, or not at all.
 
 use super::paper::Entry;
 use super::run::Limit;
@@ -9,70 +10,71 @@ use fencepost_report::reproduction::{Figure, Figures, Row};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Nobody has found out yet.
+/// The note of a difference without an explanation.
 const UNKNOWN: &str = "The reason is not known.";
 
-/// What must hold for a figure.
+/// A requirement on a figure.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct Rule {
     figure: String,
-    /// The figure of ours that is compared, if it has another name.
+    /// The name of our figure, if it differs from the name of the paper's figure.
     with: Option<String>,
     test: Test,
-    /// A flag among our figures; if it is true, nothing must hold.
+    /// The name of a flag among our figures. If the flag is true, the rule holds.
     unless: Option<String>,
-    /// If the paper says this, nothing must hold.
+    /// If this is the figure of the paper, the rule holds.
     unless_paper: Option<Figure>,
-    /// Why it may not hold.
+    /// The name of a note that explains why the rule may fail.
     pub(super) note: Option<String>,
 }
 
-/// How a figure is tested. Where the paper says nothing, every comparison with it holds.
+/// A test of a figure. If the paper has no figure, every comparison with it holds.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Test {
-    /// The same as in the paper.
+    /// Equal to the figure of the paper.
     Equal,
     /// A list with the same members.
     SameSet,
-    /// A list of steps of threads that are alike, so that another thread may take them.
-    EqualButForTheThread,
-    /// Both are zero, or neither is.
+    /// A list of steps with the same members, up to the thread that takes each step.
+    #[serde(rename = "equal-but-for-the-thread")]
+    EqualUpToThread,
+    /// Both figures are zero, or neither is.
     SameSign,
     /// Less than in the paper.
     Less,
-    /// Not this many times more or less than in the paper.
+    /// At most this many times more or less than in the paper.
     Within(f64),
-    /// This many times faster than in the paper, where the paper needs so many seconds at least.
+    /// This many times faster than in the paper, if the paper's time is at least `from` seconds.
     Faster { times: f64, from: f64 },
-    /// Less than this, if there is such a figure.
+    /// Less than this number, or no figure.
     Below(f64),
-    /// At least this.
+    /// At least this number.
     AtLeast(f64),
-    /// This.
+    /// Equal to this figure.
     Is(Figure),
 }
 
-/// How rows differ from the paper, and why.
+/// An expected difference of rows from the paper, with its explanation.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Difference {
-    /// Our figures. A difference in other figures is not explained.
+    /// The expected figures of ours. A row with other figures is not explained.
     ours: BTreeMap<String, Figure>,
-    /// Two of our figures, the first of which is larger.
+    /// The names of two figures of ours; the first one must be larger.
     more: Option<(String, String)>,
     pub(super) note: String,
 }
 
 impl Rule {
-    /// The figures that it names.
+    /// Returns the names of the figures that the rule uses.
     pub(super) fn figures(&self) -> impl Iterator<Item = &str> {
         let others = self.with.iter().chain(&self.unless);
         others.chain([&self.figure]).map(String::as_str)
     }
 
-    fn holds(&self, entry: &Entry<'_>, found: &Found<'_>) -> bool {
+    fn holds(&self, entry: &Entry<'_>, found: &OurFigures<'_>) -> bool {
         let column = entry.column;
         let paper = column.paper.get(&self.figure).or_else(|| column.expected.get(&self.figure));
         let unless = self.unless.as_ref().and_then(|flag| found.get(flag));
@@ -88,7 +90,7 @@ impl Rule {
 
 impl Test {
     fn holds(&self, ours: Option<&Figure>, paper: Option<&Figure>) -> bool {
-        // Whether two figures are related; so it is where the paper has none.
+        // Both closures return true if the paper has no figure.
         let both = |related: fn(&Figure, &Figure) -> bool| {
             paper.is_none_or(|paper| ours.is_some_and(|ours| related(ours, paper)))
         };
@@ -100,7 +102,7 @@ impl Test {
         match self {
             Test::Equal => both(|ours, paper| ours == paper),
             Test::SameSet => both(|ours, paper| members(ours) == members(paper)),
-            Test::EqualButForTheThread => both(|ours, paper| steps(ours) == steps(paper)),
+            Test::EqualUpToThread => both(|ours, paper| steps(ours) == steps(paper)),
             Test::SameSign => sizes(&|ours, paper| (ours > 0.0) == (paper > 0.0)),
             Test::Less => sizes(&|ours, paper| ours < paper),
             Test::Within(times) => {
@@ -117,33 +119,33 @@ impl Test {
 }
 
 impl Difference {
-    /// The figures that it names.
+    /// Returns the names of the figures that the difference uses.
     pub(super) fn figures(&self) -> impl Iterator<Item = &str> {
         let more = self.more.iter().flat_map(|(larger, smaller)| [larger, smaller]);
         self.ours.keys().chain(more).map(String::as_str)
     }
 
-    /// Whether it is what was found.
-    fn fits(&self, found: &Found<'_>) -> bool {
+    /// Whether the figures of a row are the expected ones.
+    fn matches(&self, found: &OurFigures<'_>) -> bool {
         let number = |name: &str| found.get(name).and_then(size);
         self.ours.iter().all(|(name, figure)| found.get(name) == Some(figure))
             && self.more.as_ref().is_none_or(|(larger, smaller)| number(larger) > number(smaller))
     }
 }
 
-/// What was found out in a row, by the names of the paper.
-struct Found<'a> {
+/// Our figures of a row, by the names of the paper.
+struct OurFigures<'a> {
     entry: &'a Entry<'a>,
     figures: &'a Figures,
 }
 
-impl<'a> Found<'a> {
+impl<'a> OurFigures<'a> {
     fn get(&self, name: &str) -> Option<&'a Figure> {
-        self.figures.get(self.entry.part.own_name(name))
+        self.figures.get(self.entry.part.our_name(name))
     }
 }
 
-/// A number, or seconds.
+/// Returns a count or a number of seconds as a number.
 fn size(figure: &Figure) -> Option<f64> {
     match figure {
         Figure::Number(number) => Some(*number as f64),
@@ -159,23 +161,23 @@ fn members(figure: &Figure) -> Option<BTreeSet<&str>> {
     }
 }
 
-/// What is done in each step, without the thread that does it.
+/// Returns the steps in a list, without their threads.
 fn steps(figure: &Figure) -> Option<BTreeSet<&str>> {
     let step = |text| str::split_once(text, ' ').map_or(text, |(_, step)| step);
     members(figure).map(|texts| texts.into_iter().map(step).collect())
 }
 
-/// The row as it is shown.
-pub(super) fn judged(entry: &Entry<'_>, found: Result<Figures, Limit>) -> Row {
+/// Compares a row with the paper. Returns the row to print.
+pub(super) fn compare_row(entry: &Entry<'_>, found: Result<Figures, Limit>) -> Row {
     let (ours, agrees, note) = match &found {
         Ok(figures) => {
-            let found = Found { entry, figures };
+            let found = OurFigures { entry, figures };
             let note = difference(entry, &found);
             let ours = entry.part.select(|name| found.get(name));
             (ours, note.is_none(), note.or_else(|| entry.note().map(Into::into)))
         }
-        Err(Limit(met)) => {
-            let note = [Some(met.as_str()), entry.remark()].into_iter().flatten();
+        Err(Limit(limit)) => {
+            let note = [Some(limit.as_str()), entry.remark()].into_iter().flatten();
             (Figures::new(), false, Some(note.collect::<Vec<_>>().join("; ")))
         }
     };
@@ -192,10 +194,10 @@ pub(super) fn judged(entry: &Entry<'_>, found: Result<Figures, Limit>) -> Row {
     }
 }
 
-/// Why a row differs, if it does.
-fn difference(entry: &Entry<'_>, found: &Found<'_>) -> Option<String> {
+/// Returns the explanation of a difference, or `None` if the row agrees with the paper.
+fn difference(entry: &Entry<'_>, found: &OurFigures<'_>) -> Option<String> {
     let expected = entry.column.differs.iter().chain(&entry.part.differs);
-    let expected = expected.into_iter().find(|differs| differs.fits(found));
+    let expected = expected.into_iter().find(|differs| differs.matches(found));
     let expected = expected.map_or(UNKNOWN, |differs| entry.sentence(&differs.note));
     let mut reasons = Vec::new();
     for rule in entry.part.compare.iter().filter(|rule| !rule.holds(entry, found)) {
@@ -211,7 +213,7 @@ fn difference(entry: &Entry<'_>, found: &Found<'_>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A test and the figures to which it is applied.
+    /// A test, its figures and the expected result.
     #[derive(Deserialize)]
     struct Case {
         test: Test,
@@ -221,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_hold_where_they_should() {
+    fn figure_tests_have_the_expected_results() {
         let cases = [
             "test = 'equal'\nours = 2\npaper = 2\nholds = true",
             "test = 'equal'\nours = 2\npaper = 3\nholds = false",

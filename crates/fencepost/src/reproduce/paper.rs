@@ -1,17 +1,18 @@
-//! The tables of a paper as data: `corpus/papers/<name>.toml`, and how such a file is read.
+//! The tables of a paper as data: reads and validates `corpus/papers/<name>.toml`.
 //!
 //! A file has four sections.
 //!
-//! - `tag`, `title`, `about`: the paper's tag in PAPERS.md, the heading of the table, and what a reader should know before
-//!   the first row.
-//! - `[notes]`: sentences by name. Other fields refer to them.
-//! - `[part.NAME]`: a kind of row ([`Part`]): which command computes it, which figures it shows, and which of them must
-//!   agree with the paper's.
-//! - `[[row]]`: a program that is tried ([`Row`]), with one entry in `columns` ([`Column`]) for each model and abstraction:
-//!   the figures of the paper, and the note that explains a difference.
+//! - `tag`, `title`, `about`: the tag of the paper in PAPERS.md, the heading of the table, and an
+//!   introduction.
+//! - `[notes]`: named sentences. Other fields refer to them.
+//! - `[part.NAME]`: a kind of row ([`Part`]): the command that computes it, the figures it shows,
+//!   and the figures that must agree with the paper.
+//! - `[[row]]`: a program ([`Row`]), with one entry in `columns` ([`Column`]) for each model and
+//!   abstraction: the figures of the paper, and the note that explains a difference.
 //!
-//! Integers are counts, numbers with a decimal point are seconds. Rows are computed and shown in the order of the file.
-//! [`Paper::parse`] checks every name in a file except for clients, which a test checks.
+//! Integers are counts, numbers with a decimal point are seconds. Rows are computed and shown in
+//! the order of the file. [`Paper::parse`] checks every name in a file except clients, which a test
+//! checks.
 
 use super::compare::{Difference, Rule};
 use fencepost_engines::Decider;
@@ -27,10 +28,10 @@ use std::fmt;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Paper {
-    /// Its name in PAPERS.md.
+    /// The tag of the paper in PAPERS.md.
     tag: String,
     pub(super) title: String,
-    /// What a reader should know before the first row.
+    /// The introduction above the first row.
     #[serde(default)]
     pub(super) about: String,
     notes: BTreeMap<String, String>,
@@ -44,29 +45,29 @@ pub(super) struct Paper {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct Part {
-    /// What the reader calls it, if not by its name.
+    /// The displayed title, if it differs from the name.
     title: Option<String>,
-    /// What stands behind the model in the name of a column.
+    /// The text after the model in the name of a column.
     column: Option<String>,
     pub(super) command: Command,
     #[serde(default)]
     selected_by: Selection,
-    /// The paper's words for verdicts, where they are not ours.
+    /// The paper's words for verdicts, if they differ from ours.
     #[serde(default)]
     words: BTreeMap<String, String>,
     /// The figures shown, in order.
     pub(super) figures: Vec<String>,
-    /// What we call a figure that the paper calls otherwise.
+    /// Our names of figures that have another name in the paper.
     #[serde(default)]
     rename: BTreeMap<String, String>,
-    /// What must agree.
+    /// The rules that decide whether a row agrees with the paper.
     pub(super) compare: Vec<Rule>,
-    /// What explains differences in several rows.
+    /// Explained differences that occur in several rows.
     #[serde(default)]
     pub(super) differs: Vec<Difference>,
 }
 
-/// What `--only` looks at.
+/// The text that `--only` is matched with.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Selection {
@@ -76,35 +77,43 @@ enum Selection {
     Row,
 }
 
-/// How a row is computed. [`Command::figures`] lists what each command finds out.
+/// The computation of a row. [`Command::figures`] lists the figures of each command.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Command {
     /// Checks the program.
-    Check(CheckBy),
+    Check(CheckEngine),
     /// Computes the avoid formula of a client by exact search.
     Formula,
-    /// Finds the cheapest fences for all clients from counterexamples, and conjoins the formulas of earlier rows of the
-    /// group.
-    Infer { engine: InferBy, fences: FenceChoice },
-    /// Computes the avoid formula under an abstraction, and the fewest full fences that enforce it. They are compared with
-    /// those of an earlier `infer` row.
+    /// Finds the cheapest fences for all clients from counterexamples, and conjoins the formulas of
+    /// earlier rows of the group.
+    Infer { engine: InferEngine, fences: FenceChoice },
+    /// Computes the avoid formula under an abstraction, and the fewest full fences that enforce it.
+    /// Compares their number with that of an earlier `infer` row.
     Enforce { gibibytes: u64 },
-    /// Compares searches with and without sleep sets. The one without them may store this number of states.
+    /// Compares searches with and without sleep sets. The search without sleep sets may store this
+    /// number of states.
     SleepSets { order: SearchOrder, states: u64 },
-    /// Tells what store buffers can hold: where the row says (`at`), or else in one state.
+    /// Computes the possible contents of store buffers, at the control point `at` of the row or
+    /// else in one state.
     Contents,
     /// Counts the interleavings of an original and a fixed version.
     Interleavings(Interleavings),
-    /// Finds the smallest bound of the translation within which something shows.
-    SmallestBound { of: Sought, most: u32 },
+    /// Finds the smallest bound of the translation, up to `max`, within which the target is
+    /// reachable.
+    SmallestBound {
+        #[serde(rename = "of")]
+        target: Target,
+        #[serde(rename = "most")]
+        max: u32,
+    },
 }
 
 /// The engine of a check.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum CheckBy {
-    /// The abstraction that the column names.
+pub(super) enum CheckEngine {
+    /// The abstraction of the column.
     Abstraction,
     /// Buffer automata, in the order of \[LW10\].
     Automata(Extent),
@@ -112,34 +121,35 @@ pub(super) enum CheckBy {
     Translate { contexts: u32 },
 }
 
-/// How far a search with buffer automata goes.
+/// The extent of a search with buffer automata.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Extent {
+    /// All reachable states.
     End,
-    /// To the end, but not on from states in which something is wrong.
+    /// All reachable states, without the successors of error states.
     Errors,
 }
 
 /// The engine of an inference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum InferBy {
+pub(super) enum InferEngine {
     Explicit,
-    /// All engines; the fences must be proved for store buffers of any length.
+    /// All engines; the fences must be verified for store buffers of any length.
     Auto,
 }
 
-/// Which fences may be put in.
+/// The fence kinds to choose from.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum FenceChoice {
-    /// All kinds that make a difference under the model.
+    /// All kinds that have an effect under the model.
     Model,
     Full,
 }
 
-/// What a search with buffer automata explores first.
+/// The steps that a search with buffer automata explores first.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SearchOrder {
@@ -147,51 +157,51 @@ pub(super) enum SearchOrder {
     Commits,
 }
 
-/// Which interleavings are counted.
+/// The interleavings that are counted.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Interleavings {
-    /// All within the bound of the row.
+    /// All interleavings within the bound on preemptions of the row.
     Preemptions,
-    /// One for each trace.
+    /// One interleaving for each equivalence class.
     Traces,
 }
 
-/// What is to show within a bound.
+/// The goal of a search for the smallest bound.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Sought {
+pub(super) enum Target {
     Violation,
     /// A final state that satisfies a `final exists`.
     Witness,
 }
 
-/// A program that is tried.
+/// A row: a program with its columns.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
     pub(super) group: String,
     part: String,
     name: String,
-    /// Folder and name of the program in the corpus.
+    /// The directory and name of the program in the corpus.
     pub(super) program: String,
     /// The version with fences, for commands that compare two versions.
     pub(super) fixed: Option<String>,
-    /// The client of the program; else its first one.
+    /// The client. The default is the first client of the program.
     pub(super) client: Option<String>,
-    /// Changes of the program, one after the other.
+    /// Edits of the program, applied in order.
     #[serde(default)]
     edits: Vec<Edit>,
     /// The paper's bound on execution buffers.
     pub(super) buffer: Option<u32>,
-    /// The bound on preemptions; none: all interleavings.
+    /// The bound on preemptions. `None` means all interleavings.
     pub(super) preemptions: Option<u32>,
-    /// Where contents of store buffers are told.
+    /// The control point at which contents of store buffers are computed.
     pub(super) at: Option<ControlPoint>,
     columns: Vec<Column>,
 }
 
-/// A change of a program: every occurrence of one text becomes another.
+/// An edit of a program: every occurrence of `from` becomes `to`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Edit {
@@ -199,12 +209,12 @@ struct Edit {
     to: String,
 }
 
-/// Before a statement of a thread.
+/// A control point: a thread is about to execute a statement.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ControlPoint {
     pub(super) thread: String,
-    /// How the line of the statement begins.
+    /// The beginning of the line of the statement.
     pub(super) before: String,
 }
 
@@ -217,21 +227,21 @@ pub(super) struct Column {
     domain: Option<String>,
     #[serde(default)]
     k: u32,
-    /// The figures of the paper; none: the row is not in the paper.
+    /// The figures of the paper. Empty if the row is not in the paper.
     #[serde(default)]
     pub(super) paper: BTreeMap<String, Figure>,
-    /// What we expect where the paper says nothing.
+    /// The expected figures if the paper has none.
     #[serde(default)]
     pub(super) expected: BTreeMap<String, Figure>,
-    /// What a reader should know of a row that agrees.
+    /// The name of a note for a row that agrees with the paper.
     note: Option<String>,
-    /// What a reader should know of the paper's row, also if ours meets a limit.
+    /// The name of a note about the paper's row, which is shown even if a limit stops our row.
     remark: Option<String>,
-    /// How we expect the row to differ from the paper, and why.
+    /// The expected difference from the paper, with its explanation.
     pub(super) differs: Option<Difference>,
 }
 
-/// A mistake in a file.
+/// An error in a file.
 #[derive(Debug)]
 pub(super) struct DataError(String);
 
@@ -253,12 +263,12 @@ pub(super) struct Entry<'p> {
 }
 
 impl Command {
-    /// The names of what the command finds out, besides `seconds`.
+    /// Returns the names of the figures that the command computes, except `seconds`.
     fn figures(self) -> &'static [&'static str] {
         match self {
-            Command::Check(CheckBy::Abstraction) => &["result", "states", "because"],
-            Command::Check(CheckBy::Translate { .. }) => &["result", "states"],
-            Command::Check(CheckBy::Automata(_)) => {
+            Command::Check(CheckEngine::Abstraction) => &["result", "states", "because"],
+            Command::Check(CheckEngine::Translate { .. }) => &["result", "states"],
+            Command::Check(CheckEngine::Automata(_)) => {
                 &["result", "possible", "states", "visited", "depth", "errors", "rounds"]
             }
             Command::Formula => &["states", "edges", "constraints"],
@@ -292,7 +302,7 @@ impl Command {
     }
 
     fn needs_abstraction(self) -> bool {
-        matches!(self, Command::Check(CheckBy::Abstraction) | Command::Enforce { .. })
+        matches!(self, Command::Check(CheckEngine::Abstraction) | Command::Enforce { .. })
     }
 
     fn needs_fixed(self) -> bool {
@@ -301,12 +311,12 @@ impl Command {
 }
 
 impl Part {
-    /// Our name of a figure.
-    pub(super) fn own_name<'a>(&'a self, figure: &'a str) -> &'a str {
+    /// Returns our name of a figure of the paper.
+    pub(super) fn our_name<'a>(&'a self, figure: &'a str) -> &'a str {
         self.rename.get(figure).map_or(figure, String::as_str)
     }
 
-    /// The paper's word for a verdict.
+    /// Returns the paper's word for a verdict.
     pub(super) fn word<'a>(&'a self, verdict: &'a str) -> &'a str {
         self.words.get(verdict).map_or(verdict, String::as_str)
     }
@@ -315,23 +325,23 @@ impl Part {
         self.figures.iter().any(|other| other == figure)
     }
 
-    /// The figures that are shown, from a source of figures.
-    pub(super) fn select<'f>(&self, of: impl Fn(&str) -> Option<&'f Figure>) -> Figures {
+    /// Returns the figures that are shown, with values from `get`.
+    pub(super) fn select<'f>(&self, get: impl Fn(&str) -> Option<&'f Figure>) -> Figures {
         let all = self.figures.iter();
-        all.fold(Figures::new(), |shown, name| shown.with(name.as_str(), of(name).cloned()))
+        all.fold(Figures::new(), |shown, name| shown.with(name.as_str(), get(name).cloned()))
     }
 }
 
 impl Paper {
-    /// Reads the file of a paper.
+    /// Parses and validates the file of a paper.
     pub(super) fn parse(file: &str, text: &str) -> Result<Paper, DataError> {
-        let wrong = |message: String| DataError(format!("corpus/papers/{file}.toml: {message}"));
-        let paper: Paper = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
-        paper.validate().map_err(wrong)?;
+        let invalid = |message: String| DataError(format!("corpus/papers/{file}.toml: {message}"));
+        let paper: Paper = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        paper.validate().map_err(invalid)?;
         Ok(paper)
     }
 
-    /// Every row under every column.
+    /// Returns every row under every column.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         self.rows.iter().flat_map(move |row| {
             let part = &self.parts[&row.part];
@@ -339,35 +349,35 @@ impl Paper {
         })
     }
 
-    /// The sentence of a note.
+    /// Returns the sentence of a note.
     pub(super) fn note(&self, name: &str) -> &str {
         &self.notes[name]
     }
 
-    /// Looks for names that mean nothing.
+    /// Checks that all names are defined.
     fn validate(&self) -> Result<(), String> {
         if !self.title.contains(&format!("[{}]", self.tag)) {
             return Err(format!("the title does not name [{}]", self.tag));
         }
         for (name, part) in &self.parts {
-            self.validate_part(part).map_err(|wrong| format!("part `{name}`: {wrong}"))?;
+            self.validate_part(part).map_err(|error| format!("part `{name}`: {error}"))?;
         }
         for row in &self.rows {
             self.validate_row(row)
-                .map_err(|wrong| format!("row `{} {}`: {wrong}", row.group, row.name))?;
+                .map_err(|error| format!("row `{} {}`: {error}", row.group, row.name))?;
         }
         Ok(())
     }
 
     fn validate_part(&self, part: &Part) -> Result<(), String> {
-        let is_found =
-            |name: &str| name == "seconds" || part.command.figures().contains(&part.own_name(name));
+        let is_computed =
+            |name: &str| name == "seconds" || part.command.figures().contains(&part.our_name(name));
         let compared = part.compare.iter().flat_map(Rule::figures);
         let differing = part.differs.iter().flat_map(Difference::figures);
         let named = part.figures.iter().map(String::as_str).chain(compared).chain(differing);
         for name in named {
-            if !is_found(name) {
-                return Err(format!("the command finds no figure `{name}`"));
+            if !is_computed(name) {
+                return Err(format!("the command computes no figure `{name}`"));
             }
         }
         let notes = part.compare.iter().filter_map(|rule| rule.note.as_ref());
@@ -376,30 +386,30 @@ impl Paper {
 
     fn validate_row(&self, row: &Row) -> Result<(), String> {
         let part = self.parts.get(&row.part);
-        let part = part.ok_or_else(|| format!("there is no part `{}`", row.part))?;
+        let part = part.ok_or_else(|| format!("unknown part `{}`", row.part))?;
         source(row)?;
         match &row.fixed {
             Some(fixed) => {
                 program(fixed)?;
             }
             None if part.command.needs_fixed() => {
-                return Err("the command needs a version with fences: `fixed`".into());
+                return Err("the command requires a version with fences: `fixed`".into());
             }
             None => {}
         }
         if row.columns.is_empty() {
-            return Err("there are no columns".into());
+            return Err("`columns` is empty".into());
         }
         for column in &row.columns {
             if ModelSpec::by_name(&column.model).is_none() {
-                return Err(format!("there is no model `{}`", column.model));
+                return Err(format!("unknown model `{}`", column.model));
             }
             match (&column.domain, part.command.needs_abstraction()) {
                 (Some(name), true) if domain(name).is_none() => {
-                    return Err(format!("there is no domain `{name}`"));
+                    return Err(format!("unknown domain `{name}`"));
                 }
-                (None, true) => return Err("the command needs an abstraction: `domain`".into()),
-                (Some(_), false) => return Err("the command takes no `domain`".into()),
+                (None, true) => return Err("the command requires `domain`".into()),
+                (Some(_), false) => return Err("the command does not use `domain`".into()),
                 (Some(_), true) | (None, false) => {}
             }
             let given = column.paper.keys().chain(column.expected.keys()).map(String::as_str);
@@ -418,7 +428,7 @@ impl Paper {
     fn validate_notes<'n>(&self, names: impl Iterator<Item = &'n String>) -> Result<(), String> {
         for name in names {
             if !self.notes.contains_key(name) {
-                return Err(format!("there is no note `{name}`"));
+                return Err(format!("unknown note `{name}`"));
             }
         }
         Ok(())
@@ -426,7 +436,7 @@ impl Paper {
 }
 
 impl<'p> Entry<'p> {
-    /// The row, with its group in front.
+    /// Returns the group and the name of the row.
     pub(super) fn name(&self) -> String {
         format!("{} {}", self.row.group, self.row.name)
     }
@@ -442,12 +452,12 @@ impl<'p> Entry<'p> {
             Decider::Abstraction(domain, k).to_string()
         });
         match abstraction.or_else(|| self.part.column.clone()) {
-            Some(more) => format!("{model} {more}"),
+            Some(suffix) => format!("{model} {suffix}"),
             None => model,
         }
     }
 
-    /// Whether it is among those that the user asks for.
+    /// Whether `--only` selects the entry.
     pub(super) fn matches(&self, only: &str) -> bool {
         let name = match self.part.selected_by {
             Selection::Group => self.row.group.clone(),
@@ -465,28 +475,28 @@ impl<'p> Entry<'p> {
         (domain.expect("abstractions are validated"), self.column.k)
     }
 
-    /// The text of the program.
+    /// Returns the text of the program.
     pub(super) fn source(&self) -> String {
         source(self.row).expect("programs are validated")
     }
 
-    /// The text of the version with fences.
+    /// Returns the text of the version with fences.
     pub(super) fn fixed_source(&self) -> &'static str {
         let fixed = self.row.fixed.as_ref().expect("versions are validated");
         program(fixed).expect("programs are validated")
     }
 
-    /// What a reader should know if the row agrees.
+    /// Returns the note for a row that agrees with the paper.
     pub(super) fn note(&self) -> Option<&'p str> {
         self.column.note.as_ref().map(|name| self.paper.note(name)).or(self.remark())
     }
 
-    /// What a reader should know even if the row meets a limit.
+    /// Returns the note that is shown even if a limit stops the row.
     pub(super) fn remark(&self) -> Option<&'p str> {
         self.column.remark.as_ref().map(|name| self.paper.note(name))
     }
 
-    /// The sentence of a note of the paper.
+    /// Returns the sentence of a note.
     pub(super) fn sentence(&self, note: &str) -> &'p str {
         self.paper.note(note)
     }
@@ -501,7 +511,7 @@ fn program(name: &str) -> Result<&'static str, String> {
         .ok_or_else(|| format!("the program `{name}` is not in corpus/lib.rs"))
 }
 
-/// The text of a row's program with its changes.
+/// Returns the text of a row's program, with its edits applied.
 fn source(row: &Row) -> Result<String, String> {
     let mut text = program(&row.program)?.to_string();
     for Edit { from, to } in &row.edits {

@@ -1,7 +1,8 @@
-//! The data of the papers: that they can be read, that they name what there is, and that mistakes in them are told.
+//! Tests of the paper data: the files parse, their names are defined, and errors in them are
+//! reported.
 
 use super::paper::{Entry, Paper};
-use super::run::{Runner, is_found, lowered};
+use super::run::{Runner, is_reached, lower};
 use fencepost_corpus::{PAPERS, PROGRAMS, program};
 use fencepost_engines::{Budget, Engine, Settings, Task, Translate};
 use fencepost_models::ModelSpec;
@@ -12,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 fn text(name: &str) -> &'static str {
-    PAPERS.iter().find(|(other, _)| *other == name).expect("the paper is there").1
+    PAPERS.iter().find(|(other, _)| *other == name).expect("the paper is embedded").1
 }
 
 fn parsed(name: &str) -> Paper {
@@ -27,7 +28,7 @@ fn number(figure: Option<&Figure>) -> f64 {
     }
 }
 
-/// Does something with every entry of every paper.
+/// Visits every entry of every paper.
 fn for_all(mut visit: impl FnMut(&str, &Entry<'_>)) {
     for (name, _) in PAPERS {
         let paper = parsed(name);
@@ -37,8 +38,8 @@ fn for_all(mut visit: impl FnMut(&str, &Entry<'_>)) {
 
 #[test]
 fn every_file_is_embedded() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/papers");
-    let files = std::fs::read_dir(folder).expect("the corpus is there");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/papers");
+    let files = std::fs::read_dir(dir).expect("the corpus exists");
     let files = files.map(|file| file.expect("a file").file_name().into_string().expect("a name"));
     let files: BTreeSet<String> = files.filter(|name| name.ends_with(".toml")).collect();
     let expected = PAPERS.iter().map(|(name, _)| format!("{name}.toml"));
@@ -51,7 +52,7 @@ fn every_row_has_its_program_and_client() {
     let mut rows = 0;
     for_all(|_, entry| {
         let source = entry.source();
-        let problems = lowered(&source);
+        let problems = lower(&source);
         if let Some(client) = &entry.row.client {
             assert!(problems.iter().any(|problem| problem.name == *client), "{}", entry.name());
         }
@@ -65,20 +66,22 @@ fn every_row_has_its_program_and_client() {
             );
         }
         let fixed = entry.row.fixed.as_ref();
-        assert!(fixed.is_none_or(|fixed| lowered(program(fixed).expect("it is there")).len() == 1));
+        let has_one_program =
+            |fixed: &String| lower(program(fixed).expect("it is embedded")).len() == 1;
+        assert!(fixed.is_none_or(has_one_program));
         used.extend([Some(&entry.row.program), fixed].into_iter().flatten().cloned());
         rows += 1;
     });
     let embedded = PROGRAMS.iter().map(|(name, _)| name.to_string()).collect();
-    assert_eq!(used, embedded, "programs that rows name, and programs in corpus/lib.rs");
+    assert_eq!(used, embedded, "programs of rows, and programs in corpus/lib.rs");
     assert_eq!(rows, 126 + 116 + 23 + 21 + 76);
 }
 
-/// A note that nobody refers to is a note that a row has lost.
+/// An unused note means that a row has lost its reference to it.
 #[test]
 fn every_note_is_used() {
     for (name, text) in PAPERS {
-        let data: toml::Table = text.parse().expect("the files are read by other tests");
+        let data: toml::Table = text.parse().expect("the file is TOML");
         for note in data["notes"].as_table().expect("notes").keys() {
             let used = ["note", "remark"].map(|field| format!("{field} = \"{note}\""));
             assert!(used.iter().any(|used| text.contains(used.as_str())), "{name}: {note}");
@@ -86,14 +89,14 @@ fn every_note_is_used() {
     }
 }
 
-/// A version with fences has fences, and one without has none.
+/// A version with fences has fences, and a version without has none.
 #[test]
-fn the_programs_are_those_that_the_rows_name() {
+fn programs_fit_their_rows() {
     let is_fenced = |source: &str| source.lines().any(|line| line.trim() == "fence;");
     for_all(|paper, entry| {
         let (name, source) = (entry.name(), entry.source());
         let head: String = source.lines().take_while(|line| line.starts_with("//")).collect();
-        let says = |figure: &str| match entry.column.paper.get(figure) {
+        let paper_word = |figure: &str| match entry.column.paper.get(figure) {
             Some(Figure::Word(word)) => word.clone(),
             _ => String::new(),
         };
@@ -109,8 +112,8 @@ fn the_programs_are_those_that_the_rows_name() {
             }
             ("pso-to-sc", "Table 5.1") => {
                 assert!(head.contains(&entry.row.group), "{name}");
-                assert!(says("result") != "safe" || is_fenced(&source), "{name}");
-                assert!(says("result") != "unsafe" || !is_fenced(&source), "{name}");
+                assert!(paper_word("result") != "safe" || is_fenced(&source), "{name}");
+                assert!(paper_word("result") != "unsafe" || !is_fenced(&source), "{name}");
             }
             ("pso-to-sc", _) if entry.row.group == "Litmus" => {
                 let test = name.strip_prefix("Litmus ").expect("rows begin with their group");
@@ -122,9 +125,10 @@ fn the_programs_are_those_that_the_rows_name() {
     });
 }
 
-/// Sums of the columns of the papers' tables: paper, part, column, figure. They find a figure that was copied wrongly.
+/// Sums of the columns of the papers' tables (paper, part, column, figure) reveal figures that were
+/// copied wrongly.
 #[test]
-fn the_figures_are_those_of_the_papers() {
+fn sums_of_figures_are_those_of_the_papers() {
     let sums: &[(&str, &str, &str, &str, f64)] = &[
         ("fender", "client", "RMO", "states", 4_074_478.0),
         ("fender", "client", "PSO", "states", 953_861.0),
@@ -175,37 +179,27 @@ fn the_figures_are_those_of_the_papers() {
         let paper = parsed("blender");
         let count = paper.entries().filter(|entry| {
             let is_in_table = entry.column_name().starts_with("PSO") && entry.row.group != "Fig. 6";
-            let said = entry.column.paper.get("result");
-            entry.part_title() == part && is_in_table && said == Some(&Figure::Word(mark.into()))
+            let result = entry.column.paper.get("result");
+            entry.part_title() == part && is_in_table && result == Some(&Figure::Word(mark.into()))
         });
         assert_eq!(count.count(), expected, "{part} {mark}");
     }
 }
 
-/// Each change of a file with its message.
+/// Each case is a file, a change of it, and the error message.
 #[test]
-fn mistakes_are_told() {
-    let mistakes = [
+fn errors_in_the_data_are_reported() {
+    let cases = [
         ("sober", "preemptions = 5", "preemption = 5", "unknown field `preemption`"),
         ("sober", "test = \"same-sign\"", "test = \"same-sigh\"", "unknown variant `same-sigh`"),
-        (
-            "sober",
-            "note = \"slow\"",
-            "note = \"slov\"",
-            "part `preemptions`: there is no note `slov`",
-        ),
+        ("sober", "note = \"slow\"", "note = \"slov\"", "part `preemptions`: unknown note `slov`"),
         (
             "sober",
             "part = \"traces\"",
             "part = \"trace\"",
-            "row `Fig. 1(b) one run for each trace`: there is no part `trace`",
+            "row `Fig. 1(b) one run for each trace`: unknown part `trace`",
         ),
-        (
-            "sober",
-            "model = \"tso\"",
-            "model = \"tos\"",
-            "row `Fig. 1(b) all`: there is no model `tos`",
-        ),
+        ("sober", "model = \"tso\"", "model = \"tos\"", "row `Fig. 1(b) all`: unknown model `tos`"),
         (
             "sober",
             "program = \"papers/sober-dekker\"",
@@ -216,7 +210,7 @@ fn mistakes_are_told() {
             "sober",
             "fixed = \"papers/sober-fig4b-fenced\"",
             "",
-            "needs a version with fences: `fixed`",
+            "requires a version with fences: `fixed`",
         ),
         ("sober", "total = 10", "totals = 10", "part `preemptions` shows no figure `totals`"),
         (
@@ -225,10 +219,10 @@ fn mistakes_are_told() {
             "total = { a = 1 }",
             "a count, seconds, a flag, a word, or a list of texts",
         ),
-        ("sober", "\"overhead\"]", "\"overheat\"]", "the command finds no figure `overheat`"),
+        ("sober", "\"overhead\"]", "\"overheat\"]", "the command computes no figure `overheat`"),
         ("sober", "tag = \"BM08\"", "tag = \"BM09\"", "the title does not name [BM09]"),
-        ("blender", "domain = \"set\", k = 0, ", "", "the command needs an abstraction: `domain`"),
-        ("blender", "domain = \"set\"", "domain = \"sets\"", "there is no domain `sets`"),
+        ("blender", "domain = \"set\", k = 0, ", "", "the command requires `domain`"),
+        ("blender", "domain = \"set\"", "domain = \"sets\"", "unknown domain `sets`"),
         (
             "automata",
             "from = \"thread p {\"",
@@ -236,7 +230,7 @@ fn mistakes_are_told() {
             "does not contain \"thread z {\"",
         ),
     ];
-    for (name, from, to, message) in mistakes {
+    for (name, from, to, message) in cases {
         assert!(text(name).contains(from), "{name}: {from}");
         let changed = text(name).replace(from, to);
         let error = Paper::parse(name, &changed).expect_err(message).to_string();
@@ -245,24 +239,25 @@ fn mistakes_are_told() {
     }
 }
 
-fn budgeted<T>(work: impl FnOnce(Budget<'_>) -> T) -> T {
+fn with_budget<T>(work: impl FnOnce(Budget<'_>) -> T) -> T {
     work(Budget { cancel: &Cancel::default(), progress: &Progress::default() })
 }
 
-fn smallest(row: &str, part: &str, column: &str) -> Figures {
+fn smallest_bound_figures(row: &str, part: &str, column: &str) -> Figures {
     let paper = parsed("pso-to-sc");
     let mut entries = paper.entries();
     let entry = entries.find(|entry| {
         entry.name() == row && entry.part_title() == part && entry.column_name() == column
     });
-    let entry = entry.expect("there is such a row");
-    budgeted(|budget| Runner::new(Settings::default()).run(&entry, budget)).expect("it is small")
+    let entry = entry.expect("the row exists");
+    let run = |budget: Budget<'_>| Runner::new(Settings::default()).run(&entry, budget);
+    with_budget(run).expect("no limit is reached")
 }
 
-/// A final state has no pending store, so that a relaxed outcome takes a second context; a violation may leave stores
-/// pending for good.
+/// A final state has no pending store, so a relaxed outcome needs a second context. In a violation,
+/// stores may stay pending.
 #[test]
-fn bounds_are_as_small_as_they_can_be() {
+fn smallest_bounds_are_exact() {
     for (row, column, possible, contexts, delay) in [
         ("Litmus SB", "TSO", true, Some(1), Some(1)),
         ("Litmus SB", "PSO", true, Some(1), Some(1)),
@@ -271,11 +266,11 @@ fn bounds_are_as_small_as_they_can_be() {
         ("Litmus LB", "TSO", false, None, None),
         ("Litmus LB", "PSO", false, None, None),
         ("Dekker dekker0", "TSO", true, Some(0), Some(0)),
-        // The thread that waits at the barrier must run again when the other has passed.
+        // The thread that waits at the barrier must run again after the other thread has passed it.
         ("Sense barrier sense0", "PSO", true, Some(1), Some(0)),
         ("Ticket lock ticket-lock", "TSO", false, None, None),
     ] {
-        let found = smallest(row, "smallest k", column);
+        let found = smallest_bound_figures(row, "smallest k", column);
         let k = |k: Option<u64>| k.map_or(Figure::Word("none".into()), Figure::Number);
         assert_eq!(found.get("possible"), Some(&Figure::Flag(possible)), "{row} {column}");
         assert_eq!(found.get("contexts"), Some(&k(contexts)), "{row} {column}");
@@ -283,16 +278,18 @@ fn bounds_are_as_small_as_they_can_be() {
     }
 }
 
-/// That nothing shows with a bound on delays is taken to mean that nothing does with one on context switches.
+/// The search for the smallest bound relies on this: if no bound on delays reaches the target, then
+/// no bound on context switches does.
 #[test]
-fn fewer_context_switches_show_no_more() {
+fn context_switches_reach_no_more_than_delays() {
     for name in ["MP", "LB", "SB+full+full", "CoRR"] {
-        let source = program(&format!("litmus/{name}")).expect("it is there");
+        let source = program(&format!("litmus/{name}")).expect("it is embedded");
         let model = ModelSpec::by_name("tso").expect("a built-in model");
-        let task = Task { problem: &lowered(source)[0], model: &model };
+        let task = Task { problem: &lower(source)[0], model: &model };
         let engine = Translate { bound: Bound::Switches(3) };
-        let answer = budgeted(|budget| engine.run(task, Settings::default(), budget));
-        let shows = is_found(&answer, super::paper::Sought::Witness).expect("it is small");
-        assert!(!shows, "{name}");
+        let answer = with_budget(|budget| engine.run(task, Settings::default(), budget));
+        let target = super::paper::Target::Witness;
+        let is_reached = is_reached(&answer, target).expect("no limit is reached");
+        assert!(!is_reached, "{name}");
     }
 }

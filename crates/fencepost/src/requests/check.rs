@@ -1,51 +1,51 @@
-//! Do all properties of a program hold under a model?
+//! The request whether all properties of a program hold under a model.
 
 use super::Control;
 use crate::search::SearchOptions;
 use crate::source::Source;
-use fencepost_engines::robust::{Robust, RobustBy};
+use fencepost_engines::robust::{Robust, RobustMethod};
 use fencepost_engines::{
     Abstraction, Auto, Automata, Engine, Explicit, Stateless, Task, Translate,
 };
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
-use fencepost_report::finding::{Finding, Found};
+use fencepost_report::finding::{Finding, QueryResult};
 use fencepost_translate::contexts;
 
-/// Which engine answers, with its parameters.
+/// An engine with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum EngineChoice {
     /// Exact search and proofs side by side.
     #[default]
     Auto,
-    /// Every reachable state; where buffers grow without end, up to a bound.
+    /// Visits every reachable state; if the number of pending stores is unbounded, up to a bound.
     Explicit,
-    /// Proofs for store buffers of any length, by an over-approximation.
+    /// Proves programs for store buffers of any length with an over-approximation.
     Abstraction {
-        /// What is kept of a buffer behind its oldest stores.
+        /// What the abstraction keeps of the stores in a buffer besides the `k` oldest.
         domain: Domain,
-        /// How many of the oldest stores are kept in order.
+        /// The number of oldest stores kept in order.
         k: u32,
     },
-    /// Exact for store buffers of any length; may not end.
+    /// Exact for store buffers of any length; may not terminate.
     Automata,
-    /// Sequentially consistent runs, one after the other, with a check for robustness.
+    /// Explores sequentially consistent executions one by one and checks robustness.
     Stateless {
-        /// Only runs with at most so many preemptions.
+        /// Explores all interleavings with at most this many preemptions.
         preemptions: Option<u32>,
     },
-    /// A simulation under SC, within a bound.
+    /// Simulates the model under SC, within a bound.
     Translate {
-        /// The bound.
+        /// The bound on context switches or delays.
         bound: contexts::Bound,
     },
-    /// Robustness: all runs are sequentially consistent and right.
-    Robust(RobustBy),
+    /// Robustness: all runs are sequentially consistent and correct.
+    Robust(RobustMethod),
 }
 
 impl EngineChoice {
-    /// The engine.
+    /// Returns the engine.
     pub fn engine(self) -> Box<dyn Engine + Sync> {
         match self {
             EngineChoice::Auto => Box::new(Auto),
@@ -54,7 +54,7 @@ impl EngineChoice {
             EngineChoice::Automata => Box::new(Automata::default()),
             EngineChoice::Stateless { preemptions } => Box::new(Stateless { preemptions }),
             EngineChoice::Translate { bound } => Box::new(Translate { bound }),
-            EngineChoice::Robust(by) => Box::new(Robust { by }),
+            EngineChoice::Robust(method) => Box::new(Robust { method }),
         }
     }
 }
@@ -81,7 +81,7 @@ pub struct Check<'s> {
 }
 
 impl Source {
-    /// Asks whether all properties hold under a model.
+    /// Returns a request whether all properties hold under a model.
     pub fn check(&self, model: ModelSpec) -> Check<'_> {
         Check {
             source: self,
@@ -96,17 +96,17 @@ impl Source {
 impl<'s> Check<'s> {
     search_methods!();
 
-    /// Which engine answers.
+    /// Sets the engine.
     pub fn engine(mut self, engine: EngineChoice) -> Self {
         self.engine = engine;
         self
     }
 
-    /// Runs it: a finding for each program of the source.
+    /// Runs the request. Returns a finding for each program of the source.
     pub fn run(&self) -> Vec<Finding<'s>> {
         let engine = self.engine.engine();
         let Check { source, model, options, control, .. } = self;
-        let find = |problem| {
+        let check = |problem| {
             let task = Task { problem, model };
             let (answer, seconds) =
                 control.run(options, |budget| engine.run(task, options.settings, budget));
@@ -117,9 +117,9 @@ impl<'s> Check<'s> {
                 engine: engine.name(),
                 reductions: options.settings.reductions,
                 seconds,
-                result: Found::Answer(answer),
+                result: QueryResult::Answer(answer),
             }
         };
-        source.programs().iter().map(find).collect()
+        source.programs().iter().map(check).collect()
     }
 }

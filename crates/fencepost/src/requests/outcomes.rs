@@ -1,4 +1,4 @@
-//! Which final states can a program reach under a model?
+//! The request for the final states that a program can reach under some models.
 
 use super::Control;
 use crate::search::SearchOptions;
@@ -31,7 +31,7 @@ pub struct Outcomes<'s> {
 }
 
 impl Source {
-    /// Asks for the final states that can be reached under each model.
+    /// Returns a request for the final states that are reachable under each model.
     pub fn outcomes(&self, models: Vec<ModelSpec>) -> Outcomes<'_> {
         let (options, control) = (SearchOptions::default(), Control::default());
         Outcomes { source: self, models, options, control }
@@ -50,7 +50,7 @@ pub struct OutcomesAnswer<'s> {
 impl<'s> Outcomes<'s> {
     search_methods!();
 
-    /// Runs it: an answer for each program of the source.
+    /// Runs the request. Returns an answer for each program of the source.
     pub fn run(&self) -> Vec<OutcomesAnswer<'s>> {
         self.source.programs().iter().map(|problem| self.program(problem)).collect()
     }
@@ -67,17 +67,17 @@ impl<'s> Outcomes<'s> {
 }
 
 impl OutcomesAnswer<'_> {
-    /// The program.
+    /// Returns the program.
     pub fn problem(&self) -> &Problem {
         self.problem
     }
 
-    /// The answers, in the order of the models that were asked for.
+    /// Returns one answer for each model, in the order of the request.
     pub fn answers(&self) -> &[Answer] {
         &self.answers
     }
 
-    /// Whether the lists of all models are complete.
+    /// Whether the outcomes of all models are complete.
     pub fn is_complete(&self) -> bool {
         self.answers.iter().all(|answer| answer.outcomes_complete)
     }
@@ -87,7 +87,7 @@ impl OutcomesAnswer<'_> {
         pairs.map(|(model, answer)| Column { model, answer }).collect()
     }
 
-    /// A table for a reader.
+    /// Returns a table as text.
     pub fn text(&self, paint: Paint) -> String {
         let title = match self.problem.name.as_str() {
             "" => self.file.to_string(),
@@ -98,7 +98,7 @@ impl OutcomesAnswer<'_> {
         table(&title, self.problem, &self.columns(), paint)
     }
 
-    /// A record for programs.
+    /// Returns the record for JSON output.
     pub fn record(&self) -> OutcomesResult {
         OutcomesResult::new(self.file, self.problem, &self.columns())
     }

@@ -1,49 +1,50 @@
-//! Which fences make a program right under a model, at the lowest cost?
+//! The request for the cheapest fences that make a program correct under a model.
 //!
-//! The repaired text is compiled again and compared with the program that was verified, for every client. Where the
-//! code differs, the new program is verified, too. Only then the text is returned.
+//! The repaired text is compiled again, and for every client the result is compared with the
+//! program that was verified. If the code differs, the new program is verified as well. The text is
+//! returned only after that.
 
 use super::Control;
 use super::check::EngineChoice;
 use crate::search::SearchOptions;
 use crate::source::Source;
-use fencepost_engines::robust::RobustBy;
+use fencepost_engines::robust::RobustMethod;
 use fencepost_engines::{Engine, Explicit, Task, Verdict};
-use fencepost_frontends::litmus::forbid::{forbid, forbidden};
-use fencepost_frontends::repaired::Original;
+use fencepost_frontends::litmus::forbid::{forbid, forbid_in_text};
+use fencepost_frontends::repair::LoweredSource;
 use fencepost_frontends::{EditError, FenceSyntax};
 use fencepost_infer::candidates::{Candidates, Restrictions};
-use fencepost_infer::lazy::{self, Question};
-use fencepost_infer::menu::{Dish, Menu};
+use fencepost_infer::fence_costs::{FenceCosts, FenceKind};
+use fencepost_infer::lazy::{self, Query};
 use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
-use fencepost_infer::{clause, papers};
-use fencepost_ir::{Atom, Placement, Problem, Written};
+use fencepost_infer::{clause, fixpoint_inference};
+use fencepost_ir::{Atom, Placement, Problem, WrittenFences};
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
 use fencepost_report::Paint;
-use fencepost_report::repair::{self, Shown, Subject};
-use fencepost_report::repair_json::{Beside, InferReport};
-use fencepost_report::trace::Story;
+use fencepost_report::repair::{self, FencedRun, Subject};
+use fencepost_report::repair_json::{InferReport, ReportExtras};
+use fencepost_report::trace::TraceRows;
 use fencepost_report::trace_file::TraceFile;
-use fencepost_report::violation::{sentence, shown_by};
+use fencepost_report::violation::{claim_of_run, describe_claim};
 use fencepost_report::{diff, paint::printable};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// How fences are found.
+/// The method that finds fences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Method {
-    /// Clauses are learned from violations.
+    /// Learns clauses from violations.
     #[default]
     Lazy,
-    /// The papers' method: orderings that avoid every error state, enforced on every path; under an abstraction
-    /// with heads of this length, if one is given.
+    /// The method of the papers: computes the orderings that avoid every error state and enforces
+    /// them on every path. Uses an abstraction if its domain and `k` are given.
     Fixpoint(Option<(Domain, u32)>),
 }
 
 impl Method {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Method::Lazy => "lazy",
@@ -52,24 +53,24 @@ impl Method {
     }
 }
 
-/// What may be placed, and how it is looked for.
+/// Options of a repair.
 #[derive(Clone, Debug, Default)]
 pub struct RepairOptions {
-    /// How fences are found.
+    /// The method that finds fences.
     pub method: Method,
     /// The engine that verifies placements.
     pub verifier: EngineChoice,
-    /// The kinds that may be placed; empty: those that make a difference under the model.
-    pub fences: Vec<Dish>,
-    /// Costs other than the usual ones.
-    pub costs: Vec<(Dish, u32)>,
-    /// List every cheapest placement.
+    /// The fence kinds to choose from. Empty means all kinds that have an effect under the model.
+    pub fences: Vec<FenceKind>,
+    /// Costs that differ from the defaults.
+    pub costs: Vec<(FenceKind, u32)>,
+    /// Whether to list all placements of lowest cost.
     pub all: bool,
-    /// Reconsider the fences that the program has.
+    /// Whether to reconsider the fences that are already in the program.
     pub from_scratch: bool,
-    /// Lines before which no fence may stand.
+    /// Lines before which no fence may be placed.
     pub forbidden_lines: Vec<u32>,
-    /// Functions that fences may stand in; empty: all.
+    /// Functions in which fences may be placed. Empty means all.
     pub only_in: Vec<String>,
 }
 
@@ -98,33 +99,33 @@ pub struct Repair<'s> {
     control: Control<'s>,
 }
 
-/// Why a request makes no sense.
+/// An invalid option of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RepairError {
     /// The language has no such fence.
     NoSuchFence {
-        /// What was asked for.
+        /// The requested fence.
         fence: String,
         /// The language.
         language: &'static str,
-        /// What it has.
+        /// The fences of the language.
         known: String,
     },
-    /// A cost for drains, which are not to be placed.
+    /// A cost for drains, although drains are not among the fence kinds.
     UnusedDrainCost,
-    /// No fence could stand before this line.
+    /// No fence can be placed before this line.
     NoPlace {
         /// The line.
         line: u32,
-        /// Lines before which one could.
+        /// The lines before which a fence can be placed.
         known: String,
     },
-    /// There is no such function.
+    /// The source has no such function.
     NoSuchFunction {
-        /// Its name.
+        /// The requested function.
         name: String,
-        /// Functions that there are.
+        /// The functions of the source.
         known: String,
     },
     /// The model has no abstraction.
@@ -135,18 +136,18 @@ impl fmt::Display for RepairError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RepairError::NoSuchFence { language, known, .. } => {
-                write!(f, "{language} has no such fence; it has {known}")
+                write!(f, "{language} has no such fence; its fences: {known}")
             }
             RepairError::UnusedDrainCost => {
-                f.write_str("drains are placed only if --fences names them")
+                f.write_str("drains are placed only if --fences contains drain")
             }
             RepairError::NoPlace { known, .. } => {
-                write!(f, "no fence could stand there; one could at {known}")
+                write!(f, "no fence can be placed before this line; possible lines: {known}")
             }
             RepairError::NoSuchFunction { known, .. } => {
-                write!(f, "there is no such function; there are {known}")
+                write!(f, "no such function; known functions: {known}")
             }
-            RepairError::NoAbstraction => f.write_str("an abstraction needs tso or pso"),
+            RepairError::NoAbstraction => f.write_str("an abstraction requires TSO or PSO"),
         }
     }
 }
@@ -154,7 +155,7 @@ impl fmt::Display for RepairError {
 impl std::error::Error for RepairError {}
 
 impl Source {
-    /// Asks for the cheapest fences that make the programs right under a model.
+    /// Returns a request for the cheapest fences that make the programs correct under a model.
     pub fn repair(&self, model: ModelSpec) -> Repair<'_> {
         Repair {
             source: self.with_places(),
@@ -169,77 +170,78 @@ impl Source {
 impl<'s> Repair<'s> {
     search_methods!();
 
-    /// What may be placed, and how it is looked for.
+    /// Sets the options of the repair.
     pub fn repair_options(mut self, options: RepairOptions) -> Self {
         self.repair = options;
         self
     }
 
-    /// Looks for fences.
+    /// Checks the options and finds fences.
     pub fn run(self) -> Result<Repaired<'s>, RepairError> {
         Ok(self.prepare()?.run())
     }
 
-    /// Checks the request, without running it.
+    /// Checks the options without running the request.
     pub fn prepare(self) -> Result<PreparedRepair<'s>, RepairError> {
         let mut problems = self.source.programs().to_vec();
         let text = self.source.text();
-        // A robust test has the outcomes it has under SC, whatever is asked about them.
+        // Robustness does not depend on the condition of a litmus test.
         let robust = matches!(self.repair.verifier, EngineChoice::Robust(_));
-        let forbidding = self.source.is_litmus() && !robust;
-        let condition = forbidding.then(|| forbid(text, &mut problems)).flatten();
+        let forbids_condition = self.source.is_litmus() && !robust;
+        let condition = forbids_condition.then(|| forbid(text, &mut problems)).flatten();
         let fences = self.source.frontend().fences(text);
         if let Method::Fixpoint(Some((domain, k))) = self.repair.method
             && self.model.abstracted(domain, k, true).is_none()
         {
             return Err(RepairError::NoAbstraction);
         }
-        let menu = menu(&self.repair, &self.model, &fences)?;
+        let costs = fence_costs(&self.repair, &self.model, &fences)?;
         let restrictions = restrictions(&self.repair, &problems)?;
-        let written = if self.repair.from_scratch { Written::Dropped } else { Written::Kept };
-        let candidates = Candidates::new(&problems, &menu, &restrictions, written);
+        let written =
+            if self.repair.from_scratch { WrittenFences::Dropped } else { WrittenFences::Kept };
+        let candidates = Candidates::new(&problems, &costs, &restrictions, written);
         Ok(PreparedRepair { request: self, problems, condition, fences, candidates })
     }
 }
 
-/// What may be placed.
-fn menu(
+/// Returns the fence kinds to choose from, with their costs.
+fn fence_costs(
     options: &RepairOptions,
     model: &ModelSpec,
     fences: &FenceSyntax,
-) -> Result<Menu, RepairError> {
-    let cost = |dish: &Dish| match dish {
-        Dish::Fence(kinds) => fences.insertable(*kinds).map(|fence| fence.cost),
-        Dish::Drain => fences.drain.map(|_| dish.usual_price()),
+) -> Result<FenceCosts, RepairError> {
+    let cost = |kind: &FenceKind| match kind {
+        FenceKind::Fence(kinds) => fences.insertable(*kinds).map(|fence| fence.cost),
+        FenceKind::Drain => fences.drain.map(|_| kind.default_cost()),
     };
-    let mut asked = Vec::new();
-    for dish in &options.fences {
-        let Some(cost) = cost(dish) else {
-            let known = fences
-                .offered()
-                .map(|fence| format!("{} ({})", Dish::Fence(fence.kinds).name(), fence.short()));
+    let mut requested = Vec::new();
+    for kind in &options.fences {
+        let Some(cost) = cost(kind) else {
+            let known = fences.default_fences().map(|fence| {
+                format!("{} ({})", FenceKind::Fence(fence.kinds).name(), fence.without_semicolon())
+            });
             let known = known.collect::<Vec<_>>().join(", ");
-            let (fence, language) = (dish.name(), fences.language);
+            let (fence, language) = (kind.name(), fences.language);
             return Err(RepairError::NoSuchFence { fence, language, known });
         };
-        asked.push((*dish, cost));
+        requested.push((*kind, cost));
     }
-    let mut menu = if asked.is_empty() {
-        Menu::useful(model, fences.offered().map(|fence| (fence.kinds, fence.cost)))
+    let mut costs = if requested.is_empty() {
+        FenceCosts::effective(model, fences.default_fences().map(|fence| (fence.kinds, fence.cost)))
     } else {
-        Menu::new(asked)
+        FenceCosts::new(requested)
     };
     for (kind, cost) in &options.costs {
-        let offered = menu.dishes.iter().any(|(other, _)| other == kind);
-        if *kind == Dish::Drain && !offered {
+        let available = costs.entries.iter().any(|(other, _)| other == kind);
+        if *kind == FenceKind::Drain && !available {
             return Err(RepairError::UnusedDrainCost);
         }
-        menu.charge(*kind, *cost);
+        costs.set_cost(*kind, *cost);
     }
-    Ok(menu)
+    Ok(costs)
 }
 
-/// Where fences may be put.
+/// Returns the places where fences may be put.
 fn restrictions(
     options: &RepairOptions,
     problems: &[Problem],
@@ -249,11 +251,11 @@ fn restrictions(
     let lines: BTreeSet<u32> = places.clone().map(|info| info.span.line).collect();
     let functions: BTreeSet<&str> = places.map(|info| info.function.as_str()).collect();
     if let Some(line) = options.forbidden_lines.iter().find(|line| !lines.contains(line)) {
-        let known = listed(lines.iter().map(u32::to_string));
+        let known = join_first(lines.iter().map(u32::to_string));
         return Err(RepairError::NoPlace { line: *line, known });
     }
     if let Some(name) = options.only_in.iter().find(|name| !functions.contains(name.as_str())) {
-        let known = listed(functions.iter().map(|name| format!("`{name}`")));
+        let known = join_first(functions.iter().map(|name| format!("`{name}`")));
         return Err(RepairError::NoSuchFunction { name: printable(name), known });
     }
     Ok(Restrictions {
@@ -262,21 +264,21 @@ fn restrictions(
     })
 }
 
-/// What there is, but not more than a reader wants to see.
-fn listed(all: impl Iterator<Item = String>) -> String {
-    const MOST: usize = 20;
+/// Joins texts with commas, but at most the first 20.
+fn join_first(all: impl Iterator<Item = String>) -> String {
+    const MAX_SHOWN: usize = 20;
     let all: Vec<String> = all.collect();
     match all.len() {
         0 => "none".into(),
-        len if len > MOST => format!("{}, ... ({len} in all)", all[..MOST].join(", ")),
+        len if len > MAX_SHOWN => format!("{}, ... ({len} in total)", all[..MAX_SHOWN].join(", ")),
         _ => all.join(", "),
     }
 }
 
-/// Fences are inferred for a text that was compiled, with fences that its language has.
-const WRITABLE: &str = "the text of a program takes fences and is still a program";
+/// The source was compiled before, and its language has the inferred fences.
+const STILL_COMPILES: &str = "a source with inferred fences still compiles";
 
-/// A request that makes sense.
+/// A request with valid options.
 #[derive(Clone, Debug)]
 pub struct PreparedRepair<'s> {
     request: Repair<'s>,
@@ -287,20 +289,20 @@ pub struct PreparedRepair<'s> {
 }
 
 impl<'s> PreparedRepair<'s> {
-    /// The model.
+    /// Returns the model.
     pub fn model(&self) -> &ModelSpec {
         &self.request.model
     }
 
-    /// Looks for fences.
+    /// Finds fences.
     ///
     /// # Panics
-    /// When the repaired text does not compile to a program that is as right as the one that was verified: a bug
-    /// in the front end.
+    /// If the repaired text does not compile to a program that is as correct as the verified one.
+    /// That is a bug in the front end.
     pub fn run(self) -> Repaired<'s> {
         let Repair { repair, options, control, model, .. } = &self.request;
         let engine = repair.verifier.engine();
-        let question = Question {
+        let query = Query {
             problems: &self.problems,
             model,
             candidates: &self.candidates,
@@ -313,8 +315,8 @@ impl<'s> PreparedRepair<'s> {
             },
         };
         let (inference, seconds) = control.run(options, |budget| match repair.method {
-            Method::Lazy => lazy::infer(question, budget),
-            Method::Fixpoint(_) => papers::infer(question, budget),
+            Method::Lazy => lazy::infer(query, budget),
+            Method::Fixpoint(_) => fixpoint_inference::infer(query, budget),
         });
         let text = self.repaired_text(&inference, engine.as_ref());
         let name = self.request.source.name();
@@ -324,9 +326,9 @@ impl<'s> PreparedRepair<'s> {
         Repaired { prepared: self, inference, text, diff, seconds, engine }
     }
 
-    fn original(&self) -> Original<'_> {
+    fn original(&self) -> LoweredSource<'_> {
         let source = &self.request.source;
-        Original {
+        LoweredSource {
             frontend: source.frontend(),
             text: source.text(),
             clients: source.clients(),
@@ -334,12 +336,12 @@ impl<'s> PreparedRepair<'s> {
         }
     }
 
-    /// The repaired text, once it is known to be what was verified.
+    /// Returns the repaired text after checking that it compiles to the verified program.
     fn repaired_text(&self, inference: &Inference, engine: &dyn Engine) -> Option<String> {
         let Inference::Repaired(repair) = inference else { return None };
         let Repair { options, control, model, .. } = &self.request;
-        let repaired = self.original().repaired(&repair.placements[0], self.candidates.written);
-        let repaired = repaired.expect(WRITABLE);
+        let repaired = self.original().repair(&repair.placements[0], self.candidates.written);
+        let repaired = repaired.expect(STILL_COMPILES);
         for at in repaired.differing {
             let problem = repaired.problems[at].clone().with_requirements_of(&self.problems[at]);
             let task = Task { problem: &problem, model };
@@ -350,13 +352,13 @@ impl<'s> PreparedRepair<'s> {
                 Verdict::Violated(_) => false,
                 Verdict::Inconclusive(_) => repair.sufficiency != Sufficiency::Verified,
             };
-            assert!(holds, "the text with the fences is as right as the program with them");
+            assert!(holds, "the repaired text has the verdict of the repaired program");
         }
         Some(repaired.text)
     }
 }
 
-/// What was found about fences.
+/// The answer to a request for fences.
 #[derive(Clone, Debug)]
 pub struct Repaired<'s> {
     prepared: PreparedRepair<'s>,
@@ -367,49 +369,50 @@ pub struct Repaired<'s> {
     engine: &'static str,
 }
 
-/// A run that a fence prevents, found again in the text without that fence.
+/// A run that a fence prevents, as a run of the text without that fence.
 #[derive(Clone, Debug)]
 pub struct PreventedRun {
-    /// The client that it is a run of.
+    /// The client of the run.
     pub client: String,
     /// The model.
     pub model: ModelSpec,
-    /// For `fencepost replay`.
+    /// The trace file for `fencepost replay`.
     pub file: TraceFile,
 }
 
 impl Repaired<'_> {
-    /// What inference answers: placements, evidence for each fence, optimality.
+    /// Returns the result of the inference: placements, evidence for each fence, optimality.
     pub fn inference(&self) -> &Inference {
         &self.inference
     }
 
-    /// The repaired text, if there is a repair.
+    /// Returns the repaired text, if there is a repair.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// The change as a unified diff; empty if there is none.
+    /// Returns the change as a unified diff, or an empty text.
     pub fn diff(&self) -> &str {
         &self.diff
     }
 
-    /// How long inference took.
+    /// Returns the duration of the inference in seconds.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// The programs with places, as they were asked about.
+    /// Returns the programs, with the places where fences can be put.
     pub fn problems(&self) -> &[Problem] {
         &self.prepared.problems
     }
 
-    /// For a litmus test: what its question is taken as.
+    /// For a litmus test, returns the property that the repair must establish, as a sentence.
     pub fn condition(&self) -> Option<&str> {
         self.prepared.condition.as_deref()
     }
 
-    /// Whether a verified, or with `accept_bounded` a bounded, repair was found.
+    /// Whether a repair was found that is verified, or verified up to a bound if `accept_bounded`
+    /// is set.
     pub fn is_accepted(&self, accept_bounded: bool) -> bool {
         match &self.inference {
             Inference::Repaired(repair) => match repair.sufficiency {
@@ -420,7 +423,7 @@ impl Repaired<'_> {
         }
     }
 
-    /// For the functions of [`fencepost_report::repair`].
+    /// Returns the argument for the functions of [`fencepost_report::repair`].
     pub fn subject(&self) -> Subject<'_> {
         let PreparedRepair { request, problems, fences, candidates, .. } = &self.prepared;
         Subject {
@@ -435,33 +438,34 @@ impl Repaired<'_> {
         }
     }
 
-    /// What would prevent a run if every fence were allowed everywhere.
-    pub fn fences_anywhere(&self, shown: &Shown<'_>) -> Vec<Atom> {
+    /// Returns the fences that would prevent a run if every fence kind were allowed at every place.
+    pub fn fences_anywhere(&self, shown: &FencedRun<'_>) -> Vec<Atom> {
         let PreparedRepair { request, problems, fences, candidates, .. } = &self.prepared;
-        let offered = fences.offered().map(|fence| (fence.kinds, fence.cost));
-        let menu = Menu::useful(&request.model, offered);
+        let offered = fences.default_fences().map(|fence| (fence.kinds, fence.cost));
+        let costs = FenceCosts::effective(&request.model, offered);
         let anywhere = Restrictions::default();
-        let all = Candidates::new(problems, &menu, &anywhere, candidates.written);
-        let Some(story) = shown.story() else { return Vec::new() };
-        let blocking = clause::clause(&shown.problem, &story.run, &all);
+        let all = Candidates::new(problems, &costs, &anywhere, candidates.written);
+        let Some(rows) = shown.trace_rows() else { return Vec::new() };
+        let blocking = clause::blocking_clause(&shown.problem, &rows.run, &all);
         clause::atoms(&blocking, &all).collect()
     }
 
-    /// The headline and the change, for a reader.
+    /// Returns the headline and the diff as text.
     pub fn summary(&self, paint: Paint) -> String {
         let head = repair::headline(&self.subject(), &self.inference, paint);
         format!("{head}{}", diff::painted(&self.diff, paint))
     }
 
-    /// A record for programs.
-    pub fn report(&self, beside: &Beside) -> InferReport {
-        InferReport::new(&self.subject(), &self.inference, &ModelSpec::SC, beside)
+    /// Returns the report for JSON output.
+    pub fn report(&self, extras: &ReportExtras) -> InferReport {
+        InferReport::new(&self.subject(), &self.inference, &ModelSpec::SC, extras)
     }
 
-    /// For each fence the run that it prevents, or the run that no fence prevents; none where there is no run.
+    /// Returns the run that each fence prevents, or the run that no fence prevents. An entry is
+    /// `None` if there is no run.
     pub fn prevented_runs(&self) -> Vec<Option<PreventedRun>> {
         let model = &self.prepared.request.model;
-        let wanted: Vec<(Option<usize>, Placement, ModelSpec)> = match &self.inference {
+        let violations: Vec<(Option<usize>, Placement, ModelSpec)> = match &self.inference {
             Inference::Repaired(repair) => (repair.needed_for.iter())
                 .map(|need| {
                     let mut fewer = repair.placements[0].clone();
@@ -470,10 +474,12 @@ impl Repaired<'_> {
                     (problem, fewer, model.clone())
                 })
                 .collect(),
-            Inference::Unrepairable(Unrepairable::WrongUnderSc { problem, .. }) => {
+            Inference::Unrepairable(Unrepairable::ViolatedUnderSc { problem, .. }) => {
                 vec![(Some(*problem), Placement::default(), ModelSpec::SC)]
             }
-            Inference::Unrepairable(Unrepairable::OutOfReach { problem, placement, .. }) => {
+            Inference::Unrepairable(Unrepairable::NotPreventable {
+                problem, placement, ..
+            }) => {
                 vec![(Some(*problem), placement.clone(), model.clone())]
             }
             Inference::Unrepairable(Unrepairable::NoWitness { .. }) | Inference::GaveUp(_) => {
@@ -483,42 +489,43 @@ impl Repaired<'_> {
         let run = |(problem, placement, model): (Option<usize>, Placement, ModelSpec)| {
             let problem = problem?;
             let original = self.prepared.original();
-            let text = original.with(&placement, self.prepared.candidates.written);
-            let text = text.expect(WRITABLE);
-            // The stored test must forbid the outcome that the run ends with.
-            let taken = self.prepared.condition.as_ref().and_then(|_| forbidden(&text));
-            let file = self.trace_file(&taken.unwrap_or(text), problem, &model)?;
+            let text = original.insert_placement(&placement, self.prepared.candidates.written);
+            let text = text.expect(STILL_COMPILES);
+            // The condition of the stored litmus test must forbid the outcome of the run.
+            let forbidding = self.prepared.condition.as_ref().and_then(|_| forbid_in_text(&text));
+            let file = self.trace_file(&forbidding.unwrap_or(text), problem, &model)?;
             let client = self.prepared.problems[problem].name.clone();
             Some(PreventedRun { client, model, file })
         };
-        wanted.into_iter().map(run).collect()
+        violations.into_iter().map(run).collect()
     }
 
-    /// A violation of a text, found again in it: marks of places are not in a stored source.
+    /// Returns the trace of a violation of `text`. Searches for it again, because the programs with
+    /// places differ from the program that the stored source compiles to.
     fn trace_file(&self, text: &str, problem: usize, model: &ModelSpec) -> Option<TraceFile> {
         let Repair { source, options, control, .. } = &self.prepared.request;
         let compiled: Result<Vec<Problem>, EditError> = self.prepared.original().compile(text);
-        let compiled = compiled.expect(WRITABLE).swap_remove(problem);
-        let question = compiled.clone().with_requirements_of(&self.prepared.problems[problem]);
-        let task = Task { problem: &question, model };
+        let compiled = compiled.expect(STILL_COMPILES).swap_remove(problem);
+        let required = compiled.clone().with_requirements_of(&self.prepared.problems[problem]);
+        let task = Task { problem: &required, model };
         let settings = options.settings;
         let (answer, _) = control.run(options, |budget| Explicit.run(task, settings, budget));
         let evidence = answer.verdict.into_evidence()?;
-        // Replayed with all properties of the file, as the user's replay does.
+        // `fencepost replay` also checks all properties of the file.
         let run = model.replay(&compiled, settings.reductions, evidence.trace()?).ok()?;
-        let story = Story::new(&compiled, Cow::Owned(run));
-        let said = sentence(&compiled, shown_by(&story)?, Some(&story));
+        let rows = TraceRows::new(&compiled, Cow::Owned(run));
+        let message = describe_claim(&compiled, claim_of_run(&rows)?, Some(&rows));
         Some(TraceFile::new(
             env!("CARGO_PKG_VERSION"),
             (source.name(), text),
             (model, settings.reductions),
-            &story,
-            said,
+            &rows,
+            message,
         ))
     }
 }
 
 impl EngineChoice {
-    /// The engine that repairs until a program is robust.
-    pub const ROBUST: EngineChoice = EngineChoice::Robust(RobustBy::Auto);
+    /// The engine that decides robustness by all methods.
+    pub const ROBUST: EngineChoice = EngineChoice::Robust(RobustMethod::Auto);
 }

@@ -1,14 +1,15 @@
-//! Re-executing a stored trace, step by step, on the source and the model that are stored with it.
+//! Re-execution of a stored trace, step by step, on the source and the model that are stored with
+//! it.
 
 use crate::source::{Lowering, Source, SourceError};
 use fencepost_engines::Claim;
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
-use fencepost_models::replay::{Divergence, Run, Trace};
+use fencepost_models::replay::{Divergence, ReplayedRun, Trace};
 use fencepost_report::paint::printable;
-use fencepost_report::trace::Story;
+use fencepost_report::trace::TraceRows;
 use fencepost_report::trace_file::{Difference, TraceFile, TraceFileError};
-use fencepost_report::violation::{sentence, shown_by};
+use fencepost_report::violation::{claim_of_run, describe_claim};
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
@@ -19,29 +20,29 @@ use std::path::Path;
 pub struct Replayed {
     /// The stored trace.
     pub file: TraceFile,
-    /// The model it was found under.
+    /// The memory model of the trace.
     pub model: ModelSpec,
-    /// The program it is about.
+    /// The program of the trace.
     pub problem: Problem,
-    /// The run, re-executed.
-    pub run: Run,
-    /// What the run shows.
+    /// The re-executed run.
+    pub run: ReplayedRun,
+    /// The violation that the run shows.
     pub claim: Claim,
 }
 
-/// Why a stored trace was not re-executed to its end.
+/// The reason why a stored trace does not replay.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The text is not a trace.
+    /// The text is not a trace file.
     File(TraceFileError),
     /// The stored source has errors.
     Source(SourceError),
     /// The stored source has no such client.
     UnknownClient(String),
-    /// The run is not the recorded one.
+    /// The run differs from the recorded one.
     Diverged {
-        /// How many steps the trace has.
+        /// The number of steps of the trace.
         steps: usize,
         /// The first difference.
         difference: Difference,
@@ -54,11 +55,11 @@ impl fmt::Display for ReplayError {
             ReplayError::File(error) => error.fmt(f),
             ReplayError::Source(error) => error.fmt(f),
             ReplayError::UnknownClient(client) => {
-                write!(f, "the source in it has no client `{}`", printable(client))
+                write!(f, "the source in the trace file has no client `{}`", printable(client))
             }
             ReplayError::Diverged { difference: Difference { step, what }, .. } => match step {
                 Some(step) => write!(f, "at step {}: {what}", step + 1),
-                None => write!(f, "in the end: {what}"),
+                None => write!(f, "at the end: {what}"),
             },
         }
     }
@@ -66,9 +67,9 @@ impl fmt::Display for ReplayError {
 
 impl std::error::Error for ReplayError {}
 
-/// Re-executes a stored trace: the text that `--trace-dir` writes.
+/// Re-executes the text of a trace file, as `--trace-dir` writes it.
 ///
-/// It succeeds only if every event is the recorded one and the run shows the recorded violation.
+/// Succeeds only if every event is as recorded and the run shows the recorded violation.
 pub fn replay(text: &str) -> Result<Replayed, ReplayError> {
     let file = TraceFile::parse(text).map_err(ReplayError::File)?;
     let model = file.model.model().map_err(ReplayError::File)?;
@@ -77,7 +78,7 @@ pub fn replay(text: &str) -> Result<Replayed, ReplayError> {
         Some("litmus") => "litmus",
         _ => "fp",
     };
-    // A client may have come from outside of the source.
+    // The client may have been given on the command line instead of in the source.
     let clients = Some(file.client.clone()).filter(|client| !client.is_empty());
     let lowering = Lowering { clients: clients.into_iter().collect(), places: false };
     let name = printable(&file.file);
@@ -92,32 +93,33 @@ pub fn replay(text: &str) -> Result<Replayed, ReplayError> {
     Ok(Replayed { file, model, problem, run, claim })
 }
 
-/// The run, if it is the recorded one to the last event.
+/// Re-executes the trace and compares every event with the recorded one.
 fn rerun(
     file: &TraceFile,
     model: &ModelSpec,
     problem: &Problem,
-) -> Result<(Run, Claim), Difference> {
+) -> Result<(ReplayedRun, Claim), Difference> {
     let trace = file.trace(&problem.program)?;
     let run = model.replay(problem, file.reductions(), &trace).map_err(|divergence| {
         earlier_difference(file, model, problem, &trace, &divergence)
             .unwrap_or(Difference { step: divergence.step, what: divergence.reason })
     })?;
-    let story = Story::new(problem, Cow::Borrowed(&run));
-    file.compare_events(&story, file.steps.len())?;
-    let claim = shown_by(&story);
-    let said = claim.map(|claim| sentence(problem, claim, Some(&story)));
+    let rows = TraceRows::new(problem, Cow::Borrowed(&run));
+    file.compare_events(&rows, file.steps.len())?;
+    let claim = claim_of_run(&rows);
+    let message = claim.map(|claim| describe_claim(problem, claim, Some(&rows)));
     match claim {
-        Some(claim) if said.as_deref() == Some(file.violation.as_str()) => Ok((run, claim)),
+        Some(claim) if message.as_deref() == Some(file.violation.as_str()) => Ok((run, claim)),
         _ => {
-            let now = said.unwrap_or_else(|| "nothing is wrong".into());
-            let what = format!("recorded: {}; but now: {now}", file.violation);
+            let now = message.unwrap_or_else(|| "no violation".into());
+            let what = format!("recorded: {}; replayed: {now}", file.violation);
             Err(Difference { step: None, what })
         }
     }
 }
 
-/// A trace that cannot be followed to its end may have differed long before: the first different event is reported.
+/// Returns the first event that differs from the recorded one, before the step that cannot be
+/// executed.
 fn earlier_difference(
     file: &TraceFile,
     model: &ModelSpec,
@@ -126,8 +128,8 @@ fn earlier_difference(
     divergence: &Divergence,
 ) -> Option<Difference> {
     let steps = divergence.step?;
-    let beginning = Trace { steps: trace.steps[..steps].to_vec(), ..trace.clone() };
-    let run = model.replay(problem, file.reductions(), &beginning).ok()?;
-    let story = Story::new(problem, Cow::Owned(run));
-    file.compare_events(&story, steps).err()
+    let prefix = Trace { steps: trace.steps[..steps].to_vec(), ..trace.clone() };
+    let run = model.replay(problem, file.reductions(), &prefix).ok()?;
+    let rows = TraceRows::new(problem, Cow::Owned(run));
+    file.compare_events(&rows, steps).err()
 }

@@ -1,12 +1,13 @@
-//! Has a program only sequentially consistent behaviours?
+//! The request whether a program has only sequentially consistent behaviours.
 
 use super::check::{Check, EngineChoice};
 use crate::source::Source;
-use fencepost_engines::robust::RobustBy;
+use fencepost_engines::robust::RobustMethod;
 use fencepost_models::ModelSpec;
 use fencepost_report::finding::Finding;
 
-/// A request to decide robustness against TSO or PSO. Verified means robust and right under SC.
+/// A request to decide robustness against TSO or PSO. The verdict *verified* means robust and
+/// correct under SC.
 ///
 /// ```
 /// use fencepost::{Model, Source};
@@ -24,29 +25,29 @@ pub struct Robust<'s> {
 }
 
 impl Source {
-    /// Asks whether all behaviours under a model are sequentially consistent.
+    /// Returns a request whether all behaviours under a model are sequentially consistent.
     pub fn robust(&self, model: ModelSpec) -> Robust<'_> {
-        Robust { check: self.check(model).engine(EngineChoice::Robust(RobustBy::default())) }
+        Robust { check: self.check(model).engine(EngineChoice::Robust(RobustMethod::default())) }
     }
 }
 
 impl<'s> Robust<'s> {
-    /// How to find out.
-    pub fn by(self, by: RobustBy) -> Self {
+    /// Sets the method that decides robustness.
+    pub fn by(self, by: RobustMethod) -> Self {
         Robust { check: self.check.engine(EngineChoice::Robust(by)) }
     }
 
-    /// Stops after this time, for each program and model.
+    /// Sets the time limit for each program and model.
     pub fn time_limit(self, time: std::time::Duration) -> Self {
         Robust { check: self.check.time_limit(time) }
     }
 
-    /// Other limits and settings.
+    /// Sets all limits and settings.
     pub fn options(self, options: crate::SearchOptions) -> Self {
         Robust { check: self.check.options(options) }
     }
 
-    /// Runs it: a finding for each program of the source.
+    /// Runs the request. Returns a finding for each program of the source.
     pub fn run(&self) -> Vec<Finding<'s>> {
         self.check.run()
     }

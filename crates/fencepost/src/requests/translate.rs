@@ -1,47 +1,48 @@
-//! What program simulates this one under SC, and how does it read in another language?
+//! The request for a program that simulates a memory model under SC, in one of several languages.
 //!
-//! - [`mod@simulation`]: what is simulated, and how.
+//! - [`mod@simulation`]: the kinds of simulation.
 
 pub mod simulation;
 
 use crate::source::Source;
 use fencepost_ir::{Problem, Span};
 use fencepost_models::ModelSpec;
-use fencepost_models::catalog::Kind;
+use fencepost_models::catalog::ModelKind;
 use fencepost_report::paint::{count, counted, printable};
 use fencepost_translate::export::{Export, c, fp, litmus, promela, sequential};
-use fencepost_translate::{Unsupported, contexts, size};
+use fencepost_translate::{Unsupported, contexts, statement_count};
 use simulation::{Simulation, simulate};
 use std::fmt;
 use std::path::Path;
 
-/// A language to write.
+/// The language of a translation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Language {
-    /// Ours, to be checked under SC.
+    /// Fencepost's own language, to be checked under SC.
     #[default]
     Fp,
-    /// SPIN's.
+    /// Promela, the language of SPIN.
     Promela,
     /// C11 with POSIX threads, `assert` and `assume`.
     C,
-    /// C without threads: they run one after another, and what others do meanwhile is guessed.
+    /// Sequential C: the threads run one after another, and the program guesses the effects of
+    /// other threads.
     SequentialC,
-    /// herd's, for X86: straight-line programs only.
+    /// The litmus format of herd, for X86: straight-line programs only.
     Litmus,
 }
 
-/// How store buffers are simulated.
+/// The simulation of store buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Buffers {
     /// Without buffers, within a bound on contexts or delays.
     Bounded(contexts::Bound),
-    /// Written out, with room for so many stores.
+    /// With buffers of this capacity in the translated program.
     Explicit(u32),
 }
 
-/// A request for a translation of the one program of a source.
+/// A request for a translation of a source with exactly one program.
 ///
 /// ```
 /// use fencepost::{Language, Model, Source};
@@ -63,47 +64,47 @@ pub struct Translate<'s> {
 /// A translation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Translated {
-    /// The text.
+    /// The translated program.
     pub text: String,
     /// One line about its size.
     pub note: String,
 }
 
-/// Why there is no translation.
+/// The reason why there is no translation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TranslateError {
     /// The model cannot be simulated.
     Model {
-        /// Its name.
+        /// The name of the model.
         model: String,
     },
-    /// Buffers are to be simulated under a model without any.
+    /// A simulation of buffers is requested for a model without buffers.
     NoBuffers,
-    /// A litmus test of a simulation.
+    /// A litmus test is requested for a simulation.
     LitmusOfSimulation,
-    /// A litmus test of a litmus test.
+    /// A litmus test is requested for a litmus test.
     AlreadyLitmus {
-        /// The source.
+        /// The name of the source.
         name: String,
     },
     /// The source has several programs.
     SeveralPrograms {
-        /// The source.
+        /// The name of the source.
         name: String,
-        /// Their clients.
+        /// The clients of the programs.
         clients: Vec<String>,
     },
     /// The source has no program.
     NoProgram {
-        /// The source.
+        /// The name of the source.
         name: String,
     },
     /// The program cannot be translated.
     Unsupported {
-        /// The source.
+        /// The name of the source.
         name: String,
-        /// Why not.
+        /// The reason.
         reason: Unsupported,
     },
 }
@@ -112,12 +113,12 @@ impl fmt::Display for TranslateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TranslateError::Model { model } => {
-                write!(f, "{model} cannot be simulated under SC; sc, tso and pso can")
+                write!(f, "{model} cannot be simulated under SC: use sc, tso or pso")
             }
-            TranslateError::NoBuffers => f.write_str("SC has no buffers to simulate"),
+            TranslateError::NoBuffers => f.write_str("SC has no store buffers to simulate"),
             TranslateError::LitmusOfSimulation => f.write_str(
-                "a litmus test is the program as it is, and who reads it chooses the memory \
-                 model: --to litmus goes without --model",
+                "--to litmus writes the program itself, not a simulation of a memory model: omit \
+                 --model",
             ),
             TranslateError::AlreadyLitmus { name } => write!(f, "{name} is a litmus test already"),
             TranslateError::SeveralPrograms { name, clients } => {
@@ -140,26 +141,27 @@ impl fmt::Display for TranslateError {
 impl std::error::Error for TranslateError {}
 
 impl Source {
-    /// Asks for the program that simulates this one under SC.
+    /// Returns a request for a program that simulates this one under SC.
     pub fn translate(&self, model: ModelSpec) -> Translate<'_> {
         Translate { source: self, model, language: Language::default(), buffers: None }
     }
 }
 
 impl Translate<'_> {
-    /// The language to write.
+    /// Sets the language of the translation.
     pub fn to(mut self, language: Language) -> Self {
         self.language = language;
         self
     }
 
-    /// How store buffers are simulated; two context switches of each thread by default.
+    /// Sets the simulation of store buffers. The default allows two context switches of each
+    /// thread.
     pub fn buffers(mut self, buffers: Buffers) -> Self {
         self.buffers = Some(buffers);
         self
     }
 
-    /// What is simulated.
+    /// Returns the simulation that the request selects.
     pub fn simulation(&self) -> Result<Simulation, TranslateError> {
         let simulation = simulation(&self.model, self.buffers)?;
         if self.language == Language::Litmus && simulation != Simulation::Plain {
@@ -168,7 +170,7 @@ impl Translate<'_> {
         Ok(simulation)
     }
 
-    /// The text, and a line about it.
+    /// Runs the request. Returns the translated text and a line about its size.
     pub fn run(&self) -> Result<Translated, TranslateError> {
         let simulation = self.simulation()?;
         let name = self.source.name();
@@ -188,21 +190,21 @@ impl Translate<'_> {
     }
 }
 
-/// What is simulated under a model.
+/// Returns the simulation of a model.
 pub fn simulation(
     model: &ModelSpec,
     buffers: Option<Buffers>,
 ) -> Result<Simulation, TranslateError> {
-    if model.kind == Kind::Sc {
+    if model.kind == ModelKind::Sc {
         return match buffers {
             None => Ok(Simulation::Plain),
             Some(_) => Err(TranslateError::NoBuffers),
         };
     }
-    let unknown = || TranslateError::Model { model: model.name.to_string() };
-    let simulated = model.store_buffers().ok_or_else(unknown)?;
+    let unsupported = || TranslateError::Model { model: model.name.to_string() };
+    let simulated = model.store_buffers().ok_or_else(unsupported)?;
     Ok(match buffers.unwrap_or(Buffers::Bounded(contexts::Bound::Switches(2))) {
-        Buffers::Explicit(room) => Simulation::Buffers(simulated, room),
+        Buffers::Explicit(capacity) => Simulation::Buffers(simulated, capacity),
         Buffers::Bounded(bound) => Simulation::Contexts(simulated, bound),
     })
 }
@@ -214,7 +216,8 @@ fn write(
     language: Language,
 ) -> Result<Translated, Unsupported> {
     let translation = simulate(problem, simulation, language == Language::SequentialC)?;
-    let (before, after) = (size(problem) as u64, size(&translation.problem) as u64);
+    let (before, after) =
+        (statement_count(problem) as u64, statement_count(&translation.problem) as u64);
     let sizes = format!("{} in, {} out", counted(before, "statement"), count(after));
     let title = match problem.name.as_str() {
         "" => name.to_string(),
@@ -226,7 +229,7 @@ fn write(
         format!("{sizes}."),
     ];
     if simulation != Simulation::Plain && !problem.sometimes.is_empty() {
-        about.push("A `final exists` that does not hold here may hold beyond the bound.".into());
+        about.push("A `final exists` that fails here may hold beyond the bound.".into());
     }
     if language == Language::Litmus {
         about.truncate(1);
@@ -247,7 +250,7 @@ fn write(
     Ok(Translated { text, note: format!("{title}: {sizes}") })
 }
 
-/// The name of a litmus test: that of the file, with the client.
+/// Returns the name of a litmus test: the name of the file and the client.
 fn test_name(file: &str, problem: &Problem) -> String {
     let stem = Path::new(file).file_stem().map_or("".into(), |stem| stem.to_string_lossy());
     match problem.name.as_str() {

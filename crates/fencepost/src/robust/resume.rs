@@ -1,26 +1,28 @@
-//! `robust --resume FILE`: what was explored is kept in a file, and the next run goes on from there.
+//! `robust --resume FILE`: saves an unfinished exploration to a file, and resumes it in the next
+//! run.
 //!
-//! The file is written when an exploration ends early, whatever the reason: a limit, or Ctrl-C. It is removed
-//! when there is nothing left to explore. Whoever changes it by hand gets an answer about something else.
+//! The file is written when a limit or Ctrl-C stops an exploration, and removed when the
+//! exploration is complete. A file that was edited by hand makes the answer meaningless.
 
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
 use crate::store::replace;
-use fencepost_engines::Resumed;
-use fencepost_engines::stateless::saved::{Saved, SavedAsleep, SavedMove, SavedPart};
+use fencepost_engines::ResumableRobust;
+use fencepost_engines::stateless::saved::{SavedExploration, SavedMove, SavedPart, SavedSleeper};
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-/// The form of the file.
+/// The version of the file format.
 const VERSION: u32 = 2;
 
+/// The contents of the file. The field names are part of the file format.
 #[derive(Serialize, Deserialize)]
 struct File {
-    /// The version of this form.
+    /// The version of the file format.
     exploration: u32,
     program: String,
     model: String,
@@ -33,40 +35,43 @@ struct File {
     parts: Vec<Part>,
 }
 
+/// A subtree that is left to explore. The field names are part of the file format.
 #[derive(Serialize, Deserialize)]
 struct Part {
     init: Vec<u32>,
     moves: Vec<SavedMove>,
-    sleep: Vec<SavedAsleep>,
+    sleep: Vec<SavedSleeper>,
 }
 
-/// Reads what is there, does the work, and writes what is left.
+/// Reads the saved exploration, runs `work`, and saves the parts that are left.
 pub(super) fn run(
     path: &Path,
-    work: impl FnOnce(&Resumed, &mut Output) -> Exit,
+    work: impl FnOnce(&ResumableRobust, &mut Output) -> Exit,
     output: &mut Output,
 ) -> Exit {
-    let name = input::shown(path);
+    let name = input::display_path(path);
     let saved = match read(path) {
         Ok(saved) => saved,
-        Err(why) => {
-            output.error(&format!("cannot go on from {name}: {why}"));
+        Err(message) => {
+            output.error(&format!("cannot resume from {name}: {message}"));
             return Exit::Unusable;
         }
     };
-    let engine = Resumed { saved: Mutex::new(saved), ..Resumed::default() };
+    let engine = ResumableRobust { saved: Mutex::new(saved), ..ResumableRobust::default() };
     let exit = work(&engine, output);
-    if engine.foreign.load(Ordering::Relaxed) {
-        let what = "it is of another program or model; it is left alone, and nothing is kept";
-        output.error(&format!("cannot go on from {name}: {what}"));
-        return exit.and(Exit::Unusable);
+    if engine.rejected.load(Ordering::Relaxed) {
+        let message = "the file belongs to another program or model; the file is unchanged";
+        output.error(&format!("cannot resume from {name}: {message}"));
+        return exit.combine(Exit::Unusable);
     }
     let left = engine.saved.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let kept = match left {
+    let result = match left {
         Some(saved) => {
             let parts = saved.parts.len();
-            let text = serde_json::to_string(&File::from(saved)).expect("plain data becomes JSON");
-            output.message(&format!("{name} keeps what is left: {parts} parts\n"));
+            let text =
+                serde_json::to_string(&File::from(saved)).expect("a report serialises to JSON");
+            let next = "run the same command again to continue";
+            output.message(&format!("{parts} unexplored parts saved to {name}: {next}\n"));
             replace(path, text.as_bytes())
         }
         None => match std::fs::remove_file(path) {
@@ -74,32 +79,33 @@ pub(super) fn run(
             Ok(()) | Err(_) => Ok(()),
         },
     };
-    match kept {
+    match result {
         Ok(()) => exit,
         Err(error) => {
             output.error(&format!("cannot write {name}: {error}"));
-            exit.and(Exit::Unusable)
+            exit.combine(Exit::Unusable)
         }
     }
 }
 
-/// What is in the file; nothing if there is none.
-fn read(path: &Path) -> Result<Option<Saved>, String> {
+/// Reads the saved exploration, or returns `None` if the file does not exist.
+fn read(path: &Path) -> Result<Option<SavedExploration>, String> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
     let file: File = serde_json::from_str(&text)
-        .map_err(|error| format!("it is not an exploration that was kept: {error}"))?;
+        .map_err(|error| format!("the file is not a saved exploration: {error}"))?;
     if file.exploration != VERSION {
-        return Err(format!("it has the form {}; this is form {VERSION}", file.exploration));
+        let found = file.exploration;
+        return Err(format!("the file has format version {found}, but {VERSION} is required"));
     }
     Ok(Some(file.into()))
 }
 
-impl From<Saved> for File {
-    fn from(saved: Saved) -> Self {
+impl From<SavedExploration> for File {
+    fn from(saved: SavedExploration) -> Self {
         let part = |SavedPart { init, moves, sleep }| Part { init, moves, sleep };
         let (program, model) = saved.of;
         File {
@@ -117,10 +123,10 @@ impl From<Saved> for File {
     }
 }
 
-impl From<File> for Saved {
+impl From<File> for SavedExploration {
     fn from(file: File) -> Self {
         let part = |Part { init, moves, sleep }| SavedPart { init, moves, sleep };
-        Saved {
+        SavedExploration {
             of: (file.program, file.model),
             complete: file.complete,
             stuck: file.stuck,

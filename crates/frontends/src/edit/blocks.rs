@@ -1,37 +1,39 @@
-//! Fences as statements in a language with braces: ours, and the C of litmus tests.
+//! Inserts fence statements into languages with braces: `.fp` and the C of litmus tests.
 //!
-//! A fence goes on a line of its own when what follows its place does, else it stands inline. A
-//! statement that has to share its braces with a fence gets some. What the placement does not concern is
-//! left alone to the byte, line ends included; indentation is copied from what is there.
+//! A fence gets a line of its own if the code after its place starts a line. Otherwise the fence is
+//! inserted inline. If a fence becomes part of an unbraced body of `if` or a loop, braces are added
+//! around the body. All other text stays byte for byte the same, including line terminators.
+//! Indentation is copied from the surrounding lines.
 //!
-//! Only the text is looked at here. That the new text means what the placement means is checked with the front
-//! end ([`crate::repaired`]).
+//! This module works on the text only. [`crate::repair`] compiles the new text to check that it
+//! has the meaning of the placement.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use fencepost_ir::{FenceKinds, Place, PlaceId, Placement, Program, Span, Written};
+use fencepost_ir::{FenceKinds, Place, PlaceId, Placement, Program, Span, WrittenFences};
 
 use super::{EditError, TextEdit, line_end};
 use crate::fences::FenceSyntax;
 
-/// The edits that put a placement's barriers into the source, in its order. They do not overlap; where
-/// several insert at one byte, they do so one after another. `program` is that of the source, with places.
+/// Computes the edits that insert the barriers of a placement, sorted by position. The edits do not
+/// overlap. Several insertions at the same byte are applied in list order. `program` is the program
+/// lowered from the source, with places.
 pub fn insert(
     syntax: &FenceSyntax,
     source: &str,
     program: &Program,
     placement: &Placement,
-    written: Written,
+    written: WrittenFences,
 ) -> Result<Vec<TextEdit>, EditError> {
-    let mut editor = Editor { source, eol: line_end(source), found: Vec::new() };
+    let mut editor = Editor { source, eol: line_end(source), edits: Vec::new() };
     let barriers = placement.by_place();
     let mut wrapped: BTreeMap<Span, Wrapped> = BTreeMap::new();
     for (at, place) in program.places.iter().enumerate() {
         let none = (FenceKinds::default(), Vec::new());
         let (added, drains) = barriers.get(&PlaceId::from_index(at)).unwrap_or(&none);
         if let Some((own, span)) = place.written {
-            let kept = if written == Written::Kept { own } else { FenceKinds::default() };
+            let kept = if written == WrittenFences::Kept { own } else { FenceKinds::default() };
             let kinds = kept.union(*added);
             if kinds != own || !drains.is_empty() {
                 editor.rewrite(place, span, &syntax.statements(program, kinds, drains)?);
@@ -52,72 +54,73 @@ pub fn insert(
         } else if place.offset == wrap.start {
             parts.before = texts;
         } else {
-            editor.insert(place, &texts); // behind a label
+            editor.insert(place, &texts); // after a label
         }
     }
     for (wrap, parts) in &wrapped {
         editor.wrap(*wrap, parts);
     }
-    editor.found.sort_by_key(|(edit, order)| (edit.start, *order));
-    Ok(editor.found.into_iter().map(|(edit, _)| edit).collect())
+    editor.edits.sort_by_key(|(edit, order)| (edit.start, *order));
+    Ok(editor.edits.into_iter().map(|(edit, _)| edit).collect())
 }
 
-/// What goes into the braces around a statement.
+/// The fences to insert before and after a statement that gets braces.
 #[derive(Default)]
 struct Wrapped {
     before: Vec<String>,
     after: Vec<String>,
 }
 
-/// Edits at one byte: what closes comes first, inner braces before outer ones.
+/// The order of edits at the same byte. Closing braces come first, inner before outer ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Order {
-    /// The end of braces around a statement that begins here.
+    /// A new closing brace. The field is the start of the braced statement.
     Close(Reverse<u32>),
-    /// The end of a block.
+    /// An insertion at the end of a block.
     End,
-    /// Before a statement.
+    /// An insertion before a statement.
     Open,
-    /// In place of one.
+    /// The replacement of a statement.
     Replace,
 }
 
 struct Editor<'a> {
     source: &'a str,
     eol: &'static str,
-    found: Vec<(TextEdit, Order)>,
+    edits: Vec<(TextEdit, Order)>,
 }
 
 impl<'a> Editor<'a> {
     fn put(&mut self, start: usize, end: usize, text: String, order: Order) {
-        self.found.push((TextEdit { start, end, text }, order));
+        self.edits.push((TextEdit { start, end, text }, order));
     }
 
-    /// The part of its line before an offset.
+    /// Returns the part of the line before an offset.
     fn line_before(&self, offset: usize) -> &'a str {
         let start = self.source[..offset].rfind('\n').map_or(0, |at| at + 1);
         &self.source[start..offset]
     }
 
-    /// The part of its line from an offset on, without the line end.
+    /// Returns the part of the line after an offset, without the line terminator.
     fn line_after(&self, offset: usize) -> &'a str {
         let rest = &self.source[offset..];
         rest.split('\n').next().unwrap_or(rest).trim_end_matches('\r')
     }
 
-    /// What a line that begins at an offset is indented by; none if the offset is inside of a line.
+    /// Returns the indentation before an offset, or `None` if other text precedes the offset on its
+    /// line.
     fn indentation(&self, offset: usize) -> Option<&'a str> {
         let before = self.line_before(offset);
         before.chars().all(char::is_whitespace).then_some(before)
     }
 
-    /// Statements at a place that needs no braces.
+    /// Inserts statements at a place that needs no braces.
     fn insert(&mut self, place: &Place, texts: &[String]) {
         let at = place.offset as usize;
         let order = if place.at_end { Order::End } else { Order::Open };
         let inline = texts.join(" ");
         if !place.at_end && self.source[at..].starts_with(';') {
-            // Instead of an empty statement.
+            // Replace the empty statement.
             return self.put(at, at + 1, inline, Order::Replace);
         }
         let Some(outer) = self.indentation(at) else {
@@ -126,16 +129,17 @@ impl<'a> Editor<'a> {
         };
         let mut text = String::new();
         let inner = if place.at_end { self.inner_indentation(at, outer) } else { outer.into() };
-        for (which, statement) in texts.iter().enumerate() {
-            // The first comes behind the indentation that is there.
-            let indent = if which == 0 { &inner[outer.len()..] } else { &inner };
+        for (index, statement) in texts.iter().enumerate() {
+            // The existing indentation precedes the first statement.
+            let indent = if index == 0 { &inner[outer.len()..] } else { &inner };
             text.push_str(&format!("{indent}{statement}{}", self.eol));
         }
         text.push_str(outer);
         self.put(at, at, text, order);
     }
 
-    /// How the statements of a block are indented whose closing brace is at the beginning of a line.
+    /// Returns the indentation of the statements of a block. The closing brace of the block is the
+    /// first code on its line.
     fn inner_indentation(&self, brace: usize, outer: &str) -> String {
         let indent = |line: &'a str| &line[..line.len() - line.trim_start().len()];
         let lines = self.source[..brace - outer.len()].lines().rev();
@@ -144,7 +148,7 @@ impl<'a> Editor<'a> {
         inside.min_by_key(|i| i.len()).map_or_else(|| format!("{outer}  "), String::from)
     }
 
-    /// Braces around a statement, with others before and after it.
+    /// Adds braces around a statement and fences before and after the statement.
     fn wrap(&mut self, wrap: Span, parts: &Wrapped) {
         let (start, end) = (wrap.start as usize, wrap.end as usize);
         let joined = |texts: &[String]| texts.iter().map(|t| format!("{t} ")).collect::<String>();
@@ -161,13 +165,13 @@ impl<'a> Editor<'a> {
             return self.put(end, end, format!(" {}}}", joined(&parts.after)), close);
         };
         let eol = self.eol;
-        let of_head = self.line_before(head.len());
-        let of_head = &of_head[..of_head.len() - of_head.trim_start().len()];
-        let outer = match inner.strip_prefix(of_head) {
-            Some(more) if !more.is_empty() => of_head,
+        let head_line = self.line_before(head.len());
+        let head_indent = &head_line[..head_line.len() - head_line.trim_start().len()];
+        let outer = match inner.strip_prefix(head_indent) {
+            Some(more) if !more.is_empty() => head_indent,
             Some(_) | None => inner.strip_suffix("  ").unwrap_or(""),
         };
-        // The brace goes behind the head, unless a comment is in the way.
+        // The brace follows the head, unless a comment ends the line.
         if self.line_before(head.len()).contains("//") {
             let line = start - inner.len();
             self.put(line, line, format!("{outer}{{{eol}"), Order::Open);
@@ -177,13 +181,13 @@ impl<'a> Editor<'a> {
         let lines: String = parts.before.iter().map(|text| format!("{text}{eol}{inner}")).collect();
         self.put(start, start, lines, Order::Open);
         let rest = self.line_after(end);
-        let remark = rest.trim().is_empty() || rest.trim_start().starts_with("//");
-        let end = if remark { end + rest.len() } else { end };
+        let only_comment = rest.trim().is_empty() || rest.trim_start().starts_with("//");
+        let end = if only_comment { end + rest.len() } else { end };
         let lines: String = parts.after.iter().map(|text| format!("{eol}{inner}{text}")).collect();
         self.put(end, end, format!("{lines}{eol}{outer}}}"), close);
     }
 
-    /// Puts statements, or none, in the place of a fence.
+    /// Replaces an existing fence with statements. Removes the fence if there are no statements.
     fn rewrite(&mut self, place: &Place, span: Span, texts: &[String]) {
         let (start, end) = (span.start as usize, span.end as usize);
         let indent = self.indentation(start);
@@ -195,8 +199,8 @@ impl<'a> Editor<'a> {
             };
             return self.put(start, end, text, Order::Replace);
         }
-        if place.wrap.is_some() || last_of_code(&self.source[..start]) == Some(':') {
-            // Something has to stand here.
+        if place.wrap.is_some() || last_code_char(&self.source[..start]) == Some(':') {
+            // The grammar requires a statement here.
             return self.put(start, end, ";".into(), Order::Replace);
         }
         let rest = self.line_after(end);
@@ -213,8 +217,8 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// The last character of the source that is neither blank nor in a comment.
-fn last_of_code(source: &str) -> Option<char> {
+/// Returns the last character that is neither whitespace nor part of a comment.
+fn last_code_char(source: &str) -> Option<char> {
     let mut last = None;
     let mut rest = source;
     while let Some(next) = rest.chars().next() {
@@ -238,9 +242,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_are_no_code() {
-        assert_eq!(last_of_code("L: // here; it is\n  "), Some(':'));
-        assert_eq!(last_of_code("x = 1; /* L: */ "), Some(';'));
-        assert_eq!(last_of_code(" // nothing"), None);
+    fn last_code_char_ignores_comments() {
+        assert_eq!(last_code_char("L: // here; it is\n  "), Some(':'));
+        assert_eq!(last_code_char("x = 1; /* L: */ "), Some(';'));
+        assert_eq!(last_code_char(" // nothing"), None);
     }
 }

@@ -1,12 +1,12 @@
-//! Fences written into the source mean what the placement means, and look as if the author had
-//! written them.
+//! Tests that inserted fences have the meaning of the placement and match the layout of the source.
 
 use std::collections::BTreeSet;
 
-use fencepost_ir::essence::same_code;
-use fencepost_ir::placement::{drained, fenced};
+use fencepost_ir::code_equality::same_code;
+use fencepost_ir::placement::{drained_address, fenced};
 use fencepost_ir::{
-    Atom, Barrier, Diagnostics, FenceKinds, Label, Op, Pc, PlaceId, Placement, Problem, Written,
+    Atom, Barrier, Diagnostics, FenceKinds, Label, Op, Pc, PlaceId, Placement, Problem,
+    WrittenFences,
 };
 
 use fencepost_testkit::{corpus, is_campaign};
@@ -27,66 +27,73 @@ fn atom(place: usize, kinds: FenceKinds) -> Atom {
     Atom { place: PlaceId::from_index(place), barrier: Barrier::Fence(kinds) }
 }
 
-/// The text with a placement, after comparing what it means.
-fn edited(source: &str, problems: &[Problem], placement: &Placement, written: Written) -> String {
+/// Inserts a placement and checks that the result compiles to the program with the placement.
+fn edited(
+    source: &str,
+    problems: &[Problem],
+    placement: &Placement,
+    written: WrittenFences,
+) -> String {
     let edits = FpFrontend.insert(source, &problems[0].program, placement, written);
-    let text = apply(source, &edits.expect("every place takes a fence"));
+    let text = apply(source, &edits.expect("every place accepts a fence"));
     let again = lowered(&text, false);
     assert_eq!(problems.len(), again.len());
     for (before, after) in problems.iter().zip(&again) {
-        let wanted = fenced(&before.program, placement, written);
-        assert!(same_code(&wanted, &after.program), "{placement:?}\n{source}\n--\n{text}");
+        let expected = fenced(&before.program, placement, written);
+        assert!(same_code(&expected, &after.program), "{placement:?}\n{source}\n--\n{text}");
     }
     text
 }
 
-fn pretty(source: &str) -> String {
-    FpFrontend.format(source).expect("it was lowered")
+fn formatted(source: &str) -> String {
+    FpFrontend.format(source).expect("the source has no errors")
 }
 
-/// Every place alone, none, all, some; with the author's fences and without.
-fn everywhere(source: &str, check: &mut dyn FnMut(&str)) {
+/// Calls `check` on the edited text for the empty placement, each single place, all places, every
+/// second and every third place, with the existing fences kept and dropped; and for each drain.
+fn for_placements(source: &str, check: &mut dyn FnMut(&str)) {
     let problems = lowered(source, true);
     let places = problems[0].program.places.len();
-    for written in [Written::Kept, Written::Dropped] {
-        let mut try_out = |placement: Placement| {
+    for written in [WrittenFences::Kept, WrittenFences::Dropped] {
+        let mut insert = |placement: Placement| {
             check(&edited(source, &problems, &placement, written));
         };
-        try_out(Placement::default());
-        (0..places).for_each(|at| try_out([atom(at, KINDS[at % 3])].into_iter().collect()));
+        insert(Placement::default());
+        (0..places).for_each(|at| insert([atom(at, KINDS[at % 3])].into_iter().collect()));
         for step in 1..=3 {
             let some = (0..places).step_by(step);
-            try_out(some.map(|at| atom(at, KINDS[at / step % 3])).collect());
+            insert(some.map(|at| atom(at, KINDS[at / step % 3])).collect());
         }
     }
     for at in 0..places {
         for store in drainable(&problems, at) {
             let drain = Atom { place: PlaceId::from_index(at), barrier: Barrier::Drain(store) };
             let both = [drain, atom(at, FenceKinds::LOAD_LOAD)];
-            check(&edited(source, &problems, &[drain].into_iter().collect(), Written::Kept));
-            check(&edited(source, &problems, &both.into_iter().collect(), Written::Dropped));
+            check(&edited(source, &problems, &[drain].into_iter().collect(), WrittenFences::Kept));
+            check(&edited(source, &problems, &both.into_iter().collect(), WrittenFences::Dropped));
         }
     }
 }
 
-/// The stores before a place, in all its copies, whose address has a name there.
+/// Returns the stores whose location can be drained at a place by name, in every inlined copy of
+/// the place.
 fn drainable(problems: &[Problem], at: usize) -> BTreeSet<Label> {
     let program = &problems[0].program;
     let place = program.places[at].label;
-    let here = |label| program.label(label).function == program.label(place).function;
+    let same_function = |label| program.label(label).function == program.label(place).function;
     let mut found: Option<BTreeSet<Label>> = None;
     for thread in problems.iter().flat_map(|p| &p.program.threads) {
         for pc in (0..thread.code.len()).filter(|pc| thread.code[*pc].label == place) {
             let stores = thread.code.iter().filter(|s| matches!(s.op, Op::Store { .. }));
             let named = |store: &Label| {
-                let address = drained(thread, Pc::from_index(pc), *store);
+                let address = drained_address(thread, Pc::from_index(pc), *store);
                 address.is_some_and(|a| match (&a.cell, &a.index) {
                     (None, Some((_, index))) => index.as_const().is_some(),
                     (cell, None) => cell.is_none(),
                     (Some(_), Some(_)) => false,
                 })
             };
-            let stores = stores.map(|s| s.label).filter(|s| here(*s)).filter(named);
+            let stores = stores.map(|s| s.label).filter(|s| same_function(*s)).filter(named);
             let stores: BTreeSet<Label> = stores.collect();
             found = Some(match found {
                 Some(before) => &before & &stores,
@@ -98,15 +105,15 @@ fn drainable(problems: &[Problem], at: usize) -> BTreeSet<Label> {
 }
 
 #[test]
-fn programs_of_the_corpus_campaign() {
+fn placements_in_corpus_programs_campaign() {
     let mut files = 0;
     for folder in ["litmus", "mutex", "papers", "regress", "structures"] {
         for (name, source) in corpus::sample(folder, 3) {
-            let tidy = pretty(&source) == source;
-            everywhere(&source, &mut |text| {
+            let is_formatted = formatted(&source) == source;
+            for_placements(&source, &mut |text| {
                 let fits = text.lines().all(|line| line.chars().count() <= 100);
-                if tidy && fits {
-                    assert_eq!(pretty(text), text, "{folder}/{name}");
+                if is_formatted && fits {
+                    assert_eq!(formatted(text), text, "{folder}/{name}");
                 }
             });
             files += 1;
@@ -115,8 +122,8 @@ fn programs_of_the_corpus_campaign() {
     assert!(files > if is_campaign() { 200 } else { 70 }, "{files}");
 }
 
-/// A source in which `^` marks where fences go, with them, and what it looks like then.
-fn looks(marked: &str, expected: &str) {
+/// Inserts a fence at each `^` mark and compares the resulting text.
+fn check(marked: &str, expected: &str) {
     let mut source = String::new();
     let mut marks = Vec::new();
     for part in marked.split('^') {
@@ -126,39 +133,39 @@ fn looks(marked: &str, expected: &str) {
     marks.pop();
     let problems = lowered(&source, true);
     let places = &problems[0].program.places;
-    // The innermost of those at the mark.
+    // The innermost place at the mark.
     let at = |mark: &u32| places.iter().position(|place| place.offset == *mark).expect("a place");
     let placement = marks.iter().map(|mark| atom(at(mark), FenceKinds::STORE_LOAD)).collect();
-    let text = edited(&source, &problems, &placement, Written::Kept);
+    let text = edited(&source, &problems, &placement, WrittenFences::Kept);
     assert_eq!(text, expected);
 }
 
-/// A thread with this body.
+/// Returns a program with one thread that has this body.
 fn in_thread(body: &str) -> String {
     format!("shared int x, y;\nthread p {{\n{body}}}\n")
 }
 
 #[test]
-fn lines_of_their_own_and_inline() {
-    let looks = |marked: &str, expected: &str| looks(&in_thread(marked), &in_thread(expected));
-    looks("  x = 1;\n  ^y = 2;\n", "  x = 1;\n  fence store_load;\n  y = 2;\n");
-    looks("\tx = 1;\n\t^y = 2;\n", "\tx = 1;\n\tfence store_load;\n\ty = 2;\n");
-    looks("  x = 1; ^y = 2; // both\n", "  x = 1; fence store_load; y = 2; // both\n");
-    looks("  x = 1;^y = 2;\n", "  x = 1; fence store_load; y = 2;\n");
-    looks("    x = 1;\n^", "    x = 1;\n    fence store_load;\n");
-    looks("^", "  fence store_load;\n");
-    looks("  critical { x = 1; ^}\n", "  critical { x = 1; fence store_load; }\n");
-    looks("  critical {^}\n", "  critical { fence store_load; }\n");
-    looks("  // why\n  ^x = 1;\n", "  // why\n  fence store_load;\n  x = 1;\n");
-    looks("  x = 1;\r\n  ^y = 2;\r\n", "  x = 1;\r\n  fence store_load;\n  y = 2;\r\n");
-    looks("  goto L;\n  L: ^x = 1;\n", "  goto L;\n  L: fence store_load; x = 1;\n");
-    looks("  goto L;\n  x = 1;\n  L: ^;\n", "  goto L;\n  x = 1;\n  L: fence store_load;\n");
+fn fences_get_their_own_line_or_stay_inline() {
+    let check = |marked: &str, expected: &str| check(&in_thread(marked), &in_thread(expected));
+    check("  x = 1;\n  ^y = 2;\n", "  x = 1;\n  fence store_load;\n  y = 2;\n");
+    check("\tx = 1;\n\t^y = 2;\n", "\tx = 1;\n\tfence store_load;\n\ty = 2;\n");
+    check("  x = 1; ^y = 2; // both\n", "  x = 1; fence store_load; y = 2; // both\n");
+    check("  x = 1;^y = 2;\n", "  x = 1; fence store_load; y = 2;\n");
+    check("    x = 1;\n^", "    x = 1;\n    fence store_load;\n");
+    check("^", "  fence store_load;\n");
+    check("  critical { x = 1; ^}\n", "  critical { x = 1; fence store_load; }\n");
+    check("  critical {^}\n", "  critical { fence store_load; }\n");
+    check("  // why\n  ^x = 1;\n", "  // why\n  fence store_load;\n  x = 1;\n");
+    check("  x = 1;\r\n  ^y = 2;\r\n", "  x = 1;\r\n  fence store_load;\n  y = 2;\r\n");
+    check("  goto L;\n  L: ^x = 1;\n", "  goto L;\n  L: fence store_load; x = 1;\n");
+    check("  goto L;\n  x = 1;\n  L: ^;\n", "  goto L;\n  x = 1;\n  L: fence store_load;\n");
 }
 
 #[test]
-fn line_ends_stay() {
+fn line_terminators_are_kept() {
     let crlf = |text: &str| in_thread(text).replace('\n', "\r\n");
-    looks(
+    check(
         &crlf("  x = 1;\n  ^while (x == 1)\n    ^y = 2;\n^"),
         &crlf(
             "  x = 1;\n  fence store_load;\n  while (x == 1) {\n    fence store_load;\n    y = 2;\n  }\n  \
@@ -168,47 +175,47 @@ fn line_ends_stay() {
 }
 
 #[test]
-fn braces_where_they_are_needed() {
-    let looks = |marked: &str, expected: &str| looks(&in_thread(marked), &in_thread(expected));
-    looks("  if (x == 1) ^y = 2;\n", "  if (x == 1) { fence store_load; y = 2; }\n");
-    looks("  if (x == 1) y = 2;^ // so\n", "  if (x == 1) { y = 2; fence store_load; } // so\n");
-    looks(
+fn braces_are_added_where_needed() {
+    let check = |marked: &str, expected: &str| check(&in_thread(marked), &in_thread(expected));
+    check("  if (x == 1) ^y = 2;\n", "  if (x == 1) { fence store_load; y = 2; }\n");
+    check("  if (x == 1) y = 2;^ // so\n", "  if (x == 1) { y = 2; fence store_load; } // so\n");
+    check(
         "  if (x == 1)\n    ^y = 2;\n",
         "  if (x == 1) {\n    fence store_load;\n    y = 2;\n  }\n",
     );
-    looks(
+    check(
         "    if (x == 1) // so\n        y = 2;^ // then\n",
         "    if (x == 1) // so\n    {\n        y = 2; // then\n        fence store_load;\n    }\n",
     );
-    looks("  while (x == 1)^;\n", "  while (x == 1) { fence store_load; }\n");
-    looks("  while (x == 1)\n    ^;\n", "  while (x == 1)\n    { fence store_load; }\n");
-    looks("  do ^x += 1; while (x < 3);\n", "  do { fence store_load; x += 1; } while (x < 3);\n");
-    looks(
+    check("  while (x == 1)^;\n", "  while (x == 1) { fence store_load; }\n");
+    check("  while (x == 1)\n    ^;\n", "  while (x == 1)\n    { fence store_load; }\n");
+    check("  do ^x += 1; while (x < 3);\n", "  do { fence store_load; x += 1; } while (x < 3);\n");
+    check(
         "  if (x == 1) if (y == 1) ^x = 2; else x = 3;^\n",
         "  if (x == 1) if (y == 1) { fence store_load; x = 2; } else { x = 3; fence store_load; }\n",
     );
-    looks(
+    check(
         "  if (x == 1) y = 1; else ^if (y == 1) {\n    ^x = 2;\n  }\n",
         "  if (x == 1) y = 1; else { fence store_load; if (y == 1) {\n    fence store_load;\n    \
          x = 2;\n  } }\n",
     );
-    looks(
+    check(
         "  if (x == 1) L: ^y = 2;\n  goto L;\n",
         "  if (x == 1) { L: fence store_load; y = 2; }\n  goto L;\n",
     );
 }
 
 #[test]
-fn fences_of_the_author() {
+fn existing_fences_are_rewritten_or_removed() {
     let source = in_thread(
         "  x = 1;\n  fence store_store; // first\n  y = 1;\n  fence;\n  L: fence load_load;\n  \
          if (x == 1) fence; else { x = 2; fence; }\n  goto L;\n",
     );
     let problems = lowered(&source, true);
     let none = Placement::default();
-    assert_eq!(edited(&source, &problems, &none, Written::Kept), source);
+    assert_eq!(edited(&source, &problems, &none, WrittenFences::Kept), source);
     assert_eq!(
-        edited(&source, &problems, &none, Written::Dropped),
+        edited(&source, &problems, &none, WrittenFences::Dropped),
         in_thread(
             "  x = 1;\n  // first\n  y = 1;\n  L: ;\n  if (x == 1) ; else { x = 2; }\n  goto L;\n"
         )
@@ -216,11 +223,11 @@ fn fences_of_the_author() {
     let places = problems[0].program.places.iter().enumerate();
     let written = places.filter(|(_, place)| place.written.is_some());
     let stronger: Placement = written.map(|(at, _)| atom(at, FenceKinds::STORE_LOAD)).collect();
-    let text = edited(&source, &problems, &stronger, Written::Kept);
+    let text = edited(&source, &problems, &stronger, WrittenFences::Kept);
     assert!(
         text.contains("  fence store_store, store_load; // first\n  y = 1;\n  fence;\n"),
         "{text}"
     );
-    let text = edited(&source, &problems, &stronger, Written::Dropped);
+    let text = edited(&source, &problems, &stronger, WrittenFences::Dropped);
     assert_eq!(text.matches("fence store_load;").count(), 5, "{text}");
 }

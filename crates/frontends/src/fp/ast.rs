@@ -1,40 +1,41 @@
-//! The source as it was written: names are text, parentheses are kept, nothing is resolved.
+//! The syntax tree. Names are text, parentheses are kept, nothing is resolved.
 //!
-//! Two readers: the checker, which turns it into the typed [`tree`](super::tree), and the formatter,
-//! which prints it. Spans never include a closing semicolon.
+//! The checker translates the syntax tree to the typed [`tree`](super::tree). The formatter prints
+//! the syntax tree. Spans never include a closing semicolon.
 
 use std::collections::BTreeSet;
 
 use fencepost_ir::{BinOp, Quantifier, Span, UnOp};
 
-/// A name and where it stands.
+/// A name and its position.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// The name.
+    /// The text of the name.
     pub text: String,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
 /// A source file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its items, in order.
+    /// The items, in order.
     pub items: Vec<Item>,
-    /// The names that occur in what could not be parsed and was left out; `None` if nothing was.
-    pub lost: Option<BTreeSet<String>>,
+    /// The names in the parts that were left out because of syntax errors. `None` if there is no
+    /// such part.
+    pub unparsed_names: Option<BTreeSet<String>>,
 }
 
-/// A declaration.
+/// A top-level item of a file.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// What it declares.
+    /// The kind of the item and its parts.
     pub kind: ItemKind,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// What an item declares.
+/// The kind of an item.
 #[derive(Clone, Debug)]
 pub enum ItemKind {
     /// `const N = 3;`
@@ -49,7 +50,7 @@ pub enum ItemKind {
     Shared(TypeName, Vec<Declarator>),
     /// `init { ... }`
     Init(Block),
-    /// `proc int f(int a) { ... }`, and operations, which have a letter.
+    /// `proc int f(int a) { ... }`, or an operation, which also has a letter.
     Procedure(Procedure),
     /// `client e(ed|d);`
     Client(Client),
@@ -68,29 +69,29 @@ pub enum ItemKind {
 /// A field of a record.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its type.
+    /// The type.
     pub ty: TypeName,
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Its length, if it is an array.
+    /// The number of elements of an array. `None` if this is not an array.
     pub len: Option<Expr>,
 }
 
-/// One of the variables a `shared` line declares.
+/// A variable of a `shared` declaration.
 #[derive(Clone, Debug)]
 pub struct Declarator {
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Its length, if it is an array.
+    /// The number of elements of an array. `None` if this is not an array.
     pub len: Option<Expr>,
-    /// Its initial value.
+    /// The initial value.
     pub init: Option<Initial>,
 }
 
 /// An initial value.
 #[derive(Clone, Debug)]
 pub enum Initial {
-    /// `= 7`, for all elements of an array.
+    /// `= 7`: the initial value of the location, or of all elements of the array.
     One(Expr),
     /// `= {1, 2, 3}`
     List(Vec<Expr>, Span),
@@ -99,42 +100,42 @@ pub enum Initial {
 /// A procedure or operation.
 #[derive(Clone, Debug)]
 pub struct Procedure {
-    /// What it returns; nothing for `void`.
+    /// The result type. `None` for `void`.
     pub returns: Option<TypeName>,
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Its parameters.
+    /// The parameters.
     pub params: Vec<(TypeName, Name)>,
-    /// The letter clients call it by, if it is an operation.
+    /// The letter of an operation in clients.
     pub letter: Option<Name>,
-    /// What else is said of an operation.
+    /// The attributes of an operation.
     pub attributes: Vec<Attribute>,
-    /// Its body.
+    /// The body.
     pub body: Block,
 }
 
-/// What is said of an operation after its letter.
+/// An attribute of an operation.
 #[derive(Clone, Debug)]
 pub struct Attribute {
-    /// What.
+    /// The kind of the attribute.
     pub kind: AttributeKind,
-    /// Its word.
+    /// The position of the keyword.
     pub span: Span,
 }
 
-/// The attributes of operations.
+/// The kind of an attribute.
 #[derive(Clone, Debug)]
 pub enum AttributeKind {
-    /// `owner`: only the first thread of a client may use it.
+    /// `owner`: only the first thread of a client may use the operation.
     Owner,
-    /// `repeats`: it may return what another use returns, without any other effect.
+    /// `repeats`: the operation may return its result without changing memory.
     Repeats,
-    /// `aborts E`: it may do nothing and return this.
+    /// `aborts E`: the operation may have no effect and return `E`.
     Aborts(Expr),
 }
 
 impl AttributeKind {
-    /// The word of the language.
+    /// Returns the keyword.
     pub fn word(&self) -> &'static str {
         match self {
             AttributeKind::Owner => "owner",
@@ -144,12 +145,12 @@ impl AttributeKind {
     }
 }
 
-/// A client: letters that run first, then letters for each thread.
+/// A client: the letters of the initial part, then the letters of each thread.
 #[derive(Clone, Debug)]
 pub struct Client {
     /// The letters before the parenthesis.
     pub first: Option<Name>,
-    /// Whether the threads stand in parentheses.
+    /// Whether the threads are in parentheses.
     pub parens: bool,
     /// The letters of each thread.
     pub threads: Vec<Name>,
@@ -158,11 +159,11 @@ pub struct Client {
 /// A thread template.
 #[derive(Clone, Debug)]
 pub struct Thread {
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Its parameter and the values it takes.
+    /// The parameter and its range.
     pub param: Option<(Name, Range)>,
-    /// Its body.
+    /// The body.
     pub body: Block,
 }
 
@@ -171,22 +172,22 @@ pub struct Thread {
 pub struct Range {
     /// The first value.
     pub lo: Box<Expr>,
-    /// Whether `hi` belongs to it.
+    /// Whether the range includes `hi`.
     pub inclusive: bool,
-    /// The end.
+    /// The upper bound.
     pub hi: Box<Expr>,
 }
 
-/// A type as written.
+/// A type in the source.
 #[derive(Clone, Debug)]
 pub struct TypeName {
-    /// Which.
+    /// The kind of the type.
     pub kind: TypeKind,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// Which type is meant.
+/// The kind of a type.
 #[derive(Clone, Debug)]
 pub enum TypeKind {
     /// `bool`
@@ -211,15 +212,15 @@ pub struct Block {
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// What it does.
+    /// The kind of the statement and its parts.
     pub kind: StmtKind,
-    /// Where it stands, without its semicolon.
+    /// The position in the source, without the semicolon.
     pub span: Span,
-    /// The empty stretch behind it and its semicolon.
+    /// The empty span after the statement and its semicolon.
     pub end: Span,
 }
 
-/// What a statement does.
+/// The kind of a statement.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     /// `{ ... }`
@@ -232,7 +233,7 @@ pub enum StmtKind {
     Assign(Expr, Option<BinOp>, Expr),
     /// `x++;` (`Add`) or `x--;` (`Sub`)
     Step(Expr, BinOp),
-    /// A call or an update on its own.
+    /// A call or an update whose result is not used.
     Eval(Expr),
     /// `if (c) s else s`
     If {
@@ -240,9 +241,9 @@ pub enum StmtKind {
         cond: Expr,
         /// From the keyword to the closing parenthesis.
         head: Span,
-        /// When it holds.
+        /// Runs if the condition holds.
         then: Box<Stmt>,
-        /// When it does not.
+        /// Runs if the condition does not hold.
         otherwise: Option<Box<Stmt>>,
     },
     /// `while (c) s`
@@ -269,7 +270,7 @@ pub enum StmtKind {
         init: Option<Box<Stmt>>,
         /// The condition.
         cond: Option<Expr>,
-        /// Runs after each round.
+        /// Runs after each iteration.
         step: Option<Box<Stmt>>,
         /// The body.
         body: Box<Stmt>,
@@ -307,18 +308,19 @@ pub enum StmtKind {
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of the expression and its parts.
     pub kind: ExprKind,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
-    /// How deep the tree below it is. The parser limits it, so that a walk needs little stack.
+    /// The height of the expression tree. The parser limits the height, so that recursive passes
+    /// need little stack.
     pub height: u16,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
-    /// A number, not negative.
+    /// A non-negative number.
     Number(i64),
     /// `true` or `false`.
     Bool(bool),
@@ -338,7 +340,7 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     /// `n.field`
     Field(Box<Expr>, Name),
-    /// `f(a, b)`, also `cas(x, 0, 1)`, also `p(0)` in conditions.
+    /// `f(a, b)`, `cas(x, 0, 1)`, or `p(0)` in conditions.
     Call(Name, Vec<Expr>),
     /// `choose(0..2)`
     ChooseRange(Range),

@@ -1,7 +1,7 @@
-//! Resolution and typing of expressions, bodies and conditions.
+//! The checker: name resolution and type checking of expressions, bodies and conditions.
 //!
-//! Each function returns `None` after it has reported an error, and callers go on with the next part,
-//! so that one mistake gives one message and hides no other.
+//! A function that reports an error returns `None`. Its caller continues with the next part. Thus
+//! each error is reported once and does not hide other errors.
 
 mod body;
 mod builtin;
@@ -24,26 +24,26 @@ pub use unit::check;
 use super::ast;
 use super::codes;
 use super::names::{Global, Globals};
-use super::suggest::hint;
+use super::suggest::did_you_mean;
 use super::tree::{Expr, ExprKind, Local};
-use super::types::{LocalId, ProcId, TemplateId, Ty, VarTy, advice};
-use jump::{LabelPlace, Region};
+use super::types::{LocalId, ProcId, TemplateId, Ty, VarTy, conversion_hint};
+use jump::{LabelSite, Region};
 
-/// Where an expression stands, which decides what it may mention.
+/// The context of an expression, which determines the names it can mention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
-    /// Where a constant is needed.
+    /// A constant expression.
     Constant,
-    /// In the body of a thread, a procedure, or `init`.
+    /// The body of a thread, a procedure or `init`.
     Body,
-    /// In a condition or `observe`; the flag tells whether registers may be mentioned.
+    /// A condition or `observe`.
     Condition {
-        /// Whether registers may be mentioned.
+        /// Whether the expression can mention registers.
         registers: bool,
     },
 }
 
-/// What kind of body is being checked.
+/// The kind of the current body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum BodyKind {
     Init,
@@ -51,15 +51,15 @@ enum BodyKind {
     Procedure(Option<VarTy>),
 }
 
-/// A body's registers while it is being checked.
+/// A register of the current body.
 #[derive(Clone, Debug)]
 struct Register {
     local: Local,
-    /// Whether the type is known yet.
+    /// Whether the type is known.
     typed: bool,
-    /// Whether it is read somewhere.
+    /// Whether some expression reads the register.
     read: bool,
-    /// Whether it is a parameter.
+    /// Whether the register is a parameter.
     param: bool,
 }
 
@@ -72,23 +72,23 @@ pub struct Checker<'a> {
     kind: BodyKind,
     registers: Vec<Register>,
     by_name: BTreeMap<String, LocalId>,
-    /// The template's parameter.
+    /// The parameter of the thread template.
     param: Option<&'a ast::Name>,
-    /// The blocks and loops around the statement at hand.
+    /// The blocks and loops that enclose the current statement.
     regions: Vec<Region>,
-    labels: BTreeMap<String, LabelPlace>,
-    /// Procedures called, with the first call of each.
+    labels: BTreeMap<String, LabelSite>,
+    /// The called procedures, each with the position of its first call.
     calls: BTreeMap<ProcId, Span>,
-    /// Whether an `assert` was seen.
+    /// Whether the body contains an `assert`.
     asserts: bool,
     /// In conditions: the registers of each template.
     threads: &'a [Vec<Local>],
-    /// In conditions: the registers mentioned.
+    /// In conditions: the mentioned registers.
     mentioned: Vec<(TemplateId, LocalId)>,
 }
 
 impl<'a> Checker<'a> {
-    /// A checker for one scope.
+    /// Creates a checker for one scope.
     pub fn new(
         globals: &'a Globals,
         source: &'a str,
@@ -113,7 +113,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The source text of a span, short enough for a message.
+    /// Returns the source text of a span, shortened for messages.
     fn text(&self, span: Span) -> String {
         let text = span.text(self.source);
         let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -124,39 +124,42 @@ impl<'a> Checker<'a> {
         line
     }
 
-    /// Checks that a value has the type that is wanted.
-    fn coerce(&mut self, expr: Expr, wanted: Ty) -> Option<Expr> {
-        if expr.ty.fits(wanted) {
+    /// Checks that a value has the expected type.
+    fn coerce(&mut self, expr: Expr, expected: Ty) -> Option<Expr> {
+        if expr.ty.fits(expected) {
             return Some(expr);
         }
-        self.mismatch(&expr, wanted);
+        self.mismatch(&expr, expected);
         None
     }
 
-    fn mismatch(&mut self, expr: &Expr, wanted: Ty) {
+    fn mismatch(&mut self, expr: &Expr, expected: Ty) {
         let constant = if let ExprKind::Const(value) = expr.kind { Some(value) } else { None };
-        let hint = advice(expr.ty, wanted, constant, &self.text(expr.span));
-        let (found, wanted) = (self.globals.show(expr.ty), self.globals.show(wanted));
+        let hint = conversion_hint(expr.ty, expected, constant, &self.text(expr.span));
+        let (found, expected) = (self.globals.show(expr.ty), self.globals.show(expected));
         self.diagnostics
-            .error(codes::TYPE_MISMATCH, expr.span, format!("expected {wanted}, found {found}"))
+            .error(codes::TYPE_MISMATCH, expr.span, format!("expected {expected}, found {found}"))
             .label(format!("this is {found}"))
             .hint = hint;
     }
 
     fn unknown_name(&mut self, name: &str, span: Span) {
-        // `d1` may be the result of an operation that could not be parsed.
+        // `d1` may be the result of an operation in an unparsed part.
         let result = name.get(1..).is_some_and(|n| n.parse::<u32>().is_ok());
-        if self.globals.is_lost(name) {
+        if self.globals.is_in_unparsed(name) {
             return;
         }
-        if result && self.globals.lost.is_some() && matches!(self.scope, Scope::Condition { .. }) {
+        if result
+            && self.globals.unparsed_names.is_some()
+            && matches!(self.scope, Scope::Condition { .. })
+        {
             return;
         }
         let mut near = {
             let globals = self.globals.names(Global::is_value);
             let locals = self.by_name.keys().map(String::as_str);
             let param = self.param.iter().map(|p| p.text.as_str());
-            hint(name, globals.chain(locals).chain(param), self.diagnostics.len())
+            did_you_mean(name, globals.chain(locals).chain(param), self.diagnostics.len())
         };
         if self.scope == Scope::Body
             && let Some(body) = self.globals.registers.get(name)
@@ -165,17 +168,33 @@ impl<'a> Checker<'a> {
                 "`{name}` is a register of `{body}`; declare it with `shared` to share it"
             ));
         }
-        let (message, label) = match self.scope {
-            Scope::Body => (format!("`{name}` is never given a value"), "unknown name"),
-            Scope::Constant => (format!("there is no constant `{name}`"), "unknown constant"),
-            Scope::Condition { .. } => (format!("there is no location `{name}`"), "unknown name"),
+        let (message, label, declare) = match self.scope {
+            Scope::Body => (
+                format!("there is no location, constant or register `{name}`"),
+                "unknown name",
+                format!("declare it with `shared int {name};`, or assign a value to it first"),
+            ),
+            Scope::Constant => (
+                format!("there is no constant `{name}`"),
+                "unknown constant",
+                format!("declare it: `const {name} = 1;`"),
+            ),
+            Scope::Condition { .. } => (
+                format!("there is no location `{name}`"),
+                "unknown name",
+                format!(
+                    "declare it with `shared int {name};`, or write `p.{name}` for a register of `p`"
+                ),
+            ),
         };
         let diagnostic = self.diagnostics.error(codes::UNKNOWN_NAME, span, message);
-        diagnostic.label(label).hint = near;
+        diagnostic.label(label).hint(near.unwrap_or(declare));
         if let Some(later) = self.globals.constants.get(name)
             && self.scope == Scope::Constant
         {
-            diagnostic.related(*later, "declared later").hint("declare it before it is used");
+            diagnostic
+                .related(*later, "declared later")
+                .hint(format!("move the declaration of `{name}` before this use"));
         }
     }
 

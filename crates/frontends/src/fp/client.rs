@@ -1,7 +1,8 @@
-//! Clients: `client e(ed|d);` becomes operations that run first and threads that call operations.
+//! Checks clients: `client e(ed|d);` becomes initial operations and threads that call operations.
 //!
-//! They stand in the file, or come from outside as texts. Those from outside have no place in the
-//! source: messages about them point to the beginning of the file and show the text.
+//! A client is part of the file or comes from the command line. A client from the command line has
+//! no position in the source. Diagnostics about it point to the start of the file and quote its
+//! text.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use super::types::ProcId;
 #[cfg(test)]
 mod tests;
 
-/// The beginning of the file.
+/// The start of the file.
 pub const START: Span = Span { start: 0, end: 0, line: 1, column: 1 };
 
 /// Checks the clients of a file.
@@ -34,11 +35,12 @@ pub fn check(file: &ast::File, globals: &Globals, unit: &mut Unit, diagnostics: 
             continue;
         };
         if let Some(twin) = seen.insert(client.text.clone(), item.span) {
-            let message = format!("client `{}` is there twice", client.text);
+            let message = format!("client `{}` is declared twice", client.text);
             diagnostics
                 .error(codes::DUPLICATE, item.span, message)
-                .label("second one")
-                .related(twin, "first one");
+                .label("second declaration")
+                .related(twin, "first declaration")
+                .hint("remove one of them");
             continue;
         }
         if !add(unit, client, diagnostics) {
@@ -47,7 +49,7 @@ pub fn check(file: &ast::File, globals: &Globals, unit: &mut Unit, diagnostics: 
     }
 }
 
-/// Checks clients from outside.
+/// Checks clients from the command line.
 pub fn check_texts(
     texts: &[String],
     globals: &Globals,
@@ -56,7 +58,7 @@ pub fn check_texts(
 ) {
     let letters = Letters::new(globals);
     for text in texts {
-        if limits::enough(diagnostics) {
+        if limits::error_limit_reached(diagnostics) {
             return;
         }
         let mut own = Diagnostics::new();
@@ -64,7 +66,7 @@ pub fn check_texts(
         for found in own.iter() {
             let at = text.get(..found.span.start as usize).unwrap_or(text).chars().count() + 1;
             let what = found.message.replace("the end of the file", "the end of the client");
-            let message = format!("client `{}`, character {at}: {what}", shown(text));
+            let message = format!("client `{}`, character {at}: {what}", shortened(text));
             let diagnostic = diagnostics.error(found.code, START, message);
             diagnostic.label(found.label.clone()).hint.clone_from(&found.hint);
         }
@@ -72,8 +74,8 @@ pub fn check_texts(
             continue;
         };
         if unit.clients.iter().any(|c| c.text == client.text) {
-            let message = format!("client `{}` is asked for twice", shown(&client.text));
-            diagnostics.error(codes::DUPLICATE, START, message);
+            let message = format!("client `{}` is given twice", shortened(&client.text));
+            diagnostics.error(codes::DUPLICATE, START, message).hint("remove one of them");
             continue;
         }
         if !add(unit, client, diagnostics) {
@@ -82,7 +84,7 @@ pub fn check_texts(
     }
 }
 
-/// Adds a client, unless there are too many.
+/// Adds a client. Reports an error and returns `false` if there are too many clients.
 fn add(unit: &mut Unit, client: Client, diagnostics: &mut Diagnostics) -> bool {
     if unit.clients.len() == limits::CLIENTS {
         let limit = limits::CLIENTS as u64;
@@ -93,8 +95,8 @@ fn add(unit: &mut Unit, client: Client, diagnostics: &mut Diagnostics) -> bool {
     true
 }
 
-/// A text from outside as a message can show it.
-fn shown(text: &str) -> String {
+/// Shortens the text of a client for messages.
+fn shortened(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if line.chars().count() <= limits::SHOWN_NAME {
         return line;
@@ -103,7 +105,7 @@ fn shown(text: &str) -> String {
     format!("{start}...")
 }
 
-/// A client as its name shows it.
+/// Returns the name of a client: its text without spaces.
 fn text(client: &ast::Client) -> String {
     let letters = |name: &ast::Name| name.text.replace(' ', "");
     let threads: Vec<String> = client.threads.iter().map(letters).collect();
@@ -115,7 +117,7 @@ fn text(client: &ast::Client) -> String {
     }
 }
 
-/// The operations by their letters.
+/// The operations by letter.
 struct Letters<'a> {
     globals: &'a Globals,
     known: BTreeMap<char, ProcId>,
@@ -128,7 +130,8 @@ impl<'a> Letters<'a> {
         Letters { globals, known }
     }
 
-    /// A client from outside. What is reported points into the text.
+    /// Parses and checks a client from the command line. Spans of diagnostics are offsets in
+    /// `text`.
     fn text(&self, text: &str, diagnostics: &mut Diagnostics) -> Option<Client> {
         if text.len() > limits::SOURCE {
             too_many(diagnostics, START, "bytes", text.len() as u64, limits::SOURCE as u64);
@@ -140,7 +143,7 @@ impl<'a> Letters<'a> {
         }
         let parsed = parser::parse_client(text, &lexed, diagnostics)?;
         let mut client = self.client(&parsed, START, diagnostics)?;
-        // From here on only places in the file count.
+        // Later passes need positions in the file.
         for (proc, span) in client.first.iter_mut().chain(client.threads.iter_mut().flatten()) {
             *span = self.globals.procs[proc.index()].span;
         }
@@ -167,21 +170,24 @@ impl<'a> Letters<'a> {
         Some(Client { text: text(client), span, first: first?, threads })
     }
 
-    /// Reports uses of the owner's operations by threads that are not the owner.
+    /// Reports uses of `owner` operations by threads other than the first.
     fn owners(&self, threads: &[Vec<(ProcId, Span)>], diagnostics: &mut Diagnostics) {
         for (proc, span) in threads.iter().skip(1).flatten() {
             let signature = &self.globals.procs[proc.index()];
             if signature.attributes.owner {
-                let message = format!("`{}` belongs to the first thread", signature.name);
+                let message = format!(
+                    "only the first thread can use the `owner` operation `{}`",
+                    signature.name
+                );
                 diagnostics
                     .error(codes::CLIENT, *span, message)
                     .label("used by another thread")
-                    .hint("others than the first thread may not use an `owner` operation");
+                    .hint("move the operation to the first thread, or remove `owner`");
             }
         }
     }
 
-    /// The operations that letters name, each with the span of its letter.
+    /// Resolves operation letters. Returns each operation with the span of its letter.
     fn operations(
         &self,
         letters: &ast::Name,
@@ -189,7 +195,7 @@ impl<'a> Letters<'a> {
     ) -> Option<Vec<(ProcId, Span)>> {
         let mut found = Vec::new();
         let mut complete = true;
-        // The text is padded so that positions in it are positions in the source.
+        // The parser pads the text, so that offsets in the text equal offsets in the source.
         for (at, letter) in letters.text.char_indices().filter(|(_, c)| *c != ' ') {
             let start = letters.span.start + at as u32;
             let end = start + letter.len_utf8() as u32;
@@ -215,7 +221,7 @@ impl<'a> Letters<'a> {
         let hint = if known.is_empty() {
             format!("declare it: `operation void f() as {letter} {{ ... }}`")
         } else {
-            format!("there are {}", known.join(", "))
+            format!("the letters are {}", known.join(", "))
         };
         diagnostics
             .error(codes::CLIENT, span, format!("no operation has the letter `{letter}`"))

@@ -1,7 +1,7 @@
-//! The code of every message, one table for all.
+//! The codes of all diagnostics of the `.fp` front end.
 //!
-//! A code never changes its meaning and is never given again to something else. The book's page
-//! "Errors and warnings" explains each; a test compares that page with [`ALL`].
+//! A code never changes its meaning and is never reused. The book explains each code on the page
+//! "Errors and warnings". A test compares that page with [`ALL`].
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $code:literal;)*) => {
@@ -13,82 +13,83 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Text that begins no token.
+    /// A character that does not begin a token.
     UNKNOWN_CHARACTER = "FP0001";
-    /// A `/*` without its `*/`.
+    /// A `/*` without a `*/`.
     OPEN_COMMENT = "FP0002";
-    /// Something else was expected here.
+    /// A syntax error.
     SYNTAX = "FP0003";
-    /// A number that cannot be read or does not fit.
+    /// A malformed number, or a number that does not fit in 32 bits.
     BAD_NUMBER = "FP0004";
-    /// Too much nesting.
+    /// The nesting limit is exceeded.
     TOO_DEEP = "FP0005";
-    /// A limit on sizes was hit.
+    /// A size limit is exceeded.
     TOO_LARGE = "FP0006";
-    /// There are more errors than are shown.
+    /// The error limit is reached.
     TOO_MANY_ERRORS = "FP0007";
 
     /// A name is declared twice.
     DUPLICATE = "FP0010";
-    /// A name that is neither a location nor a constant nor a register.
+    /// An unknown name: not a location, a constant or a register.
     UNKNOWN_NAME = "FP0011";
-    /// A type that does not exist.
+    /// An unknown type.
     UNKNOWN_TYPE = "FP0012";
     /// A field that the record does not have.
     UNKNOWN_FIELD = "FP0013";
-    /// A procedure that does not exist.
+    /// An unknown procedure.
     UNKNOWN_PROCEDURE = "FP0014";
-    /// A label that the body does not have.
+    /// A label that the thread or procedure does not have.
     UNKNOWN_LABEL = "FP0015";
-    /// A thread, or an instance of one, that does not exist.
+    /// An unknown thread, or an unknown instance of a thread.
     UNKNOWN_THREAD = "FP0016";
-    /// A property, a fence kind or an attribute of operations that does not exist.
+    /// An unknown property, fence kind or attribute of operations.
     UNKNOWN_WORD = "FP0017";
 
-    /// Two types that do not go together.
+    /// A type mismatch.
     TYPE_MISMATCH = "FP0020";
-    /// A constant is needed.
+    /// A constant is required.
     NOT_CONSTANT = "FP0021";
-    /// A constant with a value that cannot be used here.
+    /// A constant without a value, or with a value that is not allowed here.
     BAD_CONSTANT = "FP0022";
-    /// A location is needed.
+    /// A shared location is required.
     NOT_A_LOCATION = "FP0023";
-    /// This cannot be assigned to.
+    /// An assignment to something that never changes.
     NOT_ASSIGNABLE = "FP0024";
     /// The wrong number of arguments.
     ARGUMENTS = "FP0025";
-    /// A value is needed, and a `void` procedure has none.
+    /// A value is required, and a `void` procedure has none.
     NO_VALUE = "FP0026";
-    /// An array without index, or an index on something else.
+    /// An array without an index, an index on something that is not an array, or a wrong list of
+    /// initial values.
     ARRAY = "FP0027";
-    /// A field of something that is no record.
+    /// A reference to a record is required.
     NOT_A_RECORD = "FP0028";
 
-    /// Procedures that call themselves.
+    /// A recursive procedure.
     RECURSION = "FP0030";
-    /// `break` or `continue` outside of a loop.
+    /// `break` or `continue` outside a loop.
     NO_LOOP = "FP0031";
     /// A jump out of an `atomic` block.
     LEAVES_ATOMIC = "FP0032";
     /// A jump into a `critical` or `atomic` block.
     JUMP_INTO = "FP0033";
-    /// A `return` that does not fit, or a missing one.
+    /// A `return` with a wrong or missing value, or a missing `return`.
     RETURN = "FP0034";
-    /// A record without a usable pool.
+    /// A record without a pool.
     POOL = "FP0035";
-    /// A range or list with nothing in it.
+    /// An empty range, enum, record or program.
     EMPTY = "FP0036";
-    /// A client that cannot be built.
+    /// An invalid client, or an operation that clients cannot use.
     CLIENT = "FP0037";
-    /// Something a condition may not contain.
+    /// An expression that is not allowed in a condition.
     CONDITION = "FP0038";
-    /// A `critical` block inside an `atomic` one.
+    /// A `critical` block inside an `atomic` block.
     CRITICAL_IN_ATOMIC = "FP0039";
 
     /// Warning: a register that is assigned but never read.
     UNREAD_REGISTER = "FP0101";
-    /// Warning: an index that is always outside its array.
+    /// Warning: an index that is always out of bounds.
     OUT_OF_BOUNDS = "FP0102";
-    /// Warning: mutual exclusion of critical sections in a file that has none.
+    /// Warning: `mutual_exclusion` in a file without a critical section.
     NO_CRITICAL = "FP0103";
 }

@@ -1,4 +1,4 @@
-//! Constant expressions: sizes, ranges, initial values, indices in conditions.
+//! Evaluates constant expressions: sizes, ranges, initial values, indices in conditions.
 
 use fencepost_ir::{BinOp, Diagnostics, Fault, Value};
 
@@ -10,7 +10,7 @@ use super::tree::{Expr, ExprKind};
 use super::types::Ty;
 
 impl Globals {
-    /// The value and type of a constant expression.
+    /// Evaluates a constant expression and returns its value and type.
     pub fn constant(
         &self,
         expr: &ast::Expr,
@@ -22,27 +22,27 @@ impl Globals {
             Ok(value) => Some((value, checked.ty)),
             Err(fault) => {
                 diagnostics
-                    .error(codes::BAD_CONSTANT, expr.span, "this constant has no value")
+                    .error(codes::BAD_CONSTANT, expr.span, "this constant cannot be evaluated")
                     .label(fault.describe());
                 None
             }
         }
     }
 
-    /// The value of a constant expression that must have the type `wanted`.
+    /// Evaluates a constant expression that must have the type `expected`.
     pub fn constant_of(
         &self,
         expr: &ast::Expr,
-        wanted: Ty,
+        expected: Ty,
         source: &str,
         diagnostics: &mut Diagnostics,
     ) -> Option<Value> {
         let mut checker = Checker::new(self, source, diagnostics, Scope::Constant);
-        checker.expr_of(expr, wanted)?;
+        checker.expr_of(expr, expected)?;
         self.constant(expr, source, diagnostics).map(|(value, _)| value)
     }
 
-    /// The value of a constant number.
+    /// Evaluates a constant expression of type `int`.
     pub fn constant_int(
         &self,
         expr: &ast::Expr,
@@ -52,7 +52,8 @@ impl Globals {
         self.constant_of(expr, Ty::Int, source, diagnostics)
     }
 
-    /// The first and last value of a range; the last is below the first when it is empty.
+    /// Evaluates the first and last value of a constant range. If the range is empty, the last
+    /// value is less than the first.
     pub fn constant_range(
         &self,
         range: &ast::Range,
@@ -61,19 +62,20 @@ impl Globals {
     ) -> Option<(Value, Value)> {
         let lo = self.constant_int(&range.lo, source, diagnostics);
         let hi = self.constant_int(&range.hi, source, diagnostics);
-        Some(last(lo?, hi?, range.inclusive))
+        Some(inclusive_bounds(lo?, hi?, range.inclusive))
     }
 }
 
-/// The first and last value of `lo..hi` or `lo..=hi`; the last is below the first when it is empty.
-pub fn last(lo: Value, hi: Value, inclusive: bool) -> (Value, Value) {
+/// Returns the first and last value of `lo..hi` or `lo..=hi`. If the range is empty, the last value
+/// is less than the first.
+pub fn inclusive_bounds(lo: Value, hi: Value, inclusive: bool) -> (Value, Value) {
     match hi.checked_sub(Value::from(!inclusive)) {
         Some(last) => (lo, last),
         None => (1, 0),
     }
 }
 
-/// The value of an expression without variables.
+/// Evaluates an expression without variables.
 pub fn evaluate(expr: &Expr) -> Result<Value, Fault> {
     Ok(match &expr.kind {
         ExprKind::Const(value) => *value,
@@ -98,6 +100,6 @@ pub fn evaluate(expr: &Expr) -> Result<Value, Fault> {
         | ExprKind::Call(..)
         | ExprKind::ThreadRegister(..)
         | ExprKind::ClientResult(..)
-        | ExprKind::WholeArray(_) => unreachable!("the scope of constants admits none of these"),
+        | ExprKind::WholeArray(_) => unreachable!("constant expressions contain none of these"),
     })
 }

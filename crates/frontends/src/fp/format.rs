@@ -1,15 +1,16 @@
-//! The formatter: prints the syntax tree, with every comment and the author's blank lines.
+//! The formatter: prints the syntax tree with all comments and the blank lines of the source.
 //!
-//! - Two spaces for each level, one statement on a line. What the source has on a single line stays
-//!   on one, if it fits: `do { w = x; } while (w);`.
-//! - A comment on its own line stays before what follows it. A comment behind code, or inside of it,
-//!   goes to the end of the line, in its old column if it can; when there are two `//` comments for
-//!   one line, the first goes before it.
-//! - Blank lines are kept where there are some, one for each run, but not at the edges of a block.
-//! - Lines end with a line feed; a byte order mark is dropped.
+//! - Indentation is two spaces for each level. Each statement has its own line. A statement or item
+//!   on a single source line stays on one line if it fits: `do { w = x; } while (w);`.
+//! - A comment on its own line stays before the following code. A comment after code or inside code
+//!   moves to the end of the line, in its old column if possible. If a line has two `//` comments,
+//!   the first moves to the line before.
+//! - A run of blank lines becomes one blank line. Blank lines at the start and end of a block are
+//!   removed.
+//! - Lines end with a line feed. A byte order mark is removed.
 //! - Tokens are never added or removed, except the comma after the last constant of an enum.
 //!
-//! Formatting twice is the same as formatting once.
+//! Formatting is idempotent.
 
 mod flat;
 mod item;
@@ -24,10 +25,11 @@ use super::ast::Block;
 use super::lexer::{BYTE_ORDER_MARK, Lexed, Tok, lex};
 use super::{codes, limits, messages, parser};
 
-/// No line that could be split is longer.
+/// The maximal length of a line that can be split.
 const WIDTH: usize = 100;
 
-/// The text in its standard form; `None` exactly when a syntax error was reported.
+/// Formats a source text in the standard style. Returns `None` exactly when it reported a syntax
+/// error.
 ///
 /// ```
 /// use fencepost_ir::Diagnostics;
@@ -39,14 +41,17 @@ pub fn format(source: &str, diagnostics: &mut Diagnostics) -> Option<String> {
     let mut own = Diagnostics::new();
     let result = format_checked(source, &mut own);
     let failed = own.has_errors();
-    messages::hand_over(&own, diagnostics);
+    messages::append_limited(&own, diagnostics);
     if failed { None } else { result }
 }
 
 fn format_checked(source: &str, diagnostics: &mut Diagnostics) -> Option<String> {
     if source.len() > limits::SOURCE {
         let start = Span { line: 1, column: 1, ..Span::default() };
-        diagnostics.error(codes::TOO_LARGE, start, "this file is too large to format");
+        let message = format!("this file is too large: {} bytes", source.len());
+        diagnostics
+            .error(codes::TOO_LARGE, start, message)
+            .label(format!("the limit is {} bytes", limits::SOURCE));
         return None;
     }
     let lexed = lex(source, diagnostics);
@@ -62,7 +67,7 @@ fn format_checked(source: &str, diagnostics: &mut Diagnostics) -> Option<String>
     Some(printer.out)
 }
 
-/// Prints line by line, and keeps track of which comments are still to come.
+/// Prints line by line and tracks the comments that are not printed yet.
 struct Printer<'a> {
     source: &'a str,
     lexed: &'a Lexed,
@@ -72,10 +77,10 @@ struct Printer<'a> {
     indent: usize,
     /// The first comment that is not printed yet.
     comment: usize,
-    /// The source line on which the last printed thing ends.
+    /// The source line on which the last printed code or comment ends.
     last_line: usize,
-    /// Whether nothing was printed yet in this block.
-    fresh: bool,
+    /// Whether nothing is printed yet in the current block.
+    at_block_start: bool,
 }
 
 impl<'a> Printer<'a> {
@@ -89,7 +94,7 @@ impl<'a> Printer<'a> {
             indent: 0,
             comment: 0,
             last_line: 0,
-            fresh: true,
+            at_block_start: true,
         }
     }
 
@@ -97,23 +102,23 @@ impl<'a> Printer<'a> {
         self.lines.partition_point(|start| *start <= offset)
     }
 
-    /// The line of the last byte before an offset.
+    /// Returns the line of the last byte before an offset.
     fn last_line_of(&self, end: usize) -> usize {
         self.line_of(end.saturating_sub(1))
     }
 
-    /// The position of the first token that starts at or after an offset.
+    /// Returns the index of the first token that starts at or after an offset.
     fn token_at(&self, offset: usize) -> usize {
         self.lexed.tokens.partition_point(|t| (t.span.start as usize) < offset)
     }
 
-    /// The end of what ends at `end`, with a semicolon that follows.
+    /// Returns the end of the semicolon that follows `end`, or `end` if there is none.
     fn with_semicolon(&self, end: u32) -> usize {
         let token = self.lexed.tokens[self.token_at(end as usize)];
         if token.kind == Tok::Semi { token.span.end as usize } else { end as usize }
     }
 
-    /// The first token of a kind at or after an offset.
+    /// Returns the span of the first token of a kind at or after an offset.
     fn find(&self, kind: Tok, offset: u32) -> Span {
         let from = self.token_at(offset as usize);
         let found = self.lexed.tokens[from..].iter().find(|t| t.kind == kind);
@@ -126,17 +131,17 @@ impl<'a> Printer<'a> {
         comments.get(from).is_some_and(|c| (c.start as usize) < end)
     }
 
-    /// Whether a stretch of source is on one line and has no comments, so that it may stay so.
+    /// Returns whether a part of the source is on one line and has no comments.
     fn may_be_flat(&self, start: usize, end: usize) -> bool {
         self.line_of(start) == self.last_line_of(end) && !self.has_comments(start, end)
     }
 
-    /// A blank line, if the source has one before `line`.
+    /// Prints a blank line if the source has one before `line`.
     fn blank_before(&mut self, line: usize) {
-        if !self.fresh && line > self.last_line + 1 {
+        if !self.at_block_start && line > self.last_line + 1 {
             self.out.push('\n');
         }
-        self.fresh = false;
+        self.at_block_start = false;
     }
 
     fn write_indent(&mut self, levels: usize) {
@@ -163,23 +168,23 @@ impl<'a> Printer<'a> {
         self.out.push('\n');
     }
 
-    /// Prints one line of code that stands for the source from `start` to `end`.
+    /// Prints one line of code for the source from `start` to `end`.
     fn line(&mut self, start: usize, end: usize, text: &str) {
         self.comments_before(start);
         self.blank_before(self.line_of(start));
         self.code(start, end, text, self.indent);
     }
 
-    /// Prints a line that begins with the brace that ends the block at hand.
+    /// Prints a line that begins with the closing brace of the current block.
     fn closing_line(&mut self, start: usize, end: usize, text: &str) {
         self.comments_before(start);
-        self.fresh = false;
+        self.at_block_start = false;
         self.indent -= 1;
         self.code(start, end, text, self.indent + 1);
     }
 
-    /// A line of code and the comments that belong on it; those that do not fit on it go before
-    /// it, indented by `before` levels.
+    /// Prints a line of code with its comments. Comments that cannot follow the code are printed
+    /// before the line, indented by `before` levels.
     fn code(&mut self, start: usize, end: usize, text: &str, before: usize) {
         let mut own = self.comments_on_line(end);
         let is_line = |c: &Span| c.text(self.source).starts_with("//");
@@ -194,7 +199,7 @@ impl<'a> Printer<'a> {
             }
             !moves
         });
-        // At most one `//` comment is left, and nothing can stand behind it.
+        // At most one `//` comment is left. It must be the last comment of the line.
         own.sort_by_key(is_line);
         for comment in earlier {
             self.write_comment(comment, before);
@@ -214,8 +219,8 @@ impl<'a> Printer<'a> {
         self.out.push('\n');
     }
 
-    /// The column (from 0) that a comment behind code should keep, if there is room; 0 if any will
-    /// do. Authors line comments up, and on a line of its own the code has no say in that.
+    /// Returns the column (from 0) of a comment after code, so that aligned comments stay aligned.
+    /// Returns 0 if the comment has no column to keep.
     fn kept_column(&self, start: usize, end: usize, comment: Span) -> usize {
         let at = comment.start as usize;
         let line = self.line_of(at);
@@ -228,7 +233,8 @@ impl<'a> Printer<'a> {
         before.trim_start_matches(BYTE_ORDER_MARK).chars().count()
     }
 
-    /// Takes the comments inside of code that ends at `end`, and those behind it on its line.
+    /// Removes and returns the comments inside code that ends at `end`, and the comments after this
+    /// code on the same line.
     fn comments_on_line(&mut self, end: usize) -> Vec<Span> {
         let next = self.lexed.tokens[self.token_at(end)].span.start as usize;
         self.last_line = self.last_line_of(end);
@@ -249,16 +255,16 @@ impl<'a> Printer<'a> {
         own
     }
 
-    /// Prints what is inside of a block whose opening line was just printed.
-    fn inside(&mut self, block: &Block) {
-        self.open();
+    /// Prints the statements of a block after its opening line.
+    fn block_contents(&mut self, block: &Block) {
+        self.begin_block();
         for stmt in &block.stmts {
             self.stmt("", stmt.span.start as usize, stmt);
         }
     }
 
-    fn open(&mut self) {
+    fn begin_block(&mut self) {
         self.indent += 1;
-        self.fresh = true;
+        self.at_block_start = true;
     }
 }

@@ -1,19 +1,19 @@
-//! All clients of a library up to a bound.
+//! Enumerates all clients of a library up to a bound.
 //!
 //! A client within [`Bounds`] has
 //! - an initial part of at most `init` operations, any letters in any order;
-//! - then exactly `threads` threads, each with at least one operation, and at most `operations` in
-//!   all of them together.
+//! - exactly `threads` threads, each with at least one operation, and at most `operations`
+//!   operations in all threads together.
 //!
-//! Operations with the attribute `owner` stand in the initial part and in the first thread only. A
-//! thread without such operations is a *thief*. Clients that differ only by the order of their thieves
-//! are the same client (the arguments 1, 2, 3, ... change places with them, and that is a
-//! renaming of values); of these the one is listed whose thieves come by length, then by text. The
-//! first thread is a thief, too, if it uses no operation of the owner's.
+//! Operations with the attribute `owner` occur only in the initial part and in the first thread. A
+//! thread without such operations is a *non-owner thread*; the first thread can be one, too.
+//! Clients that differ only in the order of their non-owner threads are equivalent: the arguments
+//! 1, 2, 3, ... are permuted, which only renames values. Of equivalent clients, only the one whose
+//! non-owner threads are sorted by length, then by text, is listed.
 //!
-//! They come by length (the number of letters), then by length of the initial part, then by text.
-//! How many there are is computed and not counted, so that a large bound costs nothing but the clients
-//! that are asked for.
+//! The clients are sorted by length (the number of letters), then by length of the initial part,
+//! then by text. The total is computed by a formula, not by enumeration, so that only the listed
+//! clients take time.
 
 use fencepost_ir::Diagnostics;
 
@@ -24,29 +24,30 @@ use super::{check, codes, limits, messages, parse_partly};
 #[cfg(test)]
 mod tests;
 
-/// How large clients may be, and how many of them are wanted.
+/// The bounds of an enumeration of clients.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// How many threads each has.
+    /// The exact number of threads of each client.
     pub threads: usize,
-    /// How many operations run before the threads at most.
+    /// The maximal number of operations before the threads.
     pub init: usize,
-    /// How many operations the threads have together at most.
+    /// The maximal number of operations in all threads together.
     pub operations: usize,
-    /// How many clients are listed at most.
+    /// The maximal number of listed clients.
     pub limit: usize,
 }
 
-/// The clients within bounds.
+/// The clients within the bounds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Clients {
-    /// How many there are; the largest number stands for all beyond it.
+    /// The number of clients. Saturates at the largest number.
     pub total: u128,
-    /// The first of them, as a `client` line has them: `pp(t|s)`, or `t|s` without an initial part.
+    /// The first clients, in the syntax of `client`: `pp(t|s)`, or `t|s` without an initial part.
     pub texts: Vec<String>,
 }
 
-/// The clients of the library in a source text; `None` exactly when an error was reported.
+/// Enumerates the clients of the library in a source text. Returns `None` exactly when it reported
+/// an error.
 ///
 /// ```
 /// use fencepost_frontends::fp::generate::{Bounds, clients};
@@ -60,10 +61,14 @@ pub fn clients(source: &str, bounds: &Bounds, diagnostics: &mut Diagnostics) -> 
     let mut own = Diagnostics::new();
     let letters = letters(source, bounds, &mut own);
     let failed = own.has_errors();
-    messages::hand_over(&own, diagnostics);
+    messages::append_limited(&own, diagnostics);
     let letters = letters.filter(|_| !failed)?;
-    let mut walk =
-        Walk { letters: &letters, limit: bounds.limit, text: String::new(), found: vec![] };
+    let mut walk = ClientEnumerator {
+        letters: &letters,
+        limit: bounds.limit,
+        text: String::new(),
+        found: vec![],
+    };
     for length in 1..=bounds.init + bounds.operations {
         for init in length.saturating_sub(bounds.operations)..=bounds.init.min(length) {
             walk.initial(init, length - init, bounds.threads);
@@ -72,10 +77,10 @@ pub fn clients(source: &str, bounds: &Bounds, diagnostics: &mut Diagnostics) -> 
     Some(Clients { total: count(&letters, bounds), texts: walk.found })
 }
 
-/// A letter, and whether its operation is the owner's.
+/// A letter, and whether its operation has the attribute `owner`.
 type Letter = (char, bool);
 
-/// The letters of a library in alphabetical order.
+/// Returns the letters of a library in alphabetical order.
 fn letters(source: &str, bounds: &Bounds, diagnostics: &mut Diagnostics) -> Option<Vec<Letter>> {
     for (what, found, limit) in [
         ("threads", bounds.threads as u64, limits::THREADS),
@@ -95,13 +100,13 @@ fn letters(source: &str, bounds: &Bounds, diagnostics: &mut Diagnostics) -> Opti
     if letters.is_empty() && !diagnostics.has_errors() {
         diagnostics
             .error(codes::CLIENT, START, "there are no operations in this file")
-            .hint("declare one: `operation int take() as t { ... }`");
+            .hint("declare an operation: `operation int take() as t { ... }`");
     }
     Some(letters)
 }
 
-/// How many clients there are. With `s` letters there are `s^l` threads of length `l`, and thieves
-/// are chosen as a multiset.
+/// Counts the clients. With `s` letters there are `s^l` threads of length `l`. The non-owner
+/// threads form a multiset.
 fn count(letters: &[Letter], bounds: &Bounds) -> u128 {
     let power = |base: usize, exponent: usize| {
         (0..exponent).fold(1u128, |product, _| product.saturating_mul(base as u128))
@@ -109,16 +114,17 @@ fn count(letters: &[Letter], bounds: &Bounds) -> u128 {
     let all = letters.len();
     let common = letters.iter().filter(|(_, owner)| !owner).count();
     let most = bounds.operations;
-    // The number of multisets of so many thieves with so many operations together.
-    let mut thieves = vec![vec![0u128; most + 1]; bounds.threads + 1];
-    thieves[0][0] = 1;
+    // non_owners[t][o]: the number of multisets of `t` non-owner threads with `o` operations in
+    // all.
+    let mut non_owners = vec![vec![0u128; most + 1]; bounds.threads + 1];
+    non_owners[0][0] = 1;
     for length in 1..=most {
         let texts = power(common, length);
-        let before = thieves.clone();
-        for (threads, row) in thieves.iter_mut().enumerate() {
+        let previous = non_owners.clone();
+        for (threads, row) in non_owners.iter_mut().enumerate() {
             for (operations, total) in row.iter_mut().enumerate() {
                 for copies in 1..=threads.min(operations / length) {
-                    let rest = before[threads - copies][operations - copies * length];
+                    let rest = previous[threads - copies][operations - copies * length];
                     let choices = multisets(texts, copies);
                     *total = total.saturating_add(rest.saturating_mul(choices));
                 }
@@ -130,16 +136,16 @@ fn count(letters: &[Letter], bounds: &Bounds) -> u128 {
         if bounds.threads == 0 {
             break;
         }
-        let mut parts = thieves[bounds.threads][operations];
+        let mut parts = non_owners[bounds.threads][operations];
         for length in 1..=operations {
-            // With no owner the difference is 0 even where the powers are beyond counting.
+            // Without `owner` operations the difference is 0, even if the powers saturate.
             let owner = if all == common { 0 } else { power(all, length) };
             let owner = if owner == u128::MAX {
                 owner
             } else {
                 owner.saturating_sub(power(common, length))
             };
-            let rest = thieves[bounds.threads - 1][operations - length];
+            let rest = non_owners[bounds.threads - 1][operations - length];
             parts = parts.saturating_add(owner.saturating_mul(rest));
         }
         for init in 0..=bounds.init {
@@ -149,7 +155,7 @@ fn count(letters: &[Letter], bounds: &Bounds) -> u128 {
     total
 }
 
-/// How many multisets of a size have elements out of so many.
+/// Returns the number of multisets of a size over a set of elements. Saturates.
 fn multisets(elements: u128, size: usize) -> u128 {
     let mut result = 1u128;
     for k in 1..=size as u128 {
@@ -162,52 +168,58 @@ fn multisets(elements: u128, size: usize) -> u128 {
     result
 }
 
-/// Writes clients letter by letter. A letter is written only if the client can be completed, so no
-/// time is lost on those that cannot.
-struct Walk<'a> {
+/// Builds clients letter by letter. A letter is added only if the client can still be completed, so
+/// the search never backtracks without a result.
+struct ClientEnumerator<'a> {
     letters: &'a [Letter],
     limit: usize,
     text: String,
     found: Vec<String>,
 }
 
-/// Where a walk is among the threads of a client.
+/// The position of the enumeration in the threads of a client.
 #[derive(Clone, Copy)]
 struct Position {
-    /// Where the text of the thread at hand begins.
+    /// The offset of the current thread in the text.
     start: usize,
-    /// Where the thief before it begins; none for the first thief.
-    before: Option<usize>,
-    /// Whether it is the first thread.
+    /// The offset of the previous non-owner thread. `None` for the first one.
+    previous_non_owner: Option<usize>,
+    /// Whether the current thread is the first thread.
     first: bool,
-    /// How many threads come after it.
-    more: usize,
-    /// How many letters are still to be written.
-    left: usize,
+    /// The number of threads after the current one.
+    threads_left: usize,
+    /// The number of letters still to add.
+    letters_left: usize,
 }
 
-impl Walk<'_> {
+impl ClientEnumerator<'_> {
     fn is_full(&self) -> bool {
         self.found.len() >= self.limit
     }
 
-    /// All clients with an initial part and threads of these lengths.
+    /// Enumerates all clients with an initial part and threads of these lengths.
     fn initial(&mut self, init: usize, operations: usize, threads: usize) {
         let enough = threads > 0 && operations >= threads;
-        let thieves = self.letters.iter().any(|(_, owner)| !owner);
-        if enough && (threads == 1 || thieves) {
+        let has_non_owners = self.letters.iter().any(|(_, owner)| !owner);
+        if enough && (threads == 1 || has_non_owners) {
             self.initial_letters(init, init > 0, operations, threads - 1);
         }
     }
 
-    fn initial_letters(&mut self, init: usize, parens: bool, operations: usize, more: usize) {
+    fn initial_letters(
+        &mut self,
+        init: usize,
+        parens: bool,
+        operations: usize,
+        threads_left: usize,
+    ) {
         if self.is_full() {
             return;
         }
         if init > 0 {
             for (letter, _) in self.letters {
                 self.text.push(*letter);
-                self.initial_letters(init - 1, parens, operations, more);
+                self.initial_letters(init - 1, parens, operations, threads_left);
                 self.text.pop();
             }
             return;
@@ -216,18 +228,27 @@ impl Walk<'_> {
             self.text.push('(');
         }
         let start = self.text.len();
-        self.thread(Position { start, before: None, first: true, more, left: operations }, parens);
+        self.thread(
+            Position {
+                start,
+                previous_non_owner: None,
+                first: true,
+                threads_left,
+                letters_left: operations,
+            },
+            parens,
+        );
         if parens {
             self.text.pop();
         }
     }
 
-    /// Writes the next letter of a thread, or ends it.
+    /// Adds the next letter of the current thread, or ends the thread.
     fn thread(&mut self, at: Position, parens: bool) {
         if self.is_full() {
             return;
         }
-        if at.left == 0 {
+        if at.letters_left == 0 {
             self.found.push(format!("{}{}", self.text, if parens { ")" } else { "" }));
             return;
         }
@@ -236,59 +257,68 @@ impl Walk<'_> {
                 continue;
             }
             self.text.push(*letter);
-            let next = Position { left: at.left - 1, ..at };
+            let next = Position { letters_left: at.letters_left - 1, ..at };
             if self.can_be_completed(next) {
                 self.thread(next, parens);
             }
             self.text.pop();
         }
-        if at.more > 0 && self.may_end(at) {
-            let thief = !self.has_owner(at);
+        if at.threads_left > 0 && self.may_end(at) {
+            let non_owner = !self.has_owner(at);
             self.text.push('|');
-            let before = if thief { Some(at.start) } else { None };
-            let (start, more) = (self.text.len(), at.more - 1);
-            self.thread(Position { start, before, first: false, more, left: at.left }, parens);
+            let previous_non_owner = if non_owner { Some(at.start) } else { None };
+            let (start, threads_left) = (self.text.len(), at.threads_left - 1);
+            self.thread(
+                Position {
+                    start,
+                    previous_non_owner,
+                    first: false,
+                    threads_left,
+                    letters_left: at.letters_left,
+                },
+                parens,
+            );
             self.text.pop();
         }
     }
 
-    /// The text of the thread at hand.
-    fn own(&self, at: Position) -> &str {
+    /// Returns the text of the current thread.
+    fn current_thread(&self, at: Position) -> &str {
         &self.text[at.start..]
     }
 
-    /// The text of the thief before it.
-    fn previous(&self, at: Position) -> &str {
-        at.before.map_or("", |before| &self.text[before..at.start - 1])
+    /// Returns the text of the previous non-owner thread.
+    fn previous_non_owner(&self, at: Position) -> &str {
+        at.previous_non_owner.map_or("", |previous| &self.text[previous..at.start - 1])
     }
 
     fn has_owner(&self, at: Position) -> bool {
-        at.first && self.own(at).chars().any(|c| self.letters.contains(&(c, true)))
+        at.first && self.current_thread(at).chars().any(|c| self.letters.contains(&(c, true)))
     }
 
-    /// Whether the thread at hand is complete, and those after it can be, too.
+    /// Returns whether the current thread can end here, so that the later threads can be completed.
     fn may_end(&self, at: Position) -> bool {
-        let (own, previous) = (self.own(at), self.previous(at));
+        let (own, previous) = (self.current_thread(at), self.previous_non_owner(at));
         if self.has_owner(at) {
-            return at.left >= at.more;
+            return at.letters_left >= at.threads_left;
         }
         !own.is_empty()
             && (own.len(), own) >= (previous.len(), previous)
-            && at.left >= at.more * own.len()
+            && at.letters_left >= at.threads_left * own.len()
     }
 
-    /// Whether letters can follow so that a client comes out.
+    /// Returns whether the current text is a prefix of a client.
     fn can_be_completed(&self, at: Position) -> bool {
         if self.has_owner(at) {
-            return at.left >= at.more;
+            return at.letters_left >= at.threads_left;
         }
         let owners = self.letters.iter().any(|(_, owner)| *owner);
-        if at.first && owners && at.left > at.more {
+        if at.first && owners && at.letters_left > at.threads_left {
             return true;
         }
-        // As a thief: those after it are at least as long.
-        let (own, previous) = (self.own(at), self.previous(at));
-        let longest = (own.len() + at.left) / (at.more + 1);
+        // As a non-owner thread: the later threads are at least as long.
+        let (own, previous) = (self.current_thread(at), self.previous_non_owner(at));
+        let longest = (own.len() + at.letters_left) / (at.threads_left + 1);
         longest >= own.len()
             && (longest > previous.len()
                 || longest == previous.len() && *own >= previous[..own.len()])

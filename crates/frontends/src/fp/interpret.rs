@@ -1,48 +1,50 @@
-//! A naive interpreter of the checked tree and one of lowered code, to compare them.
+//! Two reference interpreters for tests of lowering: one for the checked tree, one for lowered
+//! code.
 //!
-//! Both run one thread alone on memory. The first knows loops, calls and `goto`; the second knows
-//! program counters. Where they disagree, lowering is wrong.
+//! Both run a single thread directly on memory. The first interprets loops, calls and `goto`. The
+//! second interprets program counters. If their results differ, lowering is wrong.
 
 use fencepost_ir::{Address, BinOp, Fault, Op, Problem, Reg, Thread, Update, Value};
 
 use super::tree::{Body, Expr, ExprKind, Place, Root, Stmt, StmtKind, Unit, Update as TreeUpdate};
 
-/// How a run ends.
+/// The result of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum End {
-    /// Memory, then the registers the user named.
+pub(super) enum RunResult {
+    /// The final memory, and the registers with a name in the source.
     Done(Vec<Value>, Vec<Value>),
-    /// Some fault. Which one is not compared: a pure operand may fault later than written.
+    /// A fault. The kind is not compared, because a pure operand may fault later than in the
+    /// source.
     Fault,
     /// A false `assume`.
     Blocked,
-    /// It took too long.
-    Endless,
+    /// The step limit is reached.
+    StepLimit,
 }
 
-enum Stop {
+enum Abort {
     Fault,
     Blocked,
-    Endless,
+    StepLimit,
 }
 
-impl From<Fault> for Stop {
-    fn from(_: Fault) -> Stop {
-        Stop::Fault
+impl From<Fault> for Abort {
+    fn from(_: Fault) -> Abort {
+        Abort::Fault
     }
 }
 
-impl From<Stop> for End {
-    fn from(stop: Stop) -> End {
-        match stop {
-            Stop::Fault => End::Fault,
-            Stop::Blocked => End::Blocked,
-            Stop::Endless => End::Endless,
+impl From<Abort> for RunResult {
+    fn from(abort: Abort) -> RunResult {
+        match abort {
+            Abort::Fault => RunResult::Fault,
+            Abort::Blocked => RunResult::Blocked,
+            Abort::StepLimit => RunResult::StepLimit,
         }
     }
 }
 
-const STEPS: u32 = 20_000;
+const STEP_LIMIT: u32 = 20_000;
 
 #[derive(PartialEq)]
 enum Flow {
@@ -54,16 +56,16 @@ enum Flow {
 }
 
 /// Runs `init` and then the first instance of the first template.
-pub(super) fn run_tree(unit: &Unit) -> End {
+pub(super) fn run_tree(unit: &Unit) -> RunResult {
     let memory = unit.shared.iter().map(|s| s.init.clone()).collect();
     let cells = unit.records.iter();
     let cells = cells.map(|r| vec![vec![0; r.stride() as usize]; r.cells as usize]).collect();
     let used = unit.records.iter().map(|r| vec![false; r.cells as usize]).collect();
     let mut machine = Tree { unit, memory, cells, used, param: 0, steps: 0 };
     if let Some(init) = &unit.init
-        && let Err(stop) = machine.body(init, vec![0; init.locals.len()])
+        && let Err(abort) = machine.body(init, vec![0; init.locals.len()])
     {
-        return stop.into();
+        return abort.into();
     }
     let template = &unit.templates[0];
     machine.param = template.param.map_or(0, |(lo, _)| lo);
@@ -71,13 +73,13 @@ pub(super) fn run_tree(unit: &Unit) -> End {
         Ok((_, registers)) => {
             let mut memory: Vec<Value> = machine.memory.into_iter().flatten().collect();
             memory.extend(machine.cells.into_iter().flatten().flatten());
-            End::Done(memory, registers)
+            RunResult::Done(memory, registers)
         }
-        Err(stop) => stop.into(),
+        Err(abort) => abort.into(),
     }
 }
 
-/// A pool's cell, if it is a field; the variable or the field's offset; the index.
+/// A location: the pool and cell of a field; the variable, or the offset of the field; the index.
 type Cell = (Option<(usize, usize)>, usize, usize);
 
 struct Tree<'a> {
@@ -94,7 +96,7 @@ impl Tree<'_> {
         &mut self,
         body: &Body,
         mut locals: Vec<Value>,
-    ) -> Result<(Option<Value>, Vec<Value>), Stop> {
+    ) -> Result<(Option<Value>, Vec<Value>), Abort> {
         let mut seek = None;
         loop {
             match self.stmts(&body.code, &mut locals, &mut seek)? {
@@ -110,7 +112,7 @@ impl Tree<'_> {
         stmts: &[Stmt],
         locals: &mut Vec<Value>,
         seek: &mut Option<usize>,
-    ) -> Result<Flow, Stop> {
+    ) -> Result<Flow, Abort> {
         for stmt in stmts {
             let flow = self.stmt(stmt, locals, seek)?;
             if flow != Flow::Next {
@@ -120,22 +122,22 @@ impl Tree<'_> {
         Ok(Flow::Next)
     }
 
-    /// Runs a statement; while `seek` is set, only looks for that label in it.
+    /// Runs a statement. While `seek` is set, only searches the statement for that label.
     fn stmt(
         &mut self,
         stmt: &Stmt,
         locals: &mut Vec<Value>,
         seek: &mut Option<usize>,
-    ) -> Result<Flow, Stop> {
+    ) -> Result<Flow, Abort> {
         self.steps += 1;
-        if self.steps > STEPS {
-            return Err(Stop::Endless);
+        if self.steps > STEP_LIMIT {
+            return Err(Abort::StepLimit);
         }
         match &stmt.kind {
             StmtKind::Block(stmts) | StmtKind::Critical(stmts, _) | StmtKind::Atomic(stmts, _) => {
                 return self.stmts(stmts, locals, seek);
             }
-            StmtKind::Alone(_, body, _) => return self.stmt(body, locals, seek),
+            StmtKind::Unbraced(_, body, _) => return self.stmt(body, locals, seek),
             StmtKind::Label(label, _, body) => {
                 if *seek == Some(*label) {
                     *seek = None;
@@ -162,10 +164,10 @@ impl Tree<'_> {
                 };
             }
             StmtKind::While { cond, body, step, .. } => {
-                return self.rounds(cond.as_ref(), body, step.as_deref(), true, locals, seek);
+                return self.run_loop(cond.as_ref(), body, step.as_deref(), true, locals, seek);
             }
             StmtKind::DoWhile(body, cond, _) => {
-                return self.rounds(Some(cond), body, None, false, locals, seek);
+                return self.run_loop(Some(cond), body, None, false, locals, seek);
             }
             _ if seek.is_some() => {}
             StmtKind::Reset(local) => locals[local.index()] = 0,
@@ -202,7 +204,7 @@ impl Tree<'_> {
             }
             StmtKind::Assume(cond) => {
                 if self.value(cond, locals)? == 0 {
-                    return Err(Stop::Blocked);
+                    return Err(Abort::Blocked);
                 }
             }
             StmtKind::Assert(cond) => {
@@ -213,14 +215,14 @@ impl Tree<'_> {
                 let used = usize::try_from(cell).ok().map(|at| &mut self.used[pool.index()][at]);
                 match used {
                     Some(used) if *used => *used = false,
-                    Some(_) | None => return Err(Stop::Fault),
+                    Some(_) | None => return Err(Abort::Fault),
                 }
             }
         }
         Ok(Flow::Next)
     }
 
-    fn rounds(
+    fn run_loop(
         &mut self,
         cond: Option<&Expr>,
         body: &Stmt,
@@ -228,7 +230,7 @@ impl Tree<'_> {
         first: bool,
         locals: &mut Vec<Value>,
         seek: &mut Option<usize>,
-    ) -> Result<Flow, Stop> {
+    ) -> Result<Flow, Abort> {
         let mut check = first && seek.is_none();
         loop {
             if check
@@ -253,12 +255,12 @@ impl Tree<'_> {
         }
     }
 
-    fn address(&mut self, place: &Place, locals: &mut Vec<Value>) -> Result<Cell, Stop> {
+    fn address(&mut self, place: &Place, locals: &mut Vec<Value>) -> Result<Cell, Abort> {
         let (cell, root, len) = match &place.root {
             Root::Shared(id) => (None, id.index(), self.unit.shared[id.index()].len),
             Root::Field { pool, field, of } => {
                 let reference = self.value(of, locals)?;
-                let at = usize::try_from(reference - 1).map_err(|_| Stop::Fault)?;
+                let at = usize::try_from(reference - 1).map_err(|_| Abort::Fault)?;
                 let record = &self.unit.records[pool.index()];
                 let offset = record.offset(*field) as usize;
                 (Some((pool.index(), at)), offset, record.fields[*field].len)
@@ -268,29 +270,29 @@ impl Tree<'_> {
             Some(index) => self.value(index, locals)?,
             None => 0,
         };
-        let index = usize::try_from(index).map_err(|_| Stop::Fault)?;
+        let index = usize::try_from(index).map_err(|_| Abort::Fault)?;
         if index >= len.unwrap_or(1) as usize {
-            return Err(Stop::Fault);
+            return Err(Abort::Fault);
         }
         Ok((cell, root, index))
     }
 
-    fn cell(&mut self, at: Cell) -> Result<&mut Value, Stop> {
+    fn cell(&mut self, at: Cell) -> Result<&mut Value, Abort> {
         match at {
             (None, root, index) => Ok(&mut self.memory[root][index]),
             (Some((pool, cell)), offset, index) => {
                 if !self.used[pool][cell] {
-                    return Err(Stop::Fault);
+                    return Err(Abort::Fault);
                 }
                 Ok(&mut self.cells[pool][cell][offset + index])
             }
         }
     }
 
-    fn value(&mut self, expr: &Expr, locals: &mut Vec<Value>) -> Result<Value, Stop> {
+    fn value(&mut self, expr: &Expr, locals: &mut Vec<Value>) -> Result<Value, Abort> {
         self.steps += 1;
-        if self.steps > STEPS {
-            return Err(Stop::Endless);
+        if self.steps > STEP_LIMIT {
+            return Err(Abort::StepLimit);
         }
         Ok(match &expr.kind {
             ExprKind::Const(value) => *value,
@@ -321,7 +323,7 @@ impl Tree<'_> {
             ExprKind::Update(place, update) => self.update(place, update, locals)?,
             ExprKind::New(pool) => {
                 let used = &mut self.used[pool.index()];
-                let at = used.iter().position(|used| !used).ok_or(Stop::Fault)?;
+                let at = used.iter().position(|used| !used).ok_or(Abort::Fault)?;
                 used[at] = true;
                 self.cells[pool.index()][at].fill(0);
                 at as Value + 1
@@ -335,7 +337,7 @@ impl Tree<'_> {
                 inner.resize(procedure.body.locals.len(), 0);
                 self.body(&procedure.body, inner)?.0.unwrap_or(0)
             }
-            _ => unreachable!("not in random programs"),
+            _ => unreachable!("random programs contain none of these"),
         })
     }
 
@@ -344,7 +346,7 @@ impl Tree<'_> {
         place: &Place,
         update: &TreeUpdate,
         locals: &mut Vec<Value>,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Abort> {
         let at = self.address(place, locals)?;
         let (a, b) = match update {
             TreeUpdate::Cas(a, b) => (self.value(a, locals)?, self.value(b, locals)?),
@@ -367,25 +369,25 @@ impl Tree<'_> {
     }
 }
 
-/// Runs the same thread as lowered code.
-pub(super) fn run_code(problem: &Problem) -> End {
+/// Runs the lowered code of `init` and then of the first thread.
+pub(super) fn run_code(problem: &Problem) -> RunResult {
     let program = &problem.program;
     let used = program.pools.iter().map(|p| vec![false; p.cells as usize]).collect();
     let memory = program.locations.iter().map(|l| l.init).collect();
     let mut machine = Machine { problem, memory, used };
     if let Some(init) = &program.init
-        && let Err(stop) = machine.run(init)
+        && let Err(abort) = machine.run(init)
     {
-        return stop.into();
+        return abort.into();
     }
     let thread = &program.threads[0];
     match machine.run(thread) {
         Ok(registers) => {
             let named = registers.into_iter().zip(&thread.registers);
             let named = named.filter(|(_, r)| !r.is_temporary() && !r.name.contains('.'));
-            End::Done(machine.memory, named.map(|(value, _)| value).collect())
+            RunResult::Done(machine.memory, named.map(|(value, _)| value).collect())
         }
-        Err(stop) => stop.into(),
+        Err(abort) => abort.into(),
     }
 }
 
@@ -396,10 +398,10 @@ struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    fn run(&mut self, thread: &Thread) -> Result<Vec<Value>, Stop> {
+    fn run(&mut self, thread: &Thread) -> Result<Vec<Value>, Abort> {
         let mut registers: Vec<Value> = vec![0; thread.registers.len()];
         let mut pc = fencepost_ir::Pc(0);
-        for _ in 0..STEPS {
+        for _ in 0..STEP_LIMIT {
             let stmt = thread.stmt(pc);
             let eval = |e: &fencepost_ir::Expr<Reg>| e.eval(&|r: &Reg| registers[r.index()]);
             let mut next = stmt.next;
@@ -440,7 +442,7 @@ impl Machine<'_> {
                 }
                 Op::Assume(cond) => {
                     if eval(cond)? == 0 {
-                        return Err(Stop::Blocked);
+                        return Err(Abort::Blocked);
                     }
                 }
                 Op::Assert(cond) => {
@@ -448,7 +450,7 @@ impl Machine<'_> {
                 }
                 Op::New { reg, pool } => {
                     let used = &mut self.used[pool.index()];
-                    let at = used.iter().position(|used| !used).ok_or(Stop::Fault)?;
+                    let at = used.iter().position(|used| !used).ok_or(Abort::Fault)?;
                     used[at] = true;
                     let info = self.problem.program.pool(*pool);
                     let base = info.base.index() + at * info.stride as usize;
@@ -456,40 +458,40 @@ impl Machine<'_> {
                     set = Some((*reg, at as Value + 1));
                 }
                 Op::Free { pool, cell } => {
-                    let cell = usize::try_from(eval(cell)? - 1).map_err(|_| Stop::Fault)?;
+                    let cell = usize::try_from(eval(cell)? - 1).map_err(|_| Abort::Fault)?;
                     if !std::mem::replace(&mut self.used[pool.index()][cell], false) {
-                        return Err(Stop::Fault);
+                        return Err(Abort::Fault);
                     }
                 }
                 Op::Halt => return Ok(registers),
-                Op::Choose { .. } => unreachable!("not in random programs"),
+                Op::Choose { .. } => unreachable!("random programs do not choose"),
             }
             if let Some((reg, value)) = set {
                 registers[reg.index()] = value;
             }
             pc = next;
         }
-        Err(Stop::Endless)
+        Err(Abort::StepLimit)
     }
 
-    fn locate(&self, address: &Address, registers: &[Value]) -> Result<usize, Stop> {
+    fn locate(&self, address: &Address, registers: &[Value]) -> Result<usize, Abort> {
         let eval = |e: &fencepost_ir::Expr<Reg>| e.eval(&|r: &Reg| registers[r.index()]);
         let mut at = address.base.index();
         let mut cell = None;
         if let Some((pool, reference)) = &address.cell {
-            let index = usize::try_from(eval(reference)? - 1).map_err(|_| Stop::Fault)?;
+            let index = usize::try_from(eval(reference)? - 1).map_err(|_| Abort::Fault)?;
             at += index * self.problem.program.pool(*pool).stride as usize;
             cell = Some((pool.index(), index));
         }
         if let Some((len, index)) = &address.index {
-            let index = usize::try_from(eval(index)?).map_err(|_| Stop::Fault)?;
+            let index = usize::try_from(eval(index)?).map_err(|_| Abort::Fault)?;
             if index >= *len as usize {
-                return Err(Stop::Fault);
+                return Err(Abort::Fault);
             }
             at += index;
         }
         match cell {
-            Some((pool, cell)) if !self.used[pool][cell] => Err(Stop::Fault),
+            Some((pool, cell)) if !self.used[pool][cell] => Err(Abort::Fault),
             Some(_) | None => Ok(at),
         }
     }

@@ -1,9 +1,9 @@
-//! From text to tokens.
+//! The lexer: splits a source text into tokens and comments.
 //!
-//! Comments are not tokens; they are kept beside them, because the formatter must give every one
-//! back. A byte that begins no token is reported and skipped, a whole run of them at once. A word with
-//! letters that are not ASCII is reported and kept as a name, so that nothing follows from it. A byte
-//! order mark at the start is skipped.
+//! Comments are stored in a separate list, because the formatter must print every comment. A run of
+//! characters that do not begin a token is reported once and skipped. A word with non-ASCII letters
+//! is reported and kept as a name, so that it causes no further errors. A byte order mark at the
+//! start is skipped.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use logos::Logos;
 
 use super::{codes, limits};
 
-/// What kind of token it is. Words that matter only in one place (`exists`, `full`, `cas`, ...) are
-/// plain names, so that they stay free for registers.
+/// The kind of a token. Words with a meaning in one context only (`exists`, `full`, `cas`, ...) are
+/// plain names, so that registers may use these names.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(skip r"[ \t\r\n\f]+")]
-#[expect(missing_docs, reason = "each is the token its text shows, see `describe`")]
+#[expect(missing_docs, reason = "the `token` attribute shows the text of each token")]
 pub enum Tok {
     #[regex("[A-Za-z_][A-Za-z0-9_]*")]
     Name,
@@ -206,90 +206,90 @@ pub enum Tok {
     Tilde,
 }
 
-/// A token and where it is.
+/// A token and its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// What it is.
+    /// The kind of the token.
     pub kind: Tok,
-    /// Where it is.
+    /// The position of the token.
     pub span: Span,
 }
 
-/// A source text in tokens.
+/// The tokens and comments of a source text.
 #[derive(Clone, Debug)]
 pub struct Lexed {
-    /// All tokens; the last is [`Tok::End`].
+    /// All tokens. The last token is [`Tok::End`].
     pub tokens: Vec<Token>,
     /// All comments, in order.
     pub comments: Vec<Span>,
-    /// Whether text was left out, so that the tokens may not say what was meant.
+    /// Whether some text was skipped. Later errors may then be consequences of the skipped text.
     pub lossy: bool,
 }
 
-/// The mark some editors write at the start of a file.
+/// The byte order mark that some editors write at the start of a file.
 pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Cuts a source text into tokens.
+/// Splits a source text into tokens and comments.
 pub fn lex(source: &str, diagnostics: &mut Diagnostics) -> Lexed {
-    let mut places = Places { source, line: 1, column: 1, at: 0 };
+    let mut positions = LineColumns { source, line: 1, column: 1, at: 0 };
     let mut lexed = Lexed { tokens: Vec::new(), comments: Vec::new(), lossy: false };
-    let mut bad = Bad { source, run: None, names: BTreeSet::new() };
+    let mut invalid = InvalidText { source, run: None, names: BTreeSet::new() };
     let mut tokens = Tok::lexer(source);
     if source.starts_with(BYTE_ORDER_MARK) {
         tokens.bump(BYTE_ORDER_MARK.len_utf8());
-        places.at = BYTE_ORDER_MARK.len_utf8();
+        positions.at = BYTE_ORDER_MARK.len_utf8();
     }
     while let Some(token) = tokens.next() {
         let range = tokens.span();
-        if let Some(rest) = bad_word(tokens.slice(), tokens.remainder()) {
+        if let Some(rest) = non_ascii_word_rest(tokens.slice(), tokens.remainder()) {
             tokens.bump(rest);
-            let span = places.span(range.start, range.end + rest);
-            bad.name(span, diagnostics);
+            let span = positions.span(range.start, range.end + rest);
+            invalid.name(span, diagnostics);
             lexed.tokens.push(Token { kind: Tok::Name, span });
             continue;
         }
-        let span = places.span(range.start, range.end);
+        let span = positions.span(range.start, range.end);
         match token {
             Ok(Tok::LineComment | Tok::BlockComment) => lexed.comments.push(span),
             Ok(Tok::OpenComment) => {
                 tokens.bump(tokens.remainder().len());
                 lexed.lossy = true;
                 diagnostics
-                    .error(codes::OPEN_COMMENT, span, "this comment does not end")
-                    .label("begins here")
-                    .hint("add `*/`");
+                    .error(codes::OPEN_COMMENT, span, "this comment is not closed")
+                    .label("the comment begins here")
+                    .hint("add `*/` at the end of the comment");
             }
             Ok(kind) => lexed.tokens.push(Token { kind, span }),
             Err(()) => {
                 lexed.lossy = true;
-                bad.text(span, diagnostics);
+                invalid.text(span, diagnostics);
             }
         }
     }
-    bad.end_run(diagnostics);
-    let end = places.span(source.len(), source.len());
+    invalid.end_run(diagnostics);
+    let end = positions.span(source.len(), source.len());
     lexed.tokens.push(Token { kind: Tok::End, span: end });
     lexed
 }
 
-/// If a word with letters that are not ASCII begins with `text`: how many bytes of `rest` are part of
-/// it.
-fn bad_word(text: &str, rest: &str) -> Option<usize> {
+/// If `text` begins a word with non-ASCII letters, returns the number of bytes of `rest` that
+/// belong to the word.
+fn non_ascii_word_rest(text: &str, rest: &str) -> Option<usize> {
     let first = text.chars().next().filter(|c| c.is_alphabetic() || *c == '_')?;
     let more = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     (more > 0 || !first.is_ascii()).then_some(more)
 }
 
-/// Reports what is no token.
-struct Bad<'a> {
+/// Reports text that is not part of a token.
+struct InvalidText<'a> {
     source: &'a str,
-    /// Text that means nothing, on one line and with nothing but blanks in between.
+    /// The current run of invalid text: on one line, separated by whitespace only.
     run: Option<Span>,
-    /// Names already reported; each is reported once.
+    /// The names that are already reported. Each name is reported once.
     names: BTreeSet<&'a str>,
 }
 
-impl Bad<'_> {
+impl InvalidText<'_> {
     fn text(&mut self, span: Span, diagnostics: &mut Diagnostics) {
         if let Some(run) = self.run
             && run.line == span.line
@@ -304,35 +304,39 @@ impl Bad<'_> {
     }
 
     fn end_run(&mut self, diagnostics: &mut Diagnostics) {
-        let Some(run) = self.run.take().filter(|_| !limits::enough(diagnostics)) else {
+        let Some(run) = self.run.take().filter(|_| !limits::error_limit_reached(diagnostics))
+        else {
             return;
         };
         let text: String = run.text(self.source).chars().take(20).collect();
-        let message = format!("`{}` means nothing here", text.escape_debug());
-        diagnostics.error(codes::UNKNOWN_CHARACTER, run, message).label("not part of the language");
+        let message = format!("unexpected text `{}`", text.escape_debug());
+        diagnostics
+            .error(codes::UNKNOWN_CHARACTER, run, message)
+            .label("not part of the language")
+            .hint("remove this text, or put it into a comment: `// ...`");
     }
 
     fn name(&mut self, span: Span, diagnostics: &mut Diagnostics) {
         let text = span.text(self.source);
-        if limits::enough(diagnostics) || !self.names.insert(text) {
+        if limits::error_limit_reached(diagnostics) || !self.names.insert(text) {
             return;
         }
         diagnostics
-            .error(codes::UNKNOWN_CHARACTER, span, format!("`{text}` is not a name"))
-            .label("has letters that are not ASCII")
-            .hint("names are ASCII letters, digits and `_`");
+            .error(codes::UNKNOWN_CHARACTER, span, format!("`{text}` is not a valid name"))
+            .label("contains a non-ASCII letter")
+            .hint("use only ASCII letters, digits and `_` in names");
     }
 }
 
-/// Turns byte offsets, asked for in rising order, into lines and columns.
-struct Places<'a> {
+/// Converts byte offsets to lines and columns. The offsets must not decrease.
+struct LineColumns<'a> {
     source: &'a str,
     line: u32,
     column: u32,
     at: usize,
 }
 
-impl Places<'_> {
+impl LineColumns<'_> {
     fn span(&mut self, start: usize, end: usize) -> Span {
         for c in self.source.get(self.at..start).unwrap_or("").chars() {
             if c == '\n' {
@@ -348,7 +352,7 @@ impl Places<'_> {
 }
 
 impl Tok {
-    /// The token as a message names it.
+    /// Returns the text that messages use for the token.
     pub fn describe(self) -> &'static str {
         match self {
             Tok::Name => "a name",
@@ -443,7 +447,8 @@ impl Tok {
         }
     }
 
-    /// Whether the token begins an item of a file. Used to find the next item after a mistake.
+    /// Returns whether the token begins an item of a file. The parser uses this to resume after an
+    /// error.
     pub fn begins_item(self) -> bool {
         matches!(
             self,

@@ -1,7 +1,8 @@
-//! How large a program may be.
+//! Size limits of programs and messages.
 //!
-//! Every engine enumerates states, and no search gets near these numbers. They are here so that a
-//! slip of the keyboard (`shared int a[1000000000];`) is a message and not a full memory.
+//! Engines enumerate states, so no program that can be verified comes close to these limits. The
+//! limits turn a typing error such as `shared int a[1000000000];` into a diagnostic instead of
+//! memory exhaustion.
 
 use fencepost_ir::Diagnostics;
 
@@ -9,13 +10,13 @@ use fencepost_ir::Diagnostics;
 pub const SOURCE: usize = 1 << 20;
 /// Client lines of a file.
 pub const CLIENTS: usize = 1_000;
-/// Locations of a program, the fields of all records included.
+/// Locations of a program, including the fields of all records.
 pub const LOCATIONS: u64 = 65_535;
 /// Threads of a program.
 pub const THREADS: u64 = 64;
 /// Statements of a thread, after inlining.
 pub const STATEMENTS: usize = 65_535;
-/// Registers of a thread, temporaries included.
+/// Registers of a thread, including temporaries.
 pub const REGISTERS: usize = 1_000;
 /// Record types of a file.
 pub const RECORDS: usize = 1_000;
@@ -25,27 +26,27 @@ pub const CONSTANTS: usize = 1_000;
 pub const ALTERNATIVES: u32 = 65_536;
 /// Values in the list of a `choose`.
 pub const CHOICES: usize = 64;
-/// How deep statements, expressions and inlined calls may nest together while lowering.
+/// Total nesting depth of statements, expressions and inlined calls during lowering.
 pub const LOWERING_DEPTH: u32 = 400;
-/// How many nodes of the tree lowering may visit for one thread.
+/// Tree nodes that lowering may visit for one thread.
 pub const FUEL: u64 = 2_000_000;
-/// Operations that a generated client may have, before its threads and in them.
+/// Operations of a generated client, separately for the initial part and for all threads together.
 pub const GENERATED: u64 = 100;
-/// Orders of a client's operations that a property of operations may have to look at.
+/// Orders of a client's operations that a property of operations may have to check.
 pub const ORDERS: u64 = 1_000_000;
-/// All that is built for one file, over all its clients, in units of about a hundred bytes.
+/// Total size of the programs of a file, over all clients, in units of about 100 bytes.
 pub const TOTAL: u64 = 2_000_000;
 
-/// Errors of a file; after that many the front end stops looking for more.
+/// Errors of a file. The front end stops after this many errors.
 pub const ERRORS: usize = 500;
 /// Characters of a name that a message shows.
 pub const SHOWN_NAME: usize = 40;
 
-/// Whether so much was reported that nothing more needs to be: one more than is shown, so that it is
-/// known that there are more.
-pub fn enough(diagnostics: &Diagnostics) -> bool {
+/// Returns whether the front end may stop looking for errors. That needs one more error than is
+/// shown, so that the output can say that there are more.
+pub fn error_limit_reached(diagnostics: &Diagnostics) -> bool {
     diagnostics.len() > ERRORS
 }
 
-/// What to do about it.
-pub const ADVICE: &str = "checking explores every reachable state; make the program smaller";
+/// The hint of diagnostics about size limits.
+pub const SIZE_HINT: &str = "make the program smaller: verification explores every reachable state";

@@ -1,12 +1,14 @@
-//! From the checked tree to the program representation: one program for each client.
+//! Lowering: translates the checked tree to the program representation, one program for each
+//! client.
 //!
-//! - Every shared access is a statement of its own; expressions are evaluated from left to right
-//!   into temporaries where they must be.
-//! - Calls are inlined. A parameter that is never assigned and receives a constant or a register is
-//!   not copied: its uses read the argument.
-//! - A jump is no statement. What only leads on is removed at the end, as is what cannot be reached.
-//! - Labels are given by source position and kind of operation, and are the same in all programs of
-//!   a file.
+//! - Every shared access is a separate statement. Expressions are evaluated from left to right,
+//!   into temporaries where necessary.
+//! - Calls are inlined. If a parameter is never assigned and its argument is a constant or a
+//!   register, uses of the parameter read the argument. Otherwise the argument is copied.
+//! - A jump is not a statement. Statements that only jump and unreachable statements are removed at
+//!   the end.
+//! - A label is identified by source position and kind of operation. All programs of a file share
+//!   their labels.
 
 mod call;
 mod client;
@@ -32,30 +34,31 @@ use super::codes;
 use super::limits;
 use super::names::too_many;
 use super::tree::{Claim, Client, Unit};
-use client::Plan;
+use client::ClientPlan;
 use condition::Conditions;
 use labels::Labels;
 use layout::Layout;
 use thread::Lowerer;
 
-/// What lowering keeps while it works on the threads of a file.
+/// The state of lowering that all threads of a file share.
 struct Context<'a> {
     unit: &'a Unit,
     layout: &'a Layout,
     labels: Labels<'a>,
-    /// The places for fences by their labels, if they are wanted.
+    /// The places for fences by label, if the request asks for places.
     places: Option<BTreeMap<Label, Place>>,
     diagnostics: &'a mut Diagnostics,
-    /// Warnings that were given; instances of a template share them.
-    warned: BTreeSet<(&'static str, Span)>,
-    /// How much was built, see [`limits::TOTAL`].
+    /// The diagnostics that are reported once, not for each instance of a template.
+    reported: BTreeSet<(&'static str, Span)>,
+    /// The size of everything built so far, see [`limits::TOTAL`].
     built: u64,
-    /// How much the conditions of one program weigh.
-    claims: u64,
+    /// The size of the conditions of one program.
+    conditions: u64,
 }
 
-/// Conditions are copied for each client; their text is about as large as they are.
-fn weight_of_claims(unit: &Unit) -> u64 {
+/// Estimates the size of the conditions by the length of their text. Each client has a copy of the
+/// conditions.
+fn conditions_size(unit: &Unit) -> u64 {
     let claims = unit.claims.iter().map(|claim| match claim {
         Claim::Final(_, cond) | Claim::Invariant(cond) => cond.span,
         Claim::MutualExclusion | Claim::DeadlockFree | Claim::Operations(..) => Span::default(),
@@ -64,9 +67,9 @@ fn weight_of_claims(unit: &Unit) -> u64 {
     all.map(|span| u64::from(span.end - span.start)).sum()
 }
 
-/// The programs of a checked file. Of use only if no error was reported.
+/// Lowers a checked file. The result is valid only if no error was reported.
 ///
-/// With `places`, they are ready for repair: places for fences are marked.
+/// With `places`, the programs have places for fences.
 pub fn lower(
     unit: &Unit,
     source: &str,
@@ -80,9 +83,9 @@ pub fn lower(
         labels: Labels::new(source),
         places: places.then(BTreeMap::new),
         diagnostics,
-        warned: BTreeSet::new(),
+        reported: BTreeSet::new(),
         built: 0,
-        claims: weight_of_claims(unit),
+        conditions: conditions_size(unit),
     };
     let threads = context.templates();
     if context.diagnostics.has_errors() {
@@ -105,20 +108,20 @@ pub fn lower(
 }
 
 impl Context<'_> {
-    /// Takes from the budget for everything that is built; reports when it is used up.
+    /// Adds to the total size. Reports an error if the total exceeds its limit.
     fn spend(&mut self, amount: u64, span: Span) -> bool {
         let before = self.built;
         self.built = self.built.saturating_add(amount);
         if self.built > limits::TOTAL && before <= limits::TOTAL {
             self.diagnostics
-                .error(codes::TOO_LARGE, span, "the programs of this file are too large together")
-                .label("up to this one")
-                .hint("use fewer threads, or put clients into files of their own");
+                .error(codes::TOO_LARGE, span, "the programs of this file are too large in total")
+                .label("the limit is exceeded here")
+                .hint("use fewer threads, or move some clients to another file");
         }
         self.built <= limits::TOTAL
     }
 
-    /// The threads of all templates.
+    /// Lowers the threads of all templates.
     fn templates(&mut self) -> Vec<Thread> {
         let total: u64 = self.unit.templates.iter().map(|t| t.instances()).sum();
         if total > limits::THREADS {
@@ -148,7 +151,7 @@ impl Context<'_> {
         let mut kept = Vec::new();
         let mut operations = None;
         if let Some(client) = client {
-            let made = Plan::new(self.unit, client, templates.len());
+            let client_plan = ClientPlan::new(self.unit, client, templates.len());
             init |= !client.first.is_empty();
             let total = (templates.len() + client.threads.len()) as u64;
             if total > limits::THREADS {
@@ -156,18 +159,18 @@ impl Context<'_> {
                 return None;
             }
             let consistency = self.unit.consistency();
-            for (at, uses) in made.threads.iter().enumerate() {
-                let thread = Lowerer::client(self, &made, at, consistency, client.span);
+            for (at, uses) in client_plan.threads.iter().enumerate() {
+                let thread = Lowerer::client(self, &client_plan, at, consistency, client.span);
                 threads.push(thread.thread);
-                results.extend(client::results(uses, &thread.kept, made.id(at)));
+                results.extend(client::results(uses, &thread.kept, client_plan.id(at)));
                 kept.push(thread.kept);
             }
-            results.extend(client::results_of_init(&made.first));
-            operations = self.operations(&made, &kept, client);
-            plan = Some(made);
+            results.extend(client::results_of_init(&client_plan.first));
+            operations = self.operations(&client_plan, &kept, client);
+            plan = Some(client_plan);
         }
         if threads.is_empty() {
-            self.diagnostics.error(codes::EMPTY, START, "there is nothing to run").hint(
+            self.diagnostics.error(codes::EMPTY, START, "there is no thread to run").hint(
                 if self.unit.procs.iter().any(|p| p.letter.is_some()) {
                     "add a `client` that calls operations, or give one with `--client`"
                 } else {
@@ -186,9 +189,9 @@ impl Context<'_> {
             places: Vec::new(),
         };
         let copied: usize = templates.iter().map(|t| t.code.len() + t.registers.len()).sum();
-        let weight = copied as u64 + self.layout.weight + self.labels.len() as u64;
+        let size = copied as u64 + self.layout.size + self.labels.len() as u64;
         let span = client.map_or(START, |c| c.span);
-        if !self.spend(weight + self.claims, span) {
+        if !self.spend(size + self.conditions, span) {
             return None;
         }
         let text = client.map(|c| c.text.as_str());
@@ -208,7 +211,7 @@ impl Context<'_> {
         Some(problem)
     }
 
-    /// Gives all problems the same table of labels, without those that nothing uses.
+    /// Removes unused labels and stores the same label table in all problems.
     fn finish(mut self, problems: &mut [Problem]) {
         let places = self.places.take().unwrap_or_default();
         let mut used = vec![false; self.labels.len()];
@@ -226,7 +229,7 @@ impl Context<'_> {
             }
         }
         let places =
-            place::sorted(places, |label| used[label.index()].then(|| renamed[label.index()]));
+            place::renumbered(places, |label| used[label.index()].then(|| renamed[label.index()]));
         for problem in problems {
             for stmt in all_code(problem).into_iter().flatten() {
                 stmt.label = renamed[stmt.label.index()];
@@ -237,7 +240,7 @@ impl Context<'_> {
     }
 }
 
-/// The code of all threads, of `init`, and of operations alone.
+/// Returns the code of all threads, of `init`, and of isolated operations.
 fn all_code(problem: &mut Problem) -> Vec<&mut Vec<Stmt>> {
     let Program { threads, init, .. } = &mut problem.program;
     let mut all: Vec<&mut Vec<Stmt>> =

@@ -1,13 +1,15 @@
-//! What is handed over of what was found: at most [`limits::ERRORS`] errors, and no endless names.
+//! Limits the output: at most [`limits::ERRORS`] errors, and shortened names.
 //!
-//! Done once at the end, so that no message has to think of it.
+//! The limits are applied once, at the end. The code that builds messages does not need to consider
+//! them.
 
 use fencepost_ir::{Diagnostic, Diagnostics, Severity};
 
 use super::{codes, limits};
 
-/// Adds the messages of `own` to `diagnostics`. When errors are left out, an error says so.
-pub fn hand_over(own: &Diagnostics, diagnostics: &mut Diagnostics) {
+/// Appends the diagnostics of `own` to `diagnostics`. If errors are omitted, appends an error that
+/// says so.
+pub fn append_limited(own: &Diagnostics, diagnostics: &mut Diagnostics) {
     let mut errors = 0;
     for found in own.iter() {
         match found.severity {
@@ -15,11 +17,11 @@ pub fn hand_over(own: &Diagnostics, diagnostics: &mut Diagnostics) {
             Severity::Warning => {}
         }
         if errors > limits::ERRORS {
-            let message = format!("more than {} errors", limits::ERRORS);
+            let message = format!("there are more than {} errors", limits::ERRORS);
             diagnostics
                 .error(codes::TOO_MANY_ERRORS, found.span, message)
-                .label("from here on they are not shown")
-                .hint("correct the first ones");
+                .label("this error and later errors are not shown")
+                .hint("fix the first errors and try again");
             return;
         }
         *diagnostics.error(found.code, found.span, "") = shortened(found);
@@ -36,7 +38,7 @@ fn shortened(found: &Diagnostic) -> Diagnostic {
     }
 }
 
-/// A text in which every long word is cut.
+/// Shortens every long word of a text.
 fn shorten(text: &str) -> String {
     if text.len() <= limits::SHOWN_NAME {
         return text.to_string();
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_long_words_are_cut() {
+    fn only_long_words_are_shortened() {
         let long = "x".repeat(41);
         let text = format!("`{long}` is never read, and {} is", "y".repeat(40));
         let cut = format!("`{}...` is never read, and {} is", "x".repeat(37), "y".repeat(40));

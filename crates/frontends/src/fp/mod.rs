@@ -1,20 +1,21 @@
-//! The language of `.fp` files.
+//! The front end of the `.fp` language.
 //!
-//! The way of a source text:
+//! A source text passes through these steps:
 //!
-//! | step | file | result |
+//! | step | module | result |
 //! |---|---|---|
-//! | tokens, comments beside them | [`lexer`] | [`lexer::Lexed`] |
+//! | tokens and comments | [`lexer`] | [`lexer::Lexed`] |
 //! | syntax | [`parser`] | [`ast::File`] |
 //! | names, types, jumps, clients | [`names`], [`check`](mod@check), [`client`] | [`tree::Unit`] |
-//! | code for each thread | [`lower`](mod@lower) | [`Problem`] |
+//! | code of each thread | [`lower`](mod@lower) | [`Problem`] |
 //!
-//! Beside it: [`mod@format`] prints a syntax tree, [`generate`] lists the clients of a library,
-//! `fences` says which fences there are.
+//! Other modules: [`mod@format`] formats a source text, [`generate`] enumerates clients of a
+//! library, `fences` lists the fences of the language.
 //!
-//! A text with errors in one step does not go on to the next: what follows from a mistake is noise.
-//! With one exception: what could be parsed is checked although other parts could not, and the names
-//! in those parts count as declared ([`ast::File::lost`]).
+//! If a step reports errors, later steps do not run, because their errors would be consequences of
+//! the first ones. There is one exception: if some statements or items have syntax errors, the
+//! others are checked. Every name in an unparsed part counts as declared
+//! ([`ast::File::unparsed_names`]).
 
 pub mod ast;
 pub mod check;
@@ -37,11 +38,11 @@ pub mod types;
 #[cfg(test)]
 mod interpret;
 #[cfg(test)]
-mod sample;
+mod random_program;
 #[cfg(test)]
 mod tests;
 
-use fencepost_ir::{Diagnostics, Placement, Problem, Program, Span, Written};
+use fencepost_ir::{Diagnostics, Placement, Problem, Program, Span, WrittenFences};
 
 use crate::edit::{EditError, TextEdit, blocks};
 use crate::{FenceSyntax, Frontend, Request};
@@ -77,7 +78,7 @@ impl Frontend for FpFrontend {
         source: &str,
         program: &Program,
         placement: &Placement,
-        written: Written,
+        written: WrittenFences,
     ) -> Result<Vec<TextEdit>, EditError> {
         blocks::insert(&fences::syntax(), source, program, placement, written)
     }
@@ -87,32 +88,32 @@ impl Frontend for FpFrontend {
     }
 }
 
-/// The problems a source text describes: one for each `client` line, or a single one with an empty
-/// name. `None` exactly when an error was reported.
+/// Lowers a source text to problems: one for each `client` line, or a single problem with an empty
+/// name. Returns `None` exactly when it reported an error.
 ///
 /// # Panics
-/// When the result is not well-formed, which is a bug of this crate.
+/// If the result is not well-formed. That is a bug of this crate.
 pub fn lower(source: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Problem>> {
     lower_for(source, &Request::default(), diagnostics)
 }
 
-/// The same, as asked for.
+/// Lowers a source text with the given options. See [`Frontend::lower_for`].
 ///
 /// # Panics
-/// When the result is not well-formed, which is a bug of this crate.
+/// If the result is not well-formed. That is a bug of this crate.
 pub fn lower_for(
     source: &str,
     request: &Request<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Problem>> {
     let mut own = Diagnostics::new();
-    let problems = steps(source, request, &mut own);
+    let problems = compile(source, request, &mut own);
     let failed = own.has_errors();
-    messages::hand_over(&own, diagnostics);
+    messages::append_limited(&own, diagnostics);
     if failed { None } else { problems }
 }
 
-fn steps(
+fn compile(
     source: &str,
     request: &Request<'_>,
     diagnostics: &mut Diagnostics,
@@ -129,28 +130,29 @@ fn steps(
     for problem in &problems {
         if let Err(broken) = fencepost_ir::validate::validate(problem) {
             let broken: Vec<String> = broken.iter().take(10).map(ToString::to_string).collect();
-            panic!("the front end made a program that is not well-formed: {}", broken.join("; "));
+            panic!("the front end built a program that is not well-formed: {}", broken.join("; "));
         }
     }
     Some(problems)
 }
 
-/// The syntax tree of a source text; `None` exactly when an error was reported.
+/// Parses a source text. Returns `None` exactly when it reported an error.
 pub fn parse(source: &str, diagnostics: &mut Diagnostics) -> Option<ast::File> {
     let mut own = Diagnostics::new();
     let file = parse_partly(source, &mut own);
     let failed = own.has_errors();
-    messages::hand_over(&own, diagnostics);
+    messages::append_limited(&own, diagnostics);
     file.filter(|_| !failed)
 }
 
-/// The syntax tree of what could be parsed, if that is enough to look for further errors.
+/// Parses a source text and leaves out the parts with syntax errors. Returns `None` if the rest
+/// cannot be checked reliably.
 fn parse_partly(source: &str, diagnostics: &mut Diagnostics) -> Option<ast::File> {
     if source.len() > limits::SOURCE {
-        let message = format!("this file has {} bytes", source.len());
+        let message = format!("this file is too large: {} bytes", source.len());
         diagnostics
             .error(codes::TOO_LARGE, Span { line: 1, column: 1, ..Span::default() }, message)
-            .label(format!("at most {} are allowed", limits::SOURCE));
+            .label(format!("the limit is {} bytes", limits::SOURCE));
         return None;
     }
     let lexed = lexer::lex(source, diagnostics);

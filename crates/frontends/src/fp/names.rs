@@ -1,7 +1,7 @@
-//! What the names of a file mean: one table of everything declared outside of bodies.
+//! The symbol table: everything that a file declares outside of bodies.
 //!
-//! All declarations share one name space, so that a name in a message means one thing. Their order
-//! does not matter, except that a constant may use only constants declared before it.
+//! All declarations share one name space, so that a name in a message is unambiguous. The order of
+//! declarations does not matter, except that a constant can use only constants declared before it.
 
 mod declare;
 
@@ -12,31 +12,31 @@ use fencepost_ir::{Diagnostics, PoolId, Span, Value};
 use super::ast;
 use super::codes;
 use super::limits;
-use super::suggest::hint;
+use super::suggest::did_you_mean;
 use super::tree::{Record, Shared};
 use super::types::{EnumId, EnumInfo, ProcId, SharedId, TemplateId, Ty, VarTy};
 
-/// What a name means.
+/// The meaning of a declared name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Global {
-    /// A constant, also one of an enum.
+    /// A constant, or a constant of an enum.
     Const(Value, Ty),
     /// An enum.
     Enum(EnumId),
     /// A record.
     Record(PoolId),
-    /// A location or an array.
+    /// A shared location or array.
     Shared(SharedId),
     /// A procedure or operation.
     Proc(ProcId),
     /// A thread template.
     Thread(TemplateId),
-    /// Something whose declaration has an error; its uses are not reported.
-    Broken,
+    /// A declaration with an error. Uses of the name are not reported.
+    Invalid,
 }
 
 impl Global {
-    /// What it is, for messages.
+    /// Returns a noun phrase for messages.
     pub fn describe(self) -> &'static str {
         match self {
             Global::Const(..) => "a constant",
@@ -45,62 +45,64 @@ impl Global {
             Global::Shared(_) => "a shared location",
             Global::Proc(_) => "a procedure",
             Global::Thread(_) => "a thread",
-            Global::Broken => "declared",
+            Global::Invalid => "declared",
         }
     }
 
-    /// Whether the name stands for a value in an expression.
+    /// Returns whether the name is a value in an expression.
     pub fn is_value(self) -> bool {
         match self {
-            Global::Const(..) | Global::Shared(_) | Global::Broken => true,
+            Global::Const(..) | Global::Shared(_) | Global::Invalid => true,
             Global::Enum(_) | Global::Record(_) | Global::Proc(_) | Global::Thread(_) => false,
         }
     }
 }
 
-/// What callers need to know of a procedure.
+/// The signature of a procedure or operation.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where its name stands.
+    /// The position of the name.
     pub span: Span,
-    /// What it returns.
+    /// The result type. `None` for `void`.
     pub returns: Option<VarTy>,
-    /// Its parameters.
+    /// The parameters.
     pub params: Vec<(ast::Name, VarTy)>,
-    /// The letter clients call it by.
+    /// The letter of an operation in clients.
     pub letter: Option<char>,
-    /// What else is said of an operation.
+    /// The attributes of an operation.
     pub attributes: Attributes,
 }
 
-/// What is said of an operation after its letter.
+/// The attributes of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Attributes {
-    /// Only the first thread of a client, and what runs before the threads, may use it.
+    /// Only the first thread of a client, and the part before the threads, may use the operation.
     pub owner: bool,
-    /// It may return what another use returns, without any other effect.
+    /// The operation may return its result without changing memory, so that another operation
+    /// returns the same result.
     pub repeats: bool,
-    /// It may do nothing and return this.
+    /// The operation may have no effect and return this value.
     pub aborts: Option<Value>,
 }
 
-/// What conditions need to know of a thread template.
+/// The signature of a thread template.
 #[derive(Clone, Debug)]
 pub struct TemplateSignature {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its parameter with the first and the last value.
+    /// The parameter with its first and last value.
     pub param: Option<(ast::Name, Value, Value)>,
 }
 
-/// Everything declared outside of bodies.
+/// The symbol table of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Globals {
     names: BTreeMap<String, (Global, Span)>,
-    /// Names in what could not be parsed, if there is such a thing. They may be declared there.
-    pub lost: Option<BTreeSet<String>>,
+    /// The names in parts with syntax errors. These parts may declare them. `None` if there is no
+    /// such part.
+    pub unparsed_names: Option<BTreeSet<String>>,
     /// Enums.
     pub enums: Vec<EnumInfo>,
     /// Records and their pools.
@@ -111,44 +113,46 @@ pub struct Globals {
     pub procs: Vec<Signature>,
     /// Thread templates.
     pub templates: Vec<TemplateSignature>,
-    /// Where constants are declared, also those whose turn has not come yet; for hints.
+    /// The positions of all constant declarations, including constants that are not evaluated yet.
+    /// For hints.
     pub constants: BTreeMap<String, Span>,
-    /// Names assigned inside bodies, each with a body that does so; for hints.
+    /// The registers assigned in bodies, each with the name of one such body. For hints.
     pub registers: BTreeMap<String, String>,
 }
 
-/// The names with a meaning of their own in front of a parenthesis.
+/// The names of built-in functions.
 pub const BUILTINS: [&str; 8] =
     ["cas", "swap", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "choose"];
 
 impl Globals {
-    /// What a name means, and where it was declared.
+    /// Returns the meaning and the position of a name. Names in parts with syntax errors are
+    /// [`Global::Invalid`].
     pub fn get(&self, name: &str) -> Option<(Global, Span)> {
-        let lost = || self.is_lost(name).then(|| (Global::Broken, Span::default()));
-        self.declared(name).or_else(lost)
+        let unparsed = || self.is_in_unparsed(name).then(|| (Global::Invalid, Span::default()));
+        self.declared(name).or_else(unparsed)
     }
 
-    /// The same, without names that may be declared in what could not be parsed.
+    /// Returns the meaning and the position of a name whose declaration was parsed.
     pub fn declared(&self, name: &str) -> Option<(Global, Span)> {
         self.names.get(name).copied()
     }
 
-    /// Whether a name may be declared in what could not be parsed.
-    pub fn is_lost(&self, name: &str) -> bool {
-        self.lost.as_ref().is_some_and(|lost| lost.contains(name))
+    /// Returns whether a name occurs in a part with syntax errors, which may declare it.
+    pub fn is_in_unparsed(&self, name: &str) -> bool {
+        self.unparsed_names.as_ref().is_some_and(|names| names.contains(name))
     }
 
-    /// The names that mean something `wanted` accepts.
-    pub fn names(&self, wanted: impl Fn(Global) -> bool) -> impl Iterator<Item = &str> {
-        self.names.iter().filter(move |(_, (g, _))| wanted(*g)).map(|(n, _)| n.as_str())
+    /// Returns the names whose meaning satisfies a predicate.
+    pub fn names(&self, predicate: impl Fn(Global) -> bool) -> impl Iterator<Item = &str> {
+        self.names.iter().filter(move |(_, (g, _))| predicate(*g)).map(|(n, _)| n.as_str())
     }
 
-    /// Where a name was declared.
+    /// Returns the position of a declaration.
     pub fn declared_at(&self, name: &str) -> Span {
         self.names.get(name).map(|(_, span)| *span).unwrap_or_default()
     }
 
-    /// A type as messages show it.
+    /// Formats a type for messages.
     pub fn show(&self, ty: Ty) -> String {
         match ty {
             Ty::Bool => "`bool`".into(),
@@ -159,7 +163,7 @@ impl Globals {
         }
     }
 
-    /// The type a type name means.
+    /// Resolves a type name. Reports an error if there is no such type.
     pub fn resolve_type(
         &self,
         ty: &ast::TypeName,
@@ -175,7 +179,7 @@ impl Globals {
                     diagnostics
                         .error(codes::EMPTY, ty.span, "this type has no values")
                         .label("the range is empty")
-                        .hint("`0..2` is 0 and 1; `0..=2` is 0, 1 and 2");
+                        .hint("`0..2` contains 0 and 1; `0..=2` contains 0, 1 and 2");
                     return None;
                 }
                 Some(VarTy { ty: Ty::Int, range: Some(range) })
@@ -183,34 +187,39 @@ impl Globals {
             ast::TypeKind::Named(name) => match self.get(&name.text) {
                 Some((Global::Enum(id), _)) => Some(VarTy::plain(Ty::Enum(id))),
                 Some((Global::Record(pool), _)) => Some(VarTy::plain(Ty::Ref(pool))),
-                Some((Global::Broken, _)) => None,
+                Some((Global::Invalid, _)) => None,
                 Some((other, span)) => {
                     let message = format!("`{}` is not a type", name.text);
                     diagnostics
                         .error(codes::UNKNOWN_TYPE, name.span, message)
-                        .label(format!("{}, not a type", other.describe()))
-                        .related(span, "declared here");
+                        .label(format!("this is {}", other.describe()))
+                        .related(span, "declared here")
+                        .hint(TYPES_HINT);
                     None
                 }
                 None => {
                     let types = self.names(|g| matches!(g, Global::Enum(_) | Global::Record(_)));
-                    let near = hint(&name.text, types.chain(["bool", "int"]), diagnostics.len());
+                    let near =
+                        did_you_mean(&name.text, types.chain(["bool", "int"]), diagnostics.len());
                     let message = format!("there is no type `{}`", name.text);
                     diagnostics
                         .error(codes::UNKNOWN_TYPE, name.span, message)
                         .label("unknown type")
-                        .hint = near;
+                        .hint(near.unwrap_or(TYPES_HINT.into()));
                     None
                 }
             },
         }
     }
 
-    /// Adds a name, unless it is taken.
+    /// Declares a name. Reports an error and returns `false` if the name is already declared.
     fn add(&mut self, name: &ast::Name, global: Global, diagnostics: &mut Diagnostics) -> bool {
         if BUILTINS.contains(&name.text.as_str()) {
-            let message = format!("`{}` is part of the language", name.text);
-            diagnostics.error(codes::DUPLICATE, name.span, message).label("choose another name");
+            let message = format!("`{}` is a built-in function", name.text);
+            diagnostics
+                .error(codes::DUPLICATE, name.span, message)
+                .label("this name is reserved")
+                .hint("choose another name");
             return false;
         }
         if let Some((old, span)) = self.declared(&name.text) {
@@ -218,23 +227,27 @@ impl Globals {
             diagnostics
                 .error(codes::DUPLICATE, name.span, message)
                 .label("second declaration")
-                .related(span, format!("already {} here", old.describe()));
+                .related(span, format!("already {} here", old.describe()))
+                .hint("rename one of them; all declarations of a file share one name space");
             return false;
         }
         self.names.insert(name.text.clone(), (global, name.span));
         true
     }
 
-    /// Gives a declared name its meaning.
+    /// Sets the meaning of a name.
     fn set(&mut self, name: &ast::Name, global: Global) {
         self.names.insert(name.text.clone(), (global, name.span));
     }
 }
 
-/// Reports that a size is over its limit.
+/// The hint of errors about types.
+const TYPES_HINT: &str = "types are `bool`, `int`, `int(0..4)` and the names of enums and records";
+
+/// Reports that a size exceeds its limit.
 pub fn too_many(diagnostics: &mut Diagnostics, span: Span, what: &str, found: u64, limit: u64) {
     diagnostics
         .error(codes::TOO_LARGE, span, format!("too many {what}: {found}"))
-        .label(format!("at most {limit} are allowed"))
-        .hint(limits::ADVICE);
+        .label(format!("the limit is {limit}"))
+        .hint(limits::SIZE_HINT);
 }

@@ -1,11 +1,11 @@
-//! From tokens to the syntax tree: recursive descent, one function for each rule of the grammar.
+//! The parser: recursive descent, one function for each rule of the grammar.
 //!
-//! After a mistake the parser skips to the end of the statement or item and goes on, so that all
-//! mistakes are reported. Nesting is limited to [`MAX_NESTING`], because every reader of the tree
-//! recurses on it; what is nested too deeply ends the parsing, as does one error too many.
+//! After a syntax error the parser skips to the end of the statement or item and continues, so that
+//! one run reports all errors. Nesting is limited to [`MAX_NESTING`], because all passes over the
+//! tree are recursive. Parsing ends if the nesting or the number of errors exceeds its limit.
 //!
-//! Matches on tokens have a `_` arm, unlike elsewhere in the house: any token may come anywhere, and
-//! what is not expected is a mistake of the author.
+//! Unlike elsewhere in this project, matches on tokens have a `_` arm: any token can occur
+//! anywhere, and an unexpected token is a syntax error.
 
 mod expr;
 mod item;
@@ -22,36 +22,37 @@ use super::ast::{Block, Client, Expr, ExprKind, File, Item, Name, Range, TypeKin
 use super::lexer::{Lexed, Tok, Token};
 use super::{codes, limits};
 
-/// How deep blocks and parentheses may nest.
+/// The nesting limit of blocks and parentheses.
 pub const MAX_NESTING: u32 = 200;
 
-/// How deep the tree of one expression may be; `a + b + c` is a tree of depth 3.
+/// The height limit of the tree of one expression. `a + b + c` is a tree of height 3.
 pub const MAX_HEIGHT: u16 = 250;
 
-/// A mistake was reported; whoever can go on after it does.
+/// A syntax error that is already reported. Lists of statements and items resume after it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stop;
+pub(super) struct SyntaxError;
 
-type Parsed<T> = Result<T, Stop>;
+type ParseResult<T> = Result<T, SyntaxError>;
 
-/// Whether a comma may stand behind the last part of a list.
+/// Whether a comma may follow the last element of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Trailing {
-    Allowed,
+enum TrailingComma {
+    Optional,
     Forbidden,
 }
 
-/// Parses a file. The tree leaves out the statements and items that could not be parsed, and keeps
-/// the names in them. `None` when that is not enough to tell what is declared: the rest of the file
-/// was not looked at, or a name is missing.
+/// Parses a file. The tree leaves out statements and items with syntax errors, but keeps their
+/// names. Returns `None` if the declared names are unknown: the parser did not read the rest of the
+/// file, or a name is missing.
 pub fn parse(source: &str, lexed: &Lexed, diagnostics: &mut Diagnostics) -> Option<File> {
     let mut parser = Parser::new(source, lexed, diagnostics);
     let items = parser.items();
-    (!parser.abandoned && !parser.nameless).then_some(File { items, lost: parser.lost })
+    (!parser.abandoned && !parser.missing_name)
+        .then_some(File { items, unparsed_names: parser.unparsed_names })
 }
 
-/// Parses a text that is a client and nothing else: what stands between `client` and `;` in a file.
-/// `None` when an error was reported.
+/// Parses a text that is a single client: the text between `client` and `;` in a file. Returns
+/// `None` if it reported an error.
 pub fn parse_client(text: &str, lexed: &Lexed, diagnostics: &mut Diagnostics) -> Option<Client> {
     let mut parser = Parser::new(text, lexed, diagnostics);
     let client = parser.client().ok()?;
@@ -68,14 +69,14 @@ struct Parser<'a> {
     at: usize,
     nesting: u32,
     diagnostics: &'a mut Diagnostics,
-    /// Whether the rest of the file is not looked at.
+    /// Whether the parser skips the rest of the file.
     abandoned: bool,
-    /// What would be said about a file that is abandoned.
-    unheard: Diagnostics,
-    /// The names in what was left out.
-    lost: Option<BTreeSet<String>>,
-    /// Whether a name is missing somewhere; it may be one that is used elsewhere.
-    nameless: bool,
+    /// Errors after the file was abandoned. They are not reported.
+    discarded: Diagnostics,
+    /// The names in the parts with syntax errors. `None` if there is no such part.
+    unparsed_names: Option<BTreeSet<String>>,
+    /// Whether a name is missing somewhere. Other parts of the file may use that name.
+    missing_name: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -87,9 +88,9 @@ impl<'a> Parser<'a> {
             nesting: 0,
             diagnostics,
             abandoned: false,
-            unheard: Diagnostics::new(),
-            lost: None,
-            nameless: false,
+            discarded: Diagnostics::new(),
+            unparsed_names: None,
+            missing_name: false,
         }
     }
 
@@ -109,12 +110,12 @@ impl<'a> Parser<'a> {
         self.token().span
     }
 
-    /// The span of the token just consumed.
+    /// Returns the span of the last consumed token.
     fn previous(&self) -> Span {
         self.tokens[self.at.saturating_sub(1)].span
     }
 
-    /// The empty stretch behind the token just consumed. Tokens are on one line.
+    /// Returns the empty span after the last consumed token. A token never spans several lines.
     fn after_previous(&self) -> Span {
         let token = self.previous();
         let column = token.column + token.text(self.source).chars().count() as u32;
@@ -137,48 +138,48 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Reports a mistake.
+    /// Reports an error, unless the error limit is reached.
     fn error(&mut self, code: &'static str, span: Span, message: String) -> &mut Diagnostic {
-        if !self.abandoned && limits::enough(self.diagnostics) {
+        if !self.abandoned && limits::error_limit_reached(self.diagnostics) {
             self.abandon();
         }
         if self.abandoned {
-            self.unheard = Diagnostics::new();
-            return self.unheard.error(code, span, message);
+            self.discarded = Diagnostics::new();
+            return self.discarded.error(code, span, message);
         }
         self.diagnostics.error(code, span, message)
     }
 
-    /// Goes to the end of the file; nothing is reported from here on.
+    /// Skips to the end of the file. No more errors are reported.
     fn abandon(&mut self) {
         self.abandoned = true;
         self.at = self.tokens.len() - 1;
     }
 
-    /// Keeps the names since token `begin`, where something began that is left out.
-    fn lose(&mut self, begin: usize) {
-        let lost = self.lost.get_or_insert_default();
+    /// Stores the names of a part with syntax errors that began at token `begin`.
+    fn record_unparsed(&mut self, begin: usize) {
+        let names = self.unparsed_names.get_or_insert_default();
         let tokens = self.tokens[begin..self.at].iter().filter(|t| t.kind == Tok::Name);
-        lost.extend(tokens.map(|t| t.span.text(self.source).to_string()));
+        names.extend(tokens.map(|t| t.span.text(self.source).to_string()));
     }
 
-    fn expect(&mut self, kind: Tok) -> Parsed<Span> {
+    fn expect(&mut self, kind: Tok) -> ParseResult<Span> {
         if self.peek() == kind {
             return Ok(self.advance().span);
         }
         Err(self.expected(kind.describe()))
     }
 
-    /// Reports that something else should stand here.
-    fn expected(&mut self, what: &str) -> Stop {
+    /// Reports that the current token is not the expected one.
+    fn expected(&mut self, what: &str) -> SyntaxError {
         self.expected_hint(what, None)
     }
 
-    /// The same, with advice.
-    fn expected_hint(&mut self, what: &str, hint: Option<String>) -> Stop {
+    /// Reports that the current token is not the expected one, with a hint.
+    fn expected_hint(&mut self, what: &str, hint: Option<String>) -> SyntaxError {
         let found = self.token();
         let message = format!("expected {what}, found {}", self.describe(found));
-        // A forgotten `;` or `)` belongs at the end of what came before.
+        // A missing `;`, `)` or `]` is reported at the end of the previous token.
         let missing = ["`;`", "`)`", "`]`"].contains(&what) && self.at > 0;
         let (span, label) = if missing {
             (self.end_of_previous(), format!("{what} is missing after this"))
@@ -186,10 +187,11 @@ impl<'a> Parser<'a> {
             (found.span, format!("expected {what}"))
         };
         self.error(codes::SYNTAX, span, message).label(label).hint = hint;
-        Stop
+        SyntaxError
     }
 
-    /// The last character of the token just consumed. Tokens are on one line.
+    /// Returns the span of the last character of the last consumed token. A token never spans
+    /// several lines.
     fn end_of_previous(&self) -> Span {
         let token = self.previous();
         let text = token.text(self.source);
@@ -208,24 +210,24 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn name(&mut self) -> Parsed<Name> {
+    fn name(&mut self) -> ParseResult<Name> {
         if self.peek() == Tok::Name {
             let span = self.advance().span;
             return Ok(Name { text: span.text(self.source).to_string(), span });
         }
-        self.nameless = true;
+        self.missing_name = true;
         let word = self.token().kind.describe();
         let hint = word.strip_prefix('`').is_some_and(|w| w.starts_with(char::is_alphabetic));
-        let hint = hint.then(|| format!("{word} is a word of the language; choose another name"));
+        let hint = hint.then(|| format!("{word} is a keyword; choose another name"));
         Err(self.expected_hint("a name", hint))
     }
 
-    /// Runs `parse` one level deeper, unless that is too deep.
-    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    /// Runs `parse` one nesting level deeper. Reports an error at the nesting limit.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         if self.nesting >= MAX_NESTING {
             let span = self.span();
             self.too_deep(span);
-            return Err(Stop);
+            return Err(SyntaxError);
         }
         self.nesting += 1;
         let result = parse(self);
@@ -234,20 +236,20 @@ impl<'a> Parser<'a> {
     }
 
     fn too_deep(&mut self, span: Span) {
-        self.error(codes::TOO_DEEP, span, "nested too deeply".into())
+        self.error(codes::TOO_DEEP, span, "the code is nested too deeply".into())
             .label(format!("more than {MAX_NESTING} levels"))
-            .hint("split it into procedures or registers");
+            .hint("move inner statements to procedures, or parts of an expression to registers");
         self.abandon();
     }
 
-    /// A list up to `close`, which is consumed. A comma may stand behind its last part if that is
-    /// `Trailing::Allowed`.
+    /// Parses a list up to and including `close`. With `TrailingComma::Optional`, a comma may
+    /// follow the last element.
     fn comma_separated<T>(
         &mut self,
         close: Tok,
-        trailing: Trailing,
-        mut one: impl FnMut(&mut Self) -> Parsed<T>,
-    ) -> Parsed<Vec<T>> {
+        trailing: TrailingComma,
+        mut one: impl FnMut(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<Vec<T>> {
         let mut all = Vec::new();
         if self.eat(close) {
             return Ok(all);
@@ -258,20 +260,20 @@ impl<'a> Parser<'a> {
                 self.expect(close)?;
                 return Ok(all);
             }
-            if trailing == Trailing::Allowed && self.eat(close) {
+            if trailing == TrailingComma::Optional && self.eat(close) {
                 return Ok(all);
             }
         }
     }
 
-    fn range(&mut self) -> Parsed<Range> {
+    fn range(&mut self) -> ParseResult<Range> {
         let lo = Box::new(self.expr()?);
         let inclusive = match self.peek() {
             Tok::DotDot => false,
             Tok::DotDotEq => true,
             _ => {
-                let stop = self.expected("`..` or `..=`");
-                return Err(stop);
+                let error = self.expected("`..` or `..=`");
+                return Err(error);
             }
         };
         self.advance();
@@ -279,7 +281,7 @@ impl<'a> Parser<'a> {
         Ok(Range { lo, inclusive, hi })
     }
 
-    fn type_name(&mut self) -> Parsed<TypeName> {
+    fn type_name(&mut self) -> ParseResult<TypeName> {
         let start = self.span();
         let kind = match self.peek() {
             Tok::Bool => {
@@ -308,19 +310,19 @@ impl<'a> Parser<'a> {
             let before = self.at;
             match self.item() {
                 Ok(item) => items.push(item),
-                Err(Stop) => {
+                Err(SyntaxError) => {
                     if self.at == before && !self.peek().begins_item() {
                         self.advance();
                     }
                     self.skip_to_item(before);
-                    self.lose(before);
+                    self.record_unparsed(before);
                 }
             }
         }
         items
     }
 
-    /// After a mistake in an item that began at token `begin`: goes to the next item.
+    /// Resumes after an error in an item that began at token `begin`: skips to the next item.
     fn skip_to_item(&mut self, begin: usize) {
         if self.at == begin {
             self.advance();
@@ -353,12 +355,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn block(&mut self) -> Parsed<Block> {
+    fn block(&mut self) -> ParseResult<Block> {
         let open = self.expect(Tok::LBrace)?;
         self.nested(|p| p.block_rest(open))
     }
 
-    fn block_rest(&mut self, open: Span) -> Parsed<Block> {
+    fn block_rest(&mut self, open: Span) -> ParseResult<Block> {
         let mut stmts = Vec::new();
         loop {
             match self.peek() {
@@ -370,28 +372,29 @@ impl<'a> Parser<'a> {
                     let found = self.token();
                     let message = format!("expected `}}`, found {}", self.describe(found));
                     self.error(codes::SYNTAX, found.span, message)
-                        .label("the block is still open")
-                        .related(open, "opened here");
-                    return Err(Stop);
+                        .label("a block is still open here")
+                        .related(open, "the block begins here")
+                        .hint("add the missing `}`");
+                    return Err(SyntaxError);
                 }
                 _ => {}
             }
             let before = self.at;
             match self.nested(Self::stmt) {
                 Ok(stmt) => stmts.push(stmt),
-                Err(Stop) => {
+                Err(SyntaxError) => {
                     self.skip_statement(before)?;
-                    // The rest of an `if` whose first part is left out.
+                    // The `else` of an `if` that was skipped.
                     self.eat(Tok::Else);
-                    self.lose(before);
+                    self.record_unparsed(before);
                 }
             }
         }
     }
 
-    /// After a mistake in a statement that began at token `begin`: goes past its `;`, or to the `}`
-    /// that closes the block around it.
-    fn skip_statement(&mut self, begin: usize) -> Parsed<()> {
+    /// Resumes after an error in a statement that began at token `begin`: skips past the `;` of the
+    /// statement, or to the `}` of the enclosing block.
+    fn skip_statement(&mut self, begin: usize) -> ParseResult<()> {
         let mut depth = 0u32;
         for token in &self.tokens[begin..self.at] {
             match token.kind {
@@ -402,7 +405,7 @@ impl<'a> Parser<'a> {
         }
         loop {
             match self.peek() {
-                kind if kind == Tok::End || kind.begins_item() => return Err(Stop),
+                kind if kind == Tok::End || kind.begins_item() => return Err(SyntaxError),
                 Tok::Semi if depth == 0 => {
                     self.advance();
                     return Ok(());
@@ -422,9 +425,9 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An expression node, unless the tree becomes too deep.
-    fn node(&mut self, kind: ExprKind, span: Span) -> Parsed<Expr> {
-        let of = |list: &[Expr]| list.iter().map(|e| e.height).max().unwrap_or(0);
+    /// Builds an expression node. Reports an error at the height limit.
+    fn node(&mut self, kind: ExprKind, span: Span) -> ParseResult<Expr> {
+        let max_height = |list: &[Expr]| list.iter().map(|e| e.height).max().unwrap_or(0);
         let below = match &kind {
             ExprKind::Number(_)
             | ExprKind::Bool(_)
@@ -434,15 +437,15 @@ impl<'a> Parser<'a> {
             ExprKind::Paren(a) | ExprKind::Unary(_, a) | ExprKind::Field(a, _) => a.height,
             ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => a.height.max(b.height),
             ExprKind::Select(c, a, b) => c.height.max(a.height).max(b.height),
-            ExprKind::Call(_, list) | ExprKind::ChooseList(list) => of(list),
+            ExprKind::Call(_, list) | ExprKind::ChooseList(list) => max_height(list),
             ExprKind::ChooseRange(range) => range.lo.height.max(range.hi.height),
         };
         if below >= MAX_HEIGHT {
-            self.error(codes::TOO_DEEP, span, "this expression is too deep".into())
+            self.error(codes::TOO_DEEP, span, "this expression is too complex".into())
                 .label(format!("a tree of more than {MAX_HEIGHT} levels"))
-                .hint("split it with registers");
+                .hint("assign parts of the expression to registers");
             self.abandon();
-            return Err(Stop);
+            return Err(SyntaxError);
         }
         Ok(Expr { kind, span, height: below + 1 })
     }

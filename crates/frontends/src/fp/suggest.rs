@@ -1,26 +1,29 @@
-//! "Did you mean": the known name that is nearest to a misspelt one.
+//! "Did you mean" hints: finds the known name that is closest to a misspelt name.
 
-/// How many names are compared; a file with more has other worries.
+/// The number of names to compare. This bounds the running time for large files.
 const CANDIDATES: usize = 1_000;
 
-/// After this many messages nobody reads suggestions, and looking for them takes time.
-const PATIENCE: usize = 200;
+/// The number of reported diagnostics after which no more suggestions are computed. This bounds the
+/// running time.
+const MAX_REPORTED: usize = 200;
 
-/// Advice for a name that is not known, unless `said` messages are enough already.
-pub fn hint<'a>(
+/// Returns a hint for an unknown name. Returns `None` if no known name is close, or if too many
+/// diagnostics were already `reported`.
+pub fn did_you_mean<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
-    said: usize,
+    reported: usize,
 ) -> Option<String> {
-    if said > PATIENCE {
+    if reported > MAX_REPORTED {
         return None;
     }
-    nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+    closest(name, known).map(|near| format!("did you mean `{near}`?"))
 }
 
-/// The nearest of `known` to `name`, if it is near enough to be what was meant.
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Long names are not misspelt by accident, and comparing them takes time.
+/// Returns the name of `known` that is closest to `name`, if the distance is small enough for a
+/// typing error.
+pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Skip long names: comparing them takes quadratic time.
     if name.len() > 64 {
         return None;
     }
@@ -34,16 +37,18 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .take(CANDIDATES)
         .filter(|other| *other != name && other.len() <= 64)
         .map(|other| (distance(name, other), other))
-        // A one-letter name is near to every other one.
+        // All one-letter names are at distance 1 from each other.
         .filter(|(d, other)| *d <= allowed && *d < other.chars().count().max(name.chars().count()))
         .min()
         .map(|(_, other)| other)
 }
 
-/// A name of `known` that `name` looks like a slip of: one step away in its middle, and not because
-/// someone numbered names or put something in front. Stricter than [`nearest`], for names that are
-/// not wrong by themselves. Names of one length must be swaps of neighbours if `swaps_only`.
-pub fn slip<'a>(
+/// Returns a name of `known` for which `name` is probably a typing error: both have at least four
+/// characters, the distance is 1, and the first character, the last character and all digits agree.
+/// Numbered names and names with a prefix are thus not taken for typing errors. Stricter than
+/// [`closest`], for names that are legal. If `swaps_only` is set, names of equal length must differ
+/// by swapped neighbours.
+pub fn likely_typo<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
     swaps_only: bool,
@@ -55,7 +60,7 @@ pub fn slip<'a>(
         letters
     };
     let rest = |s: &str| s.chars().filter(|c| !c.is_alphabetic()).collect::<String>();
-    nearest(name, known).filter(|near| {
+    closest(name, known).filter(|near| {
         let swapped = letters(name) == letters(near);
         name.len().min(near.len()) >= 4
             && distance(name, near) == 1
@@ -65,8 +70,8 @@ pub fn slip<'a>(
     })
 }
 
-/// How many insertions, deletions, replacements and swaps of neighbours turn one into the other.
-/// Case does not count for more than half: it is compared without.
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours that turn one
+/// name into the other. The comparison ignores case.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().flat_map(char::to_lowercase).collect();
     let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();
@@ -99,22 +104,22 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_told_from_names_on_purpose() {
+    fn typos_are_distinguished_from_intended_names() {
         let known = ["turn", "flag0", "seen_x"];
-        assert_eq!(slip("trun", known, true), Some("turn"));
-        assert_eq!(slip("tuurn", known, true), Some("turn"));
-        assert_eq!(slip("tarn", known, false), Some("turn"));
+        assert_eq!(likely_typo("trun", known, true), Some("turn"));
+        assert_eq!(likely_typo("tuurn", known, true), Some("turn"));
+        assert_eq!(likely_typo("tarn", known, false), Some("turn"));
         for other in ["turn1", "turns", "flag1", "flag", "seen_y", "rturn", "tarn", "t"] {
-            assert_eq!(slip(other, known, true), None, "{other}");
+            assert_eq!(likely_typo(other, known, true), None, "{other}");
         }
     }
 
     #[test]
-    fn finds_what_was_meant() {
+    fn the_closest_name_is_suggested() {
         let known = ["turn", "want", "x", "flag"];
-        assert_eq!(nearest("trun", known), Some("turn"));
-        assert_eq!(nearest("flags", known), Some("flag"));
-        assert_eq!(nearest("r", known), None);
-        assert_eq!(nearest("counter", known), None);
+        assert_eq!(closest("trun", known), Some("turn"));
+        assert_eq!(closest("flags", known), Some("flag"));
+        assert_eq!(closest("r", known), None);
+        assert_eq!(closest("counter", known), None);
     }
 }

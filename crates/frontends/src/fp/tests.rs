@@ -1,4 +1,4 @@
-//! Properties of the whole front end, on random text and random programs.
+//! Tests of the whole front end: random text, random programs, limits and diagnostics.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -6,13 +6,13 @@ use std::fmt::Write;
 use fencepost_ir::{Diagnostics, Severity};
 use proptest::prelude::*;
 
-use super::interpret::{End, run_code, run_tree};
-use super::sample::{Dice, disarrange, program};
+use super::interpret::{RunResult, run_code, run_tree};
+use super::random_program::{Choices, program, randomize_layout};
 use super::{check, codes, format, lexer, limits, lower, lower_for, parse};
 use crate::Request;
 
-/// Words to make nonsense of.
-const WORDS: [&str; 79] = [
+/// Tokens for random text.
+const TOKENS: [&str; 79] = [
     "const",
     "enum",
     "record",
@@ -94,8 +94,8 @@ const WORDS: [&str; 79] = [
     "!",
 ];
 
-/// Nothing may panic, and errors are the only reason for no result.
-fn survives(source: &str) {
+/// Checks that nothing panics and that a result is missing exactly when an error was reported.
+fn check_no_panic(source: &str) {
     let mut diagnostics = Diagnostics::new();
     let lowered = lower(source, &mut diagnostics);
     assert_eq!(lowered.is_none(), diagnostics.has_errors(), "{source}");
@@ -113,8 +113,8 @@ fn survives(source: &str) {
     }
 }
 
-/// The tokens of a text, without commas before a brace; and its comments.
-fn essence(source: &str) -> (Vec<String>, Vec<String>) {
+/// Returns the tokens of a text, without commas before a closing brace, and its sorted comments.
+fn tokens_and_comments(source: &str) -> (Vec<String>, Vec<String>) {
     let lexed = lexer::lex(source, &mut Diagnostics::new());
     let mut tokens: Vec<String> = Vec::new();
     for token in &lexed.tokens {
@@ -129,11 +129,13 @@ fn essence(source: &str) -> (Vec<String>, Vec<String>) {
     (tokens, comments)
 }
 
-fn formats_well(source: &str) {
+/// Checks that formatting keeps tokens and comments and is idempotent.
+fn check_format(source: &str) {
     let mut diagnostics = Diagnostics::new();
-    let once = format::format(source, &mut diagnostics).expect("has no errors");
-    assert_eq!(essence(&once), essence(source), "tokens or comments differ:\n{source}\n--\n{once}");
-    let twice = format::format(&once, &mut diagnostics).expect("still has no errors");
+    let once = format::format(source, &mut diagnostics).expect("the source has no errors");
+    let (before, after) = (tokens_and_comments(source), tokens_and_comments(&once));
+    assert_eq!(after, before, "tokens or comments differ:\n{source}\n--\n{once}");
+    let twice = format::format(&once, &mut diagnostics).expect("the result has no errors");
     assert_eq!(twice, once, "not stable:\n{source}");
 }
 
@@ -149,86 +151,86 @@ proptest! {
     })]
 
     #[test]
-    fn any_text_is_survived(source in "\\PC{0,200}") {
-        survives(&source);
+    fn any_text_is_handled_without_panic(source in "\\PC{0,200}") {
+        check_no_panic(&source);
     }
 
     #[test]
-    fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        survives(&String::from_utf8_lossy(&bytes));
+    fn any_bytes_are_handled_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        check_no_panic(&String::from_utf8_lossy(&bytes));
     }
 
     #[test]
-    fn any_words_are_survived(words in proptest::collection::vec(0..WORDS.len(), 0..60)) {
-        let words: Vec<&str> = words.into_iter().map(|at| WORDS[at]).collect();
-        survives(&words.join(" "));
-        survives(&format!("shared int x, y; thread p {{ r = 0; {} }}", words.join(" ")));
+    fn any_tokens_are_handled_without_panic(words in proptest::collection::vec(0..TOKENS.len(), 0..60)) {
+        let words: Vec<&str> = words.into_iter().map(|at| TOKENS[at]).collect();
+        check_no_panic(&words.join(" "));
+        check_no_panic(&format!("shared int x, y; thread p {{ r = 0; {} }}", words.join(" ")));
     }
 
-    /// A good program with one token changed is nearly good, and reaches deep into the checker.
+    /// A valid program with one changed token reaches later passes than random text.
     #[test]
-    fn broken_programs_are_survived(
+    fn mutated_programs_are_handled_without_panic(
         bytes in proptest::collection::vec(any::<u8>(), 0..200),
         at in any::<prop::sample::Index>(),
-        word in 0..WORDS.len(),
+        word in 0..TOKENS.len(),
         keep in any::<bool>(),
     ) {
-        let good = program(&mut Dice::new(&bytes));
-        let mut tokens: Vec<&str> = good.split(' ').collect();
+        let valid = program(&mut Choices::new(&bytes));
+        let mut tokens: Vec<&str> = valid.split(' ').collect();
         let at = at.index(tokens.len());
         if keep {
-            tokens.insert(at, WORDS[word]);
+            tokens.insert(at, TOKENS[word]);
         } else {
-            tokens[at] = WORDS[word];
+            tokens[at] = TOKENS[word];
         }
-        survives(&tokens.join(" "));
+        check_no_panic(&tokens.join(" "));
     }
 
     #[test]
-    fn formatting_keeps_everything_and_is_stable(
+    fn formatting_keeps_tokens_and_comments_and_is_idempotent(
         bytes in proptest::collection::vec(any::<u8>(), 0..300),
         layout in proptest::collection::vec(any::<u8>(), 0..1500),
     ) {
-        let source = disarrange(&program(&mut Dice::new(&bytes)), &mut Dice::new(&layout));
-        formats_well(&source);
+        let source = randomize_layout(&program(&mut Choices::new(&bytes)), &mut Choices::new(&layout));
+        check_format(&source);
     }
 
     #[test]
-    fn lowered_code_does_what_the_source_says(
+    fn lowered_code_agrees_with_the_reference_interpreter(
         bytes in proptest::collection::vec(any::<u8>(), 0..400),
     ) {
-        let source = program(&mut Dice::new(&bytes));
+        let source = program(&mut Choices::new(&bytes));
         let mut diagnostics = Diagnostics::new();
         let problems = lower(&source, &mut diagnostics);
         let Some(problems) = problems else {
             panic!("{:?}\n{source}", shown(&diagnostics));
         };
-        let file = parse(&source, &mut diagnostics).expect("it parsed before");
+        let file = parse(&source, &mut diagnostics).expect("the source has no errors");
         let unit = check::check(&file, &source, None, &mut diagnostics);
-        let (naive, lowered) = (run_tree(&unit), run_code(&problems[0]));
-        if naive != End::Endless && lowered != End::Endless {
-            prop_assert_eq!(naive, lowered, "{}\n{}", source, problems[0]);
+        let (expected, lowered) = (run_tree(&unit), run_code(&problems[0]));
+        if expected != RunResult::StepLimit && lowered != RunResult::StepLimit {
+            prop_assert_eq!(expected, lowered, "{}\n{}", source, problems[0]);
         }
     }
 }
 
 #[test]
-fn deep_nesting_is_refused() {
+fn deep_nesting_is_rejected() {
     for (open, close) in
         [("(", ")"), ("!", ""), ("-", ""), ("a[", "]"), ("f(", ")"), ("1 ? 2 : ", "")]
     {
         let source = format!("const N = {}1{};", open.repeat(100_000), close.repeat(100_000));
-        survives(&source);
+        check_no_panic(&source);
     }
     for open in ["{", "if (x) ", "loop ", "L: ", "if (x) {} else ", "critical { atomic {"] {
-        survives(&format!("thread p {{ {} ", open.repeat(50_000)));
+        check_no_panic(&format!("thread p {{ {} ", open.repeat(50_000)));
     }
-    survives(&format!("const N = 1{};", " + 1".repeat(100_000)));
-    survives(&format!("thread p {{ r = n{}; }}", ".next".repeat(100_000)));
+    check_no_panic(&format!("const N = 1{};", " + 1".repeat(100_000)));
+    check_no_panic(&format!("thread p {{ r = n{}; }}", ".next".repeat(100_000)));
 }
 
 #[test]
-fn what_is_just_not_too_deep_is_accepted() {
+fn nesting_below_the_limit_is_accepted() {
     let sum = format!("const N = 1{}; thread p {{ r = N; }}", " + 1".repeat(200));
     let nested = format!("thread p {{ {} skip; {} }}", "{".repeat(90), "}".repeat(90));
     let chain = (0..60).map(|k| format!("proc int f{k}(int a) {{ return f{}(a) + 1; }}", k + 1));
@@ -237,7 +239,7 @@ fn what_is_just_not_too_deep_is_accepted() {
     for source in [sum, nested, calls] {
         let mut diagnostics = Diagnostics::new();
         assert!(lower(&source, &mut diagnostics).is_some(), "{:?}", shown(&diagnostics));
-        formats_well(&source);
+        check_format(&source);
     }
 }
 
@@ -279,7 +281,7 @@ fn sizes_are_limited() {
 }
 
 #[test]
-fn floods_are_stopped() {
+fn the_number_of_errors_is_limited() {
     let names: String = (0..2000).map(|k| format!("x = unknown{k};")).collect();
     let cases = [
         ("$ ".repeat(100_000), 1),
@@ -303,7 +305,7 @@ fn floods_are_stopped() {
 }
 
 #[test]
-fn long_names_are_cut_in_messages() {
+fn long_names_are_shortened_in_messages() {
     let long = "n".repeat(5_000);
     for source in [
         format!("shared int x; thread p {{ x = {long}; }}"),
@@ -321,13 +323,14 @@ fn long_names_are_cut_in_messages() {
     }
 }
 
-/// A byte order mark is not there; line ends may be those of Windows.
+/// A byte order mark is ignored. CRLF is a valid line terminator.
 #[test]
-fn marks_and_line_ends_of_other_systems() {
+fn byte_order_marks_and_crlf_are_accepted() {
     let source = "\u{feff}shared int x;   // one\r\nthread p {\r\n  x = y;\r\n}\r\n";
     let mut diagnostics = Diagnostics::new();
     assert!(lower(source, &mut diagnostics).is_none());
-    assert_eq!(shown(&diagnostics), ["3:FP0011 `y` is never given a value"]);
+    let message = "3:FP0011 there is no location, constant or register `y`";
+    assert_eq!(shown(&diagnostics), [message]);
     let lexed = lexer::lex(source, &mut diagnostics);
     let first = lexed.tokens[0].span;
     assert_eq!((first.text(source), first.line, first.column), ("shared", 1, 1));
@@ -335,7 +338,7 @@ fn marks_and_line_ends_of_other_systems() {
     assert_eq!(formatted, "shared int x;   // one\nthread p {\n  x = y;\n}\n");
 }
 
-/// The page of the book on errors: its codes, and the example of each.
+/// Reads the book's page on errors: the codes, each with its example.
 fn page() -> Vec<(&'static str, Option<&'static str>)> {
     let page = include_str!("../../../../book/src/errors.md");
     let sections = page.split("\n## ").skip(1);
@@ -348,13 +351,13 @@ fn page() -> Vec<(&'static str, Option<&'static str>)> {
         .collect()
 }
 
-/// The page lists every code, and each example shows what its section is about.
+/// The page lists every code, and each example causes exactly the error of its section.
 #[test]
-fn the_page_of_errors_is_complete() {
+fn the_errors_page_is_complete() {
     let listed: Vec<&str> = page().iter().map(|(code, _)| *code).collect();
     assert_eq!(listed, codes::ALL);
     for (code, example) in page() {
-        // An example for this one would fill a page.
+        // A real example of this error would fill the page.
         let Some(example) = example.filter(|_| code != codes::TOO_DEEP) else {
             continue;
         };
@@ -365,7 +368,7 @@ fn the_page_of_errors_is_complete() {
     }
 }
 
-/// What is said about each example, in full.
+/// Snapshot of the diagnostics of each example of the errors page.
 #[test]
 fn messages_of_the_page() {
     let mut out = String::new();
@@ -377,9 +380,8 @@ fn messages_of_the_page() {
     insta::assert_snapshot!("messages_of_the_page", out);
 }
 
-/// More mistakes than the page has room for, several at once among them.
 #[test]
-fn a_choice_has_a_limit() {
+fn the_range_of_choose_is_limited() {
     let choose = |range: &str| {
         let mut diagnostics = Diagnostics::new();
         lower(&format!("thread p {{ r = choose({range}); assert(r != 5); }}"), &mut diagnostics);
@@ -391,6 +393,7 @@ fn a_choice_has_a_limit() {
     }
 }
 
+/// Snapshot of the diagnostics of programs with one or several errors.
 #[test]
 fn messages_of_bad_programs() {
     let mut out = String::new();
@@ -400,7 +403,7 @@ fn messages_of_bad_programs() {
     insta::assert_snapshot!("messages_of_bad_programs", out);
 }
 
-/// The source, and what is said about it, with the text each message points to.
+/// Prints the source and its diagnostics, each with the text of its span.
 fn messages(source: &str) -> String {
     let mut diagnostics = Diagnostics::new();
     lower(source, &mut diagnostics);
@@ -411,14 +414,16 @@ fn messages(source: &str) -> String {
             Severity::Warning => "warning",
         };
         let at = format!("{}:{} `{}`", d.span.line, d.span.column, d.span.text(source));
-        writeln!(out, "{at} {severity} {}: {}", d.code, d.message).expect("a string");
-        writeln!(out, "    {}", d.label).expect("a string");
+        writeln!(out, "{at} {severity} {}: {}", d.code, d.message)
+            .expect("writing to a string never fails");
+        writeln!(out, "    {}", d.label).expect("writing to a string never fails");
         for (span, text) in &d.related {
             let (line, column) = (span.line, span.column);
-            writeln!(out, "    {line}:{column} `{}` {text}", span.text(source)).expect("a string");
+            writeln!(out, "    {line}:{column} `{}` {text}", span.text(source))
+                .expect("writing to a string never fails");
         }
         if let Some(hint) = &d.hint {
-            writeln!(out, "    hint: {hint}").expect("a string");
+            writeln!(out, "    hint: {hint}").expect("writing to a string never fails");
         }
     }
     out.push('\n');
@@ -426,7 +431,7 @@ fn messages(source: &str) -> String {
 }
 
 const BAD: [&str; 31] = [
-    // Several syntax errors: after each, the parser finds its way back.
+    // Several syntax errors: the parser resumes after each.
     "shared int x\nshared int y;\nthread p {\n  x = ;\n  if x { y = 1; }\n  y == 2;\n  y;\n  y = 3;\n}\n\
      thread q { loop {\nthread r { x = 1 + ; }\nint z;\n",
     "thread int { skip; }",
@@ -447,7 +452,7 @@ const BAD: [&str; 31] = [
     "thread p(i in 0..2) { int r; { bool r; } for (int k = 0; k < 2; k++) skip; bool k; int i; }",
     "proc int f(int a, int a) { return a; } proc void g(int p) { return 1; } proc int h() { return; }\n\
      thread p { f(1); g(); g = 2; return 3; }",
-    // Recursion, only one message for the cycle.
+    // Recursion: one message for the cycle.
     "proc int a(int n) { return b(n) + 1; } proc int b(int n) { return c(n); }\n\
      proc int c(int n) { if (n == 0) return 0; return a(n - 1); } thread p { r = a(3); }",
     // Conditions.
@@ -462,7 +467,7 @@ const BAD: [&str; 31] = [
      client tp|t; client t|t; client t(t); final never t2 == 0 && t1 == 1;",
     "shared int x; operation int take() as t { r = x; return r; }\n\
      client t|t; client t(t); final never t2 == 0 && t1 == 1 && t3 == 1;",
-    // What is said of operations.
+    // Attributes and properties of operations.
     "operation int take() as t, aborts true, owner, owner { return 1; }\n\
      operation void put(int v) as p, repeats, aborts 0 { skip; }\n\
      operation int(0..4) get() as g, aborts -1 { return 1; } client t|t; client p(tt|g);\n\
@@ -471,18 +476,18 @@ const BAD: [&str; 31] = [
     "property linearizable operations; property sequentially_consistent; thread p { skip; }",
     "operation int take() as t { owner = 1; repeats = owner; return repeats; } client t;\n\
      property linearizable operation; property mutual_exclusion operations; property linear;",
-    // One bad name, one message; a run of signs, one for each line.
+    // One message for each invalid name, and one for each line of unexpected characters.
     "shared int größe;\nthread p { größe = 1; r = größe; $ $ @ x\n$ # $ }",
-    // Words that are nearly statements, and hints that fit.
+    // Misspelt keywords, and hints for them.
     "shared int x; thread p { frence; skp; brek; contniue; y; x = 1; }\n\
      int main(void) { x = 1; }\nvoid f() { }\nx = 1;",
     "shared int x; thread p { asert(x == 1); asume(x == 1); fre(x); }",
     "shared bool b; const N = 1; thread p { if (3) b = 1; while (N) b = 0; }",
     "shared int x; thread p { r = 1; } thread q(i in 0..2) { x = p.r; x = q(0).y; p.r = 2; x = p; }",
-    // Slips without a property; numbered names are none.
+    // Typing errors in a file without a property. Numbered names are not typing errors.
     "shared int turn; thread p { trun = 1; turn1 = turn; turn2 = turn; }",
     "shared int x; thread p { count = x; conut = count + 1; r1 = x; r2 = x; }",
-    // Syntax errors do not hide other errors, and nothing follows from them.
+    // Syntax errors do not hide other errors and cause no further errors.
     "shared int x; shared bool b = ; const N = 99999999999; shared int a[N]; record R { int v }\n\
      pool R[2]; shared R h; operation int take() as t { return + ; }\n\
      thread p { s = b; if (s) x = true; q = 1 +; u = q; if (u) x = unknown; if (x) h = new R; }\n\

@@ -1,7 +1,7 @@
-//! The checked source: names are resolved, every expression has a type, jumps go somewhere.
+//! The checked tree. Names are resolved, every expression has a type, every jump has a target.
 //!
-//! Checking happens once for each body; lowering then walks a body once for each thread that runs
-//! it, and has nothing left to complain about but sizes.
+//! The checker visits each body once. Lowering then visits a body once for each thread that runs
+//! the body. Lowering reports only size limits and warnings.
 
 use fencepost_ir::{BinOp, Consistency, FenceKinds, PoolId, Quantifier, Span, UnOp, Value};
 
@@ -13,7 +13,7 @@ use super::types::{EnumInfo, LocalId, ProcId, SharedId, TemplateId, Ty, VarTy};
 pub struct Unit {
     /// Enums.
     pub enums: Vec<EnumInfo>,
-    /// Records, each with its pool: the position is the pool's id.
+    /// Records, each with its pool. The index is the pool id.
     pub records: Vec<Record>,
     /// Shared variables.
     pub shared: Vec<Shared>,
@@ -25,111 +25,111 @@ pub struct Unit {
     pub templates: Vec<Template>,
     /// Clients.
     pub clients: Vec<Client>,
-    /// `property` lines and conditions, in order.
+    /// Properties and conditions, in order.
     pub claims: Vec<Claim>,
-    /// What to observe.
+    /// The expressions of `observe`.
     pub observe: Vec<Expr>,
-    /// Whether some `assert` exists.
+    /// Whether the file contains an `assert`.
     pub asserts: bool,
 }
 
 /// A record and its pool.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its fields.
+    /// The fields.
     pub fields: Vec<Field>,
-    /// How many cells its pool has.
+    /// The number of cells of the pool.
     pub cells: u32,
 }
 
 impl Record {
-    /// How many locations one cell takes.
+    /// Returns the number of locations of one cell.
     pub fn stride(&self) -> u32 {
         self.fields.iter().map(|f| f.len.unwrap_or(1)).sum()
     }
 
-    /// How many locations of a cell come before a field.
+    /// Returns the number of locations before a field in a cell.
     pub fn offset(&self, field: usize) -> u32 {
         self.fields[..field].iter().map(|f| f.len.unwrap_or(1)).sum()
     }
 }
 
-/// A field.
+/// A field of a record.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type, or that of its elements.
+    /// The type of the location, or of each element of an array.
     pub ty: VarTy,
-    /// Its length, if it is an array.
+    /// The number of elements of an array. `None` if this is not an array.
     pub len: Option<u32>,
 }
 
 /// A shared variable.
 #[derive(Clone, Debug)]
 pub struct Shared {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type, or that of its elements.
+    /// The type of the location, or of each element of an array.
     pub ty: VarTy,
-    /// Its length, if it is an array.
+    /// The number of elements of an array. `None` if this is not an array.
     pub len: Option<u32>,
-    /// The initial value of each element (of the only one, when it is no array).
+    /// The initial value of each element. One value if the variable is not an array.
     pub init: Vec<Value>,
 }
 
-/// A procedure.
+/// A procedure or operation.
 #[derive(Clone, Debug)]
 pub struct Procedure {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it returns.
+    /// The result type. `None` for `void`.
     pub returns: Option<VarTy>,
-    /// How many parameters it has; they are its first locals.
+    /// The number of parameters. Parameters are the first locals of the body.
     pub params: usize,
-    /// The letter clients call it by.
+    /// The letter of an operation in clients.
     pub letter: Option<char>,
-    /// What else is said of an operation.
+    /// The attributes of an operation.
     pub attributes: Attributes,
-    /// Its body.
+    /// The body.
     pub body: Body,
 }
 
 /// A thread template.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The first and the last value of its parameter.
+    /// The first and last value of the parameter.
     pub param: Option<(Value, Value)>,
-    /// Its body.
+    /// The body.
     pub body: Body,
 }
 
 impl Template {
-    /// How many threads it makes.
+    /// Returns the number of threads of the template.
     pub fn instances(&self) -> u64 {
         self.param.map_or(1, |(lo, hi)| (i64::from(hi) - i64::from(lo) + 1).max(0) as u64)
     }
 }
 
-/// A client: the operations that run first, then those of each thread.
+/// A client: the operations of the initial part, then the operations of each thread.
 #[derive(Clone, Debug)]
 pub struct Client {
-    /// As written, without spaces.
+    /// The source text, without spaces.
     pub text: String,
-    /// Where it stands; the beginning of the file if it does not stand there.
+    /// The position in the file. The start of the file for a client from the command line.
     pub span: Span,
-    /// The operations that run first, each with the place of its letter, or of its name if the client
-    /// does not stand in the file.
+    /// The operations that run before the threads. The span is the position of the letter, or of
+    /// the operation's name for a client from the command line.
     pub first: Vec<(ProcId, Span)>,
     /// The operations of each thread.
     pub threads: Vec<Vec<(ProcId, Span)>>,
 }
 
-/// What a file claims.
+/// A property or condition of a file.
 #[derive(Clone, Debug)]
 pub enum Claim {
     /// `property mutual_exclusion;`
@@ -140,60 +140,60 @@ pub enum Claim {
     Final(Quantifier, Expr),
     /// `invariant COND;`
     Invariant(Expr),
-    /// `property linearizable operations;`, and where it stands.
+    /// `property linearizable operations;` and its position.
     Operations(Consistency, Span),
 }
 
 /// The body of a thread, of a procedure, or of `init`.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
-    /// Its registers; parameters of a procedure come first.
+    /// The registers. The parameters of a procedure come first.
     pub locals: Vec<Local>,
-    /// How many labels it has.
+    /// The number of labels.
     pub labels: usize,
-    /// Its statements.
+    /// The statements.
     pub code: Vec<Stmt>,
-    /// The brace that ends it.
+    /// The closing brace.
     pub close: Span,
 }
 
 /// A register of a body.
 #[derive(Clone, Debug)]
 pub struct Local {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub ty: VarTy,
-    /// Where it first stands.
+    /// The position of the first occurrence.
     pub span: Span,
-    /// Whether some statement assigns to it (a parameter gets its value without one).
+    /// Whether a statement assigns to the register. Argument passing does not count.
     pub assigned: bool,
-    /// Whether a declaration introduces it, rather than its first assignment.
+    /// Whether a declaration introduces the register, not its first assignment.
     pub declared: bool,
 }
 
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// What it does.
+    /// The kind of the statement and its parts.
     pub kind: StmtKind,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// What a statement does.
+/// The kind of a statement.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
-    /// One after another.
+    /// A sequence of statements.
     Block(Vec<Stmt>),
-    /// A statement where a block could stand, with the gaps before and after it.
-    Alone(Option<Gap>, Box<Stmt>, Option<Gap>),
-    /// Where a fence may be put; nothing in itself.
+    /// An unbraced body of `if` or a loop, with the gaps before and after it.
+    Unbraced(Option<Gap>, Box<Stmt>, Option<Gap>),
+    /// A position for a fence. Has no effect.
     Gap(Gap),
-    /// A place for `goto`, and the gap between it and the statement.
+    /// A label, the gap after the label, and the labelled statement.
     Label(usize, Option<Gap>, Box<Stmt>),
-    /// A declaration without a value: the register is 0 again. In a thread that matters only
-    /// where it can be reached twice.
+    /// A declaration without a value: sets the register to 0. In a thread this matters only if the
+    /// declaration can run twice.
     Reset(LocalId),
     /// Assigns to a register.
     Assign(LocalId, Expr),
@@ -201,17 +201,17 @@ pub enum StmtKind {
     Modify(LocalId, BinOp, Expr),
     /// Stores to a location.
     Store(Place, Expr),
-    /// `x += e` on a location: loads, computes, stores.
+    /// `x += e` on a location: a load and a store.
     StoreModify(Place, BinOp, Expr),
-    /// A call or an update whose value is not wanted.
+    /// A call or an update whose result is not used.
     Eval(Expr),
-    /// `if`; the span is that of its head.
+    /// `if`. The span is the head.
     If(Expr, Span, Box<Stmt>, Option<Box<Stmt>>),
-    /// `while`, and `for` without the first part.
+    /// `while`, `loop`, and `for` without its initial statement.
     While {
-        /// The condition; `None` for ever.
+        /// The condition. `None` for an endless loop.
         cond: Option<Expr>,
-        /// Where the condition stands, with its keyword.
+        /// The position of the condition with its keyword.
         head: Span,
         /// The body.
         body: Box<Stmt>,
@@ -224,13 +224,13 @@ pub enum StmtKind {
     Break,
     /// `continue`.
     Continue,
-    /// `goto`; the flag tells whether the label is outside of all `critical` blocks of the body.
+    /// `goto`. The flag is set if the label is outside all `critical` blocks of the body.
     Goto(usize, bool),
     /// `return`.
     Return(Option<Expr>),
     /// `skip`.
     Skip,
-    /// `fence`, which is a gap that is filled: its `head` is the statement with its semicolon.
+    /// `fence`. The `head` of the gap is the fence with its semicolon.
     Fence(FenceKinds, Gap),
     /// `drain`.
     Drain(Place),
@@ -240,39 +240,39 @@ pub enum StmtKind {
     Assert(Expr),
     /// `free`.
     Free(PoolId, Expr),
-    /// `critical`; the span is that of its closing brace.
+    /// `critical`. The span is the closing brace.
     Critical(Vec<Stmt>, Span),
-    /// `atomic`; the span is that of its closing brace.
+    /// `atomic`. The span is the closing brace.
     Atomic(Vec<Stmt>, Span),
 }
 
-/// A gap between statements of the source, where a fence may be put.
+/// A gap between statements of the source, where a fence can be inserted.
 #[derive(Clone, Copy, Debug)]
 pub struct Gap {
-    /// The empty stretch where the text of a fence goes.
+    /// The empty span where the text of a fence is inserted.
     pub at: Span,
-    /// What follows: a statement, only its beginning if it has parts, or a closing brace.
+    /// The following code: a statement, the head of a compound statement, or a closing brace.
     pub head: Span,
-    /// Whether it is the end of a block.
+    /// Whether the gap is at the end of a block.
     pub at_end: bool,
-    /// The statement with its semicolon that needs braces when a fence is put here.
+    /// The statement (with its semicolon) that needs braces if a fence is inserted here.
     pub wrap: Option<Span>,
 }
 
-/// Something that is stored in shared memory.
+/// An expression that denotes a shared location.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Which variable or field.
+    /// The variable or field.
     pub root: Root,
-    /// The index, when it is an element of an array.
+    /// The index, if the variable or field is an array.
     pub index: Option<Box<Expr>>,
-    /// The type of what is there.
+    /// The type of the location.
     pub ty: VarTy,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// What a place is (an element of).
+/// The variable or field that contains a location.
 #[derive(Clone, Debug)]
 pub enum Root {
     /// A shared variable.
@@ -281,7 +281,7 @@ pub enum Root {
     Field {
         /// The record's pool.
         pool: PoolId,
-        /// The position of the field.
+        /// The index of the field.
         field: usize,
         /// The reference.
         of: Box<Expr>,
@@ -291,17 +291,17 @@ pub enum Root {
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of the expression and its parts.
     pub kind: ExprKind,
-    /// Its type.
+    /// The type.
     pub ty: Ty,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
-    /// Whether it reads only registers and constants.
+    /// Whether the expression reads only registers and constants.
     pub pure: bool,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// A constant.
@@ -320,23 +320,23 @@ pub enum ExprKind {
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
     /// An update.
     Update(Place, Update),
-    /// Any value from the first to the second, the second left out unless the flag is set.
+    /// Any value of a range: the bounds, and whether the upper bound is included.
     ChooseRange(Box<Expr>, Box<Expr>, bool),
-    /// Any value of the list.
+    /// Any value of a list.
     ChooseList(Vec<Expr>),
-    /// A fresh record.
+    /// A newly allocated record.
     New(PoolId),
     /// A call.
     Call(ProcId, Vec<Expr>),
-    /// In a condition: a register of a thread, given by template, value of the parameter and local.
+    /// In a condition: a register of a thread (template, value of the parameter, local).
     ThreadRegister(TemplateId, Option<Value>, LocalId),
-    /// In a condition: what the n-th use (from 1) of an operation in a client returned.
+    /// In a condition: the result of the n-th use (from 1) of an operation in a client.
     ClientResult(ProcId, u32),
     /// In `observe`: all elements of an array.
     WholeArray(SharedId),
 }
 
-/// How an update changes its location.
+/// The kind of an update and its operands.
 #[derive(Clone, Debug)]
 pub enum Update {
     /// `cas(x, expected, new)`

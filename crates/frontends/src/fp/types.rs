@@ -1,4 +1,4 @@
-//! The types of the language, and what to say when two of them meet that do not go together.
+//! The types of the `.fp` language, and hints for type mismatches.
 
 use fencepost_ir::{BinOp, PoolId, Type, Value};
 
@@ -9,7 +9,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The position of this id in a vector indexed by it.
+            /// Returns the index into a vector of these items.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -22,7 +22,7 @@ id!(
     EnumId
 );
 id!(
-    /// A shared variable: one location, or an array of them.
+    /// A shared variable: one location, or an array of locations.
     SharedId
 );
 id!(
@@ -34,11 +34,11 @@ id!(
     TemplateId
 );
 id!(
-    /// A register of a body (thread, procedure, `init`), before it is placed in a thread.
+    /// A register of a body (thread, procedure, `init`), before lowering assigns an IR register.
     LocalId
 );
 
-/// The type of a value. Ranges belong to the variable, not to the value it holds.
+/// The type of a value. A range belongs to a variable, not to a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ty {
     /// `true` or `false`.
@@ -47,29 +47,29 @@ pub enum Ty {
     Int,
     /// A constant of an enum.
     Enum(EnumId),
-    /// A reference to a record; each record has one pool.
+    /// A reference to a record. Each record has one pool.
     Ref(PoolId),
-    /// `null`, which fits every reference.
+    /// The type of `null`, which is compatible with every reference type.
     Null,
 }
 
 /// The type of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VarTy {
-    /// What it holds.
+    /// The type of the values.
     pub ty: Ty,
     /// The smallest and largest value of a ranged `int`.
     pub range: Option<(Value, Value)>,
 }
 
 impl VarTy {
-    /// A variable without a declared range.
+    /// Returns the type of a variable without a range.
     pub fn plain(ty: Ty) -> Self {
         VarTy { ty, range: None }
     }
 
-    /// Whether the range, if there is one, has the value.
-    pub fn admits(self, value: Value) -> bool {
+    /// Returns whether a value is in the range. Without a range, every value is.
+    pub fn contains(self, value: Value) -> bool {
         self.range.is_none_or(|(lo, hi)| lo <= value && value <= hi)
     }
 }
@@ -77,19 +77,19 @@ impl VarTy {
 /// An enum.
 #[derive(Clone, Debug)]
 pub struct EnumInfo {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The names of its constants.
+    /// The names of the constants.
     pub constants: Vec<String>,
 }
 
 impl Ty {
-    /// Whether a value of type `self` may be put where `wanted` is wanted.
-    pub fn fits(self, wanted: Ty) -> bool {
-        self == wanted || matches!((self, wanted), (Ty::Null, Ty::Ref(_)))
+    /// Returns whether a value of type `self` can be used where type `expected` is required.
+    pub fn fits(self, expected: Ty) -> bool {
+        self == expected || matches!((self, expected), (Ty::Null, Ty::Ref(_)))
     }
 
-    /// The type of something that is either a `self` or an `other`, if the two go together.
+    /// Returns the common type of two types, if they are compatible.
     pub fn join(self, other: Ty) -> Option<Ty> {
         if self.fits(other) {
             Some(other)
@@ -101,9 +101,15 @@ impl Ty {
     }
 }
 
-/// What to write instead, when a value of type `found` stands where `wanted` is wanted.
-pub fn advice(found: Ty, wanted: Ty, constant: Option<Value>, text: &str) -> Option<String> {
-    match (wanted, found) {
+/// Returns a hint that converts a value of type `found` to type `expected`, if there is a simple
+/// conversion.
+pub fn conversion_hint(
+    found: Ty,
+    expected: Ty,
+    constant: Option<Value>,
+    text: &str,
+) -> Option<String> {
+    match (expected, found) {
         (Ty::Bool, Ty::Int) => match constant {
             Some(0) if text == "0" => Some("write `false`".into()),
             Some(1) if text == "1" => Some("write `true`".into()),
@@ -120,7 +126,7 @@ pub fn advice(found: Ty, wanted: Ty, constant: Option<Value>, text: &str) -> Opt
     }
 }
 
-/// Whether an operator works on numbers only, and yields one.
+/// Returns whether an operator takes numbers only and returns a number.
 pub fn is_arithmetic(op: BinOp) -> bool {
     match op {
         BinOp::Add
@@ -144,8 +150,8 @@ pub fn is_arithmetic(op: BinOp) -> bool {
     }
 }
 
-/// Whether an operator yields a truth value, whatever it works on.
-pub fn is_truth(op: BinOp) -> bool {
+/// Returns whether an operator always returns a `bool`.
+pub fn is_boolean(op: BinOp) -> bool {
     match op {
         BinOp::Eq
         | BinOp::Ne
@@ -168,7 +174,7 @@ pub fn is_truth(op: BinOp) -> bool {
     }
 }
 
-/// A variable's type in the program representation.
+/// Converts the type of a variable to the program representation.
 pub fn to_ir(ty: VarTy, enums: &[EnumInfo]) -> Type {
     match ty.ty {
         Ty::Bool => Type::Bool,
@@ -178,7 +184,7 @@ pub fn to_ir(ty: VarTy, enums: &[EnumInfo]) -> Type {
             Type::Enum { name: info.name.clone(), constants: info.constants.clone() }
         }
         Ty::Ref(pool) => Type::Ref(pool),
-        // A register never has this type; a temporary for a bare `null` may.
+        // Only a temporary for a bare `null` has this type.
         Ty::Null => Type::Int { range: Some((0, 0)) },
     }
 }

@@ -1,39 +1,46 @@
-//! Code for one thread, with the source statements that it belongs to and the places for fences.
+//! Builds the code of one thread, with its source statements and the places for fences.
 
 use fencepost_ir::assemble::{self, Sources, Target};
 use fencepost_ir::{Expr, FenceKinds, Label, Op, Reg, Span, Thread, Type};
 
-use super::wrong::Wrong;
+use super::error::LitmusError;
 use crate::fp::limits;
 
-/// Code for one thread.
+/// The code of one thread under construction.
 #[derive(Debug)]
 pub struct Assembler<'a> {
     name: String,
     sources: &'a mut Sources,
     code: assemble::Assembler,
     label: Label,
-    /// Whether a fence of the author has just been added, so that another place right after it is useless.
-    filled: bool,
+    /// Whether the last addition is a fence of the source. A place directly after it would be
+    /// redundant.
+    after_written_fence: bool,
 }
 
 impl<'a> Assembler<'a> {
-    /// For the thread of this name.
+    /// Creates an assembler without code for the thread `name`.
     pub fn new(name: &str, sources: &'a mut Sources) -> Self {
         let code = assemble::Assembler::new(Vec::new());
-        Assembler { name: name.to_string(), sources, code, label: Label(0), filled: false }
+        Assembler {
+            name: name.to_string(),
+            sources,
+            code,
+            label: Label(0),
+            after_written_fence: false,
+        }
     }
 
-    /// What follows belongs to this source statement.
-    pub fn begin(&mut self, span: Span, text: &str) {
+    /// Sets the source statement of the code that is emitted next.
+    pub fn set_source(&mut self, span: Span, text: &str) {
         self.label = self.sources.label(span, text, &self.name);
         self.code.at(self.label, false);
     }
 
-    /// A fence may be put here, before this source statement (or, at the end of the code, behind what comes
-    /// before).
-    pub fn place(&mut self, span: Span, text: &str, at_end: bool, loops: u32) {
-        if !self.sources.wants_places || std::mem::take(&mut self.filled) {
+    /// Adds a place for a fence before this source statement or, if `at_end` is set, after the code
+    /// so far. `loops` is the number of loops around the place.
+    pub fn add_place(&mut self, span: Span, text: &str, at_end: bool, loops: u32) {
+        if !self.sources.marks_places || std::mem::take(&mut self.after_written_fence) {
             return;
         }
         let label = self.sources.label(span, text, &self.name);
@@ -41,73 +48,75 @@ impl<'a> Assembler<'a> {
         self.code.mark(label);
     }
 
-    /// A fence of the author, which is a place itself.
-    pub fn written_fence(&mut self, kinds: FenceKinds, span: Span, loops: u32) {
+    /// Emits a fence of the source, which is also a place.
+    pub fn emit_written_fence(&mut self, kinds: FenceKinds, span: Span, loops: u32) {
         self.emit(Op::Fence(kinds));
-        if self.sources.wants_places {
+        if self.sources.marks_places {
             self.sources.written(self.label, kinds, span, loops);
-            self.filled = true;
+            self.after_written_fence = true;
         }
     }
 
-    /// Control may come here from elsewhere, too, past a fence that was just added.
-    pub fn reopen(&mut self) {
-        self.filled = false;
+    /// Allows a place directly after a fence of the source. Needed where control can also arrive
+    /// without passing this fence.
+    pub fn allow_place(&mut self) {
+        self.after_written_fence = false;
     }
 
-    /// The register of this name.
+    /// Returns the register of this name. Creates it if there is none.
     pub fn register(&mut self, name: &str) -> Reg {
-        self.code.named(name, Type::INT)
+        self.code.named_register(name, Type::INT)
     }
 
-    /// A register of its own.
+    /// Creates a new unnamed register.
     pub fn temporary(&mut self) -> Reg {
         self.code.temporary(Type::INT)
     }
 
-    /// Adds a statement.
+    /// Emits a statement.
     pub fn emit(&mut self, op: Op) {
         self.code.op(op);
     }
 
-    /// `reg = expr`.
+    /// Emits `reg = expr`, unless `expr` is `reg`.
     pub fn assign(&mut self, reg: Reg, expr: Expr<Reg>) {
         if expr != Expr::Var(reg) {
             self.emit(Op::Assign { reg, expr: expr.fold() });
         }
     }
 
-    /// A place in the code to be told later.
+    /// Creates a jump target to be bound later.
     pub fn target(&mut self) -> Target {
         self.code.target()
     }
 
-    /// The target is here.
+    /// Binds a target to the statement that is emitted next.
     pub fn bind(&mut self, target: Target) {
         self.code.bind(target);
     }
 
-    /// Goes to a target.
+    /// Emits a jump to a target.
     pub fn jump(&mut self, target: Target) {
         self.code.jump(target);
     }
 
-    /// Goes to a target when the condition holds, else on.
+    /// Emits a jump to a target that is taken if the condition holds.
     pub fn jump_if(&mut self, cond: Expr<Reg>, target: Target) {
         self.code.jump_if(cond.fold(), target);
     }
 
-    /// Goes to a target unless the condition holds.
+    /// Emits a jump to a target that is taken if the condition does not hold.
     pub fn jump_unless(&mut self, cond: Expr<Reg>, target: Target) {
         self.code.jump_unless(cond.fold(), target);
     }
 
-    /// The thread; all targets are bound.
-    pub fn finish(mut self, span: Span) -> Result<Thread, Wrong> {
-        self.begin(span, "end");
+    /// Returns the finished thread. All targets must be bound. Fails if the thread is too long.
+    pub fn finish(mut self, span: Span) -> Result<Thread, LitmusError> {
+        self.set_source(span, "end");
         self.emit(Op::Halt);
         if self.code.len() > limits::STATEMENTS {
-            return Err(Wrong::too_large(span, "this thread is too long").hint(limits::ADVICE));
+            return Err(LitmusError::too_large(span, "this thread has too many statements")
+                .hint(limits::SIZE_HINT));
         }
         let (registers, code) = self.code.finish();
         Ok(Thread { name: self.name, registers, code })

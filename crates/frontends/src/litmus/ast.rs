@@ -9,16 +9,16 @@ use super::x86::ast::Column;
 /// The language of a test's program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arch {
-    /// 32-bit x86 in Intel's order of operands.
+    /// 32-bit x86 with Intel operand order (destination first).
     X86,
-    /// 64-bit x86 in the order of the AT&T syntax.
+    /// 64-bit x86 with AT&T operand order (source first).
     X86_64,
-    /// The C dialect of herd.
+    /// herd's C dialect.
     C,
 }
 
 impl Arch {
-    /// As the first word of a file.
+    /// Returns the name of the language, which is the first word of a file.
     pub fn name(self) -> &'static str {
         match self {
             Arch::X86 => "X86",
@@ -28,37 +28,37 @@ impl Arch {
     }
 }
 
-/// A test.
+/// The syntax tree of a litmus test file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// The language of its program.
+    /// The language of the program.
     pub arch: Arch,
-    /// Its name.
+    /// The name of the test.
     pub name: String,
-    /// The text in quotes after the name.
+    /// The quoted text after the name.
     pub doc: Option<String>,
-    /// Lines `Key=value` of the header.
+    /// The `Key=value` lines of the header.
     pub metadata: Vec<(String, String)>,
     /// The initial state.
     pub init: Vec<Init>,
     /// The program.
     pub body: Body,
-    /// What is asked.
+    /// The `locations`, the filter and the quantified condition.
     pub constraint: Constraint,
 }
 
 /// A program.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// Columns of instructions.
+    /// Columns of instructions, one for each thread.
     X86(Vec<Column>),
-    /// Functions.
+    /// Functions, one for each thread.
     C(Vec<Function>),
 }
 
-/// A location or register of the program.
+/// A component of a state: a register of a thread, a location, or an element of an array.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Spot {
+pub enum StateVar {
     /// A register of a thread.
     Register(u32, String),
     /// An element of an array.
@@ -67,13 +67,13 @@ pub enum Spot {
     Global(String),
 }
 
-/// As conditions and states show it, without brackets around a location.
-impl fmt::Display for Spot {
+/// Formats the variable as in a condition, without brackets around a location.
+impl fmt::Display for StateVar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Spot::Register(thread, name) => write!(f, "{thread}:{name}"),
-            Spot::Element(name, at) => write!(f, "{name}[{at}]"),
-            Spot::Global(name) => f.write_str(name),
+            StateVar::Register(thread, name) => write!(f, "{thread}:{name}"),
+            StateVar::Element(name, at) => write!(f, "{name}[{at}]"),
+            StateVar::Global(name) => f.write_str(name),
         }
     }
 }
@@ -85,42 +85,43 @@ pub enum Constant {
     Int(i128),
     /// The address of a location.
     Address(String),
-    /// The address of an array's element.
+    /// The address of an array element.
     Element(String, u32),
 }
 
 /// An item of the initial state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Init {
-    /// What it is about.
-    pub spot: Spot,
-    /// The type, if one is written.
+    /// The register or location that the item initialises.
+    pub var: StateVar,
+    /// The type, if the item has one.
     pub ty: Option<String>,
-    /// Whether it is a pointer.
+    /// Whether the variable is a pointer.
     pub pointer: bool,
-    /// The number of elements, if it is an array.
+    /// The number of elements of an array; `None` for a scalar.
     pub len: Option<u32>,
-    /// The values, one for each element; what is not listed is 0.
+    /// The values of the first elements. The other elements are 0.
     pub values: Vec<Constant>,
-    /// Where.
+    /// The span of the item.
     pub span: Span,
 }
 
-/// What is asked of a test.
+/// The constraint of a test: everything after the program.
 #[derive(Clone, Debug)]
 pub struct Constraint {
-    /// Further locations and registers to show.
-    pub locations: Vec<(Spot, Span)>,
-    /// Only states that satisfy this count.
+    /// The variables listed in `locations [...]`. States show them in addition to those of the
+    /// condition.
+    pub locations: Vec<(StateVar, Span)>,
+    /// The filter. Final states that do not satisfy the filter are ignored.
     pub filter: Option<Prop>,
-    /// How the condition is meant.
+    /// The quantifier of the condition.
     pub quantifier: Quantifier,
     /// The condition.
     pub prop: Prop,
-    /// Where it is.
+    /// The span of the quantified condition.
     pub span: Span,
-    /// Whether a part of it could not be read.
-    pub lost: bool,
+    /// Whether a part of the constraint is invalid and was left out.
+    pub incomplete: bool,
 }
 
 /// The right side of an equation.
@@ -128,32 +129,32 @@ pub struct Constraint {
 pub enum Right {
     /// A constant.
     Constant(Constant),
-    /// What another location or register holds.
-    Spot(Spot),
-    /// One of several constants.
+    /// The value of another location or register.
+    StateVar(StateVar),
+    /// A set of constants: the left side equals one of them.
     Among(Vec<Constant>),
 }
 
-/// A condition about a state.
+/// A proposition about a state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Prop {
     /// An equation.
-    Equal(Spot, Right, Span),
+    Equal(StateVar, Right, Span),
     /// Negation.
     Not(Box<Prop>),
-    /// All of these; `true` when there are none.
+    /// Conjunction; `true` if the list is empty.
     And(Vec<Prop>),
-    /// Some of these; `false` when there are none.
+    /// Disjunction; `false` if the list is empty.
     Or(Vec<Prop>),
-    /// If the first, then the second.
+    /// Implication: the first proposition implies the second.
     Implies(Box<Prop>, Box<Prop>),
 }
 
 impl Prop {
-    /// Calls `visit` with every equation.
-    pub fn for_each(&self, visit: &mut impl FnMut(&Spot, &Right, Span)) {
+    /// Calls `visit` with every equation, from left to right.
+    pub fn for_each(&self, visit: &mut impl FnMut(&StateVar, &Right, Span)) {
         match self {
-            Prop::Equal(spot, right, span) => visit(spot, right, *span),
+            Prop::Equal(var, right, span) => visit(var, right, *span),
             Prop::Not(inner) => inner.for_each(visit),
             Prop::And(all) | Prop::Or(all) => all.iter().for_each(|p| p.for_each(visit)),
             Prop::Implies(a, b) => {

@@ -1,14 +1,14 @@
-//! Programs in herd's dialect of C.
+//! Programs in herd's C dialect.
 //!
 //! - [`ast`]: functions, statements, expressions.
-//! - [`parse`]: from tokens to functions.
-//! - [`table`]: what each function that a test may call means.
-//! - [`mod@lower`]: from a function to a thread.
+//! - [`parse`]: parses tokens into functions.
+//! - [`functions`]: the semantics of the functions that a test may call.
+//! - [`mod@lower`]: lowers a function to a thread.
 
 pub mod ast;
+pub mod functions;
 pub mod lower;
 pub mod parse;
-pub mod table;
 
 #[cfg(test)]
 mod tests;

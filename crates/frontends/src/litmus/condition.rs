@@ -1,71 +1,71 @@
-//! What is asked of a test: `locations [...]`, `filter`, and a condition with its quantifier.
+//! The parser of the constraint: `locations [...]`, `filter`, and a condition with its quantifier.
 //!
-//! Binding, from loose to tight: `\/`, `/\`, `=>`, `~`; so `a /\ b => c` is `a /\ (b => c)`. Written again
-//! by [`show`], conditions look as herd writes them.
+//! Precedence, from low to high: `\/`, `/\`, `=>`, `~`. So `a /\ b => c` is `a /\ (b => c)`.
+//! [`format_prop`] prints conditions in herd's format.
 
 use fencepost_ir::{Quantifier, Span};
 
-use super::ast::{Constant, Constraint, Prop, Right, Spot};
-use super::sections::CONSTRAINT;
+use super::ast::{Constant, Constraint, Prop, Right, StateVar};
+use super::error::{Errors, LitmusError};
+use super::sections::CONSTRAINT_KEYWORDS;
 use super::tokens::{Tok, Tokens};
-use super::wrong::{Errors, Wrong};
 
-/// How deep conditions may nest.
-const DEEPEST: u32 = 200;
+/// The maximum nesting depth of conditions.
+const MAX_DEPTH: u32 = 200;
 
-/// Reads a constraint up to `<<` or the end. Parts that cannot be read are left out.
-pub(super) fn read(tokens: &mut Tokens<'_>, errors: &mut Errors) -> Constraint {
-    let mut reader = Reader { tokens, errors, lost: false };
+/// Parses a constraint up to `<<` or the end. Reports invalid parts and leaves them out.
+pub(super) fn parse(tokens: &mut Tokens<'_>, errors: &mut Errors) -> Constraint {
+    let mut parser = Parser { tokens, errors, incomplete: false };
     let mut locations = Vec::new();
     let mut filter = None;
     loop {
-        if reader.tokens.eat_word("locations") {
-            reader.locations(&mut locations);
-        } else if reader.tokens.eat_word("filter") {
-            filter = Some(reader.disjunction(DEEPEST));
+        if parser.tokens.eat_word("locations") {
+            parser.locations(&mut locations);
+        } else if parser.tokens.eat_word("filter") {
+            filter = Some(parser.disjunction(MAX_DEPTH));
         } else {
             break;
         }
     }
-    let first = reader.tokens.peek().span;
-    let (quantifier, prop) = reader.quantified();
-    let Reader { tokens, errors, lost } = reader;
-    let span = first.to(tokens.last());
+    let first = parser.tokens.peek().span;
+    let (quantifier, prop) = parser.quantified();
+    let Parser { tokens, errors, incomplete } = parser;
+    let span = first.to(tokens.last_span());
     tokens.eat(Tok::Semi);
     let ends = matches!(tokens.kind(), Tok::End | Tok::Shl) || tokens.word() == "with";
-    // Behind a part that could not be read comes what belongs to it.
-    if !ends && !lost {
+    // After an invalid part, the rest of the text probably belongs to this part.
+    if !ends && !incomplete {
         errors.push(tokens.unexpected("the end of the condition"));
     }
-    Constraint { locations, filter, quantifier, prop, span, lost: lost || !ends }
+    Constraint { locations, filter, quantifier, prop, span, incomplete: incomplete || !ends }
 }
 
-/// Whether the next token begins a constraint, or a part of it.
-pub(super) fn begins(tokens: &Tokens<'_>) -> bool {
+/// Returns whether the next token starts a constraint or a part of one.
+pub(super) fn starts_constraint(tokens: &Tokens<'_>) -> bool {
     match (tokens.kind(), tokens.word()) {
-        // `not` is an instruction, too.
-        (Tok::Name, "not") | (Tok::Tilde, _) => tokens.word_ahead(1) == "exists",
-        (Tok::Name, word) => CONSTRAINT.contains(&word) && tokens.ahead(1) != Tok::Colon,
+        // `not` is also an instruction.
+        (Tok::Name, "not") | (Tok::Tilde, _) => tokens.word_at(1) == "exists",
+        (Tok::Name, word) => CONSTRAINT_KEYWORDS.contains(&word) && tokens.kind_at(1) != Tok::Colon,
         _ => false,
     }
 }
 
-struct Reader<'t, 's> {
+struct Parser<'t, 's> {
     tokens: &'t mut Tokens<'s>,
     errors: &'t mut Errors,
-    /// Whether a part could not be read.
-    lost: bool,
+    /// Whether a part is invalid and was left out.
+    incomplete: bool,
 }
 
-impl Reader<'_, '_> {
-    /// Notes a part that cannot be read, and goes on to the next one.
-    fn lose(&mut self, wrong: Wrong) {
-        self.errors.push(wrong);
-        self.lost = true;
+impl Parser<'_, '_> {
+    /// Reports an invalid part and skips to the next one.
+    fn skip_invalid_part(&mut self, error: LitmusError) {
+        self.errors.push(error);
+        self.incomplete = true;
         self.tokens.skip_to((Tok::LParen, Tok::RParen), |tokens| {
             let kind = tokens.kind();
             matches!(kind, Tok::And | Tok::Or | Tok::RParen | Tok::Semi | Tok::Shl)
-                || begins(tokens)
+                || starts_constraint(tokens)
         });
     }
 
@@ -75,36 +75,36 @@ impl Reader<'_, '_> {
             (Tok::End | Tok::Shl, _) => return (Quantifier::Forall, Prop::And(Vec::new())),
             (Tok::Name, "exists" | "final") => Quantifier::Exists,
             (Tok::Name, "forall") => Quantifier::Forall,
-            (Tok::Name, "not") if tokens.word_ahead(1) == "exists" => {
+            (Tok::Name, "not") if tokens.word_at(1) == "exists" => {
                 tokens.take();
                 Quantifier::Never
             }
-            (Tok::Tilde, _) if tokens.word_ahead(1) == "exists" => {
+            (Tok::Tilde, _) if tokens.word_at(1) == "exists" => {
                 tokens.take();
                 Quantifier::Never
             }
             (Tok::Name, "observed") => {
                 let span = tokens.peek().span;
-                let wrong = Wrong::unsupported(span, "`observed` is not supported");
-                self.lose(wrong.hint("ask with `exists` or `forall`"));
+                let error = LitmusError::unsupported(span, "`observed` is not supported");
+                self.skip_invalid_part(error.hint("write a condition with `exists` or `forall`"));
                 return (Quantifier::Exists, Prop::And(Vec::new()));
             }
-            (Tok::LParen, _) => return (Quantifier::Exists, self.disjunction(DEEPEST)),
+            (Tok::LParen, _) => return (Quantifier::Exists, self.disjunction(MAX_DEPTH)),
             _ => {
-                let wrong = tokens.unexpected("`exists`, `~exists` or `forall`");
-                self.lose(wrong);
+                let error = tokens.unexpected("`exists`, `~exists` or `forall`");
+                self.skip_invalid_part(error);
                 return (Quantifier::Exists, Prop::And(Vec::new()));
             }
         };
         self.tokens.take();
-        (quantifier, self.disjunction(DEEPEST))
+        (quantifier, self.disjunction(MAX_DEPTH))
     }
 
-    fn locations(&mut self, locations: &mut Vec<(Spot, Span)>) {
-        if let Err(wrong) = self.tokens.expect(Tok::LBracket, "`[` after `locations`") {
-            self.errors.push(wrong);
-            self.lost = true;
-            return self.tokens.skip_to((Tok::LBracket, Tok::RBracket), begins);
+    fn locations(&mut self, locations: &mut Vec<(StateVar, Span)>) {
+        if let Err(error) = self.tokens.expect(Tok::LBracket, "`[` after `locations`") {
+            self.errors.push(error);
+            self.incomplete = true;
+            return self.tokens.skip_to((Tok::LBracket, Tok::RBracket), starts_constraint);
         }
         while !self.tokens.eat(Tok::RBracket) {
             if self.tokens.eat(Tok::Semi) {
@@ -112,11 +112,12 @@ impl Reader<'_, '_> {
             }
             match location(self.tokens) {
                 Ok(found) => locations.push(found),
-                Err(wrong) => {
-                    self.errors.push(wrong);
-                    self.lost = true;
+                Err(error) => {
+                    self.errors.push(error);
+                    self.incomplete = true;
                     self.tokens.skip_to((Tok::LBracket, Tok::RBracket), |tokens| {
-                        matches!(tokens.kind(), Tok::Semi | Tok::RBracket) || begins(tokens)
+                        matches!(tokens.kind(), Tok::Semi | Tok::RBracket)
+                            || starts_constraint(tokens)
                     });
                     if !matches!(self.tokens.kind(), Tok::Semi | Tok::RBracket) {
                         return;
@@ -139,7 +140,7 @@ impl Reader<'_, '_> {
         loop {
             match self.implication(depth) {
                 Ok(part) => all.push(part),
-                Err(wrong) => self.lose(wrong),
+                Err(error) => self.skip_invalid_part(error),
             }
             if !self.tokens.eat(Tok::And) {
                 break;
@@ -148,24 +149,29 @@ impl Reader<'_, '_> {
         if all.len() == 1 { all.remove(0) } else { Prop::And(all) }
     }
 
-    fn implication(&mut self, depth: u32) -> Result<Prop, Wrong> {
+    fn implication(&mut self, depth: u32) -> Result<Prop, LitmusError> {
         let left = self.negation(depth)?;
         if !self.tokens.eat(Tok::Implies) {
             return Ok(left);
         }
-        let right = self.implication(self.deeper(depth)?)?;
+        let right = self.implication(self.enter(depth)?)?;
         Ok(Prop::Implies(Box::new(left), Box::new(right)))
     }
 
-    fn deeper(&self, depth: u32) -> Result<u32, Wrong> {
+    fn enter(&self, depth: u32) -> Result<u32, LitmusError> {
         let span = self.tokens.peek().span;
-        let too_deep = || Wrong::too_large(span, "this condition is nested too deeply");
+        let too_deep = || {
+            LitmusError::too_large(
+                span,
+                "this condition is nested too deeply: write it with fewer levels",
+            )
+        };
         depth.checked_sub(1).ok_or_else(too_deep)
     }
 
-    fn negation(&mut self, depth: u32) -> Result<Prop, Wrong> {
+    fn negation(&mut self, depth: u32) -> Result<Prop, LitmusError> {
         if self.tokens.eat(Tok::Tilde) || self.tokens.eat_word("not") {
-            let depth = self.deeper(depth)?;
+            let depth = self.enter(depth)?;
             return Ok(Prop::Not(Box::new(self.negation(depth)?)));
         }
         if self.tokens.eat_word("true") {
@@ -175,7 +181,7 @@ impl Reader<'_, '_> {
             return Ok(Prop::Or(Vec::new()));
         }
         if self.tokens.eat(Tok::LParen) {
-            let depth = self.deeper(depth)?;
+            let depth = self.enter(depth)?;
             let inner = self.disjunction(depth);
             self.tokens.expect(Tok::RParen, "`)`")?;
             return Ok(inner);
@@ -184,28 +190,29 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Reads an item of `locations [...]` up to what ends it.
-fn location(tokens: &mut Tokens<'_>) -> Result<(Spot, Span), Wrong> {
+/// Parses an item of `locations [...]`, with the semicolon after it.
+fn location(tokens: &mut Tokens<'_>) -> Result<(StateVar, Span), LitmusError> {
     let first = tokens.peek().span;
-    let spot = spot(tokens)?;
-    let span = first.to(tokens.last());
-    // A type may follow: it says how to print the value.
+    let var = state_var(tokens)?;
+    let span = first.to(tokens.last_span());
+    // A type may follow. herd uses it to print the value; it is ignored here.
     while tokens.kind() == Tok::Name || tokens.kind() == Tok::Star {
         tokens.take();
     }
     if tokens.kind() != Tok::RBracket {
         tokens.expect(Tok::Semi, "`;` between locations")?;
     }
-    Ok((spot, span))
+    Ok((var, span))
 }
 
-fn equation(tokens: &mut Tokens<'_>) -> Result<Prop, Wrong> {
+fn equation(tokens: &mut Tokens<'_>) -> Result<Prop, LitmusError> {
     let first = tokens.peek().span;
-    if tokens.kind() == Tok::Name && tokens.ahead(1) == Tok::LParen {
+    if tokens.kind() == Tok::Name && tokens.kind_at(1) == Tok::LParen {
         let word = tokens.word();
-        return Err(Wrong::unsupported(first, format!("`{word}(...)` is not supported")));
+        let message = format!("`{word}(...)` is not supported in a condition");
+        return Err(LitmusError::unsupported(first, message));
     }
-    let left = spot(tokens)?;
+    let left = state_var(tokens)?;
     let negated = match tokens.kind() {
         Tok::Eq | Tok::EqEq => false,
         Tok::NotEq | Tok::LtGt => true,
@@ -213,11 +220,11 @@ fn equation(tokens: &mut Tokens<'_>) -> Result<Prop, Wrong> {
     };
     tokens.take();
     let right = right(tokens)?;
-    let equal = Prop::Equal(left, right, first.to(tokens.last()));
+    let equal = Prop::Equal(left, right, first.to(tokens.last_span()));
     Ok(if negated { Prop::Not(Box::new(equal)) } else { equal })
 }
 
-fn right(tokens: &mut Tokens<'_>) -> Result<Right, Wrong> {
+fn right(tokens: &mut Tokens<'_>) -> Result<Right, LitmusError> {
     if tokens.eat(Tok::LBrace) {
         let mut all = Vec::new();
         while tokens.kind() != Tok::RBrace {
@@ -230,22 +237,26 @@ fn right(tokens: &mut Tokens<'_>) -> Result<Right, Wrong> {
         return Ok(Right::Among(all));
     }
     let other = tokens.kind() == Tok::LBracket
-        || tokens.kind() == Tok::Number && tokens.ahead(1) == Tok::Colon
-        || tokens.kind() == Tok::Name && tokens.ahead(1) == Tok::Colon;
-    if other { Ok(Right::Spot(spot(tokens)?)) } else { Ok(Right::Constant(constant(tokens)?)) }
+        || tokens.kind() == Tok::Number && tokens.kind_at(1) == Tok::Colon
+        || tokens.kind() == Tok::Name && tokens.kind_at(1) == Tok::Colon;
+    if other {
+        Ok(Right::StateVar(state_var(tokens)?))
+    } else {
+        Ok(Right::Constant(constant(tokens)?))
+    }
 }
 
-/// Reads a location or register: `x`, `[x]`, `a[1]`, `0:EAX`, `P0:EAX`.
-pub(super) fn spot(tokens: &mut Tokens<'_>) -> Result<Spot, Wrong> {
+/// Parses a location or register: `x`, `[x]`, `a[1]`, `0:EAX`, `P0:EAX`.
+pub(super) fn state_var(tokens: &mut Tokens<'_>) -> Result<StateVar, LitmusError> {
     if let Some(register) = register(tokens)? {
         return Ok(register);
     }
     let bracket = tokens.eat(Tok::LBracket);
     tokens.eat(Tok::Star);
     let name = tokens.name("a location or a register (`0:EAX`)")?.to_string();
-    let mut found = Spot::Global(name.clone());
+    let mut found = StateVar::Global(name.clone());
     if tokens.eat(Tok::LBracket) {
-        found = Spot::Element(name, tokens.count("index")?);
+        found = StateVar::Element(name, tokens.count("index")?);
         tokens.expect(Tok::RBracket, "`]`")?;
     }
     if bracket {
@@ -254,9 +265,9 @@ pub(super) fn spot(tokens: &mut Tokens<'_>) -> Result<Spot, Wrong> {
     Ok(found)
 }
 
-/// Reads a register, if one is next: `0:EAX`, `P0:EAX`, `0:%eax`.
-pub(super) fn register(tokens: &mut Tokens<'_>) -> Result<Option<Spot>, Wrong> {
-    if tokens.ahead(1) != Tok::Colon {
+/// Parses a register if one comes next: `0:EAX`, `P0:EAX`, `0:%eax`.
+pub(super) fn register(tokens: &mut Tokens<'_>) -> Result<Option<StateVar>, LitmusError> {
+    if tokens.kind_at(1) != Tok::Colon {
         return Ok(None);
     }
     let token = tokens.peek();
@@ -274,11 +285,11 @@ pub(super) fn register(tokens: &mut Tokens<'_>) -> Result<Option<Spot>, Wrong> {
     tokens.expect(Tok::Colon, "`:`")?;
     tokens.eat(Tok::Percent);
     let name = tokens.name("a register")?.to_string();
-    Ok(Some(Spot::Register(thread, name)))
+    Ok(Some(StateVar::Register(thread, name)))
 }
 
-/// Reads a number or the address of a location: `1`, `-1`, `0x10`, `x`, `&x`, `a[1]`.
-pub(super) fn constant(tokens: &mut Tokens<'_>) -> Result<Constant, Wrong> {
+/// Parses a number or the address of a location: `1`, `-1`, `0x10`, `x`, `&x`, `a[1]`.
+pub(super) fn constant(tokens: &mut Tokens<'_>) -> Result<Constant, LitmusError> {
     if tokens.is_number() {
         return Ok(Constant::Int(tokens.number("a value")?));
     }
@@ -292,59 +303,59 @@ pub(super) fn constant(tokens: &mut Tokens<'_>) -> Result<Constant, Wrong> {
     Ok(Constant::Address(name))
 }
 
-/// What stands around a condition.
+/// The operator of which a condition is an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Around {
+enum Context {
     Nothing,
     And,
     Or,
     Implies,
 }
 
-/// A condition as herd writes it; `name` tells how a location or register is called.
-pub(super) fn show(prop: &Prop, name: &impl Fn(&Spot) -> String) -> String {
-    show_in(prop, Around::Nothing, name)
+/// Formats a condition as herd does. `name` formats a location or register.
+pub(super) fn format_prop(prop: &Prop, name: &impl Fn(&StateVar) -> String) -> String {
+    format_in(prop, Context::Nothing, name)
 }
 
-fn show_in(prop: &Prop, around: Around, name: &impl Fn(&Spot) -> String) -> String {
-    let join = |all: &[Prop], sign: &str, inside: Around| {
-        let parts: Vec<String> = all.iter().map(|p| show_in(p, inside, name)).collect();
+fn format_in(prop: &Prop, context: Context, name: &impl Fn(&StateVar) -> String) -> String {
+    let join = |all: &[Prop], sign: &str, inside: Context| {
+        let parts: Vec<String> = all.iter().map(|p| format_in(p, inside, name)).collect();
         parts.join(sign)
     };
     let (text, paren) = match prop {
-        Prop::Equal(spot, right, _) => {
+        Prop::Equal(var, right, _) => {
             let right = match right {
-                Right::Constant(constant) => show_constant(constant),
-                // Without brackets it would be an address.
-                Right::Spot(other @ Spot::Element(..)) => format!("[{}]", name(other)),
-                Right::Spot(other) => name(other),
+                Right::Constant(constant) => format_constant(constant),
+                // Without brackets, the element would be parsed as an address.
+                Right::StateVar(other @ StateVar::Element(..)) => format!("[{}]", name(other)),
+                Right::StateVar(other) => name(other),
                 Right::Among(all) => {
-                    let all: Vec<String> = all.iter().map(show_constant).collect();
+                    let all: Vec<String> = all.iter().map(format_constant).collect();
                     format!("{{{}}}", all.join(","))
                 }
             };
-            (format!("{}={right}", name(spot)), false)
+            (format!("{}={right}", name(var)), false)
         }
-        Prop::Not(inner) => (format!("not ({})", show_in(inner, Around::Nothing, name)), false),
+        Prop::Not(inner) => (format!("not ({})", format_in(inner, Context::Nothing, name)), false),
         Prop::And(all) if all.is_empty() => ("true".into(), false),
         Prop::Or(all) if all.is_empty() => ("false".into(), false),
-        Prop::And(all) => (join(all, " /\\ ", Around::And), around == Around::Implies),
+        Prop::And(all) => (join(all, " /\\ ", Context::And), context == Context::Implies),
         Prop::Or(all) => {
-            (join(all, " \\/ ", Around::Or), matches!(around, Around::And | Around::Implies))
+            (join(all, " \\/ ", Context::Or), matches!(context, Context::And | Context::Implies))
         }
         Prop::Implies(a, b) => {
             let left = match **a {
-                Prop::Implies(..) => format!("({})", show_in(a, Around::Nothing, name)),
-                _ => show_in(a, Around::Implies, name),
+                Prop::Implies(..) => format!("({})", format_in(a, Context::Nothing, name)),
+                _ => format_in(a, Context::Implies, name),
             };
-            let right = show_in(b, Around::Implies, name);
-            (format!("{left} => {right}"), matches!(around, Around::And | Around::Or))
+            let right = format_in(b, Context::Implies, name);
+            (format!("{left} => {right}"), matches!(context, Context::And | Context::Or))
         }
     };
     if paren { format!("({text})") } else { text }
 }
 
-fn show_constant(constant: &Constant) -> String {
+fn format_constant(constant: &Constant) -> String {
     match constant {
         Constant::Int(value) => value.to_string(),
         Constant::Address(name) => name.clone(),

@@ -1,37 +1,39 @@
-//! Fences written into the table of an X86 test.
+//! Text edits that write fences into the table of an X86 test.
 //!
-//! A new fence gets a row of its own in front of the row of its place; fences of several threads in front of the
-//! same row share one. Empty cells mean nothing, so the other columns stay as they are, and so does every other
-//! byte: comments, alignment, line ends. We do not move a column's cells down instead: every row below would
-//! change, and comments inside of the table would have nowhere to go.
+//! A new fence gets a new row before the row of its place. Fences of several threads before the
+//! same row share the new row. Empty cells have no effect, so the other columns stay unchanged, and
+//! so does every other byte: comments, alignment, line ends. Rejected alternative: moving the cells
+//! of a column down. It would change every row below, and comments in the table would lose their
+//! position.
 //!
-//! Labels stand before the fence that is put behind them: they move up into the new row. A fence of the author
-//! is rewritten in its cell; one that goes leaves the cell empty, and takes the row with it if nothing else is
-//! there.
+//! Labels must precede the fence, so they move up into the new row. A fence of the source is
+//! rewritten in its cell. A removed fence leaves its cell empty; if the whole row is then empty,
+//! the row is removed.
 //!
-//! Only the text is looked at here. That the new text means what the placement means is checked with the front
-//! end ([`crate::repaired`]).
+//! This module edits only the text. [`crate::repair`] compiles the new text and compares it with
+//! the placement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fencepost_ir::{FenceKinds, Place, PlaceId, Placement, Program, Written};
+use fencepost_ir::{FenceKinds, Place, PlaceId, Placement, Program, WrittenFences};
 
-use super::sections::sections;
+use super::sections::split_sections;
 use super::tokens::Lines;
 use super::x86::ast::{Cell, Column};
 use crate::edit::{EditError, TextEdit, line_end};
 use crate::fences::FenceSyntax;
 
-/// The edits that put a placement's fences into an X86 test, in the order of its text. `program` is that of the
-/// text, with places.
+/// Computes the edits that write a placement into an X86 test, in text order. `program` is the
+/// program of the text, with places.
 pub(super) fn insert(
     syntax: &FenceSyntax,
     (source, columns): (&str, &[Column]),
     program: &Program,
     placement: &Placement,
-    written: Written,
+    written: WrittenFences,
 ) -> Result<Vec<TextEdit>, EditError> {
-    let sections = sections(source, &Lines::new(source)).map_err(|_| EditError::Unreadable)?;
+    let sections =
+        split_sections(source, &Lines::new(source)).map_err(|_| EditError::Unreadable)?;
     let rows = rows(&sections.clean, sections.program.0, columns);
     let changes = Changes::default();
     let mut table = Table { source, clean: &sections.clean, columns, rows, changes };
@@ -40,7 +42,7 @@ pub(super) fn insert(
         let none = (FenceKinds::default(), Vec::new());
         let (added, drains) = barriers.get(&PlaceId::from_index(at)).unwrap_or(&none);
         let own = place.written.map(|(own, _)| own).unwrap_or_default();
-        let kept = if written == Written::Kept { own } else { FenceKinds::default() };
+        let kept = if written == WrittenFences::Kept { own } else { FenceKinds::default() };
         let kinds = kept.union(*added);
         if kinds == own && drains.is_empty() {
             continue;
@@ -55,7 +57,7 @@ pub(super) fn insert(
     Ok(table.edits())
 }
 
-/// A row of the table: the stretches of text between its bars, and where it ends, semicolon included.
+/// A row of the table. `cells` are the byte ranges between its bars. `end` is after the semicolon.
 #[derive(Debug)]
 struct Row {
     start: usize,
@@ -63,9 +65,9 @@ struct Row {
     end: usize,
 }
 
-/// The rows of a table, that of the threads' names included.
+/// Splits a table into its rows, including the row of thread names.
 fn rows(clean: &str, start: usize, columns: &[Column]) -> Vec<Row> {
-    // `LOCK; INC [x]` has a semicolon inside.
+    // A semicolon inside of a cell does not end the row: `LOCK; INC [x]`.
     let spans: BTreeMap<usize, usize> = columns
         .iter()
         .flat_map(|column| &column.cells)
@@ -99,22 +101,22 @@ fn rows(clean: &str, start: usize, columns: &[Column]) -> Vec<Row> {
     rows
 }
 
-/// What is to be done, by row.
+/// The changes to the table. Keys are row indices, then column indices.
 #[derive(Debug, Default)]
 struct Changes {
-    /// New rows before a row: by column, what stands there from top to bottom.
-    before: BTreeMap<usize, BTreeMap<usize, Vec<String>>>,
-    /// New rows behind a row.
-    behind: BTreeMap<usize, BTreeMap<usize, Vec<String>>>,
-    /// Cells that become empty.
-    emptied: BTreeSet<(usize, usize)>,
-    /// Inside of rows that stay.
+    /// New rows before a row: for each column, the cell texts from top to bottom.
+    rows_before: BTreeMap<usize, BTreeMap<usize, Vec<String>>>,
+    /// New rows after a row.
+    rows_after: BTreeMap<usize, BTreeMap<usize, Vec<String>>>,
+    /// Cells that become empty, as pairs of row and column.
+    emptied_cells: BTreeSet<(usize, usize)>,
+    /// Edits inside of existing rows.
     edits: Vec<TextEdit>,
 }
 
 struct Table<'a> {
     source: &'a str,
-    /// The source without its comments.
+    /// The source with comments replaced by spaces.
     clean: &'a str,
     columns: &'a [Column],
     rows: Vec<Row>,
@@ -122,8 +124,8 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The row and column of a place, and its cell.
-    fn find(&self, place: &Place) -> Option<(usize, usize, &'a Cell)> {
+    /// Finds the row, the column and the cell of a place.
+    fn find_cell(&self, place: &Place) -> Option<(usize, usize, &'a Cell)> {
         let here = |cell: &&Cell| match &cell.instruction {
             _ if place.at_end => cell.span.end == place.offset,
             Some(instruction) => instruction.span.start == place.offset,
@@ -137,11 +139,11 @@ impl<'a> Table<'a> {
         Some((row, column, cell))
     }
 
-    /// Fences at a place where there is none.
+    /// Inserts fences at a place without a fence. Returns `None` if the place has no cell.
     fn insert(&mut self, place: &Place, mut texts: Vec<String>) -> Option<()> {
-        let (row, column, cell) = self.find(place)?;
+        let (row, column, cell) = self.find_cell(place)?;
         if place.at_end {
-            self.changes.behind.entry(row).or_default().insert(column, texts);
+            self.changes.rows_after.entry(row).or_default().insert(column, texts);
             return Some(());
         }
         let (start, end) = (cell.span.start as usize, place.offset as usize);
@@ -152,18 +154,19 @@ impl<'a> Table<'a> {
             *first = format!("{labels} {first}");
             self.blank(start, end);
         }
-        self.changes.before.entry(row).or_default().insert(column, texts);
+        self.changes.rows_before.entry(row).or_default().insert(column, texts);
         Some(())
     }
 
-    /// Fences, or none, in the place of one of the author.
+    /// Replaces a fence of the source by other fences, or removes it if there are none. Returns
+    /// `None` if the place has no cell.
     fn rewrite(&mut self, place: &Place, mut texts: Vec<String>) -> Option<()> {
-        let (row, column, cell) = self.find(place)?;
+        let (row, column, cell) = self.find_cell(place)?;
         let span = cell.instruction.as_ref()?.span;
         let (start, end) = (span.start as usize, span.end as usize);
         let Some(last) = texts.pop() else {
             if cell.labels.is_empty() {
-                self.changes.emptied.insert((row, column));
+                self.changes.emptied_cells.insert((row, column));
             }
             self.blank(start, end);
             return Some(());
@@ -173,32 +176,34 @@ impl<'a> Table<'a> {
         if texts.is_empty() { Some(()) } else { self.insert(place, texts) }
     }
 
-    /// Blanks what is not a comment.
+    /// Replaces code by spaces and keeps comments.
     fn blank(&mut self, start: usize, end: usize) {
         let both = self.clean[start..end].bytes().zip(self.source[start..end].bytes());
         let left = both.map(|(clean, own)| if clean.is_ascii_whitespace() { own } else { b' ' });
-        let text = String::from_utf8(left.collect()).expect("code is ASCII, comments stay");
+        let text =
+            String::from_utf8(left.collect()).expect("code is ASCII and comments are kept whole");
         self.changes.edits.push(TextEdit { start, end, text });
     }
 
-    /// Where a row begins: at the beginning of its line if nothing else is before it there.
-    fn begin(&self, row: usize) -> usize {
+    /// Returns the offset where a row starts: the start of its line, if only whitespace and
+    /// comments precede the row on this line.
+    fn row_start(&self, row: usize) -> usize {
         let Row { start, end, .. } = self.rows[row];
         let text = &self.clean[start..end];
         let blank = &text[..text.len() - text.trim_start().len()];
         start + blank.rfind('\n').map_or(0, |at| at + 1)
     }
 
-    /// The first byte behind a row, with the rest of its line if that is empty in `text`.
-    fn behind(&self, row: usize, text: &str) -> usize {
+    /// Returns the offset after a row. Includes the rest of the line if it is blank in `text`.
+    fn row_end(&self, row: usize, text: &str) -> usize {
         let end = self.rows[row].end;
         let line = text[end..].find('\n').map(|at| end + at + 1);
         line.filter(|line| text[end..*line].trim().is_empty()).unwrap_or(end)
     }
 
-    /// New rows, as wide as an old one.
+    /// Formats new rows with the column widths of an existing row.
     fn new_rows(&self, row: usize, columns: &BTreeMap<usize, Vec<String>>, eol: &str) -> String {
-        let begin = self.begin(row);
+        let begin = self.row_start(row);
         let own_line = begin == 0 || self.clean[..begin].ends_with('\n');
         let height = columns.values().map(Vec::len).max().unwrap_or(0);
         let mut text = String::new();
@@ -206,7 +211,7 @@ impl<'a> Table<'a> {
             let cells = self.rows[row].cells.iter().enumerate().map(|(column, (start, end))| {
                 let old = &self.clean[begin.max(*start)..*end];
                 let new = columns.get(&column).and_then(|texts| texts.get(at));
-                widened(old, new.map_or("", String::as_str))
+                pad_cell(old, new.map_or("", String::as_str))
             });
             text.push_str(&cells.collect::<Vec<_>>().join("|"));
             text.push_str(if own_line { ";" } else { "; " });
@@ -215,37 +220,37 @@ impl<'a> Table<'a> {
         text
     }
 
-    /// Whether nothing is left in a row, not even a comment.
+    /// Returns whether the changes empty a row, and the row has no comment.
     fn is_emptied(&self, row: usize) -> bool {
-        let (start, end) = (self.begin(row), self.rows[row].end);
+        let (start, end) = (self.row_start(row), self.rows[row].end);
         let empty = |column: usize, (start, end): (usize, usize)| {
-            self.changes.emptied.contains(&(row, column))
+            self.changes.emptied_cells.contains(&(row, column))
                 || self.clean[start..end].trim().is_empty()
         };
         let mut cells = self.rows[row].cells.iter().enumerate();
         cells.all(|(column, cell)| empty(column, *cell))
-            && self.changes.emptied.iter().any(|(other, _)| *other == row)
+            && self.changes.emptied_cells.iter().any(|(other, _)| *other == row)
             && self.source[start..end] == self.clean[start..end]
     }
 
-    /// All edits, in the order of the text.
+    /// Returns all edits, in text order.
     fn edits(mut self) -> Vec<TextEdit> {
         let eol = line_end(self.source);
         let mut edits = std::mem::take(&mut self.changes.edits);
         for row in 0..self.rows.len() {
             if self.is_emptied(row) {
-                let (from, to) = (self.begin(row), self.behind(row, self.source));
+                let (from, to) = (self.row_start(row), self.row_end(row, self.source));
                 edits.retain(|edit| edit.end <= from || to <= edit.start);
                 edits.push(TextEdit { start: from, end: to, text: String::new() });
             }
         }
-        for (row, columns) in &self.changes.before {
-            let at = self.begin(*row);
+        for (row, columns) in &self.changes.rows_before {
+            let at = self.row_start(*row);
             let text = self.new_rows(*row, columns, eol);
             edits.push(TextEdit { start: at, end: at, text });
         }
-        for (row, columns) in &self.changes.behind {
-            let at = self.behind(*row, self.clean);
+        for (row, columns) in &self.changes.rows_after {
+            let at = self.row_end(*row, self.clean);
             let new = self.new_rows(*row, columns, eol);
             let line_begins = at == 0 || self.clean[..at].ends_with('\n');
             let ended = self.clean[..self.rows[*row].end].ends_with(';');
@@ -261,19 +266,20 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A new cell below or above an old one: as far from the bars, and as wide if it fits.
-fn widened(old: &str, new: &str) -> String {
+/// Formats a new cell with the indentation of an existing cell, padded to its width if the text
+/// fits.
+fn pad_cell(old: &str, new: &str) -> String {
     if old.contains('\n') {
         return format!(" {new} ");
     }
     let before = &old[..old.len() - old.trim_start().len()];
     let after = if old.ends_with(char::is_whitespace) { " " } else { "" };
-    let wide = old.chars().count();
+    let width = old.chars().count();
     if new.is_empty() {
-        return format!("{before}{:1$}", "", wide - before.chars().count());
+        return format!("{before}{:1$}", "", width - before.chars().count());
     }
     let cell = format!("{before}{new}");
-    if cell.chars().count() < wide { format!("{cell:<wide$}") } else { cell + after }
+    if cell.chars().count() < width { format!("{cell:<width$}") } else { cell + after }
 }
 
 #[cfg(test)]

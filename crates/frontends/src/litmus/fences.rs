@@ -6,30 +6,30 @@
 //! | C11 | `atomic_thread_fence(memory_order_seq_cst);` | `..._release`, `..._acquire` |
 //! | Linux | `smp_mb();` | `smp_wmb();`: store_store; `smp_rmb();`: load_load |
 //!
-//! A test gets fences like those it has: x86 instructions in its own case, and those of Linux where it uses
-//! others of Linux.
+//! New fences match the test: x86 instructions in its letter case, and Linux fences if the test
+//! calls other Linux functions.
 
 use fencepost_ir::FenceKinds;
 
 use super::ast::{Arch, Body, File};
-use crate::fences::{Fence, FenceSyntax, Offer};
+use crate::fences::{Availability, Fence, FenceSyntax};
 
-/// A way to write fences.
+/// The dialect in which a test writes fences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
-    /// As x86 instructions.
+    /// x86 instructions.
     X86 {
         /// Whether instructions are in lower case.
         lower: bool,
     },
-    /// As C11 does.
+    /// C11 functions.
     C11,
-    /// As Linux does.
+    /// Linux kernel macros.
     Linux,
 }
 
 impl Dialect {
-    /// That of a test.
+    /// Determines the dialect of a test.
     pub(super) fn of(file: &File, source: &str) -> Dialect {
         match &file.body {
             Body::X86(columns) => {
@@ -48,7 +48,7 @@ impl Dialect {
                 for function in functions {
                     function.body.for_each(&mut |expression| {
                         let call = expression.span.text(source);
-                        linux |= call.starts_with("smp_") || is_once(call);
+                        linux |= call.starts_with("smp_") || is_once_macro(call);
                     });
                 }
                 if linux { Dialect::Linux } else { Dialect::C11 }
@@ -56,16 +56,19 @@ impl Dialect {
         }
     }
 
-    /// Its fences.
+    /// Returns the fence syntax of the dialect.
     pub(super) fn syntax(self) -> FenceSyntax {
         let (language, has_blocks) = match self {
             Dialect::X86 { .. } => ("x86", false),
             Dialect::C11 => ("C11", true),
             Dialect::Linux => ("Linux", true),
         };
-        let mut fences: Vec<Fence> =
-            self.words().into_iter().map(|(kinds, text)| Fence::always(kinds, text)).collect();
-        // What the author wrote may be in the words of the other dialect of C.
+        let mut fences: Vec<Fence> = self
+            .fence_texts()
+            .into_iter()
+            .map(|(kinds, text)| Fence::by_default(kinds, text))
+            .collect();
+        // The source may contain fences of the other C dialect.
         let both = FenceKinds::ACQUIRE.union(FenceKinds::RELEASE);
         let both = (both, "atomic_thread_fence(memory_order_acq_rel);");
         let other = match self {
@@ -73,13 +76,15 @@ impl Dialect {
             Dialect::C11 => Some(Dialect::Linux),
             Dialect::Linux => Some(Dialect::C11),
         };
-        let others = other.into_iter().flat_map(|other| [both].into_iter().chain(other.words()));
-        fences.extend(others.map(|(kinds, text)| Fence::new(kinds, text, Offer::Rewriting)));
-        FenceSyntax { language, fences, drain: None, has_blocks, told_by_thread: true }
+        let others =
+            other.into_iter().flat_map(|other| [both].into_iter().chain(other.fence_texts()));
+        fences
+            .extend(others.map(|(kinds, text)| Fence::new(kinds, text, Availability::RewriteOnly)));
+        FenceSyntax { language, fences, drain: None, has_blocks, located_by_thread: true }
     }
 
-    /// The fences with a word of the dialect.
-    fn words(self) -> [(FenceKinds, &'static str); 3] {
+    /// Returns the fences that the dialect inserts, with their text.
+    fn fence_texts(self) -> [(FenceKinds, &'static str); 3] {
         let (full, store, load) =
             (FenceKinds::FULL, FenceKinds::STORE_STORE, FenceKinds::LOAD_LOAD);
         let (acquire, release) = (FenceKinds::ACQUIRE, FenceKinds::RELEASE);
@@ -100,8 +105,8 @@ impl Dialect {
     }
 }
 
-/// Whether this is a call of `READ_ONCE` or its like.
-fn is_once(call: &str) -> bool {
+/// Returns whether the text is a call of `READ_ONCE`, `WRITE_ONCE` or a similar macro.
+fn is_once_macro(call: &str) -> bool {
     call.split('(').next().is_some_and(|name| name.trim_end().ends_with("_ONCE"))
 }
 
@@ -111,11 +116,11 @@ mod tests {
     use crate::edit::EditError;
 
     fn fence(dialect: Dialect, kinds: FenceKinds) -> Vec<String> {
-        dialect.syntax().fence(kinds).expect("the dialect has such fences")
+        dialect.syntax().fence(kinds).expect("the dialect can write these kinds")
     }
 
     #[test]
-    fn what_has_no_word_takes_several() {
+    fn kinds_without_a_single_fence_use_several_fences() {
         let x86 = Dialect::X86 { lower: false };
         let (store, load) = (FenceKinds::STORE_STORE, FenceKinds::LOAD_LOAD);
         assert_eq!(fence(x86, store.union(FenceKinds::ACQUIRE)), ["SFENCE", "LFENCE"]);
@@ -126,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_in_the_words_of_another_can_be_written_again_but_is_not_inserted() {
+    fn fences_of_the_other_c_dialect_are_rewritten_but_not_inserted() {
         assert_eq!(fence(Dialect::C11, FenceKinds::LOAD_LOAD), ["smp_rmb();"]);
         assert_eq!(Dialect::C11.syntax().insertable(FenceKinds::LOAD_LOAD), None);
         let release = ["atomic_thread_fence(memory_order_release);"];
@@ -134,8 +139,9 @@ mod tests {
     }
 
     #[test]
-    fn x86_has_no_word_for_stores_before_loads() {
-        let said = Dialect::X86 { lower: true }.syntax().fence(FenceKinds::STORE_LOAD);
-        assert!(matches!(said, Err(EditError::NoSuchFence { language: "x86", .. })), "{said:?}");
+    fn x86_has_no_fence_for_store_load_alone() {
+        let result = Dialect::X86 { lower: true }.syntax().fence(FenceKinds::STORE_LOAD);
+        let is_missing = matches!(result, Err(EditError::NoSuchFence { language: "x86", .. }));
+        assert!(is_missing, "{result:?}");
     }
 }

@@ -1,27 +1,29 @@
-//! herd's hash of a test: the same for two files that are the same test in another layout.
+//! herd's hash of a test. Two files that differ only in layout have the same hash.
 //!
-//! The MD5 digest of three digests: of the initial state, of the program and of what is observed, each written
-//! back in one way. It tells tests apart, no more.
+//! The hash is the MD5 digest of three digests: of the initial state, of the program and of the
+//! observed variables, each in a canonical text form. The hash only identifies tests; it is not for
+//! security.
 
 use md5::{Digest, Md5};
 
-use super::ast::{Arch, Body, Constant, File, Init, Spot};
-use super::x86::show::table;
+use super::ast::{Arch, Body, Constant, File, Init, StateVar};
+use super::x86::print::print_table;
 
-/// The hash of a test; `observed` is what its states show, as they write it. None for tests that we do not know
-/// how herd writes: those in C, with labels, arrays, and rare instructions.
+/// Computes the hash of a test. `observed` are the names of the variables in its states. Returns
+/// `None` for tests whose canonical form in herd is not known: C tests, and tests with labels,
+/// arrays or rare instructions.
 pub(super) fn hash(file: &File, observed: &[String]) -> Option<String> {
     let Body::X86(columns) = &file.body else { return None };
-    let init = file.init.iter().map(|item| initial(item, file.arch));
+    let init = file.init.iter().map(|item| format_init(item, file.arch));
     let mut init = init.collect::<Option<Vec<String>>>()?;
     init.sort_unstable();
-    // What is observed is written without the brackets that states have.
+    // The canonical form has no brackets around locations, unlike printed states.
     let bare = |name: &String| name.trim_matches(['[', ']']).to_string();
     let is_location = |name: &&String| name.starts_with('[');
     let (locations, registers): (Vec<&String>, Vec<&String>) =
         observed.iter().partition(is_location);
     let observed: Vec<String> = registers.into_iter().chain(locations).map(bare).collect();
-    let parts = [init.join("; "), table(columns, file.arch)?, observed.join("; ")];
+    let parts = [init.join("; "), print_table(columns, file.arch)?, observed.join("; ")];
     let mut all = Md5::new();
     for part in parts {
         all.update(Md5::digest(part.as_bytes()));
@@ -29,24 +31,24 @@ pub(super) fn hash(file: &File, observed: &[String]) -> Option<String> {
     Some(all.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// An item of the initial state; none when it is not known how herd writes it.
-fn initial(item: &Init, arch: Arch) -> Option<String> {
+/// Formats an item of the initial state. Returns `None` if herd's format of the item is not known.
+fn format_init(item: &Init, arch: Arch) -> Option<String> {
     let value = match &item.values[..] {
         [] => "0".to_string(),
         [Constant::Int(value)] if value.abs() < 1 << 31 => value.to_string(),
         [Constant::Address(name)] => name.clone(),
         _ => return None,
     };
-    let spot = match &item.spot {
-        Spot::Register(thread, name) => {
-            Spot::Register(*thread, super::lower::register_name(arch, name))
+    let var = match &item.var {
+        StateVar::Register(thread, name) => {
+            StateVar::Register(*thread, super::lower::register_name(arch, name))
         }
-        Spot::Global(_) if item.len.is_none() => item.spot.clone(),
-        Spot::Global(_) | Spot::Element(..) => return None,
+        StateVar::Global(_) if item.len.is_none() => item.var.clone(),
+        StateVar::Global(_) | StateVar::Element(..) => return None,
     };
     Some(match (&item.ty, item.pointer) {
-        (Some(ty), false) => format!("{ty} {spot}={value}"),
-        (Some(ty), true) => format!("{ty} *{spot}={value}"),
-        (None, _) => format!("{spot}={value}"),
+        (Some(ty), false) => format!("{ty} {var}={value}"),
+        (Some(ty), true) => format!("{ty} *{var}={value}"),
+        (None, _) => format!("{var}={value}"),
     })
 }

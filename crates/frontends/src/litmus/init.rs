@@ -1,16 +1,17 @@
-//! The initial state: `{ x=0; int y=1; int *p=&x; 0:EAX=x; int a[2]={1,2}; }`.
+//! The parser of the initial state: `{ x=0; int y=1; int *p=&x; 0:EAX=x; int a[2]={1,2}; }`.
 //!
-//! Types are read and mean nothing but that a pointer holds an address: every location is one cell.
+//! Every location is one cell. Apart from herd's hash, a type determines only the element size of
+//! an array and whether the variable is a pointer.
 
 use fencepost_ir::Span;
 
-use super::ast::{Constant, Init, Spot};
+use super::ast::{Constant, Init, StateVar};
 use super::condition::{constant, register};
+use super::error::{Errors, LitmusError};
 use super::tokens::{Tok, Tokens};
-use super::wrong::{Errors, Wrong};
 
-/// Reads the items between the braces; none if one of them could not be read.
-pub(super) fn read(tokens: &mut Tokens<'_>, errors: &mut Errors) -> Option<Vec<Init>> {
+/// Parses the items between the braces. Returns `None` if an item is invalid.
+pub(super) fn parse(tokens: &mut Tokens<'_>, errors: &mut Errors) -> Option<Vec<Init>> {
     let (mut items, mut complete) = (Vec::new(), true);
     loop {
         while tokens.eat(Tok::Semi) {}
@@ -33,17 +34,17 @@ pub(super) fn read(tokens: &mut Tokens<'_>, errors: &mut Errors) -> Option<Vec<I
     }
 }
 
-fn item(tokens: &mut Tokens<'_>) -> Result<Init, Wrong> {
+fn item(tokens: &mut Tokens<'_>) -> Result<Init, LitmusError> {
     let first = tokens.peek().span;
-    // `*x=1` says what the location x holds, as `x=1` does.
+    // `*x=1` means the same as `x=1`.
     tokens.eat(Tok::Star);
     let mut ty = String::new();
-    // Words before the last one are the type.
+    // All words before the last one belong to the type.
     while tokens.kind() == Tok::Name
-        && (tokens.ahead(1) == Tok::Name
-            || tokens.ahead(1) == Tok::Star
-            || (tokens.ahead(1) == Tok::Number && tokens.ahead(2) == Tok::Colon)
-            || (tokens.ahead(1) == Tok::LParen && tokens.word() == "_Atomic"))
+        && (tokens.kind_at(1) == Tok::Name
+            || tokens.kind_at(1) == Tok::Star
+            || (tokens.kind_at(1) == Tok::Number && tokens.kind_at(2) == Tok::Colon)
+            || (tokens.kind_at(1) == Tok::LParen && tokens.word() == "_Atomic"))
     {
         if !ty.is_empty() {
             ty.push(' ');
@@ -59,30 +60,33 @@ fn item(tokens: &mut Tokens<'_>) -> Result<Init, Wrong> {
         pointer = true;
     }
     let ty = Some(ty).filter(|ty| !ty.is_empty());
-    let (spot, mut len) = place(tokens)?;
+    let (var, mut len) = initialised_var(tokens)?;
     let values = if tokens.eat(Tok::Eq) { values(tokens, &mut len)? } else { Vec::new() };
-    let span = first.to(tokens.last());
+    let span = first.to(tokens.last_span());
     let too_many = len.is_some_and(|len| values.len() > len as usize);
     if too_many || (len.is_none() && values.len() > 1) {
-        return Err(Wrong::syntax(span, "there are more values than elements"));
+        return Err(LitmusError::syntax(
+            span,
+            "there are more values than elements: remove values or declare a longer array",
+        ));
     }
-    Ok(Init { spot, ty, pointer, len, values, span })
+    Ok(Init { var, ty, pointer, len, values, span })
 }
 
-/// What an item is about; the number of elements of an array.
-fn place(tokens: &mut Tokens<'_>) -> Result<(Spot, Option<u32>), Wrong> {
+/// Parses the variable of an item, and the number of elements of an array.
+fn initialised_var(tokens: &mut Tokens<'_>) -> Result<(StateVar, Option<u32>), LitmusError> {
     if let Some(register) = register(tokens)? {
         return Ok((register, None));
     }
     if tokens.eat(Tok::LBracket) {
         let name = tokens.name("a location")?.to_string();
         tokens.expect(Tok::RBracket, "`]`")?;
-        return Ok((Spot::Global(name), None));
+        return Ok((StateVar::Global(name), None));
     }
     let name = tokens.name("a location")?.to_string();
     let mut len = None;
     if tokens.eat(Tok::LBracket) {
-        // `int a[]={1,2}` has as many elements as values.
+        // `int a[]={1,2}` has as many elements as values. `values` replaces the 0.
         len = Some(if tokens.kind() == Tok::RBracket {
             0
         } else {
@@ -90,10 +94,10 @@ fn place(tokens: &mut Tokens<'_>) -> Result<(Spot, Option<u32>), Wrong> {
         });
         tokens.expect(Tok::RBracket, "`]`")?;
     }
-    Ok((Spot::Global(name), len))
+    Ok((StateVar::Global(name), len))
 }
 
-fn values(tokens: &mut Tokens<'_>, len: &mut Option<u32>) -> Result<Vec<Constant>, Wrong> {
+fn values(tokens: &mut Tokens<'_>, len: &mut Option<u32>) -> Result<Vec<Constant>, LitmusError> {
     let mut values = Vec::new();
     if tokens.eat(Tok::LBrace) {
         while tokens.kind() != Tok::RBrace {
@@ -112,7 +116,7 @@ fn values(tokens: &mut Tokens<'_>, len: &mut Option<u32>) -> Result<Vec<Constant
     Ok(values)
 }
 
-fn value(tokens: &mut Tokens<'_>) -> Result<Constant, Wrong> {
+fn value(tokens: &mut Tokens<'_>) -> Result<Constant, LitmusError> {
     if tokens.eat_word("ATOMIC_INIT") {
         tokens.expect(Tok::LParen, "`(`")?;
         let inner = constant(tokens)?;
@@ -120,10 +124,11 @@ fn value(tokens: &mut Tokens<'_>) -> Result<Constant, Wrong> {
         return Ok(inner);
     }
     let span: Span = tokens.peek().span;
-    let label = tokens.kind() == Tok::Number && tokens.ahead(1) == Tok::Colon
-        || tokens.word() == "label" && tokens.ahead(1) == Tok::Colon;
+    let label = tokens.kind() == Tok::Number && tokens.kind_at(1) == Tok::Colon
+        || tokens.word() == "label" && tokens.kind_at(1) == Tok::Colon;
     if label {
-        return Err(Wrong::unsupported(span, "addresses of code are not supported"));
+        let message = "code addresses are not supported as values: write a number or a location";
+        return Err(LitmusError::unsupported(span, message));
     }
     constant(tokens)
 }

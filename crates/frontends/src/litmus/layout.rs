@@ -1,84 +1,90 @@
-//! Where the locations of a test are, and what its values stand for.
+//! The locations of a test, and the encoding of its values.
 //!
-//! A location is one cell, whatever its type. Values are 32-bit integers in the program representation; two
-//! kinds of values of a test are not, and get numbers of their own, far from all others:
+//! A location is one cell, whatever its type. Values are 32-bit integers in the program
+//! representation. Two kinds of values are not integers or do not fit. They are encoded by reserved
+//! numbers close to -2^31:
 //!
-//! - *Addresses*: [`ADDRESS`] plus [`APART`] for each symbol, plus the size of an element for each element. So
-//!   arithmetic on addresses stays within an array or leads nowhere.
-//! - *Large constants*, which a test may only copy and ask whether they are equal: [`LARGE`], [`LARGE`] + 1, ...
+//! - *Addresses*: [`FIRST_ADDRESS`] plus [`SYMBOL_STRIDE`] for each symbol, plus the element size
+//!   for each element. Arithmetic on addresses therefore stays within an array or yields an address
+//!   of no location.
+//! - *Large constants*: [`FIRST_LARGE`], [`FIRST_LARGE`] + 1, ... A test may only copy them and
+//!   compare them for equality.
 //!
-//! Arithmetic that arrives at exactly such a number, close to -2^31, would be taken for what it stands for.
+//! DIVERGENCE: arithmetic that yields exactly a reserved number is mistaken for the value that the
+//! number encodes.
 //!
-//! X86 has 32-bit registers, so there 4294967295 and -1 are the same number.
+//! X86 registers have 32 bits, so in X86 tests 4294967295 and -1 are the same number.
 
 use std::collections::BTreeMap;
 
 use fencepost_ir::{Address, BinOp, Expr, Loc, Location, Reg, Span, Type, Value};
 
-use super::ast::{Arch, Constant, Init, Spot};
-use super::wrong::{Errors, Wrong};
+use super::ast::{Arch, Constant, Init, StateVar};
+use super::error::{Errors, LitmusError};
 use crate::fp::limits;
 
-/// The address of the first symbol: among the lowest numbers, and no power of two, so that no test computes it.
-pub const ADDRESS: Value = Value::MIN + (0xab7 << 12);
-/// How far apart the addresses of two symbols are.
-pub const APART: Value = 1 << 12;
-/// The number of the first large constant.
-pub const LARGE: Value = Value::MIN + (1 << 28);
-/// Numbers below this stand for something else.
-const LEAST: Value = LARGE + (1 << 28);
-/// The most elements an array may have.
-const LONGEST: u32 = 256;
+/// The address of the first symbol. It is close to -2^31 and not a power of two, so that tests do
+/// not compute it by accident.
+pub const FIRST_ADDRESS: Value = Value::MIN + (0xab7 << 12);
+/// The distance between the addresses of two consecutive symbols.
+pub const SYMBOL_STRIDE: Value = 1 << 12;
+/// The code of the first large constant.
+pub const FIRST_LARGE: Value = Value::MIN + (1 << 28);
+/// The least integer that represents itself. Smaller numbers are reserved.
+const MIN_PLAIN: Value = FIRST_LARGE + (1 << 28);
+/// The maximum length of an array.
+const MAX_ARRAY_LEN: u32 = 256;
 
-/// A name with a place in memory.
+/// A named location or array.
 #[derive(Clone, Debug)]
 struct Symbol {
     name: String,
-    /// Its first cell.
+    /// The index of its first cell.
     first: u32,
-    /// The number of elements, if it is an array.
+    /// The number of elements of an array; `None` for a scalar.
     len: Option<u32>,
-    /// How far apart the addresses of two elements are.
-    step: Value,
+    /// The distance between the addresses of two consecutive elements.
+    element_size: Value,
 }
 
 impl Symbol {
-    fn cells(&self) -> u32 {
+    fn cell_count(&self) -> u32 {
         self.len.unwrap_or(1)
     }
 }
 
-/// The locations of a test, and its values.
+/// The locations of a test and the encoding of its values.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     symbols: Vec<Symbol>,
     by_name: BTreeMap<String, usize>,
     cells: Vec<Location>,
-    /// Whether numbers have 32 bits.
-    wraps: bool,
-    large: Vec<i128>,
-    /// Where a large constant was first met.
-    large_at: Option<Span>,
-    /// Whether an address is a value.
+    /// Whether numbers are 32-bit: 4294967295 is -1.
+    is_32_bit: bool,
+    large_constants: Vec<i128>,
+    /// The span of the first large constant.
+    first_large_span: Option<Span>,
+    /// Whether the test uses an address as a value.
     has_addresses: bool,
-    /// Where values were first computed with.
-    computed_at: Option<Span>,
+    /// The span of the first arithmetic operation on values.
+    first_arithmetic_span: Option<Span>,
 }
 
 impl Layout {
-    /// The locations that the initial state names, with their values; none if there is no room for all.
+    /// Creates the locations of the initial state, with their values. Returns `None` if one of the
+    /// locations cannot be added.
     pub fn new(arch: Arch, init: &[Init], errors: &mut Errors) -> Option<Self> {
-        let mut layout = Layout { wraps: arch == Arch::X86, ..Layout::default() };
+        let mut layout = Layout { is_32_bit: arch == Arch::X86, ..Layout::default() };
         let (mut items, mut complete) = (Vec::new(), true);
         for item in init {
-            let Spot::Global(name) = &item.spot else { continue };
+            let StateVar::Global(name) = &item.var else { continue };
             if layout.by_name.contains_key(name) {
-                let message = format!("`{name}` is given a value twice");
-                errors.push(Wrong::name(item.span, message));
+                let message = format!("`{name}` is initialised twice: remove one of the items");
+                errors.push(LitmusError::name(item.span, message));
                 continue;
             }
             items.push((name, item));
-            let added = layout.add(name, item.len, step_of(item), item.span);
+            let added = layout.add(name, item.len, element_size_of(item), item.span);
             complete &= errors.check(added).is_some();
         }
         if !complete {
@@ -86,7 +92,7 @@ impl Layout {
         }
         for item in init {
             for value in &item.values {
-                errors.check(layout.note(value, item.span))?;
+                errors.check(layout.declare_names_in(value, item.span))?;
             }
         }
         for (name, item) in items {
@@ -99,14 +105,22 @@ impl Layout {
         Some(layout)
     }
 
-    fn add(&mut self, name: &str, len: Option<u32>, step: Value, span: Span) -> Result<(), Wrong> {
+    fn add(
+        &mut self,
+        name: &str,
+        len: Option<u32>,
+        element_size: Value,
+        span: Span,
+    ) -> Result<(), LitmusError> {
         let cells = len.unwrap_or(1);
         if len == Some(0) {
-            return Err(Wrong::syntax(span, "an array has at least one element"));
+            return Err(LitmusError::syntax(span, "an array must have at least one element"));
         }
-        if cells > LONGEST || self.cells.len() as u64 + u64::from(cells) > limits::LOCATIONS / 16 {
-            let message = "these are too many locations for one test";
-            return Err(Wrong::too_large(span, message).hint(limits::ADVICE));
+        if cells > MAX_ARRAY_LEN
+            || self.cells.len() as u64 + u64::from(cells) > limits::LOCATIONS / 16
+        {
+            let message = "the test has too many locations";
+            return Err(LitmusError::too_large(span, message).hint(limits::SIZE_HINT));
         }
         let first = self.cells.len() as u32;
         for at in 0..cells {
@@ -114,12 +128,12 @@ impl Layout {
             self.cells.push(Location { name, ty: Type::INT, init: 0 });
         }
         self.by_name.insert(name.to_string(), self.symbols.len());
-        self.symbols.push(Symbol { name: name.to_string(), first, len, step });
+        self.symbols.push(Symbol { name: name.to_string(), first, len, element_size });
         Ok(())
     }
 
-    /// Makes a name that is used a location, if it is not one yet. Whether it is new.
-    pub fn mention(&mut self, name: &str, span: Span) -> Result<bool, Wrong> {
+    /// Adds a location of this name if there is none. Returns whether the location is new.
+    pub fn declare_if_new(&mut self, name: &str, span: Span) -> Result<bool, LitmusError> {
         if self.by_name.contains_key(name) {
             return Ok(false);
         }
@@ -127,23 +141,23 @@ impl Layout {
         Ok(true)
     }
 
-    /// The same for the names in a constant.
-    pub fn note(&mut self, constant: &Constant, span: Span) -> Result<(), Wrong> {
+    /// Adds a location for the name in a constant if there is none.
+    pub fn declare_names_in(&mut self, constant: &Constant, span: Span) -> Result<(), LitmusError> {
         match constant {
             Constant::Int(_) => Ok(()),
             Constant::Address(name) | Constant::Element(name, _) => {
-                self.mention(name, span)?;
+                self.declare_if_new(name, span)?;
                 Ok(())
             }
         }
     }
 
-    /// All cells.
+    /// Returns all cells.
     pub fn locations(&self) -> Vec<Location> {
         self.cells.clone()
     }
 
-    /// Whether a name is an array.
+    /// Returns whether `name` is an array.
     pub fn is_array(&self, name: &str) -> bool {
         self.symbol(name).is_some_and(|symbol| symbol.len.is_some())
     }
@@ -152,32 +166,32 @@ impl Layout {
         Some(&self.symbols[*self.by_name.get(name)?])
     }
 
-    /// The cell of a location or element.
-    pub fn cell(&self, name: &str, element: Option<u32>, span: Span) -> Result<Loc, Wrong> {
-        let unknown = || Wrong::name(span, format!("there is no location `{name}`"));
+    /// Returns the cell of a location or of an array element.
+    pub fn cell(&self, name: &str, element: Option<u32>, span: Span) -> Result<Loc, LitmusError> {
+        let unknown = || LitmusError::name(span, format!("there is no location `{name}`"));
         let symbol = self.symbol(name).ok_or_else(unknown)?;
         let at = element.unwrap_or(0);
-        if at >= symbol.cells() || (element.is_some() && symbol.len.is_none()) {
-            return Err(Wrong::name(span, format!("`{name}` has no element {at}")));
+        if at >= symbol.cell_count() || (element.is_some() && symbol.len.is_none()) {
+            return Err(LitmusError::name(span, format!("`{name}` has no element {at}")));
         }
         Ok(Loc::from_index((symbol.first + at) as usize))
     }
 
-    /// The cell at an offset in bytes from a symbol.
-    pub fn cell_at(&self, name: &str, offset: i128, span: Span) -> Result<Loc, Wrong> {
-        let unknown = || Wrong::name(span, format!("there is no location `{name}`"));
+    /// Returns the cell at an offset in bytes from a symbol.
+    pub fn cell_at_offset(&self, name: &str, offset: i128, span: Span) -> Result<Loc, LitmusError> {
+        let unknown = || LitmusError::name(span, format!("there is no location `{name}`"));
         let symbol = self.symbol(name).ok_or_else(unknown)?;
-        let step = i128::from(symbol.step);
-        let at = offset / step;
-        if offset % step != 0 || at < 0 || at >= i128::from(symbol.cells()) {
+        let element_size = i128::from(symbol.element_size);
+        let at = offset / element_size;
+        if offset % element_size != 0 || at < 0 || at >= i128::from(symbol.cell_count()) {
             let message = format!("there is no location {offset} bytes after `{name}`");
-            return Err(Wrong::unsupported(span, message));
+            return Err(LitmusError::unsupported(span, message));
         }
         Ok(Loc::from_index(symbol.first as usize + at as usize))
     }
 
-    /// The value of a constant.
-    pub fn constant(&mut self, constant: &Constant, span: Span) -> Result<Value, Wrong> {
+    /// Returns the encoding of a constant.
+    pub fn constant(&mut self, constant: &Constant, span: Span) -> Result<Value, LitmusError> {
         match constant {
             Constant::Int(value) => self.int(*value, span),
             Constant::Address(name) => self.address(name, 0, span),
@@ -188,103 +202,116 @@ impl Layout {
         }
     }
 
-    /// The value of a number; large ones get a number of their own.
-    pub fn int(&mut self, value: i128, span: Span) -> Result<Value, Wrong> {
+    /// Returns the encoding of a number. A number outside of the range gets a reserved number.
+    pub fn int(&mut self, value: i128, span: Span) -> Result<Value, LitmusError> {
         let half = i128::from(u32::MAX) / 2;
-        let value = if self.wraps && value > half && value <= i128::from(u32::MAX) {
+        let value = if self.is_32_bit && value > half && value <= i128::from(u32::MAX) {
             value - i128::from(u32::MAX) - 1
         } else {
             value
         };
-        if value >= i128::from(LEAST) && value <= i128::from(Value::MAX) {
+        if value >= i128::from(MIN_PLAIN) && value <= i128::from(Value::MAX) {
             return Ok(value as Value);
         }
-        self.large_at.get_or_insert(span);
-        let at = self.large.iter().position(|other| *other == value).unwrap_or_else(|| {
-            self.large.push(value);
-            self.large.len() - 1
-        });
-        Ok(LARGE + at as Value)
+        self.first_large_span.get_or_insert(span);
+        let at =
+            self.large_constants.iter().position(|other| *other == value).unwrap_or_else(|| {
+                self.large_constants.push(value);
+                self.large_constants.len() - 1
+            });
+        Ok(FIRST_LARGE + at as Value)
     }
 
-    fn address(&mut self, name: &str, element: u32, span: Span) -> Result<Value, Wrong> {
-        let unknown = || Wrong::name(span, format!("there is no location `{name}`"));
+    fn address(&mut self, name: &str, element: u32, span: Span) -> Result<Value, LitmusError> {
+        let unknown = || LitmusError::name(span, format!("there is no location `{name}`"));
         let at = *self.by_name.get(name).ok_or_else(unknown)?;
         self.has_addresses = true;
-        Ok(ADDRESS + at as Value * APART + element as Value * self.symbols[at].step)
+        Ok(FIRST_ADDRESS
+            + at as Value * SYMBOL_STRIDE
+            + element as Value * self.symbols[at].element_size)
     }
 
-    /// Notes that values are computed with. Large constants cannot be.
-    pub fn computes(&mut self, span: Span) {
-        self.computed_at.get_or_insert(span);
+    /// Records that the test does arithmetic on values. Large constants do not support arithmetic.
+    pub fn note_arithmetic(&mut self, span: Span) {
+        self.first_arithmetic_span.get_or_insert(span);
     }
 
-    /// Whether all that the test does with its values can be done.
-    pub fn check(&self) -> Result<(), Wrong> {
-        match (self.computed_at, self.large_at) {
+    /// Checks that the test does not combine large constants with arithmetic. Over-approximates:
+    /// the arithmetic may be on other values.
+    pub fn check_large_constants(&self) -> Result<(), LitmusError> {
+        match (self.first_arithmetic_span, self.first_large_span) {
             (Some(_), Some(span)) => {
-                let message = "a number this large, in a test that computes with values";
-                Err(Wrong::unsupported(span, message)
-                    .hint("such numbers can only be copied, and compared with `=`"))
+                let message = "a number this large is not supported in a test with arithmetic";
+                Err(LitmusError::unsupported(span, message).hint(
+                    "use a smaller number; large numbers can only be copied and compared with `=`",
+                ))
             }
             _ => Ok(()),
         }
     }
 
-    /// Where an address in a register leads.
-    pub fn through(&self, address: &Expr<Reg>, span: Span) -> Result<Address, Wrong> {
+    /// Returns the location that a computed address refers to.
+    pub fn indirect_address(
+        &self,
+        address: &Expr<Reg>,
+        span: Span,
+    ) -> Result<Address, LitmusError> {
         if let Some(value) = address.as_const() {
             let cell = self.symbols.iter().enumerate().find_map(|(at, symbol)| {
-                let first = ADDRESS + at as Value * APART;
+                let first = FIRST_ADDRESS + at as Value * SYMBOL_STRIDE;
                 let offset = i64::from(value) - i64::from(first);
-                let step = i64::from(symbol.step);
-                let inside = offset >= 0 && offset < i64::from(symbol.cells()) * step;
-                (inside && offset % step == 0)
-                    .then(|| symbol.first as usize + (offset / step) as usize)
+                let element_size = i64::from(symbol.element_size);
+                let inside = offset >= 0 && offset < i64::from(symbol.cell_count()) * element_size;
+                (inside && offset % element_size == 0)
+                    .then(|| symbol.first as usize + (offset / element_size) as usize)
             });
-            let nowhere = || Wrong::unsupported(span, "this address is that of no location");
+            let nowhere = || LitmusError::unsupported(span, "there is no location at this address");
             return Ok(Address::fixed(Loc::from_index(cell.ok_or_else(nowhere)?)));
         }
         let op = |op, a: Expr<Reg>, b: Expr<Reg>| Expr::Binary(op, Box::new(a), Box::new(b));
-        // Outside of every symbol the index is -1, which faults.
+        // For an address outside of every symbol the index is -1, which faults.
         let mut index = Expr::Const(-1);
         for (at, symbol) in self.symbols.iter().enumerate().rev() {
-            let first = ADDRESS + at as Value * APART;
+            let first = FIRST_ADDRESS + at as Value * SYMBOL_STRIDE;
             let offset = || op(BinOp::Sub, address.clone(), Expr::Const(first));
-            let (inside, cell) = if symbol.cells() == 1 {
+            let (inside, cell) = if symbol.cell_count() == 1 {
                 let here = op(BinOp::Eq, address.clone(), Expr::Const(first));
                 (here, Expr::Const(symbol.first as Value))
             } else {
-                let last = first + (symbol.cells() as Value - 1) * symbol.step;
+                let last = first + (symbol.cell_count() as Value - 1) * symbol.element_size;
                 let low = op(BinOp::Ge, address.clone(), Expr::Const(first));
                 let high = op(BinOp::Le, address.clone(), Expr::Const(last));
-                let step = || Expr::Const(symbol.step);
-                let even = op(BinOp::Eq, op(BinOp::Rem, offset(), step()), Expr::Const(0));
+                let element_size = || Expr::Const(symbol.element_size);
+                let even = op(BinOp::Eq, op(BinOp::Rem, offset(), element_size()), Expr::Const(0));
                 let inside = op(BinOp::And, low, op(BinOp::And, high, even));
-                let element = op(BinOp::Div, offset(), step());
+                let element = op(BinOp::Div, offset(), element_size());
                 (inside, op(BinOp::Add, element, Expr::Const(symbol.first as Value)))
             };
             index = Expr::Select(Box::new(inside), Box::new(cell), Box::new(index));
         }
         let len = self.cells.len() as u32;
         if len == 0 {
-            return Err(Wrong::unsupported(span, "an address in a test without locations"));
+            return Err(LitmusError::unsupported(
+                span,
+                "an access through an address is not supported in a test without locations",
+            ));
         }
         Ok(Address { base: Loc(0), cell: None, index: Some((len, index)) })
     }
 
-    /// How values print.
-    pub fn values(&self) -> Values {
+    /// Returns the text form of the values.
+    pub fn value_names(&self) -> ValueNames {
         let symbols = self.symbols.iter();
-        let symbols = symbols.map(|s| (s.name.clone(), s.len.is_some(), s.cells(), s.step));
-        // Without addresses and large constants every number is what it is.
+        let symbols =
+            symbols.map(|s| (s.name.clone(), s.len.is_some(), s.cell_count(), s.element_size));
+        // Without addresses, no number encodes an address.
         let symbols = if self.has_addresses { symbols.collect() } else { Vec::new() };
-        Values { symbols, large: self.large.clone() }
+        ValueNames { symbols, large_constants: self.large_constants.clone() }
     }
 }
 
-/// The size of an element.
-fn step_of(item: &Init) -> Value {
+/// Returns the size of an element in bytes.
+fn element_size_of(item: &Init) -> Value {
     if item.pointer {
         return 8;
     }
@@ -297,30 +324,34 @@ fn step_of(item: &Init) -> Value {
     }
 }
 
-/// What the values of a test stand for.
+/// The text form of the values of a test.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Values {
-    /// Name, whether it is an array, number of elements, size of an element.
+pub struct ValueNames {
+    /// For each symbol: name, whether it is an array, number of elements, element size.
     symbols: Vec<(String, bool, u32, Value)>,
-    large: Vec<i128>,
+    large_constants: Vec<i128>,
 }
 
-impl Values {
-    /// A value as a state shows it.
-    pub fn show(&self, value: Value) -> String {
+impl ValueNames {
+    /// Formats a value as in a printed state.
+    pub fn format(&self, value: Value) -> String {
         let number = value.to_string();
-        if value >= LEAST {
+        if value >= MIN_PLAIN {
             return number;
         }
-        if value >= LARGE {
-            return self.large.get((value - LARGE) as usize).map_or(number, i128::to_string);
+        if value >= FIRST_LARGE {
+            return self
+                .large_constants
+                .get((value - FIRST_LARGE) as usize)
+                .map_or(number, i128::to_string);
         }
-        let Some(offset) = value.checked_sub(ADDRESS).filter(|offset| *offset >= 0) else {
+        let Some(offset) = value.checked_sub(FIRST_ADDRESS).filter(|offset| *offset >= 0) else {
             return number;
         };
-        match self.symbols.get((offset / APART) as usize) {
-            Some((name, array, cells, step)) => {
-                let (element, rest) = (offset % APART / step, offset % APART % step);
+        match self.symbols.get((offset / SYMBOL_STRIDE) as usize) {
+            Some((name, array, cells, element_size)) => {
+                let (element, rest) =
+                    (offset % SYMBOL_STRIDE / element_size, offset % SYMBOL_STRIDE % element_size);
                 match (rest == 0 && element < *cells as Value, array) {
                     (true, true) => format!("{name}[{element}]"),
                     (true, false) => name.clone(),

@@ -1,4 +1,4 @@
-//! From the syntax tree to a [`Test`].
+//! Lowers the syntax tree to a [`Test`].
 
 use fencepost_ir::assemble::Sources;
 use fencepost_ir::{
@@ -6,60 +6,63 @@ use fencepost_ir::{
     ThreadId, UnOp, validate,
 };
 
-use super::ast::{Arch, Body, File, Prop, Right, Spot};
+use super::ast::{Arch, Body, File, Prop, Right, StateVar};
 use super::condition;
+use super::error::{Errors, LitmusError};
 use super::hash::hash;
 use super::layout::Layout;
 use super::test::Test;
-use super::wrong::{Errors, Wrong};
 use super::x86::registers;
 use super::{c, x86};
 
-/// The test of a file; with places for fences, if they are wanted. None when something is wrong with it.
+/// Lowers a file to a test. If `places` is set, the program has places for fences. Returns `None`
+/// if the file has errors.
 ///
 /// # Panics
-/// When the result is not well-formed, which is a bug of this crate.
+/// Panics if the resulting program is not well-formed, which is a bug in this crate.
 pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Option<Test> {
     errors.begin_thread();
     let mut layout = Layout::new(file.arch, &file.init, errors)?;
-    let asked = asked(file, errors);
+    let constraint = resolve_constraint(file, errors);
     let threads = match &file.body {
         Body::X86(columns) => columns.len(),
         Body::C(functions) => functions.len(),
     };
     let mentioned = match &file.body {
-        Body::X86(columns) => x86::lower::mention(columns, &mut layout),
-        Body::C(functions) => c::lower::mention(functions, &mut layout),
+        Body::X86(columns) => x86::lower::declare_locations(columns, &mut layout),
+        Body::C(functions) => c::lower::declare_locations(functions, &mut layout),
     };
     errors.check(mentioned)?;
-    let mut untouched = Vec::new();
-    for (spot, span) in asked.all() {
-        match spot {
-            Spot::Global(name) if layout.is_array(name) => {
-                let wrong = Wrong::unsupported(*span, format!("`{name}` is an array"));
-                errors.push(wrong.hint(format!("ask for its elements: `{name}[0]`")));
+    let mut warnings = Vec::new();
+    for (var, span) in constraint.all() {
+        match var {
+            StateVar::Global(name) if layout.is_array(name) => {
+                let error = LitmusError::unsupported(*span, format!("`{name}` is an array"));
+                errors.push(error.hint(format!("name one of its elements: `{name}[0]`")));
             }
-            Spot::Global(name) => {
-                if errors.check(layout.mention(name, *span))? {
-                    let message = format!("nothing in the test accesses `{name}`: it is always 0");
-                    untouched.push((*span, message));
+            StateVar::Global(name) => {
+                if errors.check(layout.declare_if_new(name, *span))? {
+                    let message = format!("no statement accesses `{name}`: its value is always 0");
+                    warnings.push((*span, message));
                 }
             }
-            Spot::Element(name, at) => {
+            StateVar::Element(name, at) => {
                 errors.check(layout.cell(name, Some(*at), *span));
             }
-            Spot::Register(thread, name) => check_thread(*thread, name, threads, *span, errors),
+            StateVar::Register(thread, name) => check_thread(*thread, name, threads, *span, errors),
         }
     }
     for item in &file.init {
-        if let Spot::Register(thread, name) = &item.spot {
+        if let StateVar::Register(thread, name) = &item.var {
             check_thread(*thread, name, threads, item.span, errors);
         }
     }
     let names: Vec<Vec<String>> = (0..threads)
-        .map(|t| asked.all().filter_map(|(spot, _)| register_of(spot, t as u32)).collect())
+        .map(|t| {
+            constraint.all().filter_map(|(var, _)| register_of_thread(var, t as u32)).collect()
+        })
         .collect();
-    let sources = Sources { wants_places: places, ..Sources::default() };
+    let sources = Sources { marks_places: places, ..Sources::default() };
     let mut threads = Vec::new();
     let (mut layout, sources) = match &file.body {
         Body::X86(columns) => {
@@ -74,8 +77,8 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         Body::C(functions) => {
             let mut context = c::lower::Context { source, layout, sources };
             for (function, names) in functions.iter().zip(&names) {
-                let lost = function.lost || file.constraint.lost;
-                let lowerer = (&file.init[..], &names[..], lost);
+                let incomplete = function.incomplete || file.constraint.incomplete;
+                let lowerer = (&file.init[..], &names[..], incomplete);
                 threads.push(c::lower::lower(function, lowerer, &mut context, errors));
             }
             (context.layout, context.sources)
@@ -83,10 +86,10 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
     };
     errors.begin_thread();
     if !errors.is_empty() {
-        for prop in [Some(&asked.prop), asked.filter.as_ref()].into_iter().flatten() {
+        for prop in [Some(&constraint.prop), constraint.filter.as_ref()].into_iter().flatten() {
             check_constants(prop, &mut layout, errors);
         }
-        errors.check(layout.check());
+        errors.check(layout.check_large_constants());
         return None;
     }
     let mut program = Program {
@@ -97,63 +100,73 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         ..Program::default()
     };
     program.places.sort_by_key(|place| (place.offset, !place.at_end));
-    for (spot, span) in asked.all().filter(|_| file.arch == Arch::C) {
-        if let Spot::Register(thread, name) = spot
-            && never_set(&program, *thread, name)
+    for (var, span) in constraint.all().filter(|_| file.arch == Arch::C) {
+        if let StateVar::Register(thread, name) = var
+            && is_never_assigned(&program, *thread, name)
         {
-            let message = format!("nothing gives the local `{name}` of P{thread} a value");
-            untouched.push((*span, message));
+            let message = format!("the local `{name}` of P{thread} is never assigned");
+            warnings.push((*span, message));
         }
     }
-    let find = |spot: &Spot, span: Span, layout: &Layout| observable(&program, layout, spot, span);
-    let condition = errors.check(to_expr(&asked.prop, &mut layout, &find));
-    let filter = asked.filter.as_ref().map(|filter| to_expr(filter, &mut layout, &find));
+    let find =
+        |var: &StateVar, span: Span, layout: &Layout| observable(&program, layout, var, span);
+    let condition = errors.check(to_expr(&constraint.prop, &mut layout, &find));
+    let filter = constraint.filter.as_ref().map(|filter| to_expr(filter, &mut layout, &find));
     let filter = errors.check(filter.transpose());
-    errors.check(layout.check())?;
+    errors.check(layout.check_large_constants())?;
     let (condition, filter) = (condition?, filter?);
-    let observed = asked.all().map(|(spot, span)| find(spot, *span, &layout));
-    let observed = errors.check(observed.collect::<Result<Vec<Observable>, Wrong>>())?;
-    let shown: Vec<String> = asked.shown.iter().map(|(spot, _)| in_state(spot)).collect();
-    let hash = hash(file, &shown);
-    let text = condition::show(&asked.prop, &in_state);
+    let observed = constraint.all().map(|(var, span)| find(var, *span, &layout));
+    let observed = errors.check(observed.collect::<Result<Vec<Observable>, LitmusError>>())?;
+    let state_vars: Vec<String> =
+        constraint.shown.iter().map(|(var, _)| format_in_state(var)).collect();
+    let hash = hash(file, &state_vars);
+    let condition_text = condition::format_prop(&constraint.prop, &format_in_state);
     let quantifier = file.constraint.quantifier;
-    let restricted =
-        restricted(quantifier, &condition, filter.as_ref(), &text, file.constraint.span);
+    let restricted = apply_filter(
+        quantifier,
+        &condition,
+        filter.as_ref(),
+        &condition_text,
+        file.constraint.span,
+    );
     let mut problem = Problem { program, observed, ..Problem::default() };
     problem.add_final(quantifier, restricted);
     if let Err(broken) = validate::validate(&problem) {
         let broken: Vec<String> = broken.iter().take(10).map(ToString::to_string).collect();
-        panic!("the front end made a program that is not well-formed: {}", broken.join("; "));
+        panic!("the litmus front end built an ill-formed program: {}", broken.join("; "));
     }
     Some(Test {
         name: file.name.clone(),
         arch: file.arch,
         problem,
         quantifier,
-        text,
+        condition_text,
         condition,
         filter,
-        shown,
-        values: layout.values(),
+        state_vars,
+        value_names: layout.value_names(),
         hash,
-        untouched,
+        warnings,
     })
 }
 
-/// A register is one of a thread that is there.
+/// Reports a register of a thread that does not exist.
 fn check_thread(thread: u32, name: &str, threads: usize, span: Span, errors: &mut Errors) {
     if thread as usize >= threads {
-        errors.push(Wrong::name(span, format!("there is no thread {thread} for `{name}`")));
+        errors.push(LitmusError::name(
+            span,
+            format!("there is no thread {thread}, so there is no register `{thread}:{name}`"),
+        ));
     }
 }
 
-/// Constants of a condition that is not lowered.
+/// Reports invalid constants in a condition that is not lowered because of other errors.
 fn check_constants(prop: &Prop, layout: &mut Layout, errors: &mut Errors) {
     prop.for_each(&mut |_, right, span| {
         let constants = match right {
             Right::Constant(constant) => std::slice::from_ref(constant),
             Right::Among(all) => &all[..],
-            Right::Spot(_) => &[],
+            Right::StateVar(_) => &[],
         };
         for constant in constants {
             errors.check(layout.constant(constant, span));
@@ -161,102 +174,113 @@ fn check_constants(prop: &Prop, layout: &mut Layout, errors: &mut Errors) {
     });
 }
 
-/// What is asked, with registers by one name each.
-struct Asked {
-    /// What states show, in herd's order: registers by thread, elements of arrays, locations.
-    shown: Vec<(Spot, Span)>,
-    /// What only the filter looks at.
-    hidden: Vec<(Spot, Span)>,
+/// The constraint with canonical register names, and the variables that it uses.
+struct ResolvedConstraint {
+    /// The variables of printed states, in herd's order: registers by thread, array elements,
+    /// locations.
+    shown: Vec<(StateVar, Span)>,
+    /// The variables that only the filter uses.
+    hidden: Vec<(StateVar, Span)>,
     prop: Prop,
     filter: Option<Prop>,
 }
 
-impl Asked {
-    fn all(&self) -> impl Iterator<Item = &(Spot, Span)> {
+impl ResolvedConstraint {
+    fn all(&self) -> impl Iterator<Item = &(StateVar, Span)> {
         self.shown.iter().chain(&self.hidden)
     }
 }
 
-fn asked(file: &File, errors: &mut Errors) -> Asked {
+fn resolve_constraint(file: &File, errors: &mut Errors) -> ResolvedConstraint {
     let constraint = &file.constraint;
-    let mut shown: Vec<(Spot, Span)> = Vec::new();
-    let add = |spot: Spot, span: Span, list: &mut Vec<(Spot, Span)>| {
-        if !list.iter().any(|(other, _)| *other == spot) {
-            list.push((spot, span));
+    let mut shown: Vec<(StateVar, Span)> = Vec::new();
+    let add = |var: StateVar, span: Span, list: &mut Vec<(StateVar, Span)>| {
+        if !list.iter().any(|(other, _)| *other == var) {
+            list.push((var, span));
         }
     };
-    for (spot, span) in &constraint.locations {
-        add(canonical(file.arch, spot, *span, errors), *span, &mut shown);
+    for (var, span) in &constraint.locations {
+        add(canonical_var(file.arch, var, *span, errors), *span, &mut shown);
     }
     let prop = canonical_prop(file.arch, &constraint.prop, errors);
-    let both = |visit: &mut dyn FnMut(&Spot, Span), prop: &Prop| {
+    let both = |visit: &mut dyn FnMut(&StateVar, Span), prop: &Prop| {
         prop.for_each(&mut |left, right, span| {
             visit(left, span);
-            if let Right::Spot(other) = right {
+            if let Right::StateVar(other) = right {
                 visit(other, span);
             }
         });
     };
-    both(&mut |spot, span| add(spot.clone(), span, &mut shown), &prop);
-    shown.sort_by_cached_key(|(spot, _)| order(file.arch, spot));
+    both(&mut |var, span| add(var.clone(), span, &mut shown), &prop);
+    shown.sort_by_cached_key(|(var, _)| display_order(file.arch, var));
     let filter = constraint.filter.as_ref().map(|f| canonical_prop(file.arch, f, errors));
-    let mut hidden: Vec<(Spot, Span)> = Vec::new();
+    let mut hidden: Vec<(StateVar, Span)> = Vec::new();
     if let Some(filter) = &filter {
-        both(&mut |spot, span| add(spot.clone(), span, &mut hidden), filter);
-        hidden.retain(|(spot, _)| !shown.iter().any(|(other, _)| other == spot));
+        both(&mut |var, span| add(var.clone(), span, &mut hidden), filter);
+        hidden.retain(|(var, _)| !shown.iter().any(|(other, _)| other == var));
     }
-    Asked { shown, hidden, prop, filter }
+    ResolvedConstraint { shown, hidden, prop, filter }
 }
 
-/// Where a state shows it: registers by thread and number (in C by name), then elements, then locations.
-fn order(arch: Arch, spot: &Spot) -> (u8, u32, usize, String, u32) {
-    match spot {
-        Spot::Register(thread, name) => {
+/// Returns the sort key of a variable in a printed state: registers by thread and number (in C by
+/// name), then array elements, then locations.
+fn display_order(arch: Arch, var: &StateVar) -> (u8, u32, usize, String, u32) {
+    match var {
+        StateVar::Register(thread, name) => {
             let number = match arch {
-                Arch::X86 | Arch::X86_64 => registers::any_case(name).map_or(0, |p| p.register),
+                Arch::X86 | Arch::X86_64 => {
+                    registers::by_name_any_case(name).map_or(0, |p| p.register)
+                }
                 Arch::C => 0,
             };
             (0, *thread, number, name.clone(), 0)
         }
-        Spot::Element(name, at) => (1, 0, 0, name.clone(), *at),
-        Spot::Global(name) => (2, 0, 0, name.clone(), 0),
+        StateVar::Element(name, at) => (1, 0, 0, name.clone(), *at),
+        StateVar::Global(name) => (2, 0, 0, name.clone(), 0),
     }
 }
 
-/// The same with a register's one name.
-fn canonical(arch: Arch, spot: &Spot, span: Span, errors: &mut Errors) -> Spot {
-    let (Arch::X86 | Arch::X86_64, Spot::Register(thread, name)) = (arch, spot) else {
-        return spot.clone();
+/// Returns the variable with the canonical name of its register. Reports unknown registers and
+/// parts of registers.
+fn canonical_var(arch: Arch, var: &StateVar, span: Span, errors: &mut Errors) -> StateVar {
+    let (Arch::X86 | Arch::X86_64, StateVar::Register(thread, name)) = (arch, var) else {
+        return var.clone();
     };
     match registers::by_name(arch, name) {
         Some(part) if part.width >= 32 => {
-            Spot::Register(*thread, registers::shown(arch, part.register).to_string())
+            StateVar::Register(*thread, registers::full_name(arch, part.register).to_string())
         }
-        Some(_) => {
-            let message = format!("a condition on `{name}`, a part of a register");
-            errors.push(Wrong::unsupported(span, message));
-            spot.clone()
+        Some(part) => {
+            let message =
+                format!("`{name}`, a part of a register, is not supported in a condition");
+            let whole = registers::full_name(arch, part.register);
+            errors.push(
+                LitmusError::unsupported(span, message).hint(format!("use the register `{whole}`")),
+            );
+            var.clone()
         }
         None => {
-            errors.push(Wrong::name(span, format!("there is no register `{name}`")));
-            spot.clone()
+            errors.push(LitmusError::name(span, format!("there is no register `{name}`")));
+            var.clone()
         }
     }
 }
 
-/// The one name of a register; what is none stays as it is.
+/// Returns the canonical name of a register. Returns an unknown name unchanged.
 pub(super) fn register_name(arch: Arch, name: &str) -> String {
     let part = registers::by_name(arch, name);
-    part.map_or(name, |part| registers::shown(arch, part.register)).to_string()
+    part.map_or(name, |part| registers::full_name(arch, part.register)).to_string()
 }
 
 fn canonical_prop(arch: Arch, prop: &Prop, errors: &mut Errors) -> Prop {
     let mut one = |prop: &Prop| canonical_prop(arch, prop, errors);
     match prop {
         Prop::Equal(left, right, span) => {
-            let left = canonical(arch, left, *span, errors);
+            let left = canonical_var(arch, left, *span, errors);
             let right = match right {
-                Right::Spot(other) => Right::Spot(canonical(arch, other, *span, errors)),
+                Right::StateVar(other) => {
+                    Right::StateVar(canonical_var(arch, other, *span, errors))
+                }
                 Right::Constant(_) | Right::Among(_) => right.clone(),
             };
             Prop::Equal(left, right, *span)
@@ -268,24 +292,24 @@ fn canonical_prop(arch: Arch, prop: &Prop, errors: &mut Errors) -> Prop {
     }
 }
 
-/// The name of a register, if it is one of this thread.
-fn register_of(spot: &Spot, thread: u32) -> Option<String> {
-    match spot {
-        Spot::Register(owner, name) if *owner == thread => Some(name.clone()),
-        Spot::Register(..) | Spot::Element(..) | Spot::Global(_) => None,
+/// Returns the name of a variable that is a register of this thread.
+fn register_of_thread(var: &StateVar, thread: u32) -> Option<String> {
+    match var {
+        StateVar::Register(owner, name) if *owner == thread => Some(name.clone()),
+        StateVar::Register(..) | StateVar::Element(..) | StateVar::Global(_) => None,
     }
 }
 
-/// As a state writes it.
-fn in_state(spot: &Spot) -> String {
-    match spot {
-        Spot::Register(..) | Spot::Element(..) => spot.to_string(),
-        Spot::Global(name) => format!("[{name}]"),
+/// Formats a variable as in a printed state: locations have brackets.
+fn format_in_state(var: &StateVar) -> String {
+    match var {
+        StateVar::Register(..) | StateVar::Element(..) => var.to_string(),
+        StateVar::Global(name) => format!("[{name}]"),
     }
 }
 
-/// Whether no statement of a thread writes a register.
-fn never_set(program: &Program, thread: u32, name: &str) -> bool {
+/// Returns whether no statement of the thread writes the register `name`.
+fn is_never_assigned(program: &Program, thread: u32, name: &str) -> bool {
     let thread = program.thread(ThreadId::from_index(thread as usize));
     let named = |reg: Reg| thread.registers[reg.index()].name == name;
     !thread.code.iter().any(|stmt| stmt.op.target().is_some_and(named))
@@ -294,18 +318,18 @@ fn never_set(program: &Program, thread: u32, name: &str) -> bool {
 fn observable(
     program: &Program,
     layout: &Layout,
-    spot: &Spot,
+    var: &StateVar,
     span: Span,
-) -> Result<Observable, Wrong> {
+) -> Result<Observable, LitmusError> {
     let cell = |loc: Loc| Observable::Loc(loc);
-    match spot {
-        Spot::Global(name) => layout.cell(name, None, span).map(cell),
-        Spot::Element(name, at) => layout.cell(name, Some(*at), span).map(cell),
-        Spot::Register(thread, name) => {
+    match var {
+        StateVar::Global(name) => layout.cell(name, None, span).map(cell),
+        StateVar::Element(name, at) => layout.cell(name, Some(*at), span).map(cell),
+        StateVar::Register(thread, name) => {
             let id = ThreadId::from_index(*thread as usize);
             let registers = &program.thread(id).registers;
             let at = registers.iter().position(|register| register.name == *name);
-            let at = at.expect("every register that is asked for was made");
+            let at = at.expect("lowering creates every register of the constraint");
             Ok(Observable::Reg(id, Reg::from_index(at)))
         }
     }
@@ -314,15 +338,15 @@ fn observable(
 fn to_expr(
     prop: &Prop,
     layout: &mut Layout,
-    find: &impl Fn(&Spot, Span, &Layout) -> Result<Observable, Wrong>,
-) -> Result<Expr<Observable>, Wrong> {
+    find: &impl Fn(&StateVar, Span, &Layout) -> Result<Observable, LitmusError>,
+) -> Result<Expr<Observable>, LitmusError> {
     let op = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
     let mut all = |list: &[Prop], sign, empty| {
         let mut parts = Vec::new();
         for part in list {
             parts.push(to_expr(part, layout, find)?);
         }
-        Ok(balanced(sign, parts).unwrap_or(Expr::Const(empty)))
+        Ok(balanced_tree(sign, parts).unwrap_or(Expr::Const(empty)))
     };
     match prop {
         Prop::And(list) => all(list, BinOp::And, 1),
@@ -335,7 +359,7 @@ fn to_expr(
         Prop::Equal(left, right, span) => {
             let left = Expr::Var(find(left, *span, layout)?);
             match right {
-                Right::Spot(other) => {
+                Right::StateVar(other) => {
                     Ok(op(BinOp::Eq, left, Expr::Var(find(other, *span, layout)?)))
                 }
                 Right::Constant(value) => {
@@ -347,15 +371,16 @@ fn to_expr(
                         let value = Expr::Const(layout.constant(value, *span)?);
                         all.push(op(BinOp::Eq, left.clone(), value));
                     }
-                    Ok(balanced(BinOp::Or, all).unwrap_or(Expr::Const(0)))
+                    Ok(balanced_tree(BinOp::Or, all).unwrap_or(Expr::Const(0)))
                 }
             }
         }
     }
 }
 
-/// Parts joined so that even a long list is not deep.
-fn balanced(op: BinOp, mut parts: Vec<Expr<Observable>>) -> Option<Expr<Observable>> {
+/// Joins the operands into a balanced tree, so that the depth is logarithmic. Returns `None` for no
+/// operands.
+fn balanced_tree(op: BinOp, mut parts: Vec<Expr<Observable>>) -> Option<Expr<Observable>> {
     while parts.len() > 1 {
         let mut pairs = Vec::with_capacity(parts.len().div_ceil(2));
         let mut rest = parts.into_iter();
@@ -370,8 +395,8 @@ fn balanced(op: BinOp, mut parts: Vec<Expr<Observable>>) -> Option<Expr<Observab
     parts.pop()
 }
 
-/// The condition, restricted to the states that count.
-fn restricted(
+/// Restricts the condition to the final states that pass the filter.
+fn apply_filter(
     quantifier: Quantifier,
     condition: &Expr<Observable>,
     filter: Option<&Expr<Observable>>,

@@ -2,22 +2,25 @@
 //!
 //! | step | file | result |
 //! |---|---|---|
-//! | header, initial state, program, constraint; comments go | [`sections`] | ranges of the text |
-//! | tokens | [`tokens`] | [`tokens::Tokens`] |
-//! | initial state, condition, program | [`init`], [`condition`], [`x86`], [`c`] | [`ast::File`] |
-//! | locations and values, code for each thread | [`layout`], [`assembler`], [`mod@lower`] | [`Test`] |
+//! | split into header, initial state, program, constraint; blank comments | [`sections`] | byte ranges |
+//! | tokenize | [`tokens`] | [`tokens::Tokens`] |
+//! | parse initial state, condition, program | [`init`], [`condition`], [`x86`], [`c`] | [`ast::File`] |
+//! | assign locations and values, emit code | [`layout`], [`assembler`], [`mod@lower`] | [`Test`] |
 //!
-//! Beside it: [`hash`] tells tests apart as herd does; [`wrong`] is what can be said about a file; `fences`
-//! says which fences each dialect has; [`edit`] writes them into a table; [`forbid`](mod@forbid) turns the question round.
+//! Other modules: [`hash`] computes herd's hash of a test. [`error`] defines the diagnostics.
+//! `fences` lists the fences of each dialect. [`edit`] writes fences into an X86 table.
+//! [`forbid`](mod@forbid) turns an `exists` condition into a forbidden outcome.
 //!
-//! X86 instructions mean what they mean on x86 under every model: a locked one waits for all pending stores of
-//! its thread, `SFENCE` orders stores, `LFENCE` orders loads. Nothing is unrolled: a loop is a loop.
+//! X86 instructions have their x86 semantics under every model: a locked instruction waits for all
+//! pending stores of its thread, `SFENCE` orders stores, `LFENCE` orders loads. Loops are not
+//! unrolled.
 
 pub mod assembler;
 pub mod ast;
 pub mod c;
 pub mod condition;
 pub mod edit;
+pub mod error;
 mod fences;
 pub mod forbid;
 mod hash;
@@ -29,16 +32,15 @@ pub mod test;
 #[cfg(test)]
 mod tests;
 pub mod tokens;
-pub mod wrong;
 pub mod x86;
 
 pub use test::Test;
 
 use ast::{Arch, Body, File};
-use fencepost_ir::{Diagnostics, Placement, Problem, Program, Written};
+use error::{Errors, LitmusError};
+use fencepost_ir::{Diagnostics, Placement, Problem, Program, WrittenFences};
 use fences::Dialect;
 use tokens::{Lines, Tokens};
-use wrong::{Errors, Wrong};
 
 use crate::edit::{EditError, TextEdit, blocks};
 use crate::fp::limits;
@@ -77,7 +79,7 @@ impl Frontend for LitmusFrontend {
         source: &str,
         program: &Program,
         placement: &Placement,
-        written: Written,
+        written: WrittenFences,
     ) -> Result<Vec<TextEdit>, EditError> {
         let file = parse(source, "").map_err(|_| EditError::Unreadable)?;
         let syntax = Dialect::of(&file, source).syntax();
@@ -90,18 +92,19 @@ impl Frontend for LitmusFrontend {
     }
 }
 
-/// The test that a text describes; `stem` is the name of its file, without the ending. `None` exactly when
-/// an error was reported.
+/// Parses and lowers the test in `source`. `stem` is the file name without its extension. If
+/// `places` is set, the program has places for fences. Returns `None` exactly when an error was
+/// reported.
 pub fn read(source: &str, stem: &str, places: bool, diagnostics: &mut Diagnostics) -> Option<Test> {
     match read_or_errors(source, stem, places) {
         Ok(test) => {
-            for (span, message) in &test.untouched {
-                diagnostics.warning(wrong::UNTOUCHED, *span, message.clone());
+            for (span, message) in &test.warnings {
+                diagnostics.warning(error::NEVER_WRITTEN, *span, message.clone());
             }
             Some(test)
         }
         Err(errors) => {
-            errors.tell(diagnostics);
+            errors.report(diagnostics);
             None
         }
     }
@@ -114,41 +117,43 @@ fn read_or_errors(source: &str, stem: &str, places: bool) -> Result<Test, Errors
     test.filter(|_| errors.is_empty()).ok_or(errors)
 }
 
-/// The syntax tree of a text.
+/// Parses a text into its syntax tree. Returns all errors if there are any.
 pub fn parse(source: &str, stem: &str) -> Result<File, Errors> {
     let mut errors = Errors::default();
     let file = parse_partly(source, stem, &mut errors);
     file.filter(|_| errors.is_empty()).ok_or(errors)
 }
 
-/// The syntax tree of what could be read, if that is enough to look for further errors: without its initial state
-/// or its threads, nothing in a test has a meaning.
+/// Parses a text and returns the valid parts of its syntax tree. Returns `None` if the initial
+/// state or the list of threads is invalid: lowering could then report only consequential errors.
 fn parse_partly(source: &str, stem: &str, errors: &mut Errors) -> Option<File> {
     let lines = Lines::new(source);
     if source.len() > limits::SOURCE {
-        let message = format!("this file has {} bytes", source.len());
-        let allowed = format!("at most {} are allowed", limits::SOURCE);
-        errors.push(Wrong::too_large(lines.span(0, 0), message).label(allowed));
+        let message = format!("this file is too large: it has {} bytes", source.len());
+        let allowed = format!("at most {} bytes are allowed", limits::SOURCE);
+        errors.push(LitmusError::too_large(lines.span(0, 0), message).label(allowed));
         return None;
     }
-    let found = sections::sections(source, &lines);
+    let found = sections::split_sections(source, &lines);
     let sections = errors.check(found)?;
     if sections.name.is_empty() {
-        errors.push(Wrong::syntax(sections.named, "a test has a name after its language"));
+        let message = "the test has no name: write one after the language, as in `X86 SB`";
+        errors.push(LitmusError::syntax(sections.name_span, message));
     }
     let tokens = |(start, end), errors: &mut Errors| {
         Tokens::new(source, &sections.clean, &lines, start, end, errors)
     };
-    let init = init::read(&mut tokens(sections.init, errors), errors);
+    let init = init::parse(&mut tokens(sections.init, errors), errors);
     let mut program = tokens(sections.program, errors);
     let (body, constraint) = match sections.arch {
         Arch::X86 | Arch::X86_64 => {
-            let body = x86::parse::read(&mut program, sections.arch, errors).map(Body::X86);
-            (body, condition::read(&mut program, errors))
+            let body =
+                x86::parse::parse_columns(&mut program, sections.arch, errors).map(Body::X86);
+            (body, condition::parse(&mut program, errors))
         }
         Arch::C => {
-            let body = c::parse::read(&mut program, errors).map(Body::C);
-            (body, condition::read(&mut tokens(sections.constraint, errors), errors))
+            let body = c::parse::parse_functions(&mut program, errors).map(Body::C);
+            (body, condition::parse(&mut tokens(sections.constraint, errors), errors))
         }
     };
     let name = if sections.name == "--" { stem.to_string() } else { sections.name };

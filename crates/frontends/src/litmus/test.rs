@@ -1,51 +1,52 @@
-//! A test that is ready to run: a program, what is asked of it, and how its states are written.
+//! A lowered litmus test: a program, its condition, and the text form of its states.
 
 use fencepost_ir::{Expr, Fault, Observable, Problem, Quantifier, Span, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ast::Arch;
-use super::layout::Values;
+use super::layout::ValueNames;
 
-/// A test.
+/// A lowered litmus test.
 #[derive(Clone, Debug)]
 pub struct Test {
-    /// Its name.
+    /// The name of the test.
     pub name: String,
-    /// The language of its program.
+    /// The language of the program.
     pub arch: Arch,
-    /// The program, with the condition as its property. What it observes begins with what states show.
+    /// The program, with the condition as its property. Its first observables are the variables in
+    /// [`Test::state_vars`], in the same order.
     pub problem: Problem,
-    /// How the condition is meant.
+    /// The quantifier of the condition.
     pub quantifier: Quantifier,
-    /// The condition as herd writes it, without quantifier and outer parentheses.
-    pub text: String,
-    /// The condition.
+    /// The condition in herd's format, without quantifier and outer parentheses.
+    pub condition_text: String,
+    /// The condition, without the filter.
     pub condition: Expr<Observable>,
-    /// Only states that satisfy this count.
+    /// The filter. Final states that do not satisfy the filter are ignored.
     pub filter: Option<Expr<Observable>>,
-    /// What states show, as they write it: `0:EAX`, `[x]`.
-    pub shown: Vec<String>,
-    /// How values print.
-    pub values: Values,
-    /// What tells the test apart from others, as herd computes it; none for C.
+    /// The names of the variables that a printed state has: `0:EAX`, `[x]`.
+    pub state_vars: Vec<String>,
+    /// The text form of values.
+    pub value_names: ValueNames,
+    /// herd's hash of the test; `None` if the hash is not known, as for all C tests.
     pub hash: Option<String>,
-    /// What its author should know: things in the condition that nothing ever changes.
-    pub untouched: Vec<(Span, String)>,
+    /// Warnings about variables of the condition that no statement accesses or writes.
+    pub warnings: Vec<(Span, String)>,
 }
 
-/// How a condition stands in a set of states.
+/// How many states of a set satisfy a condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Observation {
-    /// It holds in none.
+    /// The condition holds in no state.
     Never,
-    /// It holds in some, but not in all.
+    /// The condition holds in some states, but not in all.
     Sometimes,
-    /// It holds in all.
+    /// The condition holds in all states, and there is at least one.
     Always,
 }
 
 impl Observation {
-    /// herd's word.
+    /// Returns herd's word for the observation.
     pub fn name(self) -> &'static str {
         match self {
             Observation::Never => "Never",
@@ -55,19 +56,19 @@ impl Observation {
     }
 }
 
-/// What a test shows under a model.
+/// The final states of a test under a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Shown {
-    /// The values of what is shown, each once, in order.
+pub struct FinalStates {
+    /// The distinct states, each as the values of [`Test::state_vars`].
     pub states: BTreeSet<Vec<Value>>,
-    /// How many of the states satisfy the condition, and how many do not.
+    /// The number of states that satisfy the condition.
     pub positive: usize,
-    /// The others.
+    /// The number of states that do not satisfy the condition.
     pub negative: usize,
 }
 
-impl Shown {
-    /// How the condition stands.
+impl FinalStates {
+    /// Returns whether the condition holds in none, some or all of the states.
     pub fn observation(&self) -> Observation {
         match (self.positive, self.negative) {
             (0, _) => Observation::Never,
@@ -76,7 +77,7 @@ impl Shown {
         }
     }
 
-    /// Whether what is asked is the case.
+    /// Returns whether the condition holds with this quantifier.
     pub fn holds(&self, quantifier: Quantifier) -> bool {
         match quantifier {
             Quantifier::Exists => self.positive > 0,
@@ -87,7 +88,7 @@ impl Shown {
 }
 
 impl Test {
-    /// The kind of question, in herd's words.
+    /// Returns herd's word for the quantifier.
     pub fn kind(&self) -> &'static str {
         match self.quantifier {
             Quantifier::Exists => "Allowed",
@@ -96,52 +97,53 @@ impl Test {
         }
     }
 
-    /// The condition with its quantifier, in herd's words.
-    pub fn question(&self) -> String {
+    /// Returns the condition with its quantifier, in herd's format.
+    pub fn quantified_condition(&self) -> String {
         let quantifier = match self.quantifier {
             Quantifier::Exists => "exists",
             Quantifier::Never => "~exists",
             Quantifier::Forall => "forall",
         };
-        format!("{quantifier} ({})", self.text)
+        format!("{quantifier} ({})", self.condition_text)
     }
 
-    /// What the outcomes of its program show. An outcome is the values of what the program observes.
-    pub fn show(&self, outcomes: &BTreeSet<Vec<Value>>) -> Result<Shown, Fault> {
+    /// Computes the final states from the outcomes of the program. An outcome is the list of values
+    /// of the problem's observables. Fails if the condition or the filter cannot be evaluated.
+    pub fn evaluate(&self, outcomes: &BTreeSet<Vec<Value>>) -> Result<FinalStates, Fault> {
         let columns: BTreeMap<Observable, usize> =
             self.problem.observed.iter().enumerate().map(|(at, what)| (*what, at)).collect();
         let holds = |condition: &Expr<Observable>, outcome: &[Value]| {
             condition.eval(&|what| outcome[columns[what]]).map(|value| value != 0)
         };
-        let mut shown = Shown { states: BTreeSet::new(), positive: 0, negative: 0 };
+        let mut final_states = FinalStates { states: BTreeSet::new(), positive: 0, negative: 0 };
         for outcome in outcomes {
             if let Some(filter) = &self.filter
                 && !holds(filter, outcome)?
             {
                 continue;
             }
-            if !shown.states.insert(outcome[..self.shown.len()].to_vec()) {
+            if !final_states.states.insert(outcome[..self.state_vars.len()].to_vec()) {
                 continue;
             }
             if holds(&self.condition, outcome)? {
-                shown.positive += 1;
+                final_states.positive += 1;
             } else {
-                shown.negative += 1;
+                final_states.negative += 1;
             }
         }
-        Ok(shown)
+        Ok(final_states)
     }
 
-    /// A state as herd writes it: `0:EAX=0; [x]=1;`.
-    pub fn state(&self, values: &[Value]) -> String {
+    /// Formats a state as herd does: `0:EAX=0; [x]=1;`.
+    pub fn format_state(&self, values: &[Value]) -> String {
         let mut text = String::new();
-        for (name, value) in self.shown.iter().zip(values) {
+        for (name, value) in self.state_vars.iter().zip(values) {
             if !text.is_empty() {
                 text.push(' ');
             }
             text.push_str(name);
             text.push('=');
-            text.push_str(&self.values.show(*value));
+            text.push_str(&self.value_names.format(*value));
             text.push(';');
         }
         text

@@ -1,43 +1,43 @@
-//! What X86 tests mean; what is said about those that mean nothing; that no text makes the front end panic.
+//! Tests of the litmus front end: parsing, lowering of X86, diagnostics, robustness.
 //!
-//! - `conditions`: conditions as herd writes them, and what they say.
-//! - `instructions`: what instructions become.
-//! - `mutated`: texts that nobody would write.
-//! - `several`: texts with several mistakes.
+//! - `conditions`: format and semantics of conditions.
+//! - `instructions`: lowering of instructions.
+//! - `mutated`: random invalid texts.
+//! - `multiple_errors`: texts with several errors.
 
 mod conditions;
 mod instructions;
+mod multiple_errors;
 mod mutated;
-mod several;
 
 use fencepost_ir::Quantifier;
 
-use super::ast::{Arch, Constant, Spot};
-use super::{Test, parse, read_or_errors, wrong::Wrong};
+use super::ast::{Arch, Constant, StateVar};
+use super::{Test, error::LitmusError, parse, read_or_errors};
 
-/// The test of a text.
-fn read(source: &str) -> Result<Test, Vec<Wrong>> {
+/// Reads a test. Returns all errors, sorted by position.
+fn read(source: &str) -> Result<Test, Vec<LitmusError>> {
     read_or_errors(source, "stem", false).map_err(|errors| errors.sorted())
 }
 
 #[track_caller]
 fn good(source: &str) -> Test {
-    read(source).unwrap_or_else(|wrong| panic!("{wrong:?}\n{source}"))
+    read(source).unwrap_or_else(|error| panic!("{error:?}\n{source}"))
 }
 
-/// A test with this initial state.
+/// Returns the text of a test with this initial state.
 fn with_init(init: &str) -> String {
     format!("X86 T\n{{ {init} }}\n P0 ;\n NOP ;\nforall (true)\n")
 }
 
-/// Locations with their initial values.
+/// Returns the locations of a test with their initial values.
 fn locations(test: &Test) -> Vec<String> {
     let locations = test.problem.program.locations.iter();
-    locations.map(|l| format!("{}={}", l.name, test.values.show(l.init))).collect()
+    locations.map(|l| format!("{}={}", l.name, test.value_names.format(l.init))).collect()
 }
 
 #[test]
-fn headers() {
+fn headers_are_parsed() {
     let body = "{}\n P0 ;\n NOP ;\nforall (true)\n";
     for (header, name, doc) in [
         ("X86 SB", "SB", None),
@@ -66,7 +66,7 @@ fn headers() {
 }
 
 #[test]
-fn initial_states() {
+fn initial_states_are_parsed() {
     for (init, expected) in [
         ("", vec![]),
         (";;", vec![]),
@@ -102,10 +102,10 @@ fn initial_states() {
 }
 
 #[test]
-fn registers_of_the_initial_state() {
+fn initial_values_of_registers_are_parsed() {
     let file = parse(&with_init("0:EAX=1; P0:EBX=x; int 0:ECX=0x10; 0:%edx=2"), "t");
     let init = file.expect("well-formed").init;
-    let register = |name: &str| Spot::Register(0, name.to_string());
+    let register = |name: &str| StateVar::Register(0, name.to_string());
     let address = Constant::Address("x".to_string());
     let expected = [
         (register("EAX"), Constant::Int(1)),
@@ -113,12 +113,12 @@ fn registers_of_the_initial_state() {
         (register("ECX"), Constant::Int(16)),
         (register("edx"), Constant::Int(2)),
     ];
-    let found: Vec<_> = init.into_iter().map(|item| (item.spot, item.values[0].clone())).collect();
+    let found: Vec<_> = init.into_iter().map(|item| (item.var, item.values[0].clone())).collect();
     assert_eq!(found, expected);
 }
 
 #[test]
-fn programs_have_many_layouts() {
+fn tables_are_parsed_in_any_layout() {
     for program in [
         " P0 | P1 ;\n MOV [x],$1 | NOP ;\n",
         ";P0|P1;MOV [x],$1|NOP;",
@@ -133,36 +133,38 @@ fn programs_have_many_layouts() {
     }
 }
 
-/// Code, line and column of what is wrong, and a part of what is said.
+/// Checks the code, line and column of each error, and a part of its message. Column 0 matches any
+/// column.
 #[test]
-fn mistakes_are_told_with_their_place() {
+fn errors_are_reported_with_their_position() {
     let x86 = |program: &str| format!("X86 T\n{{ x=0; }}\n P0 ;\n{program}\nexists (x=0)\n");
-    let amd = |program: &str| format!("X86_64 T\n{{ x=0; }}\n P0 ;\n{program}\nexists (x=0)\n");
-    let asked = |asked: &str| format!("X86 T\n{{ int a[2]; }}\n P0 ;\n MOV EAX,[x] ;\n{asked}\n");
-    let mut different = Vec::new();
+    let x86_64 = |program: &str| format!("X86_64 T\n{{ x=0; }}\n P0 ;\n{program}\nexists (x=0)\n");
+    let with_constraint =
+        |text: &str| format!("X86 T\n{{ int a[2]; }}\n P0 ;\n MOV EAX,[x] ;\n{text}\n");
+    let mut failures = Vec::new();
     let many = "P0".to_string() + &(1..300).map(|n| format!("|P{n}")).collect::<String>();
-    for (source, code, line, column, said) in [
+    for (source, code, line, column, message) in [
         (String::new(), "LT0001", 1, 1, "no initial state"),
-        ("{}".into(), "LT0001", 1, 1, "this is empty"),
-        ("X86 {} P0 ; NOP ;".into(), "LT0001", 1, 5, "a test has a name"),
-        ("+ T {}".into(), "LT0001", 1, 1, "begins with its language"),
+        ("{}".into(), "LT0001", 1, 1, "the header is empty"),
+        ("X86 {} P0 ; NOP ;".into(), "LT0001", 1, 5, "the test has no name"),
+        ("+ T {}".into(), "LT0001", 1, 1, "starts with its language"),
         ("AArch64 T\n{}".into(), "LT0002", 1, 1, "tests for `AArch64` are not supported"),
         ("X86 T\n{ x=0;\n P0 ;\n".into(), "LT0001", 2, 1, "never closed"),
         ("X86 T\n(* {}\n P0 ;\n".into(), "LT0001", 2, 1, "this comment is never closed"),
         ("X86 T\n{ x 0; }\n P0 ;\n".into(), "LT0001", 2, 5, "expected `;`"),
-        ("X86 T\n{ x=0;\n  x=1; }\n P0 ;\n".into(), "LT0003", 3, 3, "a value twice"),
+        ("X86 T\n{ x=0;\n  x=1; }\n P0 ;\n".into(), "LT0003", 3, 3, "`x` is initialised twice"),
         (with_init("int a[1]={1,2}"), "LT0001", 2, 3, "more values than elements"),
         (with_init("x={1,2}"), "LT0001", 2, 3, "more values than elements"),
         (with_init("int a[0]"), "LT0001", 2, 3, "at least one element"),
         (with_init("int a[100000]"), "LT0004", 2, 3, "too many locations"),
-        (with_init("int a[-1]"), "LT0004", 2, 9, "no number of elements"),
-        (with_init("x=99999999999999999999"), "LT0001", 2, 5, "this number cannot be read"),
-        (with_init("int *p=0:L"), "LT0002", 2, 10, "addresses of code"),
+        (with_init("int a[-1]"), "LT0004", 2, 9, "not a valid number of elements"),
+        (with_init("x=99999999999999999999"), "LT0001", 2, 5, "invalid number"),
+        (with_init("int *p=0:L"), "LT0002", 2, 10, "code addresses"),
         (with_init("int a[2]; int *p=a[2]"), "LT0003", 2, 13, "`a` has no element 2"),
         (with_init("1:EAX=0"), "LT0003", 2, 3, "there is no thread 1"),
         (with_init("0:EXX=0"), "LT0003", 2, 3, "there is no register `EXX`"),
         ("X86 T\n{}\n P1 ;\n NOP ;\n".into(), "LT0001", 3, 2, "expected P0"),
-        ("X86 T\n{}\n Q ;\n NOP ;\n".into(), "LT0001", 3, 2, "threads are called P0"),
+        ("X86 T\n{}\n Q ;\n NOP ;\n".into(), "LT0001", 3, 2, "threads are named P0"),
         (format!("X86 T\n{{}}\n{many} ;\n"), "LT0004", 3, 0, "too many threads"),
         (x86(" NOP | NOP ;"), "LT0001", 4, 8, "more cells than there are threads"),
         (x86(" INC EAX\n NOP ;"), "LT0001", 5, 2, "expected `,`, `|` or `;`, found `NOP`"),
@@ -173,60 +175,67 @@ fn mistakes_are_told_with_their_place() {
         (x86(" MOV EAX ;"), "LT0001", 4, 2, "takes 2 operands, not 1"),
         (x86(" MFENCE EAX ;"), "LT0001", 4, 2, "takes 0 operands, not 1"),
         (x86(" INC ;"), "LT0001", 4, 2, "takes 1 operand, not 0"),
-        (x86(" MOV [x],[x] ;"), "LT0001", 4, 2, "at most one operand in memory"),
-        (x86(" MOV $1,EAX ;"), "LT0001", 4, 2, "cannot be written to"),
+        (x86(" MOV [x],[x] ;"), "LT0001", 4, 2, "at most one memory operand"),
+        (x86(" MOV $1,EAX ;"), "LT0001", 4, 2, "the destination cannot be written"),
         (x86(" LOCK MOV [x],$1 ;"), "LT0001", 4, 2, "LOCK is not allowed here"),
         (x86(" LOCK INC EAX ;"), "LT0001", 4, 2, "LOCK is not allowed here"),
-        (x86(" MOV EAX,[4] ;"), "LT0002", 4, 2, "memory at a fixed number"),
+        (x86(" MOV EAX,[4] ;"), "LT0002", 4, 2, "at a numeric address"),
         (x86(" MOV EAX,[x+4] ;"), "LT0002", 4, 2, "4 bytes after `x`"),
         (x86(" MOV EAX,[x+y] ;"), "LT0002", 4, 13, "two locations in one address"),
         (x86(" MOVB [x],$1 ;\n MOV EAX,[x] ;"), "LT0002", 5, 2, "different widths"),
         (x86(" JMP L ;"), "LT0003", 4, 2, "there is no label `L`"),
-        (x86(" L: NOP ;\n L: NOP ;"), "LT0003", 5, 2, "the label `L` stands here twice"),
+        (x86(" L: NOP ;\n L: NOP ;"), "LT0003", 5, 2, "the label `L` is defined twice"),
         (x86(" ADD EAX,$1 ;\n JC L ;\n L: NOP ;"), "LT0002", 4, 2, "the carry flag"),
         (x86(" MOV EAX,$-2147483647 ;\n INC EAX ;"), "LT0002", 4, 2, "a number this large"),
-        (x86(" MOV EAX,\u{1F600} ;"), "LT0001", 4, 10, "no part of a litmus test"),
-        (amd(" movq $1,%foo ;"), "LT0003", 4, 11, "there is no register `%foo`"),
-        (amd(" movq (x),rax ;"), "LT0001", 4, 11, "`rax` is neither a register"),
-        (asked("exists (EAX=0"), "LT0001", 6, 1, "expected `)`"),
-        (asked("exists 0:EAX=0 0:EBX=0"), "LT0001", 5, 16, "the end of the condition"),
-        (asked("exists (0:AL=0)"), "LT0002", 5, 9, "a part of a register"),
-        (asked("exists (0:RAX=0)"), "LT0003", 5, 9, "there is no register `RAX`"),
-        (asked("exists (1:EAX=0)"), "LT0003", 5, 9, "there is no thread 1"),
-        (asked("exists (a=0)"), "LT0002", 5, 9, "`a` is an array"),
-        (asked("exists (a[2]=0)"), "LT0003", 5, 9, "`a` has no element 2"),
-        (asked("exists (b[0]=0)"), "LT0003", 5, 9, "there is no location `b`"),
-        (asked("exists (fault(P0,x))"), "LT0002", 5, 9, "`fault(...)`"),
-        (asked("observed x=0;"), "LT0002", 5, 1, "`observed`"),
-        (asked("locations 0:EAX"), "LT0001", 5, 11, "`[` after `locations`"),
-        (asked("locations [0:EAX 0:EBX]"), "LT0001", 5, 18, "`;` between locations"),
-        (asked(&format!("exists {}x=0", "~".repeat(300))), "LT0004", 5, 0, "nested too deeply"),
+        (x86(" MOV EAX,\u{1F600} ;"), "LT0001", 4, 10, "not valid in a litmus test"),
+        (x86_64(" movq $1,%foo ;"), "LT0003", 4, 11, "there is no register `%foo`"),
+        (x86_64(" movq (x),rax ;"), "LT0001", 4, 11, "`rax` is neither a register"),
+        (with_constraint("exists (EAX=0"), "LT0001", 6, 1, "expected `)`"),
+        (with_constraint("exists 0:EAX=0 0:EBX=0"), "LT0001", 5, 16, "the end of the condition"),
+        (with_constraint("exists (0:AL=0)"), "LT0002", 5, 9, "a part of a register"),
+        (with_constraint("exists (0:RAX=0)"), "LT0003", 5, 9, "there is no register `RAX`"),
+        (with_constraint("exists (1:EAX=0)"), "LT0003", 5, 9, "there is no thread 1"),
+        (with_constraint("exists (a=0)"), "LT0002", 5, 9, "`a` is an array"),
+        (with_constraint("exists (a[2]=0)"), "LT0003", 5, 9, "`a` has no element 2"),
+        (with_constraint("exists (b[0]=0)"), "LT0003", 5, 9, "there is no location `b`"),
+        (with_constraint("exists (fault(P0,x))"), "LT0002", 5, 9, "`fault(...)`"),
+        (with_constraint("observed x=0;"), "LT0002", 5, 1, "`observed`"),
+        (with_constraint("locations 0:EAX"), "LT0001", 5, 11, "`[` after `locations`"),
+        (with_constraint("locations [0:EAX 0:EBX]"), "LT0001", 5, 18, "`;` between locations"),
+        (
+            with_constraint(&format!("exists {}x=0", "~".repeat(300))),
+            "LT0004",
+            5,
+            0,
+            "nested too deeply",
+        ),
     ] {
-        let Err(all) = read(&source) else { panic!("nothing is wrong with\n{source}") };
-        let [wrong] = &all[..] else {
-            different.push(format!("{all:#?} in\n{source}"));
+        let Err(all) = read(&source) else { panic!("no error in\n{source}") };
+        let [error] = &all[..] else {
+            failures.push(format!("{all:#?} in\n{source}"));
             continue;
         };
-        let column = if column == 0 { wrong.span.column } else { column };
-        let at = (wrong.code, wrong.span.line, wrong.span.column);
-        if at != (code, line, column) || !wrong.message.contains(said) {
-            different.push(format!("{at:?} {}, not {said}, in\n{source}", wrong.message));
+        let column = if column == 0 { error.span.column } else { column };
+        let at = (error.code, error.span.line, error.span.column);
+        if at != (code, line, column) || !error.message.contains(message) {
+            failures.push(format!("{at:?} {}, not {message}, in\n{source}", error.message));
         }
     }
-    assert!(different.is_empty(), "{}", different.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
-fn a_file_may_be_too_large() {
+fn a_file_that_is_too_large_is_an_error() {
     let source = " ".repeat(crate::fp::limits::SOURCE + 1);
-    let codes = read(&source).expect_err("it is too large").into_iter().map(|wrong| wrong.code);
+    let codes =
+        read(&source).expect_err("the file is too large").into_iter().map(|error| error.code);
     assert_eq!(codes.collect::<Vec<_>>(), ["LT0004"]);
 }
 
-/// Computed with another implementation of MD5, over what herd is known to hash:
+/// The expected hashes were computed with another MD5 implementation, from herd's definition:
 /// `md5(md5(init) ++ md5(code) ++ md5(observed))`.
 #[test]
-fn hashes_are_herds() {
+fn hashes_equal_those_of_herd() {
     // init "x=0; y=0", observed "0:EAX; 1:EAX", code
     // " MOV [x],$1  | MOV [y],$1  ;\n MOV EAX,[y] | MOV EAX,[x] ;\n"
     let body = "P0|P1; MOV [x],1|MOV [y],$1; mov EAX,[y]|MOV EAX,[x];\n";
@@ -237,7 +246,7 @@ fn hashes_are_herds() {
             assert_eq!(test.hash.as_deref(), Some(sb), "{init} {condition}");
         }
     }
-    // The same without an initial state is another test: init "".
+    // The test without an initial state has another hash: init "".
     let test = good(&format!("X86 SB\n{{}}\n{body}exists (0:EAX=0 /\\ 1:EAX=0)\n"));
     assert_eq!(test.hash.as_deref(), Some("edd4722437d708675ed921e7607e77f0"));
     // init "0:rsi=p; int *p=x; int64_t y=16", observed "1:rax; x; y", code

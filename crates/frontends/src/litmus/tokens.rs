@@ -1,14 +1,15 @@
-//! From text to tokens: one set for the initial state, programs of all kinds and conditions.
+//! The lexer. One set of tokens serves the initial state, programs in all languages, and
+//! conditions.
 //!
-//! What a litmus file calls a comment depends on where it stands, so comments are blanked out before
-//! ([`super::sections`]) and do not occur here.
+//! The syntax of comments depends on the section of the file. [`super::sections`] therefore
+//! replaces comments by spaces before the lexer runs.
 
 use fencepost_ir::Span;
 use logos::Logos;
 
-use super::wrong::{Errors, Wrong};
+use super::error::{Errors, LitmusError};
 
-/// What kind of token it is.
+/// The kind of a token.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(skip r"[ \t\r\n\f]+")]
 #[expect(missing_docs, reason = "each is the token its text shows")]
@@ -97,22 +98,22 @@ pub enum Tok {
     At,
     #[token("\\")]
     Backslash,
-    /// What is no part of a litmus test; said when it is met first.
+    /// An invalid character. The lexer reports it.
     Unknown,
-    /// After the last token.
+    /// The end of the section.
     End,
 }
 
 /// A token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// Its kind.
+    /// The kind of the token.
     pub kind: Tok,
-    /// Where it is.
+    /// The span of the token.
     pub span: Span,
 }
 
-/// Where lines begin, to turn offsets into positions.
+/// The offsets at which lines start. Converts byte offsets to lines and columns.
 #[derive(Clone, Debug)]
 pub struct Lines<'s> {
     source: &'s str,
@@ -120,14 +121,14 @@ pub struct Lines<'s> {
 }
 
 impl<'s> Lines<'s> {
-    /// Those of a text.
+    /// Computes the line starts of a text.
     pub fn new(source: &'s str) -> Self {
         let ends = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
         Lines { source, starts }
     }
 
-    /// The span of a stretch of the text.
+    /// Returns the span of the bytes `start..end`.
     pub fn span(&self, start: usize, end: usize) -> Span {
         let line = self.starts.partition_point(|first| *first <= start);
         let before = self.source.get(self.starts[line - 1]..start).unwrap_or("");
@@ -140,7 +141,7 @@ impl<'s> Lines<'s> {
     }
 }
 
-/// The tokens of a part of a file, with a position in them.
+/// The tokens of one section of a file, and the position of the next token.
 #[derive(Clone, Debug)]
 pub struct Tokens<'s> {
     source: &'s str,
@@ -149,8 +150,8 @@ pub struct Tokens<'s> {
 }
 
 impl<'s> Tokens<'s> {
-    /// Those of `clean[start..end]`, where `clean` is `source` with comments blanked out.
-    /// What is no token is an error and becomes a token that fits nowhere.
+    /// Tokenizes `clean[start..end]`, where `clean` is `source` with comments replaced by spaces.
+    /// Reports each invalid character and represents it by [`Tok::Unknown`].
     pub fn new(
         source: &'s str,
         clean: &str,
@@ -161,7 +162,7 @@ impl<'s> Tokens<'s> {
     ) -> Self {
         let mut list = Vec::new();
         let mut lexer = Tok::lexer(&clean[start..end]);
-        // Tokens come in order, so each is found from the one before it.
+        // The position of each token is computed from that of the previous one, in linear time.
         let mut last = lines.span(start, start);
         while let Some(token) = lexer.next() {
             let (first, end) = (start + lexer.span().start, start + lexer.span().end);
@@ -172,7 +173,10 @@ impl<'s> Tokens<'s> {
             last.start = first as u32;
             let span = Span { end: end as u32, ..last };
             let kind = token.unwrap_or_else(|()| {
-                errors.push(Wrong::syntax(span, "this is no part of a litmus test"));
+                errors.push(LitmusError::syntax(
+                    span,
+                    "this character is not valid in a litmus test",
+                ));
                 Tok::Unknown
             });
             list.push(Token { kind, span });
@@ -181,42 +185,42 @@ impl<'s> Tokens<'s> {
         Tokens { source, list, at: 0 }
     }
 
-    /// The next token.
+    /// Returns the next token.
     pub fn peek(&self) -> Token {
         self.list[self.at]
     }
 
-    /// The kind of the next token.
+    /// Returns the kind of the next token.
     pub fn kind(&self) -> Tok {
         self.peek().kind
     }
 
-    /// The kind of the token after the next `ahead` ones.
-    pub fn ahead(&self, ahead: usize) -> Tok {
+    /// Returns the kind of the token at distance `ahead`; 0 is the next token.
+    pub fn kind_at(&self, ahead: usize) -> Tok {
         self.list.get(self.at + ahead).map_or(Tok::End, |token| token.kind)
     }
 
-    /// Where the last token that was taken ends.
-    pub fn last(&self) -> Span {
+    /// Returns the span of the token that was taken last.
+    pub fn last_span(&self) -> Span {
         self.list[self.at.saturating_sub(1)].span
     }
 
-    /// The text of a token.
+    /// Returns the text of a token.
     pub fn text(&self, token: Token) -> &'s str {
         token.span.text(self.source)
     }
 
-    /// The text of the next token.
+    /// Returns the text of the next token.
     pub fn word(&self) -> &'s str {
         self.text(self.peek())
     }
 
-    /// The text of the token after the next `ahead` ones.
-    pub fn word_ahead(&self, ahead: usize) -> &'s str {
+    /// Returns the text of the token at distance `ahead`; 0 is the next token.
+    pub fn word_at(&self, ahead: usize) -> &'s str {
         self.list.get(self.at + ahead).map_or("", |token| self.text(*token))
     }
 
-    /// Takes the next token; the end is never passed.
+    /// Takes the next token. Does not advance past [`Tok::End`].
     pub fn take(&mut self) -> Token {
         let token = self.peek();
         if token.kind != Tok::End {
@@ -225,8 +229,8 @@ impl<'s> Tokens<'s> {
         token
     }
 
-    /// Takes what could not be read: up to the first token for which `ends` says so, outside of brackets of one
-    /// kind, or up to the end.
+    /// Recovers from a syntax error. Skips tokens up to the first token outside of brackets for
+    /// which `ends` holds, or up to the end. Counts only the given kind of bracket.
     pub fn skip_to(&mut self, (open, close): (Tok, Tok), ends: impl Fn(&Self) -> bool) {
         let mut depth = 0u32;
         while self.kind() != Tok::End && !(depth == 0 && ends(self)) {
@@ -239,7 +243,7 @@ impl<'s> Tokens<'s> {
         }
     }
 
-    /// Takes the next token if it is of this kind.
+    /// Takes the next token if it has this kind. Returns whether it does.
     pub fn eat(&mut self, kind: Tok) -> bool {
         let found = self.kind() == kind;
         if found {
@@ -248,7 +252,7 @@ impl<'s> Tokens<'s> {
         found
     }
 
-    /// Takes the next token if it is this word.
+    /// Takes the next token if it is this word. Returns whether it is.
     pub fn eat_word(&mut self, word: &str) -> bool {
         let found = self.kind() == Tok::Name && self.word() == word;
         if found {
@@ -257,51 +261,55 @@ impl<'s> Tokens<'s> {
         found
     }
 
-    /// Takes the next token, which must be of this kind.
-    pub fn expect(&mut self, kind: Tok, what: &str) -> Result<Token, Wrong> {
+    /// Takes the next token if it has this kind, and fails otherwise. `what` describes the token.
+    pub fn expect(&mut self, kind: Tok, what: &str) -> Result<Token, LitmusError> {
         if self.kind() == kind { Ok(self.take()) } else { Err(self.unexpected(what)) }
     }
 
-    /// Something else was expected here.
-    pub fn unexpected(&self, what: &str) -> Wrong {
+    /// Creates the error that `what` was expected instead of the next token.
+    pub fn unexpected(&self, what: &str) -> LitmusError {
         let token = self.peek();
         let found = match token.kind {
-            Tok::End => "the end".to_string(),
+            Tok::End => "the end of this section".to_string(),
             _ => format!("`{}`", self.text(token)),
         };
-        Wrong::syntax(token.span, format!("expected {what}, found {found}"))
+        LitmusError::syntax(token.span, format!("expected {what}, found {found}"))
     }
 
     /// Takes a name.
-    pub fn name(&mut self, what: &str) -> Result<&'s str, Wrong> {
+    pub fn name(&mut self, what: &str) -> Result<&'s str, LitmusError> {
         let token = self.expect(Tok::Name, what)?;
         Ok(self.text(token))
     }
 
-    /// Takes a number, possibly with a sign.
-    pub fn number(&mut self, what: &str) -> Result<i128, Wrong> {
+    /// Takes a number with an optional minus sign.
+    pub fn number(&mut self, what: &str) -> Result<i128, LitmusError> {
         let negative = self.eat(Tok::Minus);
         let token = self.expect(Tok::Number, what)?;
-        let value = number(self.text(token))
-            .ok_or_else(|| Wrong::syntax(token.span, "this number cannot be read"))?;
+        let value = number(self.text(token)).ok_or_else(|| {
+            LitmusError::syntax(
+                token.span,
+                "invalid number: write a decimal or `0x` number of at most 64 bits",
+            )
+        })?;
         Ok(if negative { -value } else { value })
     }
 
-    /// Takes a number that counts something.
-    pub fn count(&mut self, what: &str) -> Result<u32, Wrong> {
+    /// Takes a number that fits into a `u32`. `what` is a noun such as `index`.
+    pub fn count(&mut self, what: &str) -> Result<u32, LitmusError> {
         let span = self.peek().span;
         let value = self.number(what)?;
         u32::try_from(value)
-            .map_err(|_| Wrong::too_large(span, format!("{value} is no {what} we can use")))
+            .map_err(|_| LitmusError::too_large(span, format!("{value} is not a valid {what}")))
     }
 
-    /// Whether the next token is a number, or a sign and a number.
+    /// Returns whether a number, with or without a minus sign, comes next.
     pub fn is_number(&self) -> bool {
-        self.kind() == Tok::Number || (self.kind() == Tok::Minus && self.ahead(1) == Tok::Number)
+        self.kind() == Tok::Number || (self.kind() == Tok::Minus && self.kind_at(1) == Tok::Number)
     }
 }
 
-/// A number without sign: decimal or `0x...`, with the suffixes of C; at most 64 bits.
+/// Parses an unsigned number of at most 64 bits: decimal or `0x...`, with optional C suffixes.
 fn number(text: &str) -> Option<i128> {
     let text = text.trim_end_matches(['u', 'U', 'l', 'L']);
     let value = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -316,17 +324,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_64_bits() {
+    fn numbers_have_at_most_64_bits() {
         assert_eq!(number("12"), Some(12));
         assert_eq!(number("0xffffffffffffffff"), Some(i128::from(u64::MAX)));
         assert_eq!(number("3UL"), Some(3));
-        for wrong in ["18446744073709551616", "0x", "1a", "0x1_0"] {
-            assert_eq!(number(wrong), None, "{wrong}");
+        for invalid in ["18446744073709551616", "0x", "1a", "0x1_0"] {
+            assert_eq!(number(invalid), None, "{invalid}");
         }
     }
 
     #[test]
-    fn spans_know_their_line() {
+    fn spans_have_line_and_column() {
         let lines = Lines::new("a\nbc\n");
         assert_eq!((lines.span(3, 4).line, lines.span(3, 4).column), (2, 2));
         assert_eq!((lines.span(5, 5).line, lines.span(5, 5).column), (3, 1));

@@ -1,17 +1,18 @@
-//! Formulas compared with reachability under every assignment, and small programs whose formula is
-//! known.
+//! Compares avoid formulas with reachability under every assignment, and checks small graphs with
+//! known formulas.
 
 use super::*;
 use fencepost_search::Cancel;
-use fencepost_testkit::{Random, compared, seeds};
+use fencepost_testkit::{Random, report_comparisons, seeds};
 
-fn solved(graph: &Graph) -> Solution {
+fn solve_without_limits(graph: &Graph) -> Solution {
     let cancel = Cancel::default();
-    solve(graph, Watch { bytes: u64::MAX, cancel: &cancel }).expect("nothing stops it")
+    solve(graph, StopConditions { bytes: u64::MAX, cancel: &cancel })
+        .expect("the computation has no limits")
 }
 
-/// A random graph whose labels are about five statements: `L0 < L9` to `L4 < L9`.
-fn random(seed: u64, cycles: bool) -> (Graph, Vec<(u32, u32, Vec<u32>)>) {
+/// Returns a random graph, and its steps, over five constraints: `L0 < L9` to `L4 < L9`.
+fn random_graph(seed: u64, cycles: bool) -> (Graph, Vec<(u32, u32, Vec<u32>)>) {
     let mut draw = Random::new(seed);
     let states = 2 + draw.below(9) as u32;
     let mut steps = Vec::new();
@@ -33,13 +34,13 @@ fn random(seed: u64, cycles: bool) -> (Graph, Vec<(u32, u32, Vec<u32>)>) {
     (Graph::from_steps(states, &[0], &steps), steps)
 }
 
-/// Whether the goal is reached when the constraints in `kept` hold.
-fn goes_wrong(goal: u32, steps: &[(u32, u32, Vec<u32>)], kept: &[Constraint]) -> bool {
+/// Returns whether the goal is reachable if the constraints in `enforced` hold.
+fn is_goal_reachable(goal: u32, steps: &[(u32, u32, Vec<u32>)], enforced: &[Constraint]) -> bool {
     let mut reached = BTreeSet::from([0]);
     loop {
         let before = reached.len();
         for (from, to, label) in steps {
-            if reached.contains(from) && !prevent(label).any(|c| kept.contains(&c)) {
+            if reached.contains(from) && !prevent(label).any(|c| enforced.contains(&c)) {
                 reached.insert(*to);
             }
         }
@@ -50,61 +51,61 @@ fn goes_wrong(goal: u32, steps: &[(u32, u32, Vec<u32>)], kept: &[Constraint]) ->
 }
 
 #[test]
-fn random_graphs_have_formulas_that_hold_where_no_error_is_reached() {
-    let (mut drawn, mut interesting, mut cyclic, mut false_ones) = (0, 0, 0, 0);
+fn random_formulas_hold_exactly_if_no_error_is_reachable() {
+    let (mut graphs, mut with_several_clauses, mut iterated, mut false_formulas) = (0, 0, 0, 0);
     for seed in seeds(800) {
-        drawn += 1;
-        let (graph, steps) = random(seed, seed % 2 == 0);
-        let solution = solved(&graph);
-        assert!(seed % 2 == 0 || solution.acyclic, "seed {seed}: no cycles were made");
+        graphs += 1;
+        let (graph, steps) = random_graph(seed, seed % 2 == 0);
+        let solution = solve_without_limits(&graph);
+        assert!(seed % 2 == 0 || solution.acyclic, "seed {seed}: the graph has no cycles");
         let all: Vec<Constraint> =
             (0..5).map(|l| Constraint { before: Label(l), after: Label(9) }).collect();
         for bits in 0..32_u32 {
-            let kept: Vec<Constraint> =
+            let enforced: Vec<Constraint> =
                 (0..5).filter(|c| bits >> c & 1 == 1).map(|c| all[c]).collect();
             let position = |c: &Constraint| solution.constraints.binary_search(c).ok();
             let number = solution.constraints.len();
             let holds =
-                solution.formula.are_hit_by(&Set::of(number, kept.iter().filter_map(position)));
-            let expected = !goes_wrong(graph.goal(), &steps, &kept);
-            assert_eq!(holds, expected, "seed {seed} {kept:?}");
+                solution.formula.are_hit_by(&Set::of(number, enforced.iter().filter_map(position)));
+            let expected = !is_goal_reachable(graph.goal(), &steps, &enforced);
+            assert_eq!(holds, expected, "seed {seed} {enforced:?}");
         }
-        interesting += usize::from(solution.formula.len() > 1);
-        cyclic += usize::from(solution.passes > 1);
-        false_ones += usize::from(solution.formula.iter().any(Set::is_empty));
+        with_several_clauses += usize::from(solution.formula.len() > 1);
+        iterated += usize::from(solution.passes > 1);
+        false_formulas += usize::from(solution.formula.iter().any(Set::is_empty));
     }
-    compared("formulas of graphs: reachability", drawn);
+    report_comparisons("formulas of graphs: reachability", graphs);
     assert!(
-        interesting > 40 && cyclic > 10 && false_ones > 40,
-        "{interesting} {cyclic} {false_ones}"
+        with_several_clauses > 40 && iterated > 10 && false_formulas > 40,
+        "{with_several_clauses} {iterated} {false_formulas}"
     );
 }
 
 #[test]
-fn an_initial_error_cannot_be_avoided() {
+fn an_initial_error_is_unavoidable() {
     let graph = Graph::from_steps(1, &[0, 1], &[]);
-    let solution = solved(&graph);
+    let solution = solve_without_limits(&graph);
     assert!(solution.formula.iter().any(Set::is_empty));
 }
 
 #[test]
 fn too_many_constraints_are_refused() {
-    let most = MOST_CONSTRAINTS as u32;
+    let max = MAX_CONSTRAINTS as u32;
     let chain = |length: u32| {
         let steps: Vec<_> = (0..length).map(|at| (at, at + 1, vec![at, 9_999])).collect();
         Graph::from_steps(length, &[0], &steps)
     };
-    let solution = solved(&chain(most));
-    assert_eq!(solution.formula.iter().map(Set::len).collect::<Vec<_>>(), [MOST_CONSTRAINTS]);
+    let solution = solve_without_limits(&chain(max));
+    assert_eq!(solution.formula.iter().map(Set::len).collect::<Vec<_>>(), [MAX_CONSTRAINTS]);
     let cancel = Cancel::default();
-    let refused = solve(&chain(most + 1), Watch { bytes: u64::MAX, cancel: &cancel });
-    assert_eq!(refused.err(), Some(GaveUp::Constraints(MOST_CONSTRAINTS + 1)));
+    let refused = solve(&chain(max + 1), StopConditions { bytes: u64::MAX, cancel: &cancel });
+    assert_eq!(refused.err(), Some(NoFormula::TooManyConstraints(MAX_CONSTRAINTS + 1)));
 }
 
 #[test]
-fn formulas_are_conjoined_by_what_constraints_name() {
-    let one = |label: u32, bound| {
-        let solution = solved(&Graph::from_steps(1, &[0], &[(0, 1, vec![label, 9])]));
+fn conjoin_identifies_equal_constraints() {
+    let with_constraint = |label: u32, bound| {
+        let solution = solve_without_limits(&Graph::from_steps(1, &[0], &[(0, 1, vec![label, 9])]));
         Avoidance {
             constraints: solution.constraints,
             formula: solution.formula,
@@ -113,10 +114,11 @@ fn formulas_are_conjoined_by_what_constraints_name() {
             bound,
             acyclic: true,
             passes: 1,
-            unavoidable: false,
+            is_unavoidable: false,
         }
     };
-    let all = conjoin(&[one(3, None), one(1, Some(8)), one(3, None)]);
+    let all =
+        conjoin(&[with_constraint(3, None), with_constraint(1, Some(8)), with_constraint(3, None)]);
     let names: Vec<String> = all.constraints.iter().map(ToString::to_string).collect();
     assert_eq!(names, ["L1 < L9", "L3 < L9"]);
     assert_eq!((all.formula.len(), all.fewest(), all.bound), (2, Some(2), Some(8)));

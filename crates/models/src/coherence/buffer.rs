@@ -1,60 +1,62 @@
-//! What is kept of one thread's pending stores: a head in order, and a set.
+//! The abstract buffer of one thread: an ordered head and a set.
 //!
-//! Invariants, checked in debug builds before a state is packed: elements are sorted and different; a location
-//! with elements has exactly one that is *last*, and it is of the location's youngest class
-//! (never any in the domain `set`); epochs have no gaps.
+//! Invariants: the elements of the set are sorted and distinct. A location with elements has
+//! exactly one *last* element, which belongs to the youngest class of the location; in the domain
+//! `set` no element is last. Epochs have no gaps, and the current epoch of an empty buffer is 0.
+//! Debug builds check these invariants, except gaps in epochs, before a state is packed.
 
 use super::Domain;
 use fencepost_ir::{StoreBuffers, Value};
 use std::cmp::Ordering;
 
-/// The largest epoch. What would come later stays in it, its order unknown.
+/// The largest epoch. Later stores also get this epoch; the order between them is lost.
 pub const LAST_EPOCH: u8 = 3;
 
 /// A pending store in the head, or an element of the set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// The location, as its position among those the thread stores to.
+    /// The location, as an index into the thread's `stores`.
     pub slot: u16,
-    /// Under PSO: how many store-store fences were passed before it, as far as counted.
+    /// Under PSO: the number of store-store fences before the store, up to [`LAST_EPOCH`].
     pub epoch: u8,
-    /// Whether a store-load fence makes loads wait for it.
-    pub before: bool,
-    /// What it stores.
+    /// Whether loads wait for this store because of a store-load fence.
+    pub before_barrier: bool,
+    /// The value to write.
     pub value: Value,
-    /// Its statement, where labels are kept; else 0.
+    /// The statement, or 0 if labels are not kept.
     pub label: u32,
-    /// For an element: whether it was stored last to its location.
+    /// For an element of the set: whether it is the last store to its location.
     pub last: bool,
 }
 
 impl Entry {
-    /// Whether the marks and the location are the same.
+    /// Returns whether the locations and the marks are equal.
     pub fn same_class(&self, other: &Entry) -> bool {
-        (self.slot, self.epoch, self.before) == (other.slot, other.epoch, other.before)
+        (self.slot, self.epoch, self.before_barrier)
+            == (other.slot, other.epoch, other.before_barrier)
     }
 
-    /// Whether they differ in nothing but in being last.
+    /// Returns whether the entries are equal except for `last`.
     pub fn same_element(&self, other: &Entry) -> bool {
         self.compare(other) == Ordering::Equal
     }
 
-    /// The order of elements: by location, oldest class first, then by value.
+    /// Compares elements: by location, then oldest class first, then by value.
     pub fn compare(&self, other: &Entry) -> Ordering {
-        let key = |e: &Entry| (e.slot, e.epoch, !e.before, e.value, e.label);
+        let key = |e: &Entry| (e.slot, e.epoch, !e.before_barrier, e.value, e.label);
         key(self).cmp(&key(other))
     }
 }
 
-/// What is kept of one thread's pending stores.
+/// The abstract buffer of one thread.
 #[derive(PartialEq, Eq, Debug, Default)]
 pub struct Buffer {
-    /// The oldest entries of each group: under TSO oldest first, under PSO by location, oldest first
-    /// within each.
+    /// The oldest entries of each group. Under TSO: oldest first. Under PSO: by location, oldest
+    /// first within a location.
     pub head: Vec<Entry>,
-    /// What is behind the heads, sorted.
+    /// The elements behind the heads, sorted.
     pub set: Vec<Entry>,
-    /// The current epoch; 0 whenever nothing is pending.
+    /// The current epoch. 0 if nothing is pending.
     pub epoch: u8,
 }
 
@@ -72,38 +74,38 @@ impl Clone for Buffer {
 }
 
 impl Buffer {
-    /// Everything known to be pending.
+    /// Returns all entries: the heads, then the set.
     pub fn all(&self) -> impl Iterator<Item = &Entry> + Clone {
         self.head.iter().chain(&self.set)
     }
 
-    /// Whether nothing is pending.
+    /// Returns whether nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.head.is_empty() && self.set.is_empty()
     }
 
-    /// Whether the set has elements for the location.
+    /// Returns whether the set has elements for the location.
     pub fn is_in_set(&self, slot: u16) -> bool {
         self.set.iter().any(|e| e.slot == slot)
     }
 
-    /// The element that was stored last to a location.
+    /// Returns the last element stored to a location.
     pub fn last(&self, slot: u16) -> Option<&Entry> {
         self.set.iter().find(|e| e.slot == slot && e.last)
     }
 
-    /// An element of the youngest class of a location.
+    /// Returns an element of the youngest class of a location.
     pub fn youngest_class(&self, slot: u16) -> Option<&Entry> {
         self.set.iter().rfind(|e| e.slot == slot)
     }
 
-    /// The elements of the youngest class of a location.
+    /// Returns the elements of the youngest class of a location.
     pub fn youngest_elements(&self, slot: u16) -> impl Iterator<Item = &Entry> {
         let class = self.youngest_class(slot);
         self.set.iter().filter(move |e| class.is_some_and(|class| class.same_class(e)))
     }
 
-    /// The smallest epoch of anything pending, else the current one.
+    /// Returns the smallest epoch of all entries, or the current epoch if nothing is pending.
     pub fn oldest_epoch(&self) -> u8 {
         self.all().map(|e| e.epoch).min().unwrap_or(self.epoch)
     }
@@ -114,7 +116,7 @@ impl Buffer {
         self.epoch = 0;
     }
 
-    /// Puts an entry at the end of its group's head.
+    /// Appends an entry to the head of its group.
     pub(super) fn append(&mut self, entry: Entry, grouping: StoreBuffers) {
         let at = match grouping {
             StoreBuffers::Tso => None,
@@ -123,7 +125,7 @@ impl Buffer {
         self.head.insert(at.unwrap_or(self.head.len()), entry);
     }
 
-    /// Puts an element into the set. One that is there already becomes last if this one is.
+    /// Adds an element to the set. If an equal element exists, it becomes last if `entry` is last.
     pub(super) fn add(&mut self, entry: Entry) {
         match self.set.binary_search_by(|e| e.compare(&entry)) {
             Ok(at) => self.set[at].last |= entry.last,
@@ -131,25 +133,25 @@ impl Buffer {
         }
     }
 
-    /// No element of the location is last any more.
-    pub(super) fn forget_last(&mut self, slot: u16) {
+    /// Marks all elements of the location as not last.
+    pub(super) fn clear_last(&mut self, slot: u16) {
         for entry in self.set.iter_mut().filter(|e| e.slot == slot) {
             entry.last = false;
         }
     }
 
-    /// Passes a store-store fence.
-    pub(super) fn next_epoch(&mut self) {
+    /// Passes a store-store fence: starts a new epoch.
+    pub(super) fn begin_epoch(&mut self) {
         let current = self.epoch;
         if self.all().any(|e| e.epoch == current) {
             self.epoch = (current + 1).min(LAST_EPOCH);
         }
     }
 
-    /// Passes a store-load fence.
+    /// Passes a store-load fence: marks all entries as before a barrier.
     pub(super) fn raise_barrier(&mut self) {
         for entry in self.head.iter_mut().chain(&mut self.set) {
-            entry.before = true;
+            entry.before_barrier = true;
         }
         self.set.sort_unstable_by(Entry::compare);
         self.set.dedup_by(|later, first| {
@@ -159,7 +161,7 @@ impl Buffer {
         });
     }
 
-    /// Renumbers epochs 0, 1, ... without gaps, so that equal situations are equal states.
+    /// Renumbers the epochs 0, 1, ... without gaps, so that equivalent buffers are equal.
     pub(super) fn renumber(&mut self) {
         let mut used = [false; LAST_EPOCH as usize + 1];
         self.all().for_each(|e| used[usize::from(e.epoch)] = true);
@@ -170,8 +172,8 @@ impl Buffer {
         self.epoch = below(self.epoch);
     }
 
-    /// Whether the invariants hold.
-    pub(super) fn is_sound(&self, domain: Domain) -> bool {
+    /// Returns whether the invariants hold (see the module header).
+    pub(super) fn invariants_hold(&self, domain: Domain) -> bool {
         let sorted = self.set.is_sorted_by(|a, b| a.compare(b) == Ordering::Less);
         let last = self.set.iter().all(|e| {
             let count = self.set.iter().filter(|other| other.slot == e.slot && other.last).count();

@@ -1,9 +1,9 @@
-//! When one abstract buffer stands for another, and the join of two.
+//! The covering order on abstract buffers, and the join of two buffers.
 //!
-//! Source: \[KVY11\] 4.1 for the domain `fd`, 4.3 for `pd`. The orders here are those of what the buffers
-//! stand for; in `pd` they relate a little more than the paper's, which never lets an empty set be covered by
-//! one that is not. Whatever is covered can be left out of a search: what covers it
-//! has all its steps.
+//! Source: \[KVY11\] 4.1 for the domain `fd`, 4.3 for `pd`. The order is inclusion of the
+//! represented concrete buffers. In `pd` it relates slightly more buffers than the paper's order,
+//! in which a nonempty set never covers an empty set. A search can drop a covered state: the
+//! covering state has all its steps.
 
 use super::buffer::{Buffer, Entry};
 use super::{Coherence, Domain};
@@ -19,8 +19,8 @@ use std::ops::Range;
 const WORD: Field = Field::new(Value::MIN, u32::MAX);
 
 impl Coherence {
-    /// Where the entries of a location's group are in a head.
-    fn group(&self, head: &[Entry], slot: u16) -> Range<usize> {
+    /// Returns the positions of the entries of a location's group in a head.
+    fn group_range(&self, head: &[Entry], slot: u16) -> Range<usize> {
         match self.grouping {
             StoreBuffers::Tso => 0..head.len(),
             StoreBuffers::Pso => {
@@ -30,24 +30,26 @@ impl Coherence {
         }
     }
 
-    /// The entries of `small`'s heads that are behind `big`'s; none when `big`'s are not their beginnings.
-    fn beyond<'b>(
+    /// Returns the entries of `small`'s heads that are behind `big`'s heads. `None` unless each
+    /// head of `big` is a prefix of the corresponding head of `small`.
+    fn entries_beyond_head<'b>(
         &self,
         big: &Buffer,
         small: &'b Buffer,
     ) -> Option<impl Iterator<Item = &'b Entry> + Clone> {
-        let kept = |e: &Entry| &big.head[self.group(&big.head, e.slot)];
-        let whole = |e: &Entry| &small.head[self.group(&small.head, e.slot)];
-        let fits = big.head.iter().all(|e| whole(e).starts_with(kept(e)));
-        let beyond = move |(at, e): &(usize, &Entry)| {
-            at - self.group(&small.head, e.slot).start >= self.group(&big.head, e.slot).len()
+        let big_group = |e: &Entry| &big.head[self.group_range(&big.head, e.slot)];
+        let small_group = |e: &Entry| &small.head[self.group_range(&small.head, e.slot)];
+        let is_prefix = big.head.iter().all(|e| small_group(e).starts_with(big_group(e)));
+        let is_beyond = move |(at, e): &(usize, &Entry)| {
+            at - self.group_range(&small.head, e.slot).start
+                >= self.group_range(&big.head, e.slot).len()
         };
-        fits.then(|| small.head.iter().enumerate().filter(beyond).map(|(_, entry)| entry))
+        is_prefix.then(|| small.head.iter().enumerate().filter(is_beyond).map(|(_, entry)| entry))
     }
 
-    /// Whether one thread's buffer stands for all that another stands for. Their keys are the same.
+    /// Returns whether `big` covers `small`. Their keys are equal.
     fn covers(&self, big: &Buffer, small: &Buffer) -> bool {
-        let Some(rest) = self.beyond(big, small) else { return false };
+        let Some(rest) = self.entries_beyond_head(big, small) else { return false };
         let all = || small.set.iter().chain(rest.clone());
         let has = |e: &Entry| big.set.binary_search_by(|other| other.compare(e)).is_ok();
         all().all(has)
@@ -57,16 +59,17 @@ impl Coherence {
             })
     }
 
-    /// A number that is the same for buffers of which one may cover the other, and hardly ever for
-    /// others: made from what neither order changes by moving entries from the head to the set, the
-    /// elements in `fd` and the classes in the other domains.
+    /// Returns a checksum that is equal for comparable buffers and rarely equal for others. It is
+    /// computed from what covering preserves when entries move from the head to the set: the
+    /// elements in `fd`, the classes in the other domains.
     fn checksum(&self, buffer: &Buffer) -> u32 {
         let same = |a: &Entry, b: &Entry| match self.domain {
             Domain::Full => a.same_element(b),
             Domain::Partial | Domain::Set => a.same_class(b),
         };
         let mixed = |e: &Entry| {
-            let class = u64::from(e.slot) << 8 | u64::from(e.epoch) << 1 | u64::from(e.before);
+            let class =
+                u64::from(e.slot) << 8 | u64::from(e.epoch) << 1 | u64::from(e.before_barrier);
             let element = match self.domain {
                 Domain::Full => u64::from(e.value as u32) << 32 | u64::from(e.label),
                 Domain::Partial | Domain::Set => 0,
@@ -76,7 +79,7 @@ impl Coherence {
             hasher.write_u64(element);
             (hasher.finish() >> 32) as u32
         };
-        // Each once; those of a class are neighbours in the set.
+        // Each element or class counts once. Elements of one class are adjacent in the set.
         let Buffer { head, set, .. } = buffer;
         let in_set = (set.iter().enumerate())
             .filter(|(at, e)| *at == 0 || !same(e, &set[at - 1]))
@@ -87,7 +90,7 @@ impl Coherence {
         in_set.chain(in_head).fold(0, |sum, entry| sum.wrapping_add(mixed(entry)))
     }
 
-    /// Whether two buffers differ in nothing but the elements of their classes.
+    /// Returns whether two buffers differ only in the elements of their classes.
     fn may_join(&self, one: &Buffer, other: &Buffer) -> bool {
         let within = |a: &Buffer, b: &Buffer| {
             a.set.iter().all(|e| b.set.iter().any(|other| other.same_class(e)))
@@ -100,7 +103,8 @@ impl Coherence {
 }
 
 impl Covering for Buffered<Coherence> {
-    /// The current epoch, for each location the youngest pending value, and what is pending at all.
+    /// The key: the current epoch, for each location the youngest pending value, and a checksum of
+    /// all entries.
     fn encode_key(&self, shape: &Shape<'_>, pending: &Vec<Buffer>, t: ThreadId, w: &mut Writer) {
         let (buffer, thread) = (&pending[t.index()], shape.thread(t));
         w.put(super::EPOCH, Value::from(buffer.epoch));
@@ -140,7 +144,7 @@ impl Covering for Buffered<Coherence> {
 }
 
 impl Buffered<Coherence> {
-    /// The labels of what is pending for a thread.
+    /// Returns the labels of all pending stores of a thread.
     pub fn pending_labels<'a>(
         &self,
         pending: &'a <Self as MemoryModel>::Pending,
@@ -156,7 +160,7 @@ mod tests {
     use crate::mutation::Mutated;
 
     fn entry(slot: u16, value: Value) -> Entry {
-        Entry { slot, epoch: 0, before: false, value, label: 0, last: false }
+        Entry { slot, epoch: 0, before_barrier: false, value, label: 0, last: false }
     }
 
     fn discipline(grouping: StoreBuffers, domain: Domain) -> Coherence {
@@ -168,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_head_with_the_rest_in_the_set_covers() {
+    fn a_buffer_with_a_shorter_head_and_the_rest_in_the_set_covers() {
         let long = buffer(vec![entry(0, 1), entry(0, 2), entry(1, 5)], Vec::new());
         let last = |e: Entry| Entry { last: true, ..e };
         let by_location = buffer(vec![entry(0, 1)], vec![last(entry(0, 2)), last(entry(1, 5))]);
@@ -176,7 +180,7 @@ mod tests {
         assert!(fd(StoreBuffers::Pso).covers(&by_location, &long));
         assert!(fd(StoreBuffers::Tso).covers(&by_location, &long));
         assert!(!fd(StoreBuffers::Pso).covers(&long, &by_location));
-        // Not a beginning: another order, another value, a group in between.
+        // No prefix: another order. Under TSO also: another location first.
         let other = buffer(vec![entry(0, 2)], vec![last(entry(0, 1)), last(entry(1, 5))]);
         assert!(!fd(StoreBuffers::Pso).covers(&other, &long));
         let middle = buffer(vec![entry(1, 5)], vec![entry(0, 1), last(entry(0, 2))]);
@@ -185,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn long_heads_cover_themselves_and_their_joins() {
+    fn buffers_with_long_heads_are_compared_and_joined() {
         let head: Vec<Entry> =
             (0..3).flat_map(|slot| (0..64).map(move |value| entry(slot, value))).collect();
         let (one, other) = (entry(2, 100), entry(2, 101));

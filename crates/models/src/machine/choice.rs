@@ -1,41 +1,42 @@
-//! Which way `choose` goes inside one step.
+//! Enumeration of the choices inside one step.
 //!
-//! A step that meets `choose` stands for several. [`Choices`] goes through them like an odometer: run
-//! the step, [`advance`](Choices::advance), rewind, run again, until it says no.
+//! A step that executes `choose` represents several steps. [`Choices`] enumerates all combinations
+//! like an odometer: run the step, call [`advance`](Choices::advance), rewind and run the step
+//! again, until `advance` returns false.
 
-/// The alternatives taken in a step, and how many there were at each choice.
+/// The alternatives taken in a step, and the number of options at each choice.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     taken: Vec<u32>,
     options: Vec<u32>,
     at: usize,
-    /// How many combinations came before this one.
+    /// The number of earlier combinations.
     before: u32,
 }
 
-/// How many combinations of choices one step may stand for.
-const COMBINATIONS: u32 = 1 << 16;
+/// The maximal number of combinations of one step.
+const MAX_COMBINATIONS: u32 = 1 << 16;
 
-/// In a script: here the combinations became too many.
+/// The entry of a script at which the number of combinations exceeds the limit.
 const TOO_MANY: u32 = u32::MAX;
 
 impl Choices {
-    /// Takes the alternatives of a recorded step.
+    /// Returns the choices of a recorded step.
     pub fn scripted(script: &[u32]) -> Self {
         Choices { taken: script.to_vec(), ..Choices::default() }
     }
 
-    /// Before a run of the step.
+    /// Returns to the first choice. Call this before each run of the step.
     #[inline]
     pub fn rewind(&mut self) {
         self.at = 0;
         self.options.clear();
     }
 
-    /// Which of `options` alternatives (at least one) to take at the next choice. Where a script says nothing, or
-    /// something impossible, the first.
+    /// Returns the alternative to take at the next choice, below `options` (at least one). Returns
+    /// 0 if the script has no entry for this choice or an entry out of range.
     pub fn choose(&mut self, options: u32) -> u32 {
-        debug_assert!(options > 0, "there is something to choose from");
+        debug_assert!(options > 0, "a choice has at least one option");
         if self.at == self.taken.len() {
             self.taken.push(0);
         }
@@ -48,11 +49,11 @@ impl Choices {
         *chosen
     }
 
-    /// Moves on to the next combination. False when all were run.
+    /// Advances to the next combination. Returns false after the last one.
     #[inline]
     pub fn advance(&mut self) -> bool {
         self.taken.truncate(self.at);
-        if self.before >= COMBINATIONS {
+        if self.before >= MAX_COMBINATIONS {
             return false;
         }
         self.before += 1;
@@ -65,11 +66,11 @@ impl Choices {
         false
     }
 
-    /// Whether the step stands for more combinations than allowed. Noted in the script, so that it
-    /// goes wrong in the same way when it is taken again.
-    pub fn are_too_many(&mut self) -> bool {
-        let noted = self.taken.get(self.at) == Some(&TOO_MANY);
-        if self.before < COMBINATIONS && !noted {
+    /// Returns whether the step has more combinations than allowed. The script records this, so
+    /// that the step fails in the same way when it is taken again.
+    pub fn exceeds_limit(&mut self) -> bool {
+        let recorded = self.taken.get(self.at) == Some(&TOO_MANY);
+        if self.before < MAX_COMBINATIONS && !recorded {
             return false;
         }
         self.taken.truncate(self.at);
@@ -78,7 +79,7 @@ impl Choices {
         true
     }
 
-    /// The alternatives taken in the last run.
+    /// Returns the alternatives taken in the last run.
     pub fn script(&self) -> &[u32] {
         &self.taken[..self.at]
     }
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_combination_comes_once() {
+    fn every_combination_occurs_once() {
         let mut choices = Choices::default();
         let mut seen = Vec::new();
         loop {

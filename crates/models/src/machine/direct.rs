@@ -1,28 +1,31 @@
-//! Code that runs directly on memory, with no memory model in between: the `init` block, the inside of `atomic`
-//! blocks, and the operations of a specification. It needs only the [`Shape`], so it is compiled once for all models.
+//! Execution directly on memory, without a memory model: the `init` block, the inside of `atomic`
+//! blocks, and the operations of a specification. This code needs only the [`Shape`], so it is
+//! compiled once for all models.
 
 use super::choice::Choices;
-use super::run::{Local, chosen, local};
+use super::run::{LocalResult, choose_in_range, execute_local};
 use crate::address::{apply_update, check_allocated, check_limits, locate};
-use crate::event::{Event, EventKind, Record, Source};
-use crate::model::Stumble;
+use crate::event::{Event, EventKind, EventRecorder, Source};
+use crate::model::StepFailure;
 use crate::shape::Shape;
 use crate::state::Memory;
 use fencepost_ir::{Fault, Op, Pc, PoolId, Reg, Thread, ThreadId, Value};
 
-/// How many statements an `atomic` or `init` block may run before it counts as endless.
-const ATOMIC: usize = 100_000;
+/// The maximal number of statements that an `atomic` or `init` block may execute. A longer
+/// execution is a fault.
+const MAX_BLOCK_STATEMENTS: usize = 100_000;
 
-/// Code that runs directly on memory.
+/// A block of code that runs directly on memory.
 pub(super) struct Block<'a> {
     pub(super) thread: &'a Thread,
-    /// Whose it is; none for `init` and for an operation that runs alone.
+    /// The thread. `None` for `init` and for an operation of a specification.
     pub(super) id: Option<ThreadId>,
     pub(super) limits: &'a [Option<(Value, Value)>],
 }
 
 impl Shape<'_> {
-    /// Takes the lowest free cell of a pool and gives its fields their initial values.
+    /// Allocates the first free cell of a pool, sets its fields to their initial values, and
+    /// returns the reference.
     pub(super) fn allocate(&self, memory: &mut Memory, pool: PoolId) -> Result<Value, Fault> {
         let program = self.program();
         let first = self.pool_cells[pool.index()] as usize;
@@ -37,24 +40,26 @@ impl Shape<'_> {
         Ok(cell as Value + 1)
     }
 
-    /// Runs code that is no thread's from its beginning to `Halt`, all registers 0, directly on memory.
-    /// The registers at its end; none when it is blocked.
+    /// Runs code that belongs to no thread directly on memory, from its first statement to `Halt`.
+    /// All registers start at 0. Returns the registers at the end, or `None` if the code is
+    /// blocked.
     pub(crate) fn run_alone(
         &self,
         code: &Thread,
         memory: &mut Memory,
         choices: &mut Choices,
-        record: &mut dyn Record,
-    ) -> Result<Option<Vec<Value>>, Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<Option<Vec<Value>>, StepFailure> {
         let program = self.program();
         let limits: Vec<_> = code.registers.iter().map(|r| program.limits(&r.ty)).collect();
         let mut registers = vec![0; code.registers.len()];
         let block = Block { thread: code, id: None, limits: &limits };
-        let end = self.run_directly(&block, Pc(0), &mut registers, memory, choices, record)?;
+        let end = self.run_directly(&block, Pc(0), &mut registers, memory, choices, recorder)?;
         Ok(end.map(|_| registers))
     }
 
-    /// Runs statements on memory until the end of the block.
+    /// Runs statements directly on memory until the end of the block. Returns the program counter
+    /// after the block, or `None` if the block is blocked.
     pub(super) fn run_directly(
         &self,
         block: &Block<'_>,
@@ -62,19 +67,19 @@ impl Shape<'_> {
         registers: &mut [Value],
         memory: &mut Memory,
         choices: &mut Choices,
-        record: &mut dyn Record,
-    ) -> Result<Option<Pc>, Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<Option<Pc>, StepFailure> {
         let mut pc = from;
-        for _ in 0..ATOMIC {
+        for _ in 0..MAX_BLOCK_STATEMENTS {
             let stmt = block.thread.stmt(pc);
-            let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
+            let failure = |fault| StepFailure { fault: Some(fault), label: Some(stmt.label) };
             let mut event = |kind| {
                 if let Some(thread) = block.id {
-                    record.event(|| Event {
+                    recorder.record_with(|| Event {
                         thread,
                         label: Some(stmt.label),
                         pc: Some(pc),
-                        ahead: None,
+                        earlier_pending: None,
                         kind,
                     });
                 }
@@ -94,67 +99,67 @@ impl Shape<'_> {
                 }
                 Op::Drain(at) => {
                     let loc = locate(self, at, &|r| registers[r.index()]);
-                    check_allocated(self, memory, loc.map_err(stumble)?).map_err(stumble)?;
+                    check_allocated(self, memory, loc.map_err(failure)?).map_err(failure)?;
                     stmt.next
                 }
                 Op::Load { reg, from } => {
                     let loc = locate(self, from, &|r| registers[r.index()]);
-                    let loc = loc.map_err(stumble)?;
-                    check_allocated(self, memory, loc).map_err(stumble)?;
+                    let loc = loc.map_err(failure)?;
+                    check_allocated(self, memory, loc).map_err(failure)?;
                     let value = memory.values[loc.index()];
                     event(EventKind::Load { loc, value, source: Source::Memory });
-                    put(registers, *reg, value).map_err(stumble)?;
+                    put(registers, *reg, value).map_err(failure)?;
                     stmt.next
                 }
                 Op::Store { to, value } => {
                     let read = |r: &Reg| registers[r.index()];
-                    let loc = locate(self, to, &read).map_err(stumble)?;
-                    let value = value.eval(&read).map_err(stumble)?;
-                    check_allocated(self, memory, loc).map_err(stumble)?;
-                    check_limits(self.location_limits[loc.index()], value).map_err(stumble)?;
+                    let loc = locate(self, to, &read).map_err(failure)?;
+                    let value = value.eval(&read).map_err(failure)?;
+                    check_allocated(self, memory, loc).map_err(failure)?;
+                    check_limits(self.location_limits[loc.index()], value).map_err(failure)?;
                     memory.values[loc.index()] = value;
                     event(EventKind::Write { loc, value });
                     stmt.next
                 }
                 Op::Update { reg, at, update } => {
                     let read = |r: &Reg| registers[r.index()];
-                    let loc = locate(self, at, &read).map_err(stumble)?;
-                    check_allocated(self, memory, loc).map_err(stumble)?;
+                    let loc = locate(self, at, &read).map_err(failure)?;
+                    check_allocated(self, memory, loc).map_err(failure)?;
                     let old = memory.values[loc.index()];
-                    let (new, yields) = apply_update(update, old, &read).map_err(stumble)?;
+                    let (new, yields) = apply_update(update, old, &read).map_err(failure)?;
                     if let Some(new) = new {
-                        check_limits(self.location_limits[loc.index()], new).map_err(stumble)?;
+                        check_limits(self.location_limits[loc.index()], new).map_err(failure)?;
                         memory.values[loc.index()] = new;
                     }
                     event(EventKind::Update { loc, old, new });
                     if let Some(reg) = reg {
-                        put(registers, *reg, yields).map_err(stumble)?;
+                        put(registers, *reg, yields).map_err(failure)?;
                     }
                     stmt.next
                 }
                 Op::Choose { reg, lo, hi } => {
-                    if choices.are_too_many() {
-                        return Err(stumble(Fault::Endless));
+                    if choices.exceeds_limit() {
+                        return Err(failure(Fault::BlockTooLong));
                     }
-                    let value = chosen(choices, *lo, *hi);
-                    put(registers, *reg, value).map_err(stumble)?;
+                    let value = choose_in_range(choices, *lo, *hi);
+                    put(registers, *reg, value).map_err(failure)?;
                     event(EventKind::Set { reg: *reg, value });
                     stmt.next
                 }
                 Op::New { reg, pool } => {
-                    let reference = self.allocate(memory, *pool).map_err(stumble)?;
-                    put(registers, *reg, reference).map_err(stumble)?;
+                    let reference = self.allocate(memory, *pool).map_err(failure)?;
+                    put(registers, *reg, reference).map_err(failure)?;
                     event(EventKind::New(reference));
                     stmt.next
                 }
                 Op::Free { pool, cell } => {
-                    let reference = cell.eval(&|r| registers[r.index()]).map_err(stumble)?;
+                    let reference = cell.eval(&|r| registers[r.index()]).map_err(failure)?;
                     if reference == 0 {
-                        return Err(stumble(Fault::NullReference));
+                        return Err(failure(Fault::NullReference));
                     }
                     let index = self.cell_index(*pool, reference);
                     if !std::mem::replace(&mut memory.allocated[index], false) {
-                        return Err(stumble(Fault::DoubleFree));
+                        return Err(failure(Fault::DoubleFree));
                     }
                     event(EventKind::Free(reference));
                     stmt.next
@@ -164,13 +169,13 @@ impl Shape<'_> {
                 | Op::Branch { .. }
                 | Op::Assume(_)
                 | Op::Assert(_)
-                | Op::Return { .. } => match local(stmt, registers, block.limits, event)? {
-                    Local::At(next) => next,
-                    Local::Blocked | Local::Unknown => return Ok(None),
+                | Op::Return { .. } => match execute_local(stmt, registers, block.limits, event)? {
+                    LocalResult::Next(next) => next,
+                    LocalResult::Blocked | LocalResult::UnknownRegister => return Ok(None),
                 },
             };
         }
         let label = Some(block.thread.stmt(pc).label);
-        Err(Stumble { fault: Some(Fault::Endless), label })
+        Err(StepFailure { fault: Some(Fault::BlockTooLong), label })
     }
 }

@@ -1,4 +1,4 @@
-//! The machine of an abstract model as a system whose states are ordered.
+//! The covering order on the states of an abstract model's machine.
 
 use super::Machine;
 use crate::bits::Writer;
@@ -6,7 +6,7 @@ use crate::model::Covering;
 use crate::state::State;
 use fencepost_search::{Ordered, Relation};
 
-/// Working memory for comparing states.
+/// Working memory for the comparison of states.
 #[derive(Debug)]
 pub struct Work<P> {
     kept: State<P>,

@@ -1,8 +1,8 @@
-//! A state as a byte string: a segment for memory, then one for each thread.
+//! Packed states: a state as a byte string, with one segment for memory and one for each thread.
 //!
-//! Segments begin at bytes of their own. A step changes one thread and perhaps memory, so the rest of a
-//! successor is copied from the state it comes from. That costs about half a byte for each
-//! segment and saves most of the packing.
+//! Each segment starts at a byte boundary. A step changes one thread and possibly memory; the other
+//! segments of a successor are copied from its predecessor. This costs about half a byte for each
+//! segment and avoids most of the packing.
 
 use super::Machine;
 use crate::bits::{Field, Reader, Writer};
@@ -10,11 +10,11 @@ use crate::model::MemoryModel;
 use crate::state::{Memory, State};
 use fencepost_ir::{Pc, ThreadId};
 
-/// A packed state with the places where its segments end.
+/// A packed state and the ends of its segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segments {
     bytes: Vec<u8>,
-    /// The end of memory, then of each thread.
+    /// The end of the memory segment, then the end of each thread's segment.
     ends: Vec<usize>,
 }
 
@@ -29,8 +29,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         writer.bytes()
     }
 
-    /// Packs a state but for what is pending.
-    pub fn encode_settled<'w>(
+    /// Packs a state without its pending accesses.
+    pub fn encode_without_pending<'w>(
         &self,
         state: &State<M::Pending>,
         writer: &'w mut Writer,
@@ -44,7 +44,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         writer.bytes()
     }
 
-    /// Packs a state that differs from `base` only in thread `t` and perhaps in memory.
+    /// Packs a state that differs from `base` only in thread `t` and, unless `same_memory`, in
+    /// memory.
     #[inline]
     pub(super) fn encode_after<'w>(
         &self,
@@ -101,7 +102,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
     }
 
-    /// Unpacks a state and notes where its segments end.
+    /// Unpacks a state and records the ends of its segments.
     #[inline]
     pub(super) fn decode(
         &self,
@@ -112,17 +113,17 @@ impl<M: MemoryModel> Machine<'_, M> {
         segments.bytes.clear();
         segments.bytes.extend_from_slice(bytes);
         segments.ends.clear();
-        self.unpack_noting(bytes, state, Some(&mut segments.ends));
+        self.unpack_with_ends(bytes, state, Some(&mut segments.ends));
     }
 
     /// Unpacks a state: the inverse of [`Machine::encode`].
     pub fn unpack(&self, bytes: &[u8], state: &mut State<M::Pending>) {
-        self.unpack_noting(bytes, state, None);
+        self.unpack_with_ends(bytes, state, None);
     }
 
-    /// Unpacks a state and adds the ends of its segments to `ends`.
+    /// Unpacks a state and appends the ends of its segments to `ends`.
     #[inline]
-    fn unpack_noting(
+    fn unpack_with_ends(
         &self,
         bytes: &[u8],
         state: &mut State<M::Pending>,
@@ -153,7 +154,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
     }
 
-    /// Undoes a step of thread `t` from `base`.
+    /// Undoes a step of thread `t` from `base`. A step changes only the thread and memory.
     #[inline]
     pub(super) fn restore(
         &self,

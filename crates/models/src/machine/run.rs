@@ -1,115 +1,121 @@
-//! Executing statements: control flow, registers, records, atomic blocks.
+//! Execution of statements: control flow, registers, records, atomic blocks.
 
 use super::choice::Choices;
 use super::direct::Block;
-use super::{Machine, Taken};
+use super::{Machine, StepResult};
 use crate::address::check_limits;
-use crate::event::{Event, EventKind, Record};
-use crate::model::{Issue, MemoryModel, Stumble};
+use crate::event::{Event, EventKind, EventRecorder};
+use crate::model::{IssueResult, MemoryModel, StepFailure};
 use crate::state::State;
 use fencepost_ir::{Expr, Fault, Op, Pc, Reg, Stmt, ThreadId, Value};
 
-/// How many local statements run together at most. A loop without shared accesses then takes several
-/// steps instead of one that never ends.
-const FUSED: usize = 1_000;
+/// The maximal number of local statements that one step executes. Because of this limit, an
+/// infinite loop without shared accesses takes many finite steps, not one infinite step.
+const MAX_FUSED_STATEMENTS: usize = 1_000;
 
-/// How a local statement ended.
-pub(super) enum Local {
-    /// Control is here now.
-    At(Pc),
+/// The result of a local statement.
+pub(super) enum LocalResult {
+    /// Control continues at this program counter.
+    Next(Pc),
     /// An assumption does not hold.
     Blocked,
-    /// A register it needs is not known yet.
-    Unknown,
+    /// The value of a register is not known yet.
+    UnknownRegister,
 }
 
 impl<M: MemoryModel> Machine<'_, M> {
-    /// Executes the next statement of a thread and the local ones after it. When it is not taken, or
-    /// stumbles, the state is not to be used any more.
+    /// Executes the next statement of a thread and the local statements after it. If the step is
+    /// not taken or fails, the contents of `state` are unspecified.
     #[inline]
     pub fn run(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         choices: &mut Choices,
-        record: &mut dyn Record,
-    ) -> Result<Taken, Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<StepResult, StepFailure> {
         let pc = state.pcs[t.index()];
         let stmt = self.shape.stmt(t, pc);
-        let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
-        let event =
-            |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), ahead: None, kind };
+        let failure = |fault| StepFailure { fault: Some(fault), label: Some(stmt.label) };
+        let event = |kind| Event {
+            thread: t,
+            label: Some(stmt.label),
+            pc: Some(pc),
+            earlier_pending: None,
+            kind,
+        };
         let next = match &stmt.op {
-            Op::Halt | Op::AtomicEnd => return Ok(Taken::Blocked),
+            Op::Halt | Op::AtomicEnd => return Ok(StepResult::Blocked),
             Op::Load { .. }
             | Op::Store { .. }
             | Op::Update { .. }
             | Op::Drain(_)
             | Op::Fence(_) => {
-                let ways = self.model.ways(&self.shape, state, t, pc);
-                let way = if ways > 1 { choices.choose(ways) } else { 0 };
-                match self.model.issue(&self.shape, state, t, pc, way, record)? {
-                    Issue::Done => stmt.next,
-                    Issue::Blocked => return Ok(Taken::Blocked),
-                    Issue::Bounded => return Ok(Taken::Bounded),
+                let alternatives = self.model.alternatives(&self.shape, state, t, pc);
+                let alternative = if alternatives > 1 { choices.choose(alternatives) } else { 0 };
+                match self.model.issue(&self.shape, state, t, pc, alternative, recorder)? {
+                    IssueResult::Done => stmt.next,
+                    IssueResult::Blocked => return Ok(StepResult::Blocked),
+                    IssueResult::BoundReached => return Ok(StepResult::BoundReached),
                 }
             }
             Op::Choose { reg, lo, hi } => {
-                let value = chosen(choices, *lo, *hi);
-                self.assign(state, t, *reg, value).map_err(stumble)?;
-                record.event(|| event(EventKind::Set { reg: *reg, value }));
+                let value = choose_in_range(choices, *lo, *hi);
+                self.assign(state, t, *reg, value).map_err(failure)?;
+                recorder.record_with(|| event(EventKind::Set { reg: *reg, value }));
                 stmt.next
             }
             Op::New { reg, pool } => {
                 if !self.model.may_allocate(&self.shape, &state.pending, t) {
-                    return Ok(Taken::Blocked);
+                    return Ok(StepResult::Blocked);
                 }
-                let reference = self.shape.allocate(&mut state.memory, *pool).map_err(stumble)?;
-                self.assign(state, t, *reg, reference).map_err(stumble)?;
-                record.event(|| event(EventKind::New(reference)));
+                let reference = self.shape.allocate(&mut state.memory, *pool).map_err(failure)?;
+                self.assign(state, t, *reg, reference).map_err(failure)?;
+                recorder.record_with(|| event(EventKind::New(reference)));
                 stmt.next
             }
             Op::Free { pool, cell } => {
-                if !self.model.known(state, t, &self.shape.thread(t).uses[pc.index()]) {
-                    return Ok(Taken::Blocked);
+                if !self.model.are_registers_known(state, t, &self.shape.thread(t).uses[pc.index()])
+                {
+                    return Ok(StepResult::Blocked);
                 }
-                let reference = self.eval(state, t, cell).map_err(stumble)?;
+                let reference = self.eval(state, t, cell).map_err(failure)?;
                 if reference == 0 {
-                    return Err(stumble(Fault::NullReference));
+                    return Err(failure(Fault::NullReference));
                 }
                 let index = self.shape.cell_index(*pool, reference);
-                if !self.model.lets_go(&self.shape, &mut state.pending, t, index)
+                if !self.model.has_no_pending_access_to(&self.shape, &mut state.pending, t, index)
                     || !self.model.may_allocate(&self.shape, &state.pending, t)
                 {
-                    return Ok(Taken::Blocked);
+                    return Ok(StepResult::Blocked);
                 }
                 if !state.memory.allocated[index] {
-                    return Err(stumble(Fault::DoubleFree));
+                    return Err(failure(Fault::DoubleFree));
                 }
                 state.memory.allocated[index] = false;
-                record.event(|| event(EventKind::Free(reference)));
+                recorder.record_with(|| event(EventKind::Free(reference)));
                 stmt.next
             }
             Op::Invoke { seen } => {
                 for (other, reg) in seen {
                     let returned = self.returned(state, *other);
-                    self.assign(state, t, *reg, returned).map_err(stumble)?;
+                    self.assign(state, t, *reg, returned).map_err(failure)?;
                 }
-                record.event(|| event(EventKind::Skip));
+                recorder.record_with(|| event(EventKind::Skip));
                 stmt.next
             }
             Op::Leave => {
-                record.event(|| event(EventKind::Leave));
+                recorder.record_with(|| event(EventKind::Leave));
                 stmt.next
             }
             Op::AtomicBegin => {
                 if !self.model.is_drained(&mut state.pending, t) {
-                    return Ok(Taken::Blocked);
+                    return Ok(StepResult::Blocked);
                 }
-                record.event(|| event(EventKind::AtomicBegin));
-                match self.run_atomic(state, t, stmt.next, choices, record)? {
+                recorder.record_with(|| event(EventKind::AtomicBegin));
+                match self.run_atomic(state, t, stmt.next, choices, recorder)? {
                     Some(next) => next,
-                    None => return Ok(Taken::Blocked),
+                    None => return Ok(StepResult::Blocked),
                 }
             }
             Op::Skip
@@ -117,47 +123,47 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::Branch { .. }
             | Op::Assume(_)
             | Op::Assert(_)
-            | Op::Return { .. } => match self.local(state, t, pc, record)? {
-                Local::At(next) => next,
-                Local::Blocked => return Ok(Taken::Blocked),
-                Local::Unknown => match self.defer(state, t, pc, record)? {
-                    Issue::Done => stmt.next,
-                    Issue::Blocked => return Ok(Taken::Blocked),
-                    Issue::Bounded => return Ok(Taken::Bounded),
+            | Op::Return { .. } => match self.local(state, t, pc, recorder)? {
+                LocalResult::Next(next) => next,
+                LocalResult::Blocked => return Ok(StepResult::Blocked),
+                LocalResult::UnknownRegister => match self.defer(state, t, pc, recorder)? {
+                    IssueResult::Done => stmt.next,
+                    IssueResult::Blocked => return Ok(StepResult::Blocked),
+                    IssueResult::BoundReached => return Ok(StepResult::BoundReached),
                 },
             },
         };
         state.pcs[t.index()] = next;
-        self.settle(state, t, record)?;
-        Ok(Taken::Yes)
+        self.finish_step(state, t, recorder)?;
+        Ok(StepResult::Taken)
     }
 
-    /// After a step: runs local statements, fetches what the model fetches at once, and clears what is
-    /// dead.
+    /// Completes a step: executes local statements, fetches the statements that the model fetches
+    /// eagerly, and clears dead registers.
     #[inline]
-    pub(super) fn settle(
+    pub(super) fn finish_step(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
-        record: &mut dyn Record,
-    ) -> Result<(), Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<(), StepFailure> {
         if self.reductions.fuse {
-            for _ in 0..FUSED {
+            for _ in 0..MAX_FUSED_STATEMENTS {
                 let pc = state.pcs[t.index()];
                 let stmt = self.shape.stmt(t, pc);
                 let next = if stmt.op.is_local() && !matches!(stmt.op, Op::Choose { .. }) {
-                    match self.local(state, t, pc, record)? {
-                        Local::At(next) => next,
-                        Local::Blocked => break,
-                        Local::Unknown => match self.defer(state, t, pc, record)? {
-                            Issue::Done => stmt.next,
-                            Issue::Blocked | Issue::Bounded => break,
+                    match self.local(state, t, pc, recorder)? {
+                        LocalResult::Next(next) => next,
+                        LocalResult::Blocked => break,
+                        LocalResult::UnknownRegister => match self.defer(state, t, pc, recorder)? {
+                            IssueResult::Done => stmt.next,
+                            IssueResult::Blocked | IssueResult::BoundReached => break,
                         },
                     }
-                } else if self.model.fetches(&stmt.op) {
-                    match self.model.issue(&self.shape, state, t, pc, 0, record)? {
-                        Issue::Done => stmt.next,
-                        Issue::Blocked | Issue::Bounded => break,
+                } else if self.model.is_fetched_eagerly(&stmt.op) {
+                    match self.model.issue(&self.shape, state, t, pc, 0, recorder)? {
+                        IssueResult::Done => stmt.next,
+                        IssueResult::Blocked | IssueResult::BoundReached => break,
                     }
                 } else {
                     break;
@@ -167,34 +173,35 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
         if self.reductions.clear_dead {
             for reg in &self.shape.thread(t).dead[state.pcs[t.index()].index()] {
-                self.model.forget(&self.shape, state, t, *reg);
+                self.model.clear_register(&self.shape, state, t, *reg);
             }
         }
         Ok(())
     }
 
-    /// How many of a thread's operations have returned: control has passed their ends, and their results
-    /// are known.
+    /// Returns how many of a thread's operations have returned: control has passed their ends, and
+    /// their results are known.
     fn returned(&self, state: &State<M::Pending>, t: ThreadId) -> Value {
         let passed = &self.shape.thread(t).returned[state.pcs[t.index()].index()];
-        let known =
-            |result: &&Option<Reg>| result.is_none_or(|reg| self.model.known(state, t, &[reg]));
+        let known = |result: &&Option<Reg>| {
+            result.is_none_or(|reg| self.model.are_registers_known(state, t, &[reg]))
+        };
         passed.iter().take_while(known).count() as Value
     }
 
-    /// Lets the model keep an assignment or assertion for later.
+    /// Lets the model defer an assignment or assertion whose registers are not known yet.
     fn defer(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         pc: Pc,
-        record: &mut dyn Record,
-    ) -> Result<Issue, Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<IssueResult, StepFailure> {
         match self.shape.stmt(t, pc).op {
             Op::Assign { .. } | Op::Assert(_) => {
-                self.model.issue(&self.shape, state, t, pc, 0, record)
+                self.model.issue(&self.shape, state, t, pc, 0, recorder)
             }
-            // Control waits for its registers: nothing is speculated.
+            // Control waits for its registers: there is no speculation.
             Op::Skip
             | Op::Choose { .. }
             | Op::Load { .. }
@@ -211,7 +218,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
-            | Op::Halt => Ok(Issue::Blocked),
+            | Op::Halt => Ok(IssueResult::Blocked),
         }
     }
 
@@ -221,19 +228,25 @@ impl<M: MemoryModel> Machine<'_, M> {
         state: &mut State<M::Pending>,
         t: ThreadId,
         pc: Pc,
-        record: &mut dyn Record,
-    ) -> Result<Local, Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<LocalResult, StepFailure> {
         let stmt = self.shape.stmt(t, pc);
-        if !self.model.known(state, t, &self.shape.thread(t).uses[pc.index()]) {
-            return Ok(Local::Unknown);
+        if !self.model.are_registers_known(state, t, &self.shape.thread(t).uses[pc.index()]) {
+            return Ok(LocalResult::UnknownRegister);
         }
         let registers = &mut state.registers[self.shape.thread(t).registers..];
         let limits = &self.shape.thread(t).register_limits;
-        let event =
-            |kind| Event { thread: t, label: Some(stmt.label), pc: Some(pc), ahead: None, kind };
-        let result = local(stmt, registers, limits, |kind| record.event(|| event(kind)))?;
+        let event = |kind| Event {
+            thread: t,
+            label: Some(stmt.label),
+            pc: Some(pc),
+            earlier_pending: None,
+            kind,
+        };
+        let result =
+            execute_local(stmt, registers, limits, |kind| recorder.record_with(|| event(kind)))?;
         if let Op::Assign { reg, .. } = stmt.op {
-            self.model.define(&self.shape, state, t, reg);
+            self.model.define_register(&self.shape, state, t, reg);
         }
         Ok(result)
     }
@@ -251,19 +264,20 @@ impl<M: MemoryModel> Machine<'_, M> {
     ) -> Result<(), Fault> {
         let value = check_limits(self.shape.thread(t).register_limits[reg.index()], value)?;
         state.registers[self.shape.register(t, reg)] = value;
-        self.model.define(&self.shape, state, t, reg);
+        self.model.define_register(&self.shape, state, t, reg);
         Ok(())
     }
 
-    /// Runs the inside of an atomic block directly on memory. None when it is blocked.
+    /// Runs the inside of an atomic block directly on memory. Returns the program counter after the
+    /// block, or `None` if the block is blocked.
     fn run_atomic(
         &self,
         state: &mut State<M::Pending>,
         t: ThreadId,
         from: Pc,
         choices: &mut Choices,
-        record: &mut dyn Record,
-    ) -> Result<Option<Pc>, Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<Option<Pc>, StepFailure> {
         let shape = self.shape.thread(t);
         let thread = self.shape.program().thread(t);
         let registers = shape.registers..shape.registers + thread.registers.len();
@@ -274,70 +288,70 @@ impl<M: MemoryModel> Machine<'_, M> {
             &mut state.registers[registers],
             &mut state.memory,
             choices,
-            record,
+            recorder,
         )
     }
 
-    /// Runs the `init` block. False when it is blocked.
+    /// Runs the `init` block. Returns false if the block is blocked.
     pub(super) fn run_init(
         &self,
         state: &mut State<M::Pending>,
         choices: &mut Choices,
-        record: &mut dyn Record,
-    ) -> Result<bool, Stumble> {
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<bool, StepFailure> {
         let program = self.shape.program();
         let Some(init) = &program.init else {
             return Ok(true);
         };
-        Ok(self.shape.run_alone(init, &mut state.memory, choices, record)?.is_some())
+        Ok(self.shape.run_alone(init, &mut state.memory, choices, recorder)?.is_some())
     }
 }
 
-/// The value taken from a range, both ends included.
-pub(super) fn chosen(choices: &mut Choices, lo: Value, hi: Value) -> Value {
+/// Chooses a value from a range, both ends included.
+pub(super) fn choose_in_range(choices: &mut Choices, lo: Value, hi: Value) -> Value {
     lo + choices.choose(hi.abs_diff(lo) + 1) as Value
 }
 
 /// Executes a local statement on a thread's registers.
 #[inline]
-pub(super) fn local(
+pub(super) fn execute_local(
     stmt: &Stmt,
     registers: &mut [Value],
     limits: &[Option<(Value, Value)>],
     mut event: impl FnMut(EventKind),
-) -> Result<Local, Stumble> {
-    let stumble = |fault| Stumble { fault: Some(fault), label: Some(stmt.label) };
-    let eval = |e: &Expr<Reg>| e.eval(&|reg| registers[reg.index()]).map_err(stumble);
+) -> Result<LocalResult, StepFailure> {
+    let failure = |fault| StepFailure { fault: Some(fault), label: Some(stmt.label) };
+    let eval = |e: &Expr<Reg>| e.eval(&|reg| registers[reg.index()]).map_err(failure);
     match &stmt.op {
         Op::Skip | Op::Return { .. } => {
             event(EventKind::Skip);
-            Ok(Local::At(stmt.next))
+            Ok(LocalResult::Next(stmt.next))
         }
         Op::Assign { reg, expr } => {
-            let value = check_limits(limits[reg.index()], eval(expr)?).map_err(stumble)?;
+            let value = check_limits(limits[reg.index()], eval(expr)?).map_err(failure)?;
             event(EventKind::Set { reg: *reg, value });
             registers[reg.index()] = value;
-            Ok(Local::At(stmt.next))
+            Ok(LocalResult::Next(stmt.next))
         }
         Op::Branch { cond, then, otherwise } => {
             let holds = eval(cond)? != 0;
             event(EventKind::Test(holds));
-            Ok(Local::At(if holds { *then } else { *otherwise }))
+            Ok(LocalResult::Next(if holds { *then } else { *otherwise }))
         }
         Op::Assume(cond) => {
             if eval(cond)? == 0 {
-                return Ok(Local::Blocked);
+                return Ok(LocalResult::Blocked);
             }
             event(EventKind::Test(true));
-            Ok(Local::At(stmt.next))
+            Ok(LocalResult::Next(stmt.next))
         }
         Op::Assert(cond) => {
             let holds = eval(cond)? != 0;
             event(EventKind::Test(holds));
             if holds {
-                Ok(Local::At(stmt.next))
+                Ok(LocalResult::Next(stmt.next))
             } else {
-                Err(Stumble { fault: None, label: Some(stmt.label) })
+                Err(StepFailure { fault: None, label: Some(stmt.label) })
             }
         }
         Op::Choose { .. }
@@ -352,6 +366,6 @@ pub(super) fn local(
         | Op::AtomicBegin
         | Op::AtomicEnd
         | Op::Invoke { .. }
-        | Op::Halt => unreachable!("only local statements get here"),
+        | Op::Halt => unreachable!("only local statements are executed here"),
     }
 }

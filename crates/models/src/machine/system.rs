@@ -1,21 +1,22 @@
 //! The machine as a transition system, with partial-order reduction.
 //!
-//! *Reduction.* When a step of a thread commutes with everything that others, and the memory model on
-//! the thread's behalf, can do before it, it is enough to explore it alone: a persistent set. Because
-//! properties look at more than final states, the step must also change nothing a property
-//! looks at, and its successors must be farther away, so that no step is put off around
-//! a whole cycle (see [`Sink::is_farther`]). Typical such steps: a store entering its buffer, a fence that
-//! can be passed, a load of a location that no other thread can still write.
+//! *Reduction.* If a step of a thread commutes with everything that other threads, and the memory
+//! model for this thread, can do before it, then the step alone is a persistent set: no other step
+//! of the state needs to be explored. Properties observe more than final states, so two conditions
+//! are added. The step must be invisible to the properties. Its successors must be farther from the
+//! initial state, so that no step is delayed forever around a cycle (the cycle proviso; see
+//! [`Sink::is_farther`]). Typical such steps: a store enters its store buffer, a fence is passed, a
+//! load reads a location that no other thread can still write.
 //!
-//! `Invoke` looks at how far other threads have come, and a step that goes first may make it see more
-//! operations that have returned. What it sees decides nothing but which orders of operations explain the
-//! results, and the more it sees, the fewer do: no violation is lost.
+//! `Invoke` counts the returned operations of other threads. A step that is explored first may
+//! increase this count. The count only restricts which orders of operations explain the results,
+//! and a larger count allows fewer orders. So the reduction loses no violation.
 
 use super::choice::Choices;
 use super::packed::Segments;
-use super::{Machine, Taken};
+use super::{Machine, StepResult};
 use crate::bits::Writer;
-use crate::model::{MemoryModel, Stumble};
+use crate::model::{MemoryModel, StepFailure};
 use crate::mutation::Mutation;
 use crate::state::State;
 use fencepost_ir::{Op, ThreadId};
@@ -23,24 +24,25 @@ use fencepost_search::{Sink, TransitionSystem};
 
 /// The class of targets that violate a property.
 pub const VIOLATION: u32 = 0;
-/// The class of the witnesses of the first condition in `sometimes`; the next ones follow.
-pub const WITNESS: u32 = 1;
+/// The class of witnesses for the first `sometimes` condition. The classes of the other conditions
+/// follow.
+pub const FIRST_WITNESS: u32 = 1;
 
-/// Detail of a violation by the state itself, not by a step.
-pub const ITSELF: u32 = u32::MAX;
-/// Detail of a violation by an initial state or by `init`.
-pub const INITIAL: u32 = u32::MAX - 1;
+/// The detail of a target that is the state itself, not a step.
+pub const STATE_DETAIL: u32 = u32::MAX;
+/// The detail of a violation in `init` or in an initial state.
+pub const INIT_DETAIL: u32 = u32::MAX - 1;
 
-/// Working memory of a search thread.
+/// Working memory of a search worker.
 #[derive(Debug)]
 pub struct Scratch<P> {
     base: State<P>,
-    /// Where `base` lies in bytes.
+    /// The packed form of `base`.
     segments: Segments,
-    /// The same as `base` between two steps.
+    /// A copy of `base` that a step changes and `restore` resets.
     work: State<P>,
     writer: Writer,
-    ahead: Vec<Vec<u8>>,
+    saved_successors: Vec<Vec<u8>>,
     internal: Vec<u32>,
     choices: Choices,
 }
@@ -54,7 +56,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             segments: Segments::default(),
             work: self.blank(),
             writer: Writer::default(),
-            ahead: Vec::new(),
+            saved_successors: Vec::new(),
             internal: Vec::new(),
             choices: Choices::default(),
         }
@@ -66,13 +68,13 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
         loop {
             match self.start(work, choices, &mut ()) {
                 Ok(true) => {
-                    if self.wrong(work).is_some() {
-                        sink.target(VIOLATION, INITIAL);
+                    if self.state_violation(work).is_some() {
+                        sink.target(VIOLATION, INIT_DETAIL);
                     }
                     sink.successor(self.encode(work, writer));
                 }
                 Ok(false) => {}
-                Err(_) => sink.target(VIOLATION, INITIAL),
+                Err(_) => sink.target(VIOLATION, INIT_DETAIL),
             }
             if !choices.advance() {
                 break;
@@ -83,7 +85,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     fn expand<S: Sink>(&self, bytes: &[u8], scratch: &mut Self::Scratch, sink: &mut S) {
         self.decode(bytes, &mut scratch.base, &mut scratch.segments);
         scratch.work.clone_from(&scratch.base);
-        if self.reductions.partial_order && self.expand_one(scratch, sink) {
+        if self.reductions.partial_order && self.expand_reduced(scratch, sink) {
             return;
         }
         let mut number = 0;
@@ -93,7 +95,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             loop {
                 scratch.choices.rewind();
                 let taken = self.run(&mut scratch.work, t, &mut scratch.choices, &mut ());
-                enabled |= self.hand_over(taken, number, t, scratch, sink);
+                enabled |= self.emit_successor(taken, number, t, scratch, sink);
                 self.restore(&mut scratch.work, &scratch.base, t);
                 number += 1;
                 if !scratch.choices.advance() {
@@ -101,40 +103,46 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
                 }
             }
             scratch.internal.clear();
-            self.model.internal(&self.shape, &scratch.base, t, &mut scratch.internal);
+            self.model.internal_steps(&self.shape, &scratch.base, t, &mut scratch.internal);
             for at in 0..scratch.internal.len() {
                 let which = scratch.internal[at];
-                let taken = self.perform(&mut scratch.work, t, which, &mut ());
-                enabled |= self.hand_over(taken.map(|()| Taken::Yes), number, t, scratch, sink);
+                let taken = self.perform_internal_step(&mut scratch.work, t, which, &mut ());
+                enabled |= self.emit_successor(
+                    taken.map(|()| StepResult::Taken),
+                    number,
+                    t,
+                    scratch,
+                    sink,
+                );
                 self.restore(&mut scratch.work, &scratch.base, t);
                 number += 1;
             }
         }
         if !enabled {
-            self.at_rest(&scratch.base, sink);
+            self.emit_terminal_state(&scratch.base, sink);
         }
     }
 }
 
 impl<M: MemoryModel> Machine<'_, M> {
-    /// Hands a successor to the search. Returns whether the step is enabled at all.
+    /// Reports the successor of a step to the search. Returns whether the step is enabled.
     #[inline]
-    fn hand_over<S: Sink>(
+    fn emit_successor<S: Sink>(
         &self,
-        taken: Result<Taken, Stumble>,
+        taken: Result<StepResult, StepFailure>,
         number: u32,
         t: ThreadId,
         scratch: &mut Scratch<M::Pending>,
         sink: &mut S,
     ) -> bool {
         match taken {
-            Ok(Taken::Blocked) => false,
-            Ok(Taken::Bounded) => {
+            Ok(StepResult::Blocked) => false,
+            Ok(StepResult::BoundReached) => {
                 sink.bounded();
                 true
             }
-            Ok(Taken::Yes) => {
-                if self.wrong_after(&scratch.work, t).is_some() {
+            Ok(StepResult::Taken) => {
+                if self.state_violation_after(&scratch.work, t).is_some() {
                     sink.target(VIOLATION, number);
                 }
                 sink.successor(self.pack(t, scratch));
@@ -147,7 +155,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         }
     }
 
-    /// The successor in `work`, which a step of `t` led to.
+    /// Packs the successor in `work` after a step of `t`.
     #[inline]
     fn pack<'s>(&self, t: ThreadId, scratch: &'s mut Scratch<M::Pending>) -> &'s [u8] {
         let Scratch { base, segments, work, writer, .. } = scratch;
@@ -155,10 +163,10 @@ impl<M: MemoryModel> Machine<'_, M> {
         self.encode_after(work, segments, same_memory, t, writer)
     }
 
-    /// A state without steps: final, or stuck.
-    fn at_rest<S: Sink>(&self, state: &State<M::Pending>, sink: &mut S) {
-        if self.wrong_at_rest(state).is_some() {
-            sink.target(VIOLATION, ITSELF);
+    /// Reports a state without steps: a final state or a deadlock.
+    fn emit_terminal_state<S: Sink>(&self, state: &State<M::Pending>, sink: &mut S) {
+        if self.terminal_violation(state).is_some() {
+            sink.target(VIOLATION, STATE_DETAIL);
         }
         if !self.is_final(state) {
             return;
@@ -168,39 +176,40 @@ impl<M: MemoryModel> Machine<'_, M> {
             outcome.extend_from_slice(&self.observe(state, *what).to_le_bytes());
         }
         sink.fact(&outcome);
-        for (class, condition) in (WITNESS..).zip(&self.shape.problem.sometimes) {
+        for (class, condition) in (FIRST_WITNESS..).zip(&self.shape.problem.sometimes) {
             if self.holds(state, condition) {
-                sink.target(class, ITSELF);
+                sink.target(class, STATE_DETAIL);
             }
         }
     }
 
-    /// Expands only one thread's step, if there is one for which that is enough.
-    fn expand_one<S: Sink>(&self, scratch: &mut Scratch<M::Pending>, sink: &mut S) -> bool {
+    /// Explores only one thread's step, if that is sufficient. Returns whether it is.
+    fn expand_reduced<S: Sink>(&self, scratch: &mut Scratch<M::Pending>, sink: &mut S) -> bool {
         for t in self.shape.program().thread_ids() {
             if self.run_commutes(&scratch.base, t) {
                 scratch.choices = Choices::default();
-                let mut used = 0;
-                let mut good = true;
+                let mut saved = 0;
+                let mut usable = true;
                 loop {
                     scratch.choices.rewind();
                     let taken = self.run(&mut scratch.work, t, &mut scratch.choices, &mut ());
-                    good &= taken == Ok(Taken::Yes) && self.keep(used, t, scratch, sink);
+                    usable &= taken == Ok(StepResult::Taken)
+                        && self.save_reduced_successor(saved, t, scratch, sink);
                     self.restore(&mut scratch.work, &scratch.base, t);
-                    used += 1;
-                    if !good || !scratch.choices.advance() {
+                    saved += 1;
+                    if !usable || !scratch.choices.advance() {
                         break;
                     }
                 }
-                if good {
-                    for successor in &scratch.ahead[..used] {
+                if usable {
+                    for successor in &scratch.saved_successors[..saved] {
                         sink.successor(successor);
                     }
                     return true;
                 }
             }
             scratch.internal.clear();
-            self.model.internal(&self.shape, &scratch.base, t, &mut scratch.internal);
+            self.model.internal_steps(&self.shape, &scratch.base, t, &mut scratch.internal);
             for at in 0..scratch.internal.len() {
                 let which = scratch.internal[at];
                 let commutes = self.mutated.is(Mutation::CommitsCommute)
@@ -208,11 +217,11 @@ impl<M: MemoryModel> Machine<'_, M> {
                 if !commutes {
                     continue;
                 }
-                let taken = self.perform(&mut scratch.work, t, which, &mut ());
-                let good = taken.is_ok() && self.keep(0, t, scratch, sink);
+                let taken = self.perform_internal_step(&mut scratch.work, t, which, &mut ());
+                let usable = taken.is_ok() && self.save_reduced_successor(0, t, scratch, sink);
                 self.restore(&mut scratch.work, &scratch.base, t);
-                if good {
-                    sink.successor(&scratch.ahead[0]);
+                if usable {
+                    sink.successor(&scratch.saved_successors[0]);
                     return true;
                 }
             }
@@ -220,28 +229,28 @@ impl<M: MemoryModel> Machine<'_, M> {
         false
     }
 
-    /// Keeps the successor in `work` aside if the reduction may use it.
-    fn keep<S: Sink>(
+    /// Saves the successor in `work` if the reduction may use it.
+    fn save_reduced_successor<S: Sink>(
         &self,
         at: usize,
         t: ThreadId,
         scratch: &mut Scratch<M::Pending>,
         sink: &S,
     ) -> bool {
-        let visible = self.shape.watches_critical
+        let visible = self.shape.checks_mutual_exclusion
             && self.is_critical(&scratch.base, t) != self.is_critical(&scratch.work, t);
-        if visible && !self.mutated.is(Mutation::SectionsUnwatched) {
+        if visible && !self.mutated.is(Mutation::CriticalSectionsInvisible) {
             return false;
         }
         let farther = sink.is_farther(self.pack(t, scratch));
-        if !farther && !self.mutated.is(Mutation::PostponedForEver) {
+        if !farther && !self.mutated.is(Mutation::NoCycleProviso) {
             return false;
         }
-        if scratch.ahead.len() <= at {
-            scratch.ahead.resize_with(at + 1, Vec::new);
+        if scratch.saved_successors.len() <= at {
+            scratch.saved_successors.resize_with(at + 1, Vec::new);
         }
-        scratch.ahead[at].clear();
-        scratch.ahead[at].extend_from_slice(scratch.writer.bytes());
+        scratch.saved_successors[at].clear();
+        scratch.saved_successors[at].extend_from_slice(scratch.writer.bytes());
         true
     }
 
@@ -252,7 +261,8 @@ impl<M: MemoryModel> Machine<'_, M> {
             Op::Skip | Op::Assign { .. } | Op::Choose { .. } | Op::Branch { .. } => true,
             Op::Assume(_) | Op::Assert(_) => true,
             Op::Leave => {
-                !self.shape.watches_critical || self.mutated.is(Mutation::SectionsUnwatched)
+                !self.shape.checks_mutual_exclusion
+                    || self.mutated.is(Mutation::CriticalSectionsInvisible)
             }
             Op::Load { .. }
             | Op::Store { .. }

@@ -1,7 +1,8 @@
-//! One content: a word, and what operations do to it.
+//! One content of a symbolic buffer: a word, and the effect of operations on it.
 //!
-//! Under PSO two neighbours of a word may change places when they are of different locations and neither is
-//! a marker. To ask whether a content is in a language is to ask for any of its rearrangements.
+//! Under PSO, two adjacent letters commute if their locations differ and neither is a marker. Words
+//! are equivalent if such exchanges transform one into the other (trace equivalence). A language
+//! contains a content if it contains any equivalent word.
 
 use super::{MARKERS, STORE_LOAD, STORE_STORE, Symbolic, marker};
 use fencepost_automata::{Language, Languages, Letter};
@@ -9,8 +10,9 @@ use fencepost_ir::{FenceKinds, StoreBuffers};
 use std::collections::BTreeSet;
 
 impl Symbolic {
-    /// The word itself, or with its letters sorted, if that is in the language. That is enough where the word
-    /// was taken from the language, or from one made of it; [`Self::find_any`] looks for more.
+    /// Returns the word itself or the word with its letters sorted, if the language contains it.
+    /// This is sufficient if the word comes from the language or from a language computed from it.
+    /// [`Self::find_equivalent`] also finds other equivalent words.
     pub fn find(&self, languages: &Languages, l: Language, word: &[Letter]) -> Option<Vec<Letter>> {
         if languages.contains(l, word) {
             return Some(word.to_vec());
@@ -22,30 +24,30 @@ impl Symbolic {
         languages.contains(l, &sorted).then_some(sorted)
     }
 
-    /// Whether two words mean the same.
-    pub fn same(&self, one: &[Letter], other: &[Letter]) -> bool {
+    /// Returns whether two words are equivalent.
+    pub fn are_equivalent(&self, one: &[Letter], other: &[Letter]) -> bool {
         one == other || self.grouping == StoreBuffers::Pso && sorted(one) == sorted(other)
     }
 
-    /// A word of the language of which this one is left when a store is committed.
-    pub fn before_commit(
+    /// Returns a word of the language that becomes `left` when `store` is committed.
+    pub fn word_before_commit(
         &self,
         languages: &Languages,
         l: Language,
         store: Letter,
         left: &[Letter],
     ) -> Option<Vec<Letter>> {
-        let found = self.put_back(languages, l, store, left);
+        let found = self.reinsert(languages, l, store, left);
         if self.grouping == StoreBuffers::Tso {
             return found;
         }
-        let found = found.or_else(|| self.put_back(languages, l, store, &sorted(left)));
-        found.or_else(|| rearranged(languages, l, left, Some(store)))
+        let found = found.or_else(|| self.reinsert(languages, l, store, &sorted(left)));
+        found.or_else(|| find_rearrangement(languages, l, left, Some(store)))
     }
 
-    /// The same, with the letters in this order: the store is put in where it may have been, and markers
-    /// that went with it.
-    fn put_back(
+    /// Like [`Self::word_before_commit`], but keeps the letters of `left` in this order. Searches
+    /// for a position of the store and for the markers that the commit removes.
+    fn reinsert(
         &self,
         languages: &Languages,
         l: Language,
@@ -53,46 +55,47 @@ impl Symbolic {
         left: &[Letter],
     ) -> Option<Vec<Letter>> {
         let last = left.iter().rposition(|letter| letter.class == STORE_LOAD);
-        // So many letters may be before the store.
-        let ahead = match self.grouping {
+        // The maximal number of letters before the store.
+        let passed = match self.grouping {
             StoreBuffers::Tso => 0,
             StoreBuffers::Pso => {
                 let passes = |letter: &&Letter| ![store.class, STORE_STORE].contains(&letter.class);
                 left.iter().take_while(passes).count()
             }
         };
-        // The state of the automaton, how many letters are read, whether the store is.
+        // The state of the automaton, the number of letters read, and whether the store is read.
         let start = (0, 0, false);
         let mut trail: Vec<(usize, Option<Letter>)> = vec![(0, None)];
         let mut seen = BTreeSet::from([start]);
         let mut stack = vec![(start, 0)];
-        while let Some(((state, at, put), number)) = stack.pop() {
-            if put && at == left.len() && languages.accepts(l, state) {
-                return Some(told(&trail, number));
+        while let Some(((state, at, reinserted), id)) = stack.pop() {
+            if reinserted && at == left.len() && languages.accepts(l, state) {
+                return Some(path_letters(&trail, id));
             }
             let mut next = Vec::new();
-            next.extend(left.get(at).map(|letter| (*letter, at + 1, put)));
-            if !put && at <= ahead {
+            next.extend(left.get(at).map(|letter| (*letter, at + 1, reinserted)));
+            if !reinserted && at <= passed {
                 next.push((store, at, true));
             }
-            // Gone with the store at the front; or with a later marker behind it.
-            let gone = MARKERS.into_iter().filter(|class| {
-                let stripped = put && at == 0;
+            // A commit removes markers at the front, and store-load markers before a later
+            // store-load marker.
+            let removed = MARKERS.into_iter().filter(|class| {
+                let stripped = reinserted && at == 0;
                 stripped || at > 0 && *class == STORE_LOAD && last.is_some_and(|last| at <= last)
             });
-            next.extend(gone.map(|class| (marker(class), at, put)));
-            for (letter, at, put) in next {
+            next.extend(removed.map(|class| (marker(class), at, reinserted)));
+            for (letter, at, reinserted) in next {
                 let Some(state) = languages.step(l, state, letter) else { continue };
-                if seen.insert((state, at, put)) {
-                    trail.push((number, Some(letter)));
-                    stack.push(((state, at, put), trail.len() - 1));
+                if seen.insert((state, at, reinserted)) {
+                    trail.push((id, Some(letter)));
+                    stack.push(((state, at, reinserted), trail.len() - 1));
                 }
             }
         }
         None
     }
 
-    /// What a fence that is not full makes of a word.
+    /// Returns the word after a fence that is not full.
     pub fn fence(&self, word: &[Letter], kinds: FenceKinds) -> Vec<Letter> {
         let mut word = word.to_vec();
         let last = |word: &[Letter], ignoring: u32| {
@@ -112,23 +115,23 @@ impl Symbolic {
         word
     }
 
-    /// Any word of the language that means the same as this one. For long words this may take long.
-    pub fn find_any(
+    /// Returns any word of the language that is equivalent to `word`. May be slow for long words.
+    pub fn find_equivalent(
         &self,
         languages: &mut Languages,
         l: Language,
         word: &[Letter],
     ) -> Option<Vec<Letter>> {
-        // Products have sorted words only.
-        let done = self.grouping == StoreBuffers::Tso || self.is_product(languages, l);
-        self.find(languages, l, word).or_else(|| match done {
+        // A product contains only sorted words; under TSO no letters commute.
+        let find_is_complete = self.grouping == StoreBuffers::Tso || self.is_product(languages, l);
+        self.find(languages, l, word).or_else(|| match find_is_complete {
             true => None,
-            false => rearranged(languages, l, word, None),
+            false => find_rearrangement(languages, l, word, None),
         })
     }
 }
 
-/// The word with its letters sorted by location between markers.
+/// Returns the word with its letters sorted by location between markers.
 fn sorted(word: &[Letter]) -> Vec<Letter> {
     let mut sorted = word.to_vec();
     for part in sorted.split_mut(|letter| MARKERS.contains(&letter.class)) {
@@ -137,25 +140,26 @@ fn sorted(word: &[Letter]) -> Vec<Letter> {
     sorted
 }
 
-/// How far a rearrangement has come.
+/// A state of the search for a rearrangement.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Reached {
+struct Progress {
     /// The state of the automaton.
     state: u32,
-    /// The part between markers being taken from.
+    /// The current part of the word, between two markers.
     part: usize,
-    /// How many letters of each of its classes were taken.
+    /// The number of letters taken of each class of this part.
     taken: Vec<usize>,
-    /// Whether the store that is put back was.
-    put: bool,
+    /// Whether the committed store is already reinserted.
+    reinserted: bool,
 }
 
-/// A part of a word between markers: its classes, each with its letters.
+/// A part of a word between markers: its classes, and the letters of each class in order.
 type Part = Vec<(u32, Vec<Letter>)>;
 
-/// A rearrangement of the word that is in the language: depth-first over what may come next, each
-/// situation once. With a store to be put back: one of which the word is left when it is committed.
-fn rearranged(
+/// Returns a rearrangement of the word that the language contains. Depth-first search; visits each
+/// search state once. With `store`: returns a word that becomes a rearrangement of `word` when
+/// `store` is committed.
+fn find_rearrangement(
     languages: &Languages,
     language: Language,
     word: &[Letter],
@@ -165,30 +169,31 @@ fn rearranged(
     let parts: Vec<Part> = word.split(is_marker).map(by_class).collect();
     let markers: Vec<Letter> = word.iter().copied().filter(is_marker).collect();
     let has = |markers: &[Letter], class: u32| markers.iter().any(|m| m.class == class);
-    let start = Reached { state: 0, part: 0, taken: vec![0; parts[0].len()], put: store.is_none() };
+    let start =
+        Progress { state: 0, part: 0, taken: vec![0; parts[0].len()], reinserted: store.is_none() };
     let mut seen = BTreeSet::from([start.clone()]);
-    // What led here: the number of the one before, and the letter taken.
+    // For each visited search state: its predecessor, and the letter taken.
     let mut trail: Vec<(usize, Option<Letter>)> = vec![(0, None)];
     let mut stack = vec![(start, 0)];
-    while let Some((reached, number)) = stack.pop() {
-        let part = &parts[reached.part];
+    while let Some((progress, id)) = stack.pop() {
+        let part = &parts[progress.part];
         let mut next = Vec::new();
         for (at, (_, letters)) in part.iter().enumerate() {
-            if let Some(letter) = letters.get(reached.taken[at]) {
-                let mut taken = reached.taken.clone();
+            if let Some(letter) = letters.get(progress.taken[at]) {
+                let mut taken = progress.taken.clone();
                 taken[at] += 1;
-                next.push((*letter, Reached { taken, ..reached }));
+                next.push((*letter, Progress { taken, ..progress }));
             }
         }
         if next.is_empty() {
-            match markers.get(reached.part) {
+            match markers.get(progress.part) {
                 Some(marker) => {
-                    let part = reached.part + 1;
+                    let part = progress.part + 1;
                     let taken = vec![0; parts[part].len()];
-                    next.push((*marker, Reached { part, taken, ..reached }));
+                    next.push((*marker, Progress { part, taken, ..progress }));
                 }
-                None if reached.put && languages.accepts(language, reached.state) => {
-                    return Some(told(&trail, number));
+                None if progress.reinserted && languages.accepts(language, progress.state) => {
+                    return Some(path_letters(&trail, id));
                 }
                 None => {}
             }
@@ -196,29 +201,30 @@ fn rearranged(
         if let Some(store) = store {
             let is_first = |at: usize| {
                 let count = |(at, (class, _)): (usize, &(u32, _))| {
-                    if *class == store.class { reached.taken[at] } else { 0 }
+                    if *class == store.class { progress.taken[at] } else { 0 }
                 };
                 let earlier = parts[..at].iter().flatten().any(|(class, _)| *class == store.class);
                 !earlier && part.iter().enumerate().map(count).sum::<usize>() == 0
             };
-            let passes = !has(&markers[..reached.part], STORE_STORE);
-            if !reached.put && passes && is_first(reached.part) {
-                next.push((store, Reached { put: true, ..reached.clone() }));
+            let passes = !has(&markers[..progress.part], STORE_STORE);
+            if !progress.reinserted && passes && is_first(progress.part) {
+                next.push((store, Progress { reinserted: true, ..progress.clone() }));
             }
-            // Markers that went with it: those at the front, and those before the last for loads.
-            let nothing = reached.part == 0 && reached.taken.iter().all(|taken| *taken == 0);
-            let earlier = !nothing && has(&markers[reached.part..], STORE_LOAD);
+            // Markers that the commit removes: at the front, and store-load markers before a later
+            // one.
+            let at_front = progress.part == 0 && progress.taken.iter().all(|taken| *taken == 0);
+            let before_later_marker = !at_front && has(&markers[progress.part..], STORE_LOAD);
             for class in MARKERS {
-                if nothing && reached.put || earlier && class == STORE_LOAD {
-                    next.push((marker(class), reached.clone()));
+                if at_front && progress.reinserted || before_later_marker && class == STORE_LOAD {
+                    next.push((marker(class), progress.clone()));
                 }
             }
         }
         for (letter, mut after) in next {
-            let Some(state) = languages.step(language, reached.state, letter) else { continue };
+            let Some(state) = languages.step(language, progress.state, letter) else { continue };
             after.state = state;
             if seen.insert(after.clone()) {
-                trail.push((number, Some(letter)));
+                trail.push((id, Some(letter)));
                 stack.push((after, trail.len() - 1));
             }
         }
@@ -237,12 +243,12 @@ fn by_class(letters: &[Letter]) -> Part {
     part
 }
 
-/// The letters that led somewhere.
-fn told(trail: &[(usize, Option<Letter>)], mut number: usize) -> Vec<Letter> {
+/// Returns the letters on the path to a visited search state.
+fn path_letters(trail: &[(usize, Option<Letter>)], mut id: usize) -> Vec<Letter> {
     let mut letters = Vec::new();
-    while let (before, Some(letter)) = trail[number] {
+    while let (before, Some(letter)) = trail[id] {
         letters.push(letter);
-        number = before;
+        id = before;
     }
     letters.reverse();
     letters
@@ -256,21 +262,21 @@ mod tests {
     const Y: Letter = Letter { class: 1, value: 1 };
     const Y2: Letter = Letter { class: 1, value: 2 };
 
-    fn find(kept: &[Letter], asked: &[Letter]) -> Option<Vec<Letter>> {
+    fn find(contained: &[Letter], word: &[Letter]) -> Option<Vec<Letter>> {
         let mut languages = Languages::new();
-        let language = languages.word(kept);
-        rearranged(&languages, language, asked, None)
+        let language = languages.word(contained);
+        find_rearrangement(&languages, language, word, None)
     }
 
     #[test]
-    fn only_letters_of_different_locations_change_places() {
+    fn only_letters_of_different_locations_commute() {
         assert_eq!(find(&[X, Y, Y2], &[Y, X, Y2]), Some(vec![X, Y, Y2]));
         assert_eq!(find(&[X, Y, Y2], &[Y2, X, Y]), None);
         assert_eq!(find(&[X, Y], &[X]), None);
     }
 
     #[test]
-    fn nothing_goes_past_a_marker() {
+    fn no_letter_passes_a_marker() {
         let fence = marker(STORE_STORE);
         assert_eq!(find(&[X, fence, Y], &[X, fence, Y]), Some(vec![X, fence, Y]));
         assert_eq!(find(&[X, fence, Y], &[Y, fence, X]), None);

@@ -1,5 +1,5 @@
-//! Which entry of a window may be performed before which: the bypass table, same-location order,
-//! fences, and forwarding.
+//! The order in which the entries of a window may be performed: the bypass table, same-location
+//! order, fences, and forwarding.
 
 use super::window::{Operand, Window};
 use super::{Table, is_known, location_of, value_of};
@@ -8,8 +8,8 @@ use crate::mutation::Mutation;
 use crate::shape::Shape;
 use fencepost_ir::{Access, FenceKinds, Loc, Op, Pc, ThreadId, Value};
 
-/// What an entry does to memory; none for assignments, assertions and fences.
-pub(super) fn kinds(
+/// Returns the access of an entry. `None` for assignments, assertions and fences.
+pub(super) fn access_of(
     shape: &Shape<'_>,
     t: ThreadId,
     window: &Window,
@@ -18,61 +18,62 @@ pub(super) fn kinds(
     shape.stmt(t, window.pc(entry)).op.access()
 }
 
-/// How many accesses of a window come before an entry.
+/// Returns the number of accesses in a window before an entry.
 pub(super) fn accesses_before(
     shape: &Shape<'_>,
     t: ThreadId,
     window: &Window,
     entry: usize,
 ) -> u32 {
-    (0..entry).filter(|e| kinds(shape, t, window, *e).is_some()).count() as u32
+    (0..entry).filter(|e| access_of(shape, t, window, *e).is_some()).count() as u32
 }
 
-/// Where a load gets its value.
-pub(super) enum Forward {
-    /// From memory.
+/// The source of a load's value.
+pub(super) enum LoadSource {
+    /// Memory.
     Memory,
-    /// From an earlier store of the window.
+    /// An earlier store in the window, with this value.
     Value(Value),
-    /// From a store that is not known well enough yet.
+    /// An earlier store whose location or value is unknown. The load must wait.
     Wait,
 }
 
-/// What is to be known of an entry.
+/// The facts about an entry that decide whether it may be performed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    kinds: Option<Access>,
+pub(super) struct EntryInfo {
+    access: Option<Access>,
     fences: FenceKinds,
-    /// The location of its access, an error where its address is faulty; none when it is not known yet.
-    spot: Option<Result<Loc, ()>>,
+    /// The location of the access: an error if the address faults, `None` if the address is
+    /// unknown.
+    location: Option<Result<Loc, ()>>,
     ready: bool,
     pc: Pc,
 }
 
-/// What is to be known of the entries of a window, so that each is looked at once.
-pub(super) fn survey(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<Entry> {
-    let look = |(pc, operands): (Pc, &[Operand])| {
+/// Computes the facts about all entries of a window, each once.
+pub(super) fn entry_infos(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<EntryInfo> {
+    let info = |(pc, operands): (Pc, &[Operand])| {
         let op = &shape.stmt(t, pc).op;
-        let kinds = op.access();
-        let spot = match op.address() {
-            Some(address) if kinds.is_some() => {
+        let access = op.access();
+        let location = match op.address() {
+            Some(address) if access.is_some() => {
                 location_of(shape, t, pc, address, operands).map(|loc| loc.map_err(|_| ()))
             }
             _ => None,
         };
         let fences = if let Op::Fence(kinds) = op { *kinds } else { FenceKinds::default() };
         let ready = operands.iter().all(|operand| matches!(operand, Operand::Value(_)));
-        Entry { kinds, fences, spot, ready, pc }
+        EntryInfo { access, fences, location, ready, pc }
     };
-    let mut survey = Vec::with_capacity(window.len());
-    survey.extend(window.entries(shape, t).map(look));
-    survey
+    let mut infos = Vec::with_capacity(window.len());
+    infos.extend(window.entries(shape, t).map(info));
+    infos
 }
 
-impl Entry {
-    /// Whether its access may be to a location.
+impl EntryInfo {
+    /// Returns whether the access may be to a location.
     fn may_be_at(&self, shape: &Shape<'_>, t: ThreadId, loc: Loc) -> bool {
-        match self.spot {
+        match self.location {
             Some(Ok(other)) => other == loc,
             Some(Err(())) => false,
             None => shape.thread(t).footprints[self.pc.index()].contains(&loc),
@@ -80,67 +81,68 @@ impl Entry {
     }
 }
 
-/// Where a load of `loc` gets its value: the youngest earlier store that may be there decides.
+/// Returns the source of a load of `loc`: the youngest earlier store that may be to `loc`, else
+/// memory.
 pub(super) fn forward(
     shape: &Shape<'_>,
     t: ThreadId,
     window: &Window,
-    survey: &[Entry],
+    infos: &[EntryInfo],
     entry: usize,
     loc: Loc,
-) -> Forward {
+) -> LoadSource {
     for earlier in (0..entry).rev() {
-        let Op::Store { value, .. } = &shape.stmt(t, survey[earlier].pc).op else {
+        let Op::Store { value, .. } = &shape.stmt(t, infos[earlier].pc).op else {
             continue;
         };
-        if !survey[earlier].may_be_at(shape, t, loc) {
+        if !infos[earlier].may_be_at(shape, t, loc) {
             continue;
         }
-        let uses = &shape.thread(t).uses[survey[earlier].pc.index()];
+        let uses = &shape.thread(t).uses[infos[earlier].pc.index()];
         let operands = window.operands(shape, t, earlier);
-        if survey[earlier].spot.is_none() || !is_known(value, uses, operands) {
-            return Forward::Wait;
+        if infos[earlier].location.is_none() || !is_known(value, uses, operands) {
+            return LoadSource::Wait;
         }
-        // A value that faults, or does not fit the location, faults when the store is performed;
-        // the load waits for that.
+        // A value that faults, or is outside the range of the location, is a fault when the store
+        // is performed. The load waits for this.
         let limits = shape.location_limits[loc.index()];
         let value = value.eval(&|reg| value_of(uses, operands, *reg));
         return match value.and_then(|value| check_limits(limits, value)) {
-            Ok(value) => Forward::Value(value),
-            Err(_) => Forward::Wait,
+            Ok(value) => LoadSource::Value(value),
+            Err(_) => LoadSource::Wait,
         };
     }
-    Forward::Memory
+    LoadSource::Memory
 }
 
 impl Table {
-    /// Whether an entry may be performed now.
+    /// Returns whether an entry may be performed now.
     pub(super) fn may_perform(
         &self,
         shape: &Shape<'_>,
         t: ThreadId,
         window: &Window,
-        survey: &[Entry],
+        infos: &[EntryInfo],
         entry: usize,
     ) -> bool {
-        let Entry { kinds: Some(mine), ready: true, spot, .. } = survey[entry] else {
+        let EntryInfo { access: Some(mine), ready: true, location, .. } = infos[entry] else {
             return false;
         };
-        // A faulty address is no reason to wait: performing it reports the fault.
-        let loc = spot.and_then(Result::ok);
+        // An address that faults does not wait: performing the access reports the fault.
+        let loc = location.and_then(Result::ok);
         let mut fences = FenceKinds::default();
-        for earlier in survey[..entry].iter().rev() {
+        for earlier in infos[..entry].iter().rev() {
             if !self.mutated.is(Mutation::IgnoredFence) {
                 fences = fences.union(earlier.fences);
             }
-            let Some(theirs) = earlier.kinds else {
+            let Some(theirs) = earlier.access else {
                 continue;
             };
             if self.is_ordered(theirs, mine) || fences.orders(theirs, mine) {
                 return false;
             }
             let forwards = mine.loads && !mine.stores && theirs.stores && !theirs.loads;
-            let ignored = earlier.spot.is_none()
+            let ignored = earlier.location.is_none()
                 && self.mutated.is(Mutation::UnknownAddressIgnored)
                 || self.mutated.is(Mutation::OutOfOrderCommit);
             let same = loc.is_some_and(|loc| earlier.may_be_at(shape, t, loc)) && !ignored;
@@ -150,13 +152,13 @@ impl Table {
         }
         match (mine.stores, loc) {
             (false, Some(loc)) => {
-                !matches!(forward(shape, t, window, survey, entry, loc), Forward::Wait)
+                !matches!(forward(shape, t, window, infos, entry, loc), LoadSource::Wait)
             }
             _ => true,
         }
     }
 
-    /// Whether the bypass table keeps the two accesses in order.
+    /// Returns whether the bypass table keeps the two accesses in order.
     fn is_ordered(&self, earlier: Access, later: Access) -> bool {
         let Table { bypass, .. } = self;
         (earlier.stores && later.loads && !bypass.store_load)
@@ -165,7 +167,7 @@ impl Table {
             || (earlier.loads && later.stores && !bypass.load_store)
     }
 
-    /// Whether an entry's access may be to a location.
+    /// Returns whether an entry's access may be to a location.
     pub(super) fn may_be_at(
         &self,
         shape: &Shape<'_>,
@@ -181,18 +183,18 @@ impl Table {
         }
     }
 
-    /// Whether a fence entry still orders something that is pending before it.
-    pub(super) fn fence_matters(
+    /// Returns whether a fence entry still orders an access that is pending before it.
+    pub(super) fn fence_still_orders(
         &self,
         shape: &Shape<'_>,
         t: ThreadId,
         window: &Window,
         fence: usize,
-        kinds_of_fence: FenceKinds,
+        kinds: FenceKinds,
     ) -> bool {
-        (0..fence).filter_map(|earlier| kinds(shape, t, window, earlier)).any(|earlier| {
+        (0..fence).filter_map(|earlier| access_of(shape, t, window, earlier)).any(|earlier| {
             let any = Access { loads: true, stores: true };
-            kinds_of_fence.orders(earlier, any)
+            kinds.orders(earlier, any)
         })
     }
 }

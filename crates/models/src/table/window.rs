@@ -1,30 +1,32 @@
-//! One thread's window: entries in program order, their captured operands, and for each register the
-//! entry that will produce it.
+//! The window of one thread: entries in program order, their captured operands, and for each
+//! register the entry that produces it.
 //!
-//! This is register renaming: an operand is a value, or a reference to the entry that produces it, so
-//! a later assignment to the same register disturbs nobody. References are positions in the window;
-//! equal situations are therefore equal states.
+//! This is register renaming. An operand is a value or a reference to the entry that produces it,
+//! so a later assignment to the same register has no effect on it. References are positions in the
+//! window, so equivalent windows are equal.
 
 use crate::bits::{Field, Reader, Writer};
 use crate::shape::Shape;
 use fencepost_ir::{Pc, Reg, ThreadId, Value};
 
-/// What a statement read when it was fetched.
+/// An operand of a statement, captured when the statement was fetched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Operand {
     /// A value.
     Value(Value),
-    /// Whatever this entry produces.
-    From(u16),
+    /// The value that this entry will produce.
+    ProducedBy(u16),
 }
 
-/// A thread's window.
+/// The window of one thread.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Window {
     pcs: Vec<Pc>,
-    /// Operands of all entries one after another, as many for each as its statement reads registers.
+    /// The operands of all entries, one entry after another. An entry has one operand for each
+    /// register that its statement reads.
     operands: Vec<Operand>,
-    /// By register: 0 when it holds its value, else the entry that produces it, plus one.
+    /// By register: 0 if its value is known, otherwise the position of the entry that produces it,
+    /// plus one.
     producers: Vec<u16>,
 }
 
@@ -62,7 +64,7 @@ impl Window {
         self.producers[reg.index()] == 0
     }
 
-    /// The register now holds a value of its own.
+    /// Records that the value of the register is known.
     pub(super) fn define(&mut self, reg: Reg) {
         self.producers[reg.index()] = 0;
     }
@@ -75,13 +77,13 @@ impl Window {
         (0..entry).map(|earlier| self.width(shape, t, earlier)).sum()
     }
 
-    /// The operands of an entry, in the order of its statement's uses.
+    /// Returns the operands of an entry, in the order of its statement's uses.
     pub(super) fn operands(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> &[Operand] {
         let start = self.start(shape, t, entry);
         &self.operands[start..start + self.width(shape, t, entry)]
     }
 
-    /// The statements with their operands, oldest first.
+    /// Returns the statements with their operands, oldest first.
     pub(super) fn entries<'a>(
         &'a self,
         shape: &'a Shape<'_>,
@@ -96,12 +98,13 @@ impl Window {
         })
     }
 
-    /// Whether all operands are values.
+    /// Returns whether all operands of an entry are known.
     pub(super) fn is_ready(&self, shape: &Shape<'_>, t: ThreadId, entry: usize) -> bool {
         self.operands(shape, t, entry).iter().all(|o| matches!(o, Operand::Value(_)))
     }
 
-    /// Adds a statement, capturing its operands and making it the producer of its target.
+    /// Adds a statement: captures its operands and makes it the producer of its target. Returns its
+    /// position.
     pub(super) fn push(
         &mut self,
         shape: &Shape<'_>,
@@ -112,7 +115,7 @@ impl Window {
         for reg in &shape.thread(t).uses[pc.index()] {
             self.operands.push(match self.producers[reg.index()] {
                 0 => Operand::Value(registers[reg.index()]),
-                producer => Operand::From(producer - 1),
+                producer => Operand::ProducedBy(producer - 1),
             });
         }
         let entry = self.pcs.len();
@@ -139,7 +142,7 @@ impl Window {
         self.pcs.remove(entry);
         let gone = entry as u16;
         for operand in &mut self.operands {
-            if let Operand::From(from) = operand {
+            if let Operand::ProducedBy(from) = operand {
                 if *from == gone {
                     *operand = Operand::Value(value);
                 } else if *from > gone {
@@ -161,19 +164,19 @@ impl Window {
         let thread = shape.thread(t);
         writer.put(len, self.pcs.len() as Value);
         if self.pcs.is_empty() {
-            return; // every register holds its value
+            return; // the value of every register is known
         }
         let entries = Field::for_count(self.pcs.len() + 1);
         let mut operands = self.operands.iter();
         for pc in &self.pcs {
             writer.put(thread.pc, pc.0 as Value);
             for reg in &thread.uses[pc.index()] {
-                match operands.next().expect("an operand for each use") {
+                match operands.next().expect("an entry has one operand for each use") {
                     Operand::Value(value) => {
                         writer.put(entries, 0);
                         writer.put(thread.register_fields[reg.index()], *value);
                     }
-                    Operand::From(from) => writer.put(entries, Value::from(*from) + 1),
+                    Operand::ProducedBy(from) => writer.put(entries, Value::from(*from) + 1),
                 }
             }
         }
@@ -204,7 +207,7 @@ impl Window {
             for reg in &thread.uses[pc.index()] {
                 self.operands.push(match reader.get(entries) {
                     0 => Operand::Value(reader.get(thread.register_fields[reg.index()])),
-                    from => Operand::From(from as u16 - 1),
+                    from => Operand::ProducedBy(from as u16 - 1),
                 });
             }
         }

@@ -1,18 +1,19 @@
-//! What was recorded of tests, and where it differs from what they show.
+//! Recorded results of litmus tests, and their comparison with our results.
 //!
-//! Two forms are read. A *table* has a line of column names, and cells set apart by tabs: `test` or `file` (the key),
-//! `model`, and of `kind`, `verdict`, `observation`, `nstates`, `states` (set apart by ` | `), `condition` and `hash`
-//! those that are to be compared. A *log* is what herd prints: blocks that begin with `Test NAME KIND`; it is of
+//! There are two formats. A *table* has a line of column names and cells separated by tabs. The
+//! columns are `test` or `file` (the key), `model`, and any of `kind`, `verdict`, `observation`,
+//! `nstates`, `states` (separated by ` | `), `condition` and `hash`. Only the given columns are
+//! compared. A *log* is the output of herd: blocks that start with `Test NAME KIND`. A log is about
 //! one model, which it does not name.
 //!
-//! Counts of witnesses are not compared: herd counts executions. Where a record says that herd gave up (`Loop`, `ERROR`)
-//! there is nothing to compare with.
+//! Numbers of witnesses are not compared, because herd counts executions. A record of a test that
+//! herd did not finish (`Loop`, `ERROR`) is not compared either.
 
-use super::{Ran, Seen};
+use super::{ModelResult, TestRun};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What was recorded of one test under one model. What is absent is not compared.
+/// The recorded result of one test under one model. Absent fields are not compared.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Record {
     /// `Allowed`, `Forbidden` or `Required`.
@@ -21,7 +22,7 @@ pub struct Record {
     pub verdict: Option<String>,
     /// `Never`, `Sometimes` or `Always`.
     pub observation: Option<String>,
-    /// How many states there are.
+    /// The number of states.
     pub count: Option<usize>,
     /// The states.
     pub states: Option<BTreeSet<String>>,
@@ -32,12 +33,12 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether it is of a test that was not run to its end.
-    fn gave_up(&self) -> bool {
+    /// Whether herd did not finish the test.
+    fn is_unfinished(&self) -> bool {
         self.verdict.as_deref().is_some_and(|verdict| !["Ok", "No"].contains(&verdict))
     }
 
-    /// Whether there is nothing in it to compare with.
+    /// Whether the record has no field to compare.
     fn is_empty(&self) -> bool {
         *self == Record::default()
     }
@@ -46,118 +47,118 @@ impl Record {
 /// Records of many tests.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
-    /// By file or test, and model; no model for logs.
+    /// The records by file or test, and by model; no model for logs.
     by_key: BTreeMap<(String, Option<String>), Record>,
 }
 
-/// Why a text has no records.
+/// An error in a file of records.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RecordsError {
-    /// It is empty.
+    /// The file has no records.
     Empty,
-    /// It is neither a table nor a log.
-    UnknownForm,
-    /// The first line of the table lacks a column.
+    /// The file is neither a table nor a log.
+    UnknownFormat,
+    /// The table has neither a `test` nor a `file` column.
     NoKeyColumn,
-    /// The first line of the table lacks a column.
+    /// The table has no `model` column.
     NoModelColumn,
-    /// A line is wrong.
+    /// A line is invalid.
     Line {
-        /// Its number, from 1.
+        /// The line number, from 1.
         number: usize,
-        /// What is wrong with it.
-        wrong: WrongLine,
+        /// The error in the line.
+        error: LineError,
     },
 }
 
-/// What is wrong with a line of records.
+/// An error in a line of records.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum WrongLine {
-    /// It lacks the name of the test or of the model.
+pub enum LineError {
+    /// The line has no name of the test or of the model.
     TooFewColumns,
-    /// It has more cells than the table has columns.
+    /// The line has more cells than the table has columns.
     TooManyCells {
-        /// How many cells it has.
+        /// The number of cells.
         cells: usize,
-        /// How many columns there are.
+        /// The number of columns.
         columns: usize,
     },
-    /// It lacks a verdict.
+    /// The line has no verdict.
     NoVerdict,
-    /// A word is no verdict.
+    /// A word is not a verdict.
     NotAVerdict(String),
-    /// A cell is no number of states.
+    /// A cell is not a number of states.
     NotACount(String),
-    /// Another line says something else about the same test and model.
+    /// An earlier line has a different record for the same test and model.
     Contradiction,
-    /// A block of a log does not begin as it should.
+    /// The first line of a block in a log is malformed.
     NotABlock,
 }
 
-impl WrongLine {
-    /// In the line with this number, from 0.
+impl LineError {
+    /// Returns the error for the line with this number, from 0.
     fn at(self, number: usize) -> RecordsError {
-        RecordsError::Line { number: number + 1, wrong: self }
+        RecordsError::Line { number: number + 1, error: self }
     }
 }
 
 impl fmt::Display for RecordsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (number, wrong) = match self {
-            RecordsError::Empty => return f.write_str("there are no records in it"),
-            RecordsError::UnknownForm => {
-                return f.write_str("it is neither a table of records nor a log of herd");
+        let (number, error) = match self {
+            RecordsError::Empty => return f.write_str("the file has no records"),
+            RecordsError::UnknownFormat => {
+                return f.write_str("the file is neither a table of records nor a herd log");
             }
             RecordsError::NoKeyColumn => {
-                return f.write_str("its first line names neither a column `test` nor one `file`");
+                return f.write_str("the first line has neither a `test` nor a `file` column");
             }
             RecordsError::NoModelColumn => {
-                return f.write_str("its first line names no column `model`");
+                return f.write_str("the first line has no `model` column");
             }
-            RecordsError::Line { number, wrong } => (number, wrong),
+            RecordsError::Line { number, error } => (number, error),
         };
-        match wrong {
-            WrongLine::TooFewColumns => write!(f, "line {number} has too few columns"),
-            WrongLine::TooManyCells { cells, columns } => {
+        match error {
+            LineError::TooFewColumns => write!(f, "line {number} has too few columns"),
+            LineError::TooManyCells { cells, columns } => {
                 write!(f, "line {number} has {cells} cells for {columns} columns")
             }
-            WrongLine::NoVerdict => write!(f, "line {number} has no verdict"),
-            WrongLine::NotAVerdict(word) => write!(f, "line {number}: `{word}` is no verdict"),
-            WrongLine::NotACount(text) => {
-                write!(f, "line {number}: `{text}` is no number of states")
+            LineError::NoVerdict => write!(f, "line {number} has no verdict"),
+            LineError::NotAVerdict(word) => write!(f, "line {number}: `{word}` is not a verdict"),
+            LineError::NotACount(text) => {
+                write!(f, "line {number}: `{text}` is not a number of states")
             }
-            WrongLine::Contradiction => {
+            LineError::Contradiction => {
                 write!(f, "line {number} contradicts an earlier record")
             }
-            WrongLine::NotABlock => write!(f, "line {number} is no beginning of a block"),
+            LineError::NotABlock => write!(f, "line {number} does not start a block"),
         }
     }
 }
 
 impl std::error::Error for RecordsError {}
 
-/// How a test compares with its record.
+/// The result of a comparison with a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Compared {
-    /// As recorded.
+pub enum RecordComparison {
+    /// The result is as recorded.
     Same,
-    /// Not as recorded: one line for each difference.
+    /// The result differs: one line for each difference.
     Different(Vec<String>),
-    /// There is no record, or one that says nothing.
+    /// There is no record to compare with.
     Unknown,
 }
 
 impl Records {
-    /// Adds those of a text.
+    /// Adds the records of a text.
     pub fn read(&mut self, text: &str) -> Result<(), RecordsError> {
         let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
         match first {
             None => Err(RecordsError::Empty),
             Some(line) if line.contains('\t') => self.read_table(text),
             Some(_) if text.lines().any(|line| line.starts_with("Test ")) => self.read_log(text),
-            Some(_) => Err(RecordsError::UnknownForm),
+            Some(_) => Err(RecordsError::UnknownFormat),
         }
     }
 
@@ -175,30 +176,30 @@ impl Records {
             let cell = |at: Option<usize>| at.and_then(|at| cells.get(at)).map(|c| c.to_string());
             let get = |name: &str| cell(column(name)).filter(|text| !text.is_empty());
             let (Some(key), Some(model)) = (cell(Some(key)), cell(Some(model))) else {
-                return Err(WrongLine::TooFewColumns.at(number));
+                return Err(LineError::TooFewColumns.at(number));
             };
             let states = |text: String| -> BTreeSet<String> {
                 text.split('|').map(|state| state.trim().to_string()).collect()
             };
             if cells.len() > names.len() {
                 let (cells, columns) = (cells.len(), names.len());
-                return Err(WrongLine::TooManyCells { cells, columns }.at(number));
+                return Err(LineError::TooManyCells { cells, columns }.at(number));
             }
             let verdict = cell(column("verdict"));
             if verdict.is_none() && column("verdict").is_some() {
-                return Err(WrongLine::NoVerdict.at(number));
+                return Err(LineError::NoVerdict.at(number));
             }
-            if let Some(word) = verdict.as_deref().filter(|word| !is_word(word)) {
-                return Err(WrongLine::NotAVerdict(word.into()).at(number));
+            if let Some(word) = verdict.as_deref().filter(|word| !is_verdict_cell(word)) {
+                return Err(LineError::NotAVerdict(word.into()).at(number));
             }
             let count =
-                get("nstates").map(|n| n.parse().map_err(|_| WrongLine::NotACount(n).at(number)));
+                get("nstates").map(|n| n.parse().map_err(|_| LineError::NotACount(n).at(number)));
             let record = Record {
                 kind: get("kind"),
                 verdict,
                 observation: get("observation"),
                 count: count.transpose()?,
-                // A test that shows nothing has one empty state.
+                // A test that observes nothing has one empty state.
                 states: cell(column("states")).map(states),
                 condition: get("condition"),
                 hash: get("hash"),
@@ -208,7 +209,7 @@ impl Records {
             if let Some(before) = self.by_key.insert(key, record.clone())
                 && before != record
             {
-                return Err(WrongLine::Contradiction.at(number));
+                return Err(LineError::Contradiction.at(number));
             }
         }
         Ok(())
@@ -219,7 +220,7 @@ impl Records {
         while let Some((number, line)) = lines.next() {
             let Some(head) = line.strip_prefix("Test ") else { continue };
             let (name, kind) =
-                head.split_once(' ').ok_or_else(|| WrongLine::NotABlock.at(number))?;
+                head.split_once(' ').ok_or_else(|| LineError::NotABlock.at(number))?;
             let mut record = Record { kind: Some(kind.trim().into()), ..Record::default() };
             while let Some((_, line)) = lines.next_if(|(_, line)| !line.starts_with("Test ")) {
                 let rest = |word: &str| line.strip_prefix(word).map(str::to_string);
@@ -231,34 +232,35 @@ impl Records {
                     record.verdict = Some(line.trim().into());
                 } else if let Some(condition) = rest("Condition ") {
                     record.condition = Some(condition);
-                } else if let Some(seen) = rest("Observation ") {
-                    record.observation = seen.split(' ').nth(1).map(str::to_string);
+                } else if let Some(observation) = rest("Observation ") {
+                    record.observation = observation.split(' ').nth(1).map(str::to_string);
                 } else if let Some(hash) = rest("Hash=") {
                     record.hash = Some(hash);
                 }
             }
-            // A block without a verdict was cut off.
+            // A block without a verdict is truncated. The empty verdict marks it as unfinished.
             record.verdict.get_or_insert_default();
             self.by_key.insert((name.to_string(), None), record);
         }
         Ok(())
     }
 
-    /// The record of a test under a model: by the name of its file, or by its own.
+    /// Returns the record of a test under a model. The name of the file has precedence over the
+    /// name of the test.
     fn find(&self, file: &str, test: &str, model: &str) -> Option<&Record> {
         let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
         [file, test].into_iter().find_map(|key| {
-            let with = |model: Option<&str>| (key.to_string(), model.map(str::to_string));
-            self.by_key.get(&with(Some(model))).or_else(|| self.by_key.get(&with(None)))
+            let record_key = |model: Option<&str>| (key.to_string(), model.map(str::to_string));
+            self.by_key.get(&record_key(Some(model))).or_else(|| self.by_key.get(&record_key(None)))
         })
     }
 
-    /// Compares a test with its record.
-    pub fn compare(&self, ran: &Ran, model: &str, seen: &Seen) -> Compared {
-        let record = self.find(&ran.file, &ran.test.name, model);
-        let usable = |record: &&Record| !record.gave_up() && !record.is_empty();
+    /// Compares the result of a test with its record.
+    pub fn compare(&self, run: &TestRun, model: &str, result: &ModelResult) -> RecordComparison {
+        let record = self.find(&run.file, &run.test.name, model);
+        let usable = |record: &&Record| !record.is_unfinished() && !record.is_empty();
         let Some(record) = record.filter(usable) else {
-            return Compared::Unknown;
+            return RecordComparison::Unknown;
         };
         let mut different = Vec::new();
         let mut check = |what: &str, recorded: &Option<String>, ours: &str| {
@@ -268,29 +270,33 @@ impl Records {
                 different.push(format!("{what}: recorded {recorded}, found {ours}"));
             }
         };
-        check("kind", &record.kind, ran.test.kind());
-        check("verdict", &record.verdict, seen.verdict(ran.test.quantifier));
-        check("observation", &record.observation, seen.observation());
-        check("condition", &record.condition, &ran.test.question());
-        if let Some(hash) = &ran.test.hash {
+        check("kind", &record.kind, run.test.kind());
+        check("verdict", &record.verdict, result.verdict(run.test.quantifier));
+        check("observation", &record.observation, result.observation());
+        check("condition", &record.condition, &run.test.quantified_condition());
+        if let Some(hash) = &run.test.hash {
             check("hash", &record.hash, hash);
         }
         let count = record.count.map(|count| count.to_string());
-        check("number of states", &count, &seen.shown.states.len().to_string());
+        check("number of states", &count, &result.shown.states.len().to_string());
         if let Some(recorded) = &record.states {
             let ours: BTreeSet<String> =
-                seen.shown.states.iter().map(|state| ran.test.state(state)).collect();
+                result.shown.states.iter().map(|state| run.test.format_state(state)).collect();
             let missing = recorded.difference(&ours);
             different.extend(missing.map(|state| format!("recorded, but not found: {state}")));
-            let added = ours.difference(recorded);
-            different.extend(added.map(|state| format!("found, but not recorded: {state}")));
+            let extra = ours.difference(recorded);
+            different.extend(extra.map(|state| format!("found, but not recorded: {state}")));
         }
-        if different.is_empty() { Compared::Same } else { Compared::Different(different) }
+        if different.is_empty() {
+            RecordComparison::Same
+        } else {
+            RecordComparison::Different(different)
+        }
     }
 }
 
-/// Whether a cell may say this of a test: a verdict, or that herd gave up.
-fn is_word(text: &str) -> bool {
+/// Whether a cell of the verdict column is valid: a verdict, or a word for an unfinished test.
+fn is_verdict_cell(text: &str) -> bool {
     text.is_empty() || text == "ERROR" || is_verdict(text)
 }
 
@@ -298,7 +304,7 @@ fn is_verdict(line: &str) -> bool {
     ["Ok", "No", "Undef", "Loop Ok", "Loop No"].contains(&line.trim())
 }
 
-/// Our name of a model: RMO is without speculation here.
+/// Returns our name of a model. Our `rmo` has no speculation.
 fn model_name(recorded: &str) -> String {
     match recorded {
         "rmo-nospec" => "rmo".into(),

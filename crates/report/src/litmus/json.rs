@@ -1,37 +1,37 @@
-//! What litmus tests show, for programs. The form is described by `book/src/litmus.schema.json`.
+//! The results of litmus tests as JSON. `book/src/litmus.schema.json` describes the format.
 
-use super::{Cut, Entry, Ran, Seen};
+use super::{Entry, Incomplete, ModelResult, TestRun};
 use fencepost_models::ModelSpec;
 use serde::Serialize;
 
-/// The report of a run.
+/// The output of `fencepost litmus --format json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct LitmusReport {
     /// The version of Fencepost.
     pub fencepost: String,
-    /// `litmus`.
+    /// Always `litmus`.
     pub command: String,
-    /// One for each file.
+    /// One result for each file.
     pub results: Vec<LitmusResult>,
 }
 
-/// What came of a file.
+/// The result for a file.
 #[derive(Clone, Debug, Serialize)]
 pub struct LitmusResult {
-    /// The file.
+    /// The file name.
     pub file: String,
-    /// What is wrong with it, if it is unsupported.
+    /// The error, if the file is unsupported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsupported: Option<String>,
-    /// The test, if it is one.
+    /// The test and its results, if the file is supported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<LitmusTest>,
 }
 
-/// A test and what it shows.
+/// A test and its results.
 #[derive(Clone, Debug, Serialize)]
 pub struct LitmusTest {
-    /// Its name.
+    /// The name of the test.
     pub name: String,
     /// `X86`, `X86_64` or `C`.
     pub arch: String,
@@ -39,48 +39,48 @@ pub struct LitmusTest {
     pub kind: String,
     /// The condition with its quantifier.
     pub condition: String,
-    /// herd's hash.
+    /// herd's hash, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
-    /// What it shows under each model.
+    /// The result under each model.
     pub models: Vec<LitmusModel>,
 }
 
-/// What a test shows under a model.
+/// The result of a test under a model.
 #[derive(Clone, Debug, Serialize)]
 pub struct LitmusModel {
-    /// The model.
+    /// The model's name.
     pub model: String,
-    /// What went wrong while it ran; then there is no more.
+    /// The fault, if the test has one; then the other fields are empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// `Ok`, `No`, `Loop Ok`, `Loop No` or `Undef`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// `Never`, `Sometimes` or `Always`.
+    /// `Never`, `Sometimes`, `Always` or `Undef`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observation: Option<String>,
-    /// How many states satisfy the condition.
+    /// The number of states that satisfy the condition.
     pub positive: usize,
-    /// How many do not.
+    /// The number of states that do not satisfy the condition.
     pub negative: usize,
     /// The states, as herd writes them.
     pub states: Vec<String>,
-    /// Why states may be missing; absent when none are.
+    /// Why states may be missing; absent when the list is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
-    /// Seconds.
+    /// The duration in seconds.
     pub seconds: f64,
 }
 
 impl LitmusReport {
-    /// The report on a list of files.
+    /// Creates a report on a list of files.
     pub fn new(version: &str, entries: &[Entry]) -> Self {
         let results = entries.iter().map(|entry| match entry {
-            Entry::Ran(ran) => LitmusResult {
-                file: ran.file.clone(),
+            Entry::TestRun(run) => LitmusResult {
+                file: run.file.clone(),
                 unsupported: None,
-                test: Some(LitmusTest::new(ran)),
+                test: Some(LitmusTest::new(run)),
             },
             Entry::Unsupported(file, why) => {
                 LitmusResult { file: file.clone(), unsupported: Some(why.clone()), test: None }
@@ -95,21 +95,21 @@ impl LitmusReport {
 }
 
 impl LitmusTest {
-    fn new(ran: &Ran) -> Self {
-        let test = &ran.test;
+    fn new(run: &TestRun) -> Self {
+        let test = &run.test;
         LitmusTest {
             name: test.name.clone(),
             arch: test.arch.name().into(),
             kind: test.kind().into(),
-            condition: test.question(),
+            condition: test.quantified_condition(),
             hash: test.hash.clone(),
-            models: ran.models.iter().map(|(model, seen)| result(ran, model, seen)).collect(),
+            models: run.models.iter().map(|(model, result)| record(run, model, result)).collect(),
         }
     }
 }
 
-fn result(ran: &Ran, model: &ModelSpec, seen: &Result<Seen, String>) -> LitmusModel {
-    let mut result = LitmusModel {
+fn record(run: &TestRun, model: &ModelSpec, result: &Result<ModelResult, String>) -> LitmusModel {
+    let mut record = LitmusModel {
         model: model.name.to_string(),
         fault: None,
         verdict: None,
@@ -120,19 +120,20 @@ fn result(ran: &Ran, model: &ModelSpec, seen: &Result<Seen, String>) -> LitmusMo
         incomplete: None,
         seconds: 0.0,
     };
-    match seen {
-        Err(fault) => result.fault = Some(fault.clone()),
-        Ok(seen) => {
-            result.verdict = Some(seen.verdict(ran.test.quantifier).into());
-            result.observation = Some(seen.observation().into());
-            (result.positive, result.negative) = (seen.shown.positive, seen.shown.negative);
-            result.states = seen.shown.states.iter().map(|state| ran.test.state(state)).collect();
-            result.incomplete = seen.cut.as_ref().map(|cut| match cut {
-                Cut::Buffers(bound) => format!("at most {bound} pending accesses"),
-                Cut::Limit(why) => why.clone(),
+    match result {
+        Err(fault) => record.fault = Some(fault.clone()),
+        Ok(result) => {
+            record.verdict = Some(result.verdict(run.test.quantifier).into());
+            record.observation = Some(result.observation().into());
+            (record.positive, record.negative) = (result.shown.positive, result.shown.negative);
+            record.states =
+                result.shown.states.iter().map(|state| run.test.format_state(state)).collect();
+            record.incomplete = result.incomplete.as_ref().map(|incomplete| match incomplete {
+                Incomplete::Buffers(bound) => format!("at most {bound} pending accesses"),
+                Incomplete::Limit(why) => why.clone(),
             });
-            result.seconds = (seen.seconds * 1e6).round() / 1e6;
+            record.seconds = (result.seconds * 1e6).round() / 1e6;
         }
     }
-    result
+    record
 }

@@ -1,32 +1,32 @@
-//! A row for each test, a column for each model, and a line of totals.
+//! A table with a row for each test and a column for each model, and a line of totals.
 
-use super::{Entry, Seen};
+use super::{Entry, ModelResult};
 use crate::paint::{Paint, count, counted, width};
 use crate::verdict_line::shown;
 use fencepost_frontends::litmus::Test;
 use fencepost_models::ModelSpec;
 
-/// What a cell of the table says.
-fn cell(test: &Test, seen: &Result<Seen, String>) -> String {
-    match seen {
-        Ok(seen) => {
-            let (verdict, observation) = (seen.verdict(test.quantifier), seen.observation());
+/// Returns the text of a cell.
+fn cell(test: &Test, result: &Result<ModelResult, String>) -> String {
+    match result {
+        Ok(result) => {
+            let (verdict, observation) = (result.verdict(test.quantifier), result.observation());
             if verdict == observation { verdict.into() } else { format!("{verdict} {observation}") }
         }
         Err(_) => "fault".into(),
     }
 }
 
-/// The table. What cannot be run has a row that says so.
+/// Returns the table. An unsupported file has a row that says so.
 pub fn table(entries: &[Entry], models: &[ModelSpec], paint: Paint) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut head = vec!["test".to_string(), "kind".to_string()];
     head.extend(models.iter().map(shown));
     for entry in entries {
         match entry {
-            Entry::Ran(ran) => {
-                let mut row = vec![ran.test.name.clone(), ran.test.kind().to_string()];
-                row.extend(ran.models.iter().map(|(_, seen)| cell(&ran.test, seen)));
+            Entry::TestRun(run) => {
+                let mut row = vec![run.test.name.clone(), run.test.kind().to_string()];
+                row.extend(run.models.iter().map(|(_, result)| cell(&run.test, result)));
                 rows.push(row);
             }
             Entry::Unsupported(file, _) => rows.push(vec![file.clone(), "unsupported".into()]),
@@ -52,46 +52,46 @@ pub fn table(entries: &[Entry], models: &[ModelSpec], paint: Paint) -> String {
     out
 }
 
-/// How many tests there were, and what became of them.
+/// The number of tests and verdicts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totals {
-    /// Files that are tests.
+    /// The number of tests.
     pub tests: usize,
-    /// Files that are not, or do what is not supported.
+    /// The number of unsupported files.
     pub unsupported: usize,
-    /// Verdicts `Ok`, over all models.
+    /// The number of verdicts `Ok`, over all models.
     pub ok: usize,
-    /// Verdicts `No`.
+    /// The number of verdicts `No`, over all models.
     pub no: usize,
-    /// Verdicts that are known up to a bound only, or not at all.
-    pub unsure: usize,
-    /// Tests with a fault under some model.
+    /// The number of verdicts that are known only up to a bound, or not at all.
+    pub undecided: usize,
+    /// The number of tests with a fault under some model.
     pub faults: usize,
 }
 
 impl Totals {
-    /// Those of a list.
+    /// Counts the entries of a list.
     pub fn of(entries: &[Entry]) -> Self {
         let mut totals = Totals::default();
         for entry in entries {
-            let Entry::Ran(ran) = entry else {
+            let Entry::TestRun(run) = entry else {
                 totals.unsupported += 1;
                 continue;
             };
             totals.tests += 1;
-            totals.faults += usize::from(ran.models.iter().any(|(_, seen)| seen.is_err()));
-            for seen in ran.models.iter().filter_map(|(_, seen)| seen.as_ref().ok()) {
-                match seen.answer(ran.test.quantifier) {
+            totals.faults += usize::from(run.models.iter().any(|(_, result)| result.is_err()));
+            for result in run.models.iter().filter_map(|(_, result)| result.as_ref().ok()) {
+                match result.answer(run.test.quantifier) {
                     Some(true) => totals.ok += 1,
                     Some(false) => totals.no += 1,
-                    None => totals.unsure += 1,
+                    None => totals.undecided += 1,
                 }
             }
         }
         totals
     }
 
-    /// In words.
+    /// Formats the totals on one line.
     pub fn line(&self, models: usize, seconds: f64) -> String {
         let mut parts = vec![
             counted(self.tests as u64, "test"),
@@ -104,7 +104,7 @@ impl Totals {
                 parts.push(format!("{} {what}", count(number as u64)));
             }
         };
-        more(self.unsure, "without an answer");
+        more(self.undecided, "undecided");
         more(self.faults, "with a fault");
         more(self.unsupported, "unsupported");
         format!("{} ({seconds:.2} s)\n", parts.join(", "))

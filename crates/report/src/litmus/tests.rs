@@ -1,41 +1,45 @@
-//! Blocks, tables, comparisons and JSON, of results made up by hand.
+//! Tests of blocks, tables, comparisons and JSON with hand-written results.
 
 use super::block::{block, warning};
-use super::expect::{Compared, Records};
+use super::expect::{RecordComparison, Records};
 use super::json::LitmusReport;
 use super::table::{Totals, table};
-use super::{Cut, Entry, Ran, Seen};
+use super::{Entry, Incomplete, ModelResult, TestRun};
 use crate::paint::Paint;
 use fencepost_frontends::litmus;
 use fencepost_ir::{Diagnostics, Quantifier, Value};
 use fencepost_models::ModelSpec;
 use std::collections::BTreeSet;
 
-/// Store buffering, with this question.
-fn ran(question: &str, models: Vec<(&str, Result<Seen, String>)>) -> Ran {
+/// Returns store buffering with this condition.
+fn run(condition: &str, models: Vec<(&str, Result<ModelResult, String>)>) -> TestRun {
     let source = format!(
-        "X86 SB\n{{ x=0; y=0; }}\nP0|P1;MOV [x],$1|MOV [y],$1;MOV EAX,[y]|MOV EAX,[x];\n{question}"
+        "X86 SB\n{{ x=0; y=0; }}\nP0|P1;MOV [x],$1|MOV [y],$1;MOV EAX,[y]|MOV EAX,[x];\n{condition}"
     );
     let test = litmus::read(&source, "t", false, &mut Diagnostics::new()).expect("a test");
     let model = |name: &str| ModelSpec::by_name(name).expect("a built-in model");
-    let models = models.into_iter().map(|(name, seen)| (model(name), seen)).collect();
-    Ran { file: "tests/SB.litmus".into(), test, models }
+    let models = models.into_iter().map(|(name, result)| (model(name), result)).collect();
+    TestRun { file: "tests/SB.litmus".into(), test, models }
 }
 
 const SC: &[[Value; 2]] = &[[0, 1], [1, 0], [1, 1]];
 const TSO: &[[Value; 2]] = &[[0, 0], [0, 1], [1, 0], [1, 1]];
 
-/// What these states show of a test.
-fn seen(ran: &Ran, states: &[[Value; 2]], cut: Option<Cut>) -> Seen {
+/// Returns a result with these states.
+fn result(run: &TestRun, states: &[[Value; 2]], incomplete: Option<Incomplete>) -> ModelResult {
     let outcomes: BTreeSet<Vec<Value>> = states.iter().map(|state| state.to_vec()).collect();
-    Seen { shown: ran.test.show(&outcomes).expect("values compare"), cut, seconds: 0.014 }
+    ModelResult {
+        shown: run.test.evaluate(&outcomes).expect("values compare"),
+        incomplete,
+        seconds: 0.014,
+    }
 }
 
-const ASKED: &str = "(0:EAX=0 /\\ 1:EAX=0)";
+const CONDITION: &str = "(0:EAX=0 /\\ 1:EAX=0)";
 
 #[test]
 fn a_block_is_what_herd_prints() {
-    let ran = ran(&format!("exists {ASKED}"), Vec::new());
+    let run = run(&format!("exists {CONDITION}"), Vec::new());
     let expected = "\
 Test SB Allowed
 States 4
@@ -52,17 +56,17 @@ Time SB 0.01
 Hash=7dbd6b8e6dd4abc2ef3d48b0376fb2e3
 
 ";
-    let seen = seen(&ran, TSO, None);
-    assert_eq!(block(&ran, &seen, true), expected);
+    let result = result(&run, TSO, None);
+    assert_eq!(block(&run, &result, true), expected);
     let without: Vec<&str> = expected.lines().filter(|line| !line.starts_with("Time")).collect();
-    assert_eq!(block(&ran, &seen, false), without.join("\n") + "\n");
-    assert_eq!(warning(&ran, &seen), None);
+    assert_eq!(block(&run, &result, false), without.join("\n") + "\n");
+    assert_eq!(warning(&run, &result), None);
 }
 
-/// For `~exists` the witnesses change places, the observation does not.
+/// `~exists` swaps the witnesses but not the observation.
 #[test]
-fn kinds_verdicts_and_witnesses() {
-    for (question, states, kind, verdict, witnesses, observation) in [
+fn kind_verdict_witnesses_and_observation_follow_the_quantifier() {
+    for (quantifier, states, kind, verdict, witnesses, observation) in [
         ("exists", SC, "Allowed", "No", "Positive: 0 Negative: 3", "Never 0 3"),
         ("exists", TSO, "Allowed", "Ok", "Positive: 1 Negative: 3", "Sometimes 1 3"),
         ("~exists", SC, "Forbidden", "Ok", "Positive: 3 Negative: 0", "Never 0 3"),
@@ -71,23 +75,23 @@ fn kinds_verdicts_and_witnesses() {
         ("forall", &TSO[..1], "Required", "Ok", "Positive: 1 Negative: 0", "Always 1 0"),
         ("exists", &[], "Allowed", "No", "Positive: 0 Negative: 0", "Never 0 0"),
     ] {
-        let ran = ran(&format!("{question} {ASKED}"), Vec::new());
-        let text = block(&ran, &seen(&ran, states, None), false);
+        let run = run(&format!("{quantifier} {CONDITION}"), Vec::new());
+        let text = block(&run, &result(&run, states, None), false);
         let lines: Vec<&str> = text.lines().collect();
         let at = states.len();
         assert_eq!(lines[0], format!("Test SB {kind}"));
         assert_eq!(lines[1], format!("States {at}"));
-        assert_eq!(lines[at + 2..at + 5], [verdict, "Witnesses", witnesses], "{question}");
+        assert_eq!(lines[at + 2..at + 5], [verdict, "Witnesses", witnesses], "{quantifier}");
         assert_eq!(lines[at + 6], format!("Observation SB {observation}"));
     }
 }
 
-/// One state can settle a question though not all are known; the other way it takes all.
+/// One state can decide a condition of an incomplete result. The opposite answer needs all states.
 #[test]
-fn what_is_cut_short_says_so() {
-    let buffers = || Some(Cut::Buffers(4));
-    let limit = || Some(Cut::Limit("the time is over".into()));
-    for (question, states, cut, verdict) in [
+fn incomplete_results_have_loop_or_undef_verdicts_and_a_warning() {
+    let buffers = || Some(Incomplete::Buffers(4));
+    let limit = || Some(Incomplete::Limit("time limit reached".into()));
+    for (quantifier, states, incomplete, verdict) in [
         (Quantifier::Exists, TSO, buffers(), "Ok"),
         (Quantifier::Exists, SC, buffers(), "Loop No"),
         (Quantifier::Exists, SC, limit(), "Undef"),
@@ -97,33 +101,33 @@ fn what_is_cut_short_says_so() {
         (Quantifier::Forall, &TSO[..1], limit(), "Undef"),
         (Quantifier::Forall, &TSO[..1], buffers(), "Loop Ok"),
     ] {
-        let ran = ran(&format!("exists {ASKED}"), Vec::new());
-        let seen = seen(&ran, states, cut.clone());
-        assert_eq!(seen.verdict(question), verdict, "{question:?} {cut:?}");
-        let told = warning(&ran, &seen).expect("something is missing");
-        let why = if cut == buffers() { "more than 4" } else { "the time is over" };
-        assert!(told.starts_with("tests/SB.litmus: ") && told.contains(why), "{told}");
+        let run = run(&format!("exists {CONDITION}"), Vec::new());
+        let result = result(&run, states, incomplete.clone());
+        assert_eq!(result.verdict(quantifier), verdict, "{quantifier:?} {incomplete:?}");
+        let warning = warning(&run, &result).expect("an incomplete result has a warning");
+        let why = if incomplete == buffers() { "more than 4" } else { "time limit reached" };
+        assert!(warning.starts_with("tests/SB.litmus: ") && warning.contains(why), "{warning}");
     }
 }
 
-/// Two models, and a file that is no test.
+/// Returns two tests under two models, and an unsupported file.
 fn entries() -> Vec<Entry> {
-    let question = format!("exists {ASKED}");
-    let bare = ran(&question, Vec::new());
+    let condition = format!("exists {CONDITION}");
+    let bare = run(&condition, Vec::new());
     let faulty = vec![
         ("sc", Err("it faults".to_string())),
-        ("tso", Ok(seen(&bare, SC, Some(Cut::Buffers(2))))),
+        ("tso", Ok(result(&bare, SC, Some(Incomplete::Buffers(2))))),
     ];
-    let fine = vec![("sc", Ok(seen(&bare, SC, None))), ("tso", Ok(seen(&bare, TSO, None)))];
+    let fine = vec![("sc", Ok(result(&bare, SC, None))), ("tso", Ok(result(&bare, TSO, None)))];
     vec![
-        Entry::Ran(Box::new(ran(&question, fine))),
+        Entry::TestRun(Box::new(run(&condition, fine))),
         Entry::Unsupported("odd.litmus".into(), "line 3: what is this".into()),
-        Entry::Ran(Box::new(ran(&question, faulty))),
+        Entry::TestRun(Box::new(run(&condition, faulty))),
     ]
 }
 
 #[test]
-fn tables_have_a_row_for_each_file() {
+fn a_table_has_a_row_for_each_file() {
     let models = ["sc", "tso"].map(|name| ModelSpec::by_name(name).expect("a built-in model"));
     let expected = "\
 test        kind         SC        TSO
@@ -133,16 +137,17 @@ SB          Allowed      fault     Loop No Never
 ";
     assert_eq!(table(&entries(), &models, Paint::Plain), expected);
     let totals = Totals::of(&entries());
-    let counted = Totals { tests: 2, unsupported: 1, ok: 1, no: 1, unsure: 1, faults: 1 };
+    let counted = Totals { tests: 2, unsupported: 1, ok: 1, no: 1, undecided: 1, faults: 1 };
     assert_eq!(totals, counted);
-    let line = "2 tests, 2 models, 1 Ok, 1 No, 1 without an answer, 1 with a fault, 1 unsupported (0.25 s)\n";
+    let line =
+        "2 tests, 2 models, 1 Ok, 1 No, 1 undecided, 1 with a fault, 1 unsupported (0.25 s)\n";
     assert_eq!(totals.line(2, 0.25), line);
 }
 
 #[test]
-fn programs_read_the_same() {
+fn json_has_the_results_of_each_file() {
     let report = LitmusReport::new("1.2.3", &entries());
-    let json = serde_json::to_value(&report).expect("plain data");
+    let json = serde_json::to_value(&report).expect("plain data serialises as JSON");
     assert_eq!(json["fencepost"], "1.2.3");
     let results = json["results"].as_array().expect("a list");
     let tso = &results[0]["test"]["models"][1];
@@ -164,34 +169,34 @@ fn records(text: &str) -> Records {
     records
 }
 
-/// How store buffering under TSO compares with a table.
-fn compared(rows: &str) -> Compared {
-    let ran = ran(&format!("exists {ASKED}"), Vec::new());
-    records(rows).compare(&ran, "tso", &seen(&ran, TSO, None))
+/// Compares store buffering under TSO with a table.
+fn compared(rows: &str) -> RecordComparison {
+    let run = run(&format!("exists {CONDITION}"), Vec::new());
+    records(rows).compare(&run, "tso", &result(&run, TSO, None))
 }
 
 #[test]
-fn what_is_recorded_is_compared() {
+fn only_recorded_columns_are_compared() {
     let head = "test\tmodel\tverdict\tobservation\tnstates\tstates\n";
     let all = "0:EAX=1; 1:EAX=1; | 0:EAX=0; 1:EAX=0; | 0:EAX=0; 1:EAX=1; | 0:EAX=1; 1:EAX=0;";
     let row = |text: &str| compared(&format!("# a comment\n{head}{text}\n"));
-    assert_eq!(row(&format!("SB\ttso\tOk\tSometimes\t4\t{all}")), Compared::Same);
-    assert_eq!(row("SB\tTSO\tOk"), Compared::Same, "what is absent is not compared");
+    assert_eq!(row(&format!("SB\ttso\tOk\tSometimes\t4\t{all}")), RecordComparison::Same);
+    assert_eq!(row("SB\tTSO\tOk"), RecordComparison::Same, "absent cells are not compared");
     for unknown in ["MP\ttso\tOk", "SB\tsc\tOk", "SB\ttso\tLoop Ok", "SB\ttso\tERROR"] {
-        assert_eq!(row(unknown), Compared::Unknown, "{unknown}");
+        assert_eq!(row(unknown), RecordComparison::Unknown, "{unknown}");
     }
     for (wrong, why) in [
         ("SB\ttso", "line 2 has no verdict"),
-        ("SB\ttso\tMaybe", "line 2: `Maybe` is no verdict"),
-        ("SB\ttso\tOk\tNever\tmany", "line 2: `many` is no number of states"),
+        ("SB\ttso\tMaybe", "line 2: `Maybe` is not a verdict"),
+        ("SB\ttso\tOk\tNever\tmany", "line 2: `many` is not a number of states"),
         ("SB\ttso\tOk\nSB\ttso\tNo", "line 3 contradicts an earlier record"),
         ("SB\ttso\tOk\t\t\t\tmore", "line 2 has 7 cells for 6 columns"),
     ] {
         let read = Records::default().read(&format!("{head}{wrong}\n"));
-        assert_eq!(read.expect_err("a wrong line").to_string(), why);
+        assert_eq!(read.expect_err("the line is invalid").to_string(), why);
     }
     let different =
-        |lines: &[&str]| Compared::Different(lines.iter().map(|l| l.to_string()).collect());
+        |lines: &[&str]| RecordComparison::Different(lines.iter().map(|l| l.to_string()).collect());
     assert_eq!(
         row("SB\ttso\tNo\tNever\t3"),
         different(&[
@@ -210,20 +215,20 @@ fn what_is_recorded_is_compared() {
     );
 }
 
-/// By the name of the file before that of the test; RMO without speculation is ours.
+/// The file name has precedence over the test name. `rmo-nospec` is our `rmo`.
 #[test]
 fn records_are_found_by_file_test_and_model() {
-    let ran = ran(&format!("exists {ASKED}"), Vec::new());
+    let run = run(&format!("exists {CONDITION}"), Vec::new());
     let head = "file\tmodel\tverdict\tkind\tcondition\thash\n";
     let hash = "7dbd6b8e6dd4abc2ef3d48b0376fb2e3";
-    let rest = format!("Ok\tAllowed\texists {ASKED}\t{hash}");
+    let rest = format!("Ok\tAllowed\texists {CONDITION}\t{hash}");
     let records = records(&format!("{head}SB.litmus\trmo-nospec\t{rest}\n"));
-    let tso = seen(&ran, TSO, None);
-    assert_eq!(records.compare(&ran, "rmo", &tso), Compared::Same);
-    assert_eq!(records.compare(&ran, "pso", &tso), Compared::Unknown);
+    let tso = result(&run, TSO, None);
+    assert_eq!(records.compare(&run, "rmo", &tso), RecordComparison::Same);
+    assert_eq!(records.compare(&run, "pso", &tso), RecordComparison::Unknown);
     let wrong = records_of_log("Forbidden", "exists (true)", "0");
     assert!(
-        matches!(wrong.compare(&ran, "tso", &tso), Compared::Different(lines) if lines.len() == 3)
+        matches!(wrong.compare(&run, "tso", &tso), RecordComparison::Different(lines) if lines.len() == 3)
     );
 }
 
@@ -236,33 +241,36 @@ fn records_of_log(kind: &str, condition: &str, hash: &str) -> Records {
 }
 
 #[test]
-fn logs_of_herd_are_records() {
-    let ran = ran(&format!("exists {ASKED}"), Vec::new());
-    let asked = format!("exists {ASKED}");
-    let log = records_of_log("Allowed", &asked, "7dbd6b8e6dd4abc2ef3d48b0376fb2e3");
+fn herd_logs_are_records() {
+    let run = run(&format!("exists {CONDITION}"), Vec::new());
+    let condition = format!("exists {CONDITION}");
+    let log = records_of_log("Allowed", &condition, "7dbd6b8e6dd4abc2ef3d48b0376fb2e3");
     for model in ["sc", "tso"] {
-        assert_eq!(log.compare(&ran, model, &seen(&ran, TSO, None)), Compared::Same);
+        assert_eq!(log.compare(&run, model, &result(&run, TSO, None)), RecordComparison::Same);
     }
-    let under_sc = log.compare(&ran, "sc", &seen(&ran, SC, None));
-    let Compared::Different(lines) = under_sc else { panic!("{under_sc:?}") };
+    let under_sc = log.compare(&run, "sc", &result(&run, SC, None));
+    let RecordComparison::Different(lines) = under_sc else { panic!("{under_sc:?}") };
     assert!(lines.contains(&"recorded, but not found: 0:EAX=0; 1:EAX=0;".to_string()), "{lines:?}");
-    // What the program itself prints reads back as the same.
-    let text = block(&ran, &seen(&ran, TSO, None), true);
-    assert_eq!(records(&text).compare(&ran, "tso", &seen(&ran, TSO, None)), Compared::Same);
+    // Our own output can be read back.
+    let text = block(&run, &result(&run, TSO, None), true);
+    assert_eq!(
+        records(&text).compare(&run, "tso", &result(&run, TSO, None)),
+        RecordComparison::Same
+    );
 }
 
 #[test]
-fn what_is_no_record_is_refused() {
-    for (text, said) in [
+fn invalid_records_are_rejected() {
+    for (text, expected) in [
         ("", "no records"),
         ("# only a comment\n", "no records"),
-        ("some prose\n", "neither a table of records nor a log"),
-        ("name\tmodel\nSB\ttso\n", "neither a column `test`"),
-        ("test\tverdict\nSB\tOk\n", "no column `model`"),
+        ("some prose\n", "neither a table of records nor a herd log"),
+        ("name\tmodel\nSB\ttso\n", "neither a `test` nor a `file` column"),
+        ("test\tverdict\nSB\tOk\n", "no `model` column"),
         ("test\tmodel\nSB\n", "line 2 has too few columns"),
-        ("Test SB\n", "line 1 is no beginning"),
+        ("Test SB\n", "line 1 does not start a block"),
     ] {
-        let told = Records::default().read(text).expect_err("no records");
-        assert!(told.to_string().contains(said), "{told}");
+        let error = Records::default().read(text).expect_err("the text has no valid records");
+        assert!(error.to_string().contains(expected), "{error}");
     }
 }

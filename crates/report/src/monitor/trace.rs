@@ -1,10 +1,12 @@
-//! A recorded execution: one JSON object on each line, in the order in which things happened.
+//! A recorded execution: one JSON object on each line, in execution order.
 //!
-//! The lines are described in the chapter "Watching a trace" of the book. Threads and addresses get numbers in
-//! the order of their first appearance. An event takes 24 bytes here, a small part of what the monitor keeps for it:
-//! so the input is read once, and may be a pipe. We rejected reading a file twice: it may change in between.
+//! The book's chapter on `fencepost monitor` describes the format. Threads and addresses are
+//! numbered in the order of their first occurrence. An event takes 24 bytes here, which is little
+//! compared with the monitor's data for it. Therefore the whole input is kept in memory, read once,
+//! and may be a pipe. Rejected: reading a file twice, because the file may change in between.
 //!
-//! The first line that means nothing ends the reading, with its place. No bytes make it panic.
+//! The first invalid line ends the reading with an error that has its position. No input makes the
+//! parser panic.
 
 use fencepost_monitor::{Access, Action};
 use serde::de::{Deserializer, Error, Visitor};
@@ -13,44 +15,45 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// No line is longer; more of it is not even read.
-const LONGEST: usize = 1 << 25;
+/// The maximal length of a line. The rest of a longer line is not read.
+const MAX_LINE_BYTES: usize = 1 << 25;
 
-/// An execution as it was recorded.
+/// A recorded execution.
 pub struct RecordedTrace {
     pub(super) events: Vec<Event>,
-    /// How many addresses there are.
+    /// The number of addresses.
     pub(super) addresses: usize,
-    /// The names of threads.
+    /// The names of the threads.
     pub(super) threads: Vec<String>,
-    /// The texts that say where an event is in its program.
+    /// The source positions of events.
     places: Vec<String>,
     /// The accesses of all blocks.
     accesses: Vec<Access>,
 }
 
-/// What one line says.
+/// The event of one line.
 pub(super) struct Event {
     /// The line, from 1.
     pub(super) line: u32,
     pub(super) thread: u32,
+    /// An index into `places`, or [`NO_PLACE`].
     place: u32,
-    what: What,
+    action: EventAction,
 }
 
-/// The place of an event that does not tell one.
-const NOWHERE: u32 = u32::MAX;
+/// The place of an event without a source position.
+const NO_PLACE: u32 = u32::MAX;
 
-/// An [`Action`] whose accesses are elsewhere.
+/// An [`Action`] whose accesses are stored in the `accesses` of the trace.
 #[derive(Clone, Copy)]
-enum What {
+enum EventAction {
     Load(u32),
     Store(u32),
     Update {
         address: u32,
         writes: bool,
     },
-    /// From here to there in `accesses`.
+    /// The range of the accesses: start and end in `accesses`.
     Block(u32, u32),
     Fence {
         store_store: bool,
@@ -59,19 +62,19 @@ enum What {
     Drain(u32),
 }
 
-/// Why a trace cannot be read.
+/// An error in reading a trace.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TraceError {
     /// The input cannot be read.
     Source(io::Error),
-    /// A line has no meaning.
+    /// A line is invalid.
     Line {
         /// The line, from 1.
         line: u32,
         /// The column, from 1.
         column: u32,
-        /// What is wrong with it.
+        /// The error.
         message: String,
     },
 }
@@ -88,103 +91,115 @@ impl fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 impl RecordedTrace {
-    /// Reads to the end of the input.
+    /// Reads a trace to the end of the input.
     pub fn read(input: &mut dyn BufRead) -> Result<RecordedTrace, TraceError> {
         let mut reader = Reader::default();
         let mut bytes = Vec::new();
         for line in 1..=u32::MAX {
             bytes.clear();
-            let most = LONGEST as u64 + 1;
-            let length = Read::take(&mut *input, most).read_until(b'\n', &mut bytes);
+            let max = MAX_LINE_BYTES as u64 + 1;
+            let length = Read::take(&mut *input, max).read_until(b'\n', &mut bytes);
             if length.map_err(TraceError::Source)? == 0 {
                 return Ok(reader.finish());
             }
-            let wrong = |column: usize, message: String| TraceError::Line {
+            let line_error = |column: usize, message: String| TraceError::Line {
                 line,
                 column: u32::try_from(column).unwrap_or(u32::MAX),
                 message,
             };
-            if bytes.len() > LONGEST {
-                return Err(wrong(1, format!("the line is longer than {LONGEST} bytes")));
+            if bytes.len() > MAX_LINE_BYTES {
+                return Err(line_error(
+                    1,
+                    format!("the line is longer than {MAX_LINE_BYTES} bytes"),
+                ));
             }
-            let told = bytes.trim_ascii();
-            if told.is_empty() || told.starts_with(b"#") {
+            let content = bytes.trim_ascii();
+            if content.is_empty() || content.starts_with(b"#") {
                 continue;
             }
-            // Else a list of the values would do for an object, too.
-            if !told.starts_with(b"{") {
+            // Without this check, serde would accept an array of the values in place of an object.
+            if !content.starts_with(b"{") {
                 let column = bytes.len() - bytes.trim_ascii_start().len() + 1;
-                return Err(wrong(column, "expected an object with `thread` and `op`".into()));
+                return Err(line_error(column, "expected an object with `thread` and `op`".into()));
             }
-            let said = serde_json::from_slice(&bytes).map_err(|error| {
+            let parsed = serde_json::from_slice(&bytes).map_err(|error| {
                 let message = error.to_string();
                 let place = format!(" at line {} column {}", error.line(), error.column());
-                wrong(error.column().max(1), message.replace(&place, ""))
+                line_error(error.column().max(1), message.replace(&place, ""))
             })?;
-            reader.take(line, said).map_err(|message| wrong(1, message))?;
+            reader.add(line, parsed).map_err(|message| line_error(1, message))?;
         }
         Err(TraceError::Line { line: u32::MAX, column: 1, message: TOO_LONG.into() })
     }
 
-    /// Whether nothing was recorded.
+    /// Whether the trace has no events.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// What an event does.
+    /// Returns the action of an event.
     pub(super) fn action(&self, event: usize) -> Action<'_> {
-        match self.events[event].what {
-            What::Load(address) => Action::Load(address),
-            What::Store(address) => Action::Store(address),
-            What::Update { address, writes } => Action::Update { address, writes },
-            What::Block(from, to) => Action::Block(&self.accesses[from as usize..to as usize]),
-            What::Fence { store_store, store_load } => Action::Fence { store_store, store_load },
-            What::Drain(address) => Action::Drain(address),
+        match self.events[event].action {
+            EventAction::Load(address) => Action::Load(address),
+            EventAction::Store(address) => Action::Store(address),
+            EventAction::Update { address, writes } => Action::Update { address, writes },
+            EventAction::Block(from, to) => {
+                Action::Block(&self.accesses[from as usize..to as usize])
+            }
+            EventAction::Fence { store_store, store_load } => {
+                Action::Fence { store_store, store_load }
+            }
+            EventAction::Drain(address) => Action::Drain(address),
         }
     }
 
-    /// What an event does to memory: one access for each address.
+    /// Returns the accesses of an event, one for each address.
     pub(super) fn accesses(&self, event: usize) -> Cow<'_, [Access]> {
         let one = |access: Access| Cow::Owned(vec![access]);
-        match self.events[event].what {
-            What::Load(address) => one(Access::read(address)),
-            What::Store(address) => one(Access::write(address)),
-            What::Update { address, writes } => one(Access { address, reads: true, writes }),
-            What::Block(from, to) => Cow::Borrowed(&self.accesses[from as usize..to as usize]),
-            What::Fence { .. } | What::Drain(_) => Cow::Borrowed(&[]),
+        match self.events[event].action {
+            EventAction::Load(address) => one(Access::read(address)),
+            EventAction::Store(address) => one(Access::write(address)),
+            EventAction::Update { address, writes } => one(Access { address, reads: true, writes }),
+            EventAction::Block(from, to) => {
+                Cow::Borrowed(&self.accesses[from as usize..to as usize])
+            }
+            EventAction::Fence { .. } | EventAction::Drain(_) => Cow::Borrowed(&[]),
         }
     }
 
-    /// How many accesses write, in all.
+    /// Returns an upper bound on the number of writes: all accesses of a block count as writes.
     pub(super) fn writes(&self) -> usize {
-        let writes = |event: &Event| match event.what {
-            What::Store(_) | What::Update { writes: true, .. } => 1,
-            What::Block(from, to) => (to - from) as usize,
-            What::Load(_) | What::Update { .. } | What::Fence { .. } | What::Drain(_) => 0,
+        let writes = |event: &Event| match event.action {
+            EventAction::Store(_) | EventAction::Update { writes: true, .. } => 1,
+            EventAction::Block(from, to) => (to - from) as usize,
+            EventAction::Load(_)
+            | EventAction::Update { .. }
+            | EventAction::Fence { .. }
+            | EventAction::Drain(_) => 0,
         };
         self.events.iter().map(writes).sum()
     }
 
-    /// The word for an event.
+    /// Returns the name of an event's action.
     pub(super) fn word(&self, event: usize) -> &'static str {
-        match self.events[event].what {
-            What::Load(_) => "load",
-            What::Store(_) => "store",
-            What::Update { writes: true, .. } => "update",
-            What::Update { writes: false, .. } => "failed update",
-            What::Block(..) => "block",
-            What::Fence { .. } => "fence",
-            What::Drain(_) => "drain",
+        match self.events[event].action {
+            EventAction::Load(_) => "load",
+            EventAction::Store(_) => "store",
+            EventAction::Update { writes: true, .. } => "update",
+            EventAction::Update { writes: false, .. } => "failed update",
+            EventAction::Block(..) => "block",
+            EventAction::Fence { .. } => "fence",
+            EventAction::Drain(_) => "drain",
         }
     }
 
-    /// Where an event is in its program, if the line tells.
+    /// Returns the source position of an event, if the line has one.
     pub(super) fn place(&self, event: usize) -> Option<&str> {
         self.places.get(self.events[event].place as usize).map(String::as_str)
     }
 }
 
-/// Nobody records so much.
+/// The message for a trace whose indices do not fit into 32 bits.
 const TOO_LONG: &str = "the trace is too long: more than 4294967294 lines, names or accesses";
 
 #[derive(Default)]
@@ -194,11 +209,11 @@ struct Reader {
     threads: Names,
     addresses: Names,
     places: Names,
-    /// For each address the last block that has it, and where in `accesses`.
-    met: Vec<(usize, usize)>,
+    /// For each address: the last block that contains it, and its index in `accesses`.
+    last_block: Vec<(usize, usize)>,
 }
 
-/// Numbers for names, in the order of their first appearance.
+/// Numbers for names, in the order of their first occurrence.
 #[derive(Default)]
 struct Names(HashMap<Box<str>, u32>);
 
@@ -207,7 +222,7 @@ impl Names {
         if let Some(&number) = self.0.get(&*name.0) {
             return Ok(number);
         }
-        let number = u32::try_from(self.0.len()).ok().filter(|&number| number != NOWHERE);
+        let number = u32::try_from(self.0.len()).ok().filter(|&number| number != NO_PLACE);
         let number = number.ok_or(TOO_LONG)?;
         self.0.insert(name.0.as_ref().into(), number);
         Ok(number)
@@ -221,36 +236,37 @@ impl Names {
 }
 
 impl Reader {
-    fn take(&mut self, line: u32, said: Line<'_>) -> Result<(), String> {
-        let thread = self.threads.number(&said.thread)?;
-        let place = said.at.as_ref().map_or(Ok(NOWHERE), |at| self.places.number(at))?;
+    fn add(&mut self, line: u32, parsed: Line<'_>) -> Result<(), String> {
+        let thread = self.threads.number(&parsed.thread)?;
+        let place = parsed.at.as_ref().map_or(Ok(NO_PLACE), |at| self.places.number(at))?;
         let mut address = || {
-            let named = said.address.as_ref();
-            let named = named.ok_or_else(|| format!("`{}` has no `address`", said.op.name()))?;
+            let named = parsed.address.as_ref();
+            let named = named.ok_or_else(|| format!("`{}` has no `address`", parsed.op.name()))?;
             self.addresses.number(named)
         };
-        let what = match said.op {
-            Op::Load => What::Load(address()?),
-            Op::Store => What::Store(address()?),
-            Op::Update => What::Update { address: address()?, writes: true },
-            Op::Failed => What::Update { address: address()?, writes: false },
-            Op::Drain => What::Drain(address()?),
-            Op::Fence => match said.kind.unwrap_or(Kind::Full) {
-                // A block without accesses waits for all stores.
-                Kind::Full => What::Block(0, 0),
-                Kind::StoreStore => What::Fence { store_store: true, store_load: false },
-                Kind::StoreLoad => What::Fence { store_store: false, store_load: true },
+        let action = match parsed.op {
+            Op::Load => EventAction::Load(address()?),
+            Op::Store => EventAction::Store(address()?),
+            Op::Update => EventAction::Update { address: address()?, writes: true },
+            Op::Failed => EventAction::Update { address: address()?, writes: false },
+            Op::Drain => EventAction::Drain(address()?),
+            Op::Fence => match parsed.kind.unwrap_or(Kind::Full) {
+                // A block without accesses waits for all pending stores, like a full fence.
+                Kind::Full => EventAction::Block(0, 0),
+                Kind::StoreStore => EventAction::Fence { store_store: true, store_load: false },
+                Kind::StoreLoad => EventAction::Fence { store_store: false, store_load: true },
             },
-            Op::Block => self.block(&said.accesses.ok_or("`block` has no `accesses`")?)?,
+            Op::Block => self.block(&parsed.accesses.ok_or("`block` has no `accesses`")?)?,
         };
-        self.events.push(Event { line, thread, place, what });
+        self.events.push(Event { line, thread, place, action });
         Ok(())
     }
 
-    /// Several accesses at once: to one address they are one. It reads when the first of them does.
-    fn block(&mut self, parts: &[Part<'_>]) -> Result<What, String> {
+    /// Adds the accesses of a block. Accesses to the same address are merged: the merged access
+    /// reads if the first of them reads, and writes if any of them writes.
+    fn block(&mut self, parts: &[Part<'_>]) -> Result<EventAction, String> {
         let from = self.accesses.len();
-        // Numbers from 1, for an address that no block had is marked with 0.
+        // Blocks are numbered from 1; 0 marks an address that no block contains.
         let block = self.events.len() + 1;
         for part in parts {
             let address = self.addresses.number(&part.address)?;
@@ -260,18 +276,18 @@ impl Reader {
                 PartOp::Update => (true, true),
             };
             let index = address as usize;
-            if self.met.len() <= index {
-                self.met.resize(index + 1, (0, 0));
+            if self.last_block.len() <= index {
+                self.last_block.resize(index + 1, (0, 0));
             }
-            if self.met[index].0 == block {
-                self.accesses[self.met[index].1].writes |= writes;
+            if self.last_block[index].0 == block {
+                self.accesses[self.last_block[index].1].writes |= writes;
             } else {
-                self.met[index] = (block, self.accesses.len());
+                self.last_block[index] = (block, self.accesses.len());
                 self.accesses.push(Access { address, reads, writes });
             }
         }
         let to = u32::try_from(self.accesses.len()).map_err(|_| TOO_LONG)?;
-        Ok(What::Block(from as u32, to))
+        Ok(EventAction::Block(from as u32, to))
     }
 
     fn finish(self) -> RecordedTrace {
@@ -285,7 +301,7 @@ impl Reader {
     }
 }
 
-/// One line. Fields that are not here are ignored.
+/// One line. Unknown fields are ignored.
 #[derive(serde::Deserialize)]
 #[serde(expecting = "an object with `thread` and `op`")]
 struct Line<'a> {
@@ -310,13 +326,13 @@ struct Part<'a> {
     op: PartOp,
 }
 
-/// A name: a string, or a number, which is the same as its digits in a string.
+/// A name: a string or an integer. An integer is the same name as the string of its digits.
 struct Name<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> serde::Deserialize<'de> for Name<'a> {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        struct Naming;
-        impl<'de> Visitor<'de> for Naming {
+        struct NameVisitor;
+        impl<'de> Visitor<'de> for NameVisitor {
             type Value = Name<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string or a whole number of at most 64 bits")
@@ -334,11 +350,11 @@ impl<'de: 'a, 'a> serde::Deserialize<'de> for Name<'a> {
                 Ok(Name(Cow::Owned(number.to_string())))
             }
         }
-        input.deserialize_any(Naming)
+        input.deserialize_any(NameVisitor)
     }
 }
 
-/// A word of a short list, with a message that shows the list.
+/// Implements `Deserialize` for an enum of words. The error message lists the words.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident, $what:literal: $($word:literal => $variant:ident),+) => {
         $(#[$about])*
@@ -348,7 +364,7 @@ macro_rules! words {
                 match &*word.0 {
                     $($word => Ok($name::$variant),)+
                     other => Err(D::Error::custom(format!(
-                        concat!("there is no ", $what, " `{}`; there are {}"),
+                        concat!("unknown ", $what, " `{}`; expected one of {}"),
                         other,
                         [$($word),+].join(", "),
                     ))),
@@ -432,7 +448,7 @@ mod tests {
             {\"op\":\"drain\",\"thread\":\"p\",\"address\":\"\\u0079\"}";
         let trace = RecordedTrace::read(&mut text.as_bytes()).expect("well-formed");
         let actions: Vec<Action<'_>> = (0..trace.events.len()).map(|e| trace.action(e)).collect();
-        let wanted = [
+        let expected = [
             Action::Store(0),
             Action::Update { address: 0, writes: true },
             Action::Update { address: 1, writes: false },
@@ -440,7 +456,7 @@ mod tests {
             Action::Fence { store_store: false, store_load: true },
             Action::Drain(1),
         ];
-        assert_eq!(actions, wanted);
+        assert_eq!(actions, expected);
         let lines: Vec<u32> = trace.events.iter().map(|event| event.line).collect();
         assert_eq!(lines, [3, 4, 5, 6, 8, 9]);
         let threads: Vec<u32> = trace.events.iter().map(|event| event.thread).collect();
@@ -465,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_line_is_told_with_its_place() {
+    fn an_invalid_line_is_reported_with_its_position() {
         let load = "{\"thread\":0,\"op\":\"load\",\"address\":0}\n";
         let after = |line: &str| message(&format!("{load}{line}"));
         assert_eq!(after(""), "fine");
@@ -475,7 +491,7 @@ mod tests {
         assert_eq!(after("{\"thread\":0,"), "2:12: EOF while parsing a value");
         assert_eq!(
             after("{\"thread\":0,\"op\":\"read\"}"),
-            "2:24: there is no op `read`; there are load, store, interlocked, update, failed, \
+            "2:24: unknown op `read`; expected one of load, store, interlocked, update, failed, \
              fence, drain, block"
         );
         assert_eq!(
@@ -485,6 +501,6 @@ mod tests {
         );
         assert!(after("{\"thread\":\"\u{1b}\"}").contains("control character"));
         assert_eq!(after(" [0]"), "2:2: expected an object with `thread` and `op`");
-        assert!(message(&" ".repeat(LONGEST + 1)).starts_with("1:1: the line is longer"));
+        assert!(message(&" ".repeat(MAX_LINE_BYTES + 1)).starts_with("1:1: the line is longer"));
     }
 }

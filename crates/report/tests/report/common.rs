@@ -1,18 +1,18 @@
-//! Programs for the tests: source in, finding out.
+//! Test programs, and helpers that check them.
 
 use fencepost_engines::{Budget, Engine, Explicit, Settings, Statistics, Task};
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
-use fencepost_report::finding::{Finding, Found};
+use fencepost_report::finding::{Finding, QueryResult};
 use fencepost_search::{Cancel, Progress};
 pub(crate) use fencepost_testkit::problem as lower;
 
-/// A model.
+/// Returns a built-in model.
 pub(crate) fn model(name: &str) -> ModelSpec {
-    ModelSpec::by_name(name).expect("a model of the house")
+    ModelSpec::by_name(name).expect("a built-in model")
 }
 
-/// What the engine says of a program under a model.
+/// Checks a program under a model with the explicit engine.
 pub(crate) fn find<'a>(
     problem: &'a Problem,
     model: &'a ModelSpec,
@@ -20,7 +20,7 @@ pub(crate) fn find<'a>(
 ) -> Finding<'a> {
     let budget = Budget { cancel: &Cancel::default(), progress: &Progress::default() };
     let mut answer = Explicit.run(Task { problem, model }, settings, budget);
-    // How many states it takes is the engine's affair, not that of these tests.
+    // The number of states may change with the engine. The snapshots must not depend on it.
     let Statistics { states, bound, .. } = answer.statistics;
     answer.statistics = Statistics { states: states.min(1), bound, ..Statistics::default() };
     Finding {
@@ -30,7 +30,7 @@ pub(crate) fn find<'a>(
         engine: Explicit.name(),
         reductions: settings.reductions,
         seconds: 0.0,
-        result: Found::Answer(answer),
+        result: QueryResult::Answer(answer),
     }
 }
 
@@ -52,7 +52,7 @@ thread p(i in 0..2) {
 property mutual_exclusion;
 ";
 
-/// A message without a fence between data and flag.
+/// Message passing without a fence between data and flag.
 pub(crate) const MESSAGE: &str = "\
 shared int data, flag;
 thread p {
@@ -67,7 +67,7 @@ thread q {
 }
 ";
 
-/// Store buffering, as a question.
+/// Store buffering with a `final exists`.
 pub(crate) const STORE_BUFFERING: &str = "\
 shared int x, y;
 thread p { x = 1; r = y; }

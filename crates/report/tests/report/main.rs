@@ -1,6 +1,6 @@
-//! What readers and programs see, on small programs.
+//! Tests of the text and JSON output on small programs.
 //!
-//! `INSTA_UPDATE=always cargo test -p fencepost-report` writes what is printed now into the snapshots.
+//! `INSTA_UPDATE=always cargo test -p fencepost-report` updates the snapshots.
 
 mod common;
 mod outcomes;

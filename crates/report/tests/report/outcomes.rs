@@ -1,4 +1,4 @@
-//! The table of outcomes.
+//! Tests of the table of outcomes.
 
 use crate::common::{MESSAGE, STORE_BUFFERING, lower, model};
 use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task};
@@ -26,7 +26,7 @@ fn shown(source: &str, settings: Settings) -> (String, OutcomesResult) {
 }
 
 #[test]
-fn which_models_allow_what() {
+fn the_table_shows_the_outcomes_of_each_model() {
     let (text, result) = shown(STORE_BUFFERING, Settings::default());
     insta::assert_snapshot!("store_buffering", text);
     assert_eq!(result.observed, ["p.r", "q.r"]);
@@ -36,12 +36,12 @@ fn which_models_allow_what() {
 }
 
 #[test]
-fn runs_that_do_not_finish_are_mentioned() {
+fn a_note_mentions_runs_without_a_final_state() {
     insta::assert_snapshot!("message", shown(MESSAGE, Settings::default()).0);
 }
 
 #[test]
-fn an_incomplete_list_does_not_say_no() {
+fn an_incomplete_search_excludes_no_outcome() {
     let limits = Limits { states: 20, ..Limits::default() };
     let (text, result) = shown(STORE_BUFFERING, Settings { limits, ..Settings::default() });
     insta::assert_snapshot!("incomplete", text);

@@ -1,24 +1,24 @@
-//! What a reader sees of a violation, for every kind of it.
+//! Snapshots of the text output for every kind of violation.
 
 use crate::common::{MESSAGE, PETERSON, STORE_BUFFERING, find, lower, model};
 use fencepost_engines::Settings;
 use fencepost_models::Reductions;
 use fencepost_report::Paint;
-use fencepost_report::picture::{Look, WIDTH, picture};
+use fencepost_report::picture::{PictureOptions, WIDTH, picture};
+use fencepost_report::reorderings::describe_reorderings;
 use fencepost_report::verdict_line::{heading, row};
-use fencepost_report::why::reasons;
 
-/// The row, the heading, the picture and the reasons of a program under a model.
-fn shown(source: &str, name: &str, look: Look, settings: Settings) -> String {
+/// Returns the row, the heading, the picture and the reasons for a program under a model.
+fn shown(source: &str, name: &str, options: PictureOptions, settings: Settings) -> String {
     let problem = lower(source);
     let model = model(name);
     let finding = find(&problem, &model, settings);
-    let story = finding.story();
-    let mut text = row(&finding, story.as_ref(), name.len(), look.paint);
-    if let (Some(story), Some(evidence)) = (&story, finding.shown()) {
-        text.push_str(&heading("test.fp", &model, evidence, story, look.paint));
-        text.push_str(&picture(story, look));
-        for reason in reasons(&problem.program, &model, &story.run) {
+    let trace_rows = finding.trace_rows();
+    let mut text = row(&finding, trace_rows.as_ref(), name.len(), options.paint);
+    if let (Some(trace_rows), Some(evidence)) = (&trace_rows, finding.shown()) {
+        text.push_str(&heading("test.fp", &model, evidence, trace_rows, options.paint));
+        text.push_str(&picture(trace_rows, options));
+        for reason in describe_reorderings(&problem.program, &model, &trace_rows.run) {
             text.push_str(&format!("  Why: {reason}\n"));
         }
     }
@@ -26,11 +26,11 @@ fn shown(source: &str, name: &str, look: Look, settings: Settings) -> String {
 }
 
 fn plain(source: &str, model: &str) -> String {
-    shown(source, model, Look { width: WIDTH, paint: Paint::Plain }, Settings::default())
+    shown(source, model, PictureOptions { width: WIDTH, paint: Paint::Plain }, Settings::default())
 }
 
 #[test]
-fn peterson() {
+fn peterson_violates_mutual_exclusion_under_weak_models() {
     insta::assert_snapshot!("peterson_sc", plain(PETERSON, "sc"));
     insta::assert_snapshot!("peterson_tso", plain(PETERSON, "tso"));
     insta::assert_snapshot!("peterson_pso", plain(PETERSON, "pso"));
@@ -38,19 +38,19 @@ fn peterson() {
 }
 
 #[test]
-fn a_store_that_overtakes_a_store() {
+fn a_store_overtakes_a_store() {
     insta::assert_snapshot!("message_pso", plain(MESSAGE, "pso"));
     insta::assert_snapshot!("message_rmo", plain(MESSAGE, "rmo"));
 }
 
 #[test]
-fn a_witness_and_a_missing_one() {
+fn final_exists_shows_a_witness_or_its_absence() {
     insta::assert_snapshot!("store_buffering_sc", plain(STORE_BUFFERING, "sc"));
     insta::assert_snapshot!("store_buffering_tso", plain(STORE_BUFFERING, "tso"));
 }
 
 #[test]
-fn loads_that_wait_while_stores_go_ahead() {
+fn a_store_overtakes_a_load() {
     let source = "\
 shared int x, y;
 thread p { r = x; y = 1; }
@@ -61,7 +61,7 @@ final never p.r == 1 && q.s == 1;
 }
 
 #[test]
-fn a_load_before_an_own_store_that_nobody_missed() {
+fn a_load_overtakes_a_store_that_no_other_load_observes() {
     let source = "\
 shared int x, y;
 thread p { x = 1; r1 = x; r2 = y; }
@@ -72,14 +72,14 @@ final never p.r1 == 1 && p.r2 == 0 && x == 1;
 }
 
 #[test]
-fn what_also_happens_without_buffers_is_said_to() {
+fn a_violation_without_reordering_is_reported_as_an_sc_violation() {
     let source = "shared int x;\nthread p { x = 1; assert(false); }\n";
     assert!(plain(source, "tso").contains("this also happens under SC"));
     assert!(plain(source, "sc").contains("Nothing is reordered under SC"));
 }
 
 #[test]
-fn deadlock_with_atomic_blocks() {
+fn a_deadlock_shows_where_each_thread_waits() {
     let source = "\
 shared bool a, b;
 thread p { atomic { assume(!a); a = true; } atomic { assume(!b); b = true; } }
@@ -90,7 +90,7 @@ property deadlock_free;
 }
 
 #[test]
-fn records_and_faults() {
+fn faults_are_shown_with_their_statement() {
     let source = "\
 record Node { int value; Node next; }
 pool Node[2];
@@ -107,7 +107,7 @@ thread q { h = head; if (h != null) { v = h.value; } }
 }
 
 #[test]
-fn updates_and_fences() {
+fn updates_fences_and_drains_are_shown() {
     let source = "\
 shared int x, y, z;
 thread p { a = fetch_sub(x, 2); b = cas(y, 1, 2); fence store_store; c = swap(z, 4); drain x; }
@@ -118,7 +118,7 @@ final forall p.c == 1;
 }
 
 #[test]
-fn an_invariant_and_many_threads_make_a_list() {
+fn more_than_three_threads_are_shown_as_a_list() {
     let source = "\
 shared int x;
 thread p(i in 0..4) { r = x; x = r + 1; }
@@ -128,7 +128,7 @@ invariant x <= 3;
 }
 
 #[test]
-fn a_wrong_initial_state() {
+fn violations_in_the_initial_state_are_shown() {
     let source = "shared int x = 7;\nthread p { x = 1; }\ninvariant x <= 3;\n";
     insta::assert_snapshot!("initial_sc", plain(source, "sc"));
     let init = "shared int x, a[2];\ninit { a[x + 2] = 1; }\nthread p { x = 1; }\n";
@@ -139,39 +139,40 @@ fn a_wrong_initial_state() {
 }
 
 #[test]
-fn what_goes_wrong_before_the_first_step_names_its_thread() {
+fn a_failed_assertion_before_the_first_step_names_its_thread() {
     let text = plain("thread p { r = 1; assert(r == 2); }\n", "sc");
     assert!(text.contains("`assert(r == 2)` (:1) fails in p"), "{text}");
-    assert!(text.contains("  already so before the first step\n"), "{text}");
+    assert!(text.contains("  before the first step\n"), "{text}");
 }
 
 #[test]
-fn a_thread_that_begins_in_its_critical_section_has_a_column() {
+fn a_thread_that_starts_in_its_critical_section_has_a_column() {
     let source = "shared int x;\nthread p { critical { x = 1; } }\n\
                   thread q { r = x; critical { skip; } }\nproperty mutual_exclusion;\n";
     insta::assert_snapshot!("critical_from_the_start_tso", plain(source, "tso"));
-    let list = shown(source, "tso", Look { width: 0, paint: Paint::Plain }, Settings::default());
+    let list =
+        shown(source, "tso", PictureOptions { width: 0, paint: Paint::Plain }, Settings::default());
     assert!(list.contains("      p in critical section from the start\n"), "{list}");
 }
 
 #[test]
-fn a_verification_of_nothing_says_so() {
+fn a_vacuous_verification_has_a_message() {
     let endless =
         plain("shared int x;\nthread p { loop { r = x; } }\nfinal forall x == 1;\n", "sc");
     assert!(endless.contains("verified      no final state is reachable: `final`"), "{endless}");
     let stuck = plain("shared int x;\ninit { assume(x == 1); }\nthread p { x = 1; }\n", "sc");
-    assert!(stuck.contains("verified      `init` cannot run to its end"), "{stuck}");
+    assert!(stuck.contains("verified      `init` cannot finish"), "{stuck}");
 }
 
 #[test]
-fn very_long_pictures_show_their_ends() {
+fn long_pictures_show_only_the_first_and_last_rows() {
     let source = "shared int x;\nthread p { for (i in 0..400) { x = 1; } assert(false); }\n";
     let source = source.replace("for (i in 0..400)", "i = 0; while (i < 400)");
     let source = source.replace("x = 1;", "x = 1; i = i + 1;");
     for width in [WIDTH, 0] {
-        let look = Look { width, paint: Paint::Plain };
-        let text = shown(&source, "sc", look, Settings::default());
-        let gap = "\n  ... 201 rows left out ... (all of them with --format json)\n";
+        let options = PictureOptions { width, paint: Paint::Plain };
+        let text = shown(&source, "sc", options, Settings::default());
+        let gap = "\n  ... 201 rows omitted ... (--format json has all rows)\n";
         assert!(text.contains(gap), "{text}");
         assert!(text.contains("\n 100  ") && !text.contains("\n 101  "), "{text}");
         assert!(text.contains("\n 302  ") && !text.contains("\n 301  "), "{text}");
@@ -179,9 +180,10 @@ fn very_long_pictures_show_their_ends() {
 }
 
 #[test]
-fn narrow_pictures_say_less_and_then_become_lists() {
-    let narrow =
-        |width| shown(PETERSON, "tso", Look { width, paint: Paint::Plain }, Settings::default());
+fn narrow_pictures_are_shortened_and_then_become_lists() {
+    let narrow = |width| {
+        shown(PETERSON, "tso", PictureOptions { width, paint: Paint::Plain }, Settings::default())
+    };
     insta::assert_snapshot!("width_130", narrow(130));
     insta::assert_snapshot!("width_118", narrow(118));
     insta::assert_snapshot!("width_100", narrow(100));
@@ -191,15 +193,15 @@ fn narrow_pictures_say_less_and_then_become_lists() {
 }
 
 #[test]
-fn colours_say_nothing_new() {
-    let look = Look { width: WIDTH, paint: Paint::Coloured };
-    let coloured = shown(PETERSON, "pso", look, Settings::default());
+fn coloured_text_without_escape_codes_is_the_plain_text() {
+    let options = PictureOptions { width: WIDTH, paint: Paint::Coloured };
+    let coloured = shown(PETERSON, "pso", options, Settings::default());
     assert!(coloured.contains("\u{1b}["));
     let mut stripped = String::new();
     let mut rest = coloured.as_str();
     while let Some((before, after)) = rest.split_once('\u{1b}') {
         stripped.push_str(before);
-        rest = after.split_once('m').expect("a colour ends in m").1;
+        rest = after.split_once('m').expect("an escape code ends in m").1;
     }
     stripped.push_str(rest);
     let lines = |text: &str| text.lines().map(|l| l.trim_end().to_string()).collect::<Vec<_>>();
@@ -209,6 +211,6 @@ fn colours_say_nothing_new() {
 #[test]
 fn without_reductions_the_picture_has_the_same_kind_of_rows() {
     let settings = Settings { reductions: Reductions::NONE, ..Settings::default() };
-    let look = Look { width: WIDTH, paint: Paint::Plain };
-    insta::assert_snapshot!("message_pso_unfused", shown(MESSAGE, "pso", look, settings));
+    let options = PictureOptions { width: WIDTH, paint: Paint::Plain };
+    insta::assert_snapshot!("message_pso_unfused", shown(MESSAGE, "pso", options, settings));
 }

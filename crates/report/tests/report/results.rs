@@ -1,10 +1,10 @@
-//! Results for programs: the schema is the truth, and stored traces replay.
+//! Tests of the JSON output against its schema, and of stored traces.
 
 use crate::common::{MESSAGE, PETERSON, STORE_BUFFERING, find, lower, model};
 use fencepost_engines::Settings;
 use fencepost_ir::Diagnostics;
-use fencepost_report::Story;
-use fencepost_report::finding::Found;
+use fencepost_report::TraceRows;
+use fencepost_report::finding::QueryResult;
 use fencepost_report::json::{BufferRecord, CheckReport, CheckResult, InputError};
 use fencepost_report::trace_file::TraceFile;
 use fencepost_search::Limits;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 const SCHEMA: &str = include_str!("../../../../book/src/check.schema.json");
 
-/// Validates against the part of JSON Schema that our schema uses.
+/// Validates a value against the subset of JSON Schema that our schemas use.
 pub(crate) fn validate(
     schema: &Value,
     root: &Value,
@@ -27,7 +27,7 @@ pub(crate) fn validate(
     let known = ["$schema", "$id", "$defs", "title", "description", "type", "enum", "required"];
     let known = [&known[..], &["properties", "additionalProperties", "items"]].concat();
     for key in schema.as_object().expect("a schema is an object").keys() {
-        assert!(known.contains(&key.as_str()), "the schema uses {key}, which nobody checks");
+        assert!(known.contains(&key.as_str()), "the schema uses the unsupported keyword {key}");
     }
     if let Some(allowed) = schema["enum"].as_array()
         && !allowed.contains(value)
@@ -82,13 +82,13 @@ fn results(source: &str, settings: Settings) -> Vec<CheckResult> {
         .map(|name| {
             let model = model(name);
             let finding = find(&problem, &model, settings);
-            CheckResult::new(&finding, finding.story().as_ref())
+            CheckResult::new(&finding, finding.trace_rows().as_ref())
         })
         .collect()
 }
 
 #[test]
-fn every_result_keeps_to_the_schema() {
+fn every_result_matches_the_schema() {
     let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let fault = "record N { int v; }\npool N[1];\nshared int x;\n\
                  thread p { n = new N; if (choose(0..2) == 1) { m = new N; } atomic { x = 1; } }\n\
@@ -104,14 +104,14 @@ fn every_result_keeps_to_the_schema() {
         Settings { max_buffer: Some(3), ..Settings::default() },
     ));
     let (problem, sc) = (lower(PETERSON), model("sc"));
-    for result in [Found::NotRun, Found::Crashed("a bug".into())] {
+    for result in [QueryResult::NotRun, QueryResult::Crashed("a bug".into())] {
         let mut finding = find(&problem, &sc, Settings::default());
         finding.result = result;
         all.push(CheckResult::new(&finding, None));
     }
-    let mut drawn = results(MESSAGE, Settings::default()).swap_remove(1);
-    drawn.engine = "automata".into();
-    drawn.buffers_complete = Some(true);
+    let mut with_buffers = results(MESSAGE, Settings::default()).swap_remove(1);
+    with_buffers.engine = "automata".into();
+    with_buffers.buffers_complete = Some(true);
     let record = |dot_file| BufferRecord {
         thread: "p".into(),
         line: 2,
@@ -119,8 +119,8 @@ fn every_result_keeps_to_the_schema() {
         finite: false,
         dot_file,
     };
-    drawn.buffers = Some(vec![record(Some("out/m-tso-p-2.dot".into())), record(None)]);
-    all.push(drawn);
+    with_buffers.buffers = Some(vec![record(Some("out/m-tso-p-2.dot".into())), record(None)]);
+    all.push(with_buffers);
     let mut diagnostics = Diagnostics::new();
     assert!(fencepost_frontends::fp::lower("shared int", &mut diagnostics).is_none());
     let errors: Vec<InputError> = diagnostics.iter().map(|d| InputError::new("x.fp", d)).collect();
@@ -128,12 +128,13 @@ fn every_result_keeps_to_the_schema() {
     for verdict in ["verified", "violated", "inconclusive"] {
         assert!(all.iter().any(|result| result.verdict == verdict), "{verdict}");
     }
-    let report = serde_json::to_value(CheckReport::new("1.2.3", all, errors)).expect("plain data");
-    validate(&schema, &schema, &report, "report").expect("as documented");
+    let report = serde_json::to_value(CheckReport::new("1.2.3", all, errors))
+        .expect("plain data serialises as JSON");
+    validate(&schema, &schema, &report, "report").expect("the report matches the schema");
 }
 
 #[test]
-fn the_schema_refuses_what_is_not_documented() {
+fn the_schema_rejects_undocumented_output() {
     let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let report = |results: &str| -> Value {
         let text = format!("{{\"fencepost\":\"1\",\"command\":\"check\",\"results\":{results}}}");
@@ -147,11 +148,13 @@ fn the_schema_refuses_what_is_not_documented() {
 #[test]
 fn message_passing_as_json() {
     let result = results(MESSAGE, Settings::default()).swap_remove(2);
-    insta::assert_snapshot!(serde_json::to_string_pretty(&result).expect("plain data"));
+    insta::assert_snapshot!(
+        serde_json::to_string_pretty(&result).expect("plain data serialises as JSON")
+    );
 }
 
 #[test]
-fn bounded_is_not_verified() {
+fn a_bounded_result_is_not_verified() {
     let source = "shared int x;\nthread p { loop { x = 1; } }\n";
     let settings = Settings { max_buffer: Some(3), ..Settings::default() };
     let results = results(source, settings);
@@ -168,9 +171,9 @@ fn trace_file(source: &str, name: &str) -> TraceFile {
     let problem = lower(source);
     let model = model(name);
     let finding = find(&problem, &model, Settings::default());
-    let story = finding.story().expect("a run");
-    let said = finding.message(Some(&story)).expect("a violation");
-    TraceFile::new("1.2.3", ("test.fp", source), (&model, finding.reductions), &story, said)
+    let trace_rows = finding.trace_rows().expect("a run");
+    let message = finding.message(Some(&trace_rows)).expect("a violation");
+    TraceFile::new("1.2.3", ("test.fp", source), (&model, finding.reductions), &trace_rows, message)
 }
 
 #[test]
@@ -178,52 +181,57 @@ fn stored_traces_replay() {
     for source in [PETERSON, MESSAGE, STORE_BUFFERING] {
         for name in ["pso", "rmo", "table-pso"] {
             let stored = trace_file(source, name);
-            let file = TraceFile::parse(&stored.to_text()).expect("it was just written");
+            let file = TraceFile::parse(&stored.to_text()).expect("a written trace file is valid");
             assert_eq!(file, stored);
             let problem = lower(&file.source);
-            let model = file.model.model().expect("it was just written");
-            let trace = file.trace(&problem.program).expect("its own threads");
-            let run = model.replay(&problem, file.reductions(), &trace).expect("it replays");
-            let story = Story::new(&problem, Cow::Owned(run));
-            assert_eq!(file.compare_events(&story, file.steps.len()), Ok(()));
+            let model = file.model.model().expect("a written model is valid");
+            let trace = file.trace(&problem.program).expect("the program has the recorded threads");
+            let run = model
+                .replay(&problem, file.reductions(), &trace)
+                .expect("the stored trace replays");
+            let trace_rows = TraceRows::new(&problem, Cow::Owned(run));
+            assert_eq!(file.compare_events(&trace_rows, file.steps.len()), Ok(()));
         }
     }
 }
 
 #[test]
-fn a_changed_trace_is_noticed() {
+fn a_changed_trace_is_detected() {
     let mut file = trace_file(MESSAGE, "pso");
     let problem = lower(MESSAGE);
-    let trace = file.trace(&problem.program).expect("its own threads");
-    let run = model("pso").replay(&problem, file.reductions(), &trace).expect("it replays");
-    let story = Story::new(&problem, Cow::Owned(run));
+    let trace = file.trace(&problem.program).expect("the program has the recorded threads");
+    let run =
+        model("pso").replay(&problem, file.reductions(), &trace).expect("the stored trace replays");
+    let trace_rows = TraceRows::new(&problem, Cow::Owned(run));
     file.events[2].value = Some("2".into());
-    let difference = file.compare_events(&story, 99).expect_err("a difference");
+    let difference = file.compare_events(&trace_rows, 99).expect_err("a difference");
     assert_eq!(difference.step, Some(2));
     assert_eq!(
         difference.what,
-        "recorded `p commit flag = 2` (:4), but now `p commit flag = 1` (:4)"
+        "recorded `p commit flag = 2` (:4), but replayed `p commit flag = 1` (:4)"
     );
     file.steps[0].thread = "nobody".into();
-    assert_eq!(file.trace(&problem.program).expect_err("a stranger").step, Some(0));
+    assert_eq!(file.trace(&problem.program).expect_err("an unknown thread").step, Some(0));
 }
 
 #[test]
-fn a_file_that_is_no_trace_is_told_apart_from_a_damaged_one() {
-    let wrong = |text: &str| TraceFile::parse(text).expect_err("no trace").to_string();
-    assert!(wrong("").starts_with("this is not a trace file"));
-    assert!(wrong("[]").starts_with("this is not a trace file"));
-    assert!(wrong("{\"trace_version\": 9}").contains("version 9"));
-    assert!(wrong("{\"trace_version\": 1}").starts_with("the trace file is damaged"));
+fn invalid_trace_files_have_specific_errors() {
+    let error = |text: &str| TraceFile::parse(text).expect_err("an invalid file").to_string();
+    assert!(error("").starts_with("this is not a trace file"));
+    assert!(error("[]").starts_with("this is not a trace file"));
+    assert!(error("{\"trace_version\": 9}").contains("version 9"));
+    assert!(error("{\"trace_version\": 1}").starts_with("the trace file is damaged"));
     let mut file = trace_file(MESSAGE, "pso");
     file.model.relax.pop();
-    assert!(file.model.model().expect_err("no such PSO").to_string().contains("`relax`"));
+    assert!(
+        file.model.model().expect_err("not the relaxations of PSO").to_string().contains("`relax`")
+    );
     file.model.kind = "quantum".into();
     assert!(file.model.model().is_err());
 }
 
 #[test]
-fn results_that_no_order_explains() {
+fn inconsistent_operation_results_are_described() {
     let library = |consistency: &str| {
         format!(
             "shared int x, y;
@@ -238,20 +246,20 @@ fn results_that_no_order_explains() {
     let problem = lower(&library("sequentially_consistent"));
     let model = model("tso");
     let finding = find(&problem, &model, Settings::default());
-    let story = finding.story();
-    let result = CheckResult::new(&finding, story.as_ref());
+    let trace_rows = finding.trace_rows();
+    let result = CheckResult::new(&finding, trace_rows.as_ref());
     assert_eq!(result.reason, Some("operations"));
     assert_eq!(result.property.as_deref(), Some("sequentially_consistent operations"));
     let message = "operations: client(0): t1 = 0; client(1): g1 = 0: \
-                   no order of the operations returns this";
+                   no interleaving of the operations explains these results";
     assert_eq!(result.message.as_deref(), Some(message));
 
     let problem = lower(&library("linearizable").replace("pt|sg", "p|g"));
     let finding = find(&problem, &model, Settings::default());
-    let story = finding.story();
-    let result = CheckResult::new(&finding, story.as_ref());
+    let trace_rows = finding.trace_rows();
+    let result = CheckResult::new(&finding, trace_rows.as_ref());
     assert_eq!(result.property.as_deref(), Some("linearizable operations"));
-    let message = "operations: client(1): g1 = 0: no order of the operations returns this \
-                   that keeps those in order of which one returned before the other began";
+    let message = "operations: client(1): g1 = 0: not linearizable: no order of the operations \
+                   that respects real time explains these results";
     assert_eq!(result.message.as_deref(), Some(message));
 }

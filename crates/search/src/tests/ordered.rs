@@ -1,4 +1,4 @@
-//! The search of ordered systems compared with a naive one that keeps all states in a list.
+//! Comparison of the search of ordered systems with a naive search that keeps states in a list.
 
 use crate::antichain::Antichain;
 use crate::visited::{Arena, StateId, Visited};
@@ -7,18 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
-/// When a toy state covers another at the same place.
+/// The covering relation of the toy system. Only states with the same place are related.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Order {
-    /// Same head, and its set is a superset.
+    /// `a` covers `b` if their heads are equal and the set of `a` is a superset.
     Subset,
-    /// Any two with the same head are replaced by the union of their sets.
+    /// Any two states with the same head have a join: the union of their sets.
     Union,
-    /// As `Union`, but everything is said to be a join, even when it is one of the two.
+    /// As `Union`, but every relation is reported as a join, even if the join equals one of the
+    /// states.
     Joins,
-    /// As `Union`, but only if their sets overlap.
+    /// As `Union`, but only states with overlapping sets have a join.
     Overlap,
-    /// As `Union`; and head 0 covers any head with a subset.
+    /// As `Union`; a state with head 0 also covers states with any head and a subset.
     Both,
 }
 
@@ -27,16 +28,17 @@ const ORDERS: [Order; 5] = [Order::Subset, Order::Union, Order::Joins, Order::Ov
 /// A state: a place (the key), a head and a set.
 type State = (u32, u8, u32);
 
-/// A system whose steps come from a formula. A larger set enables more steps to larger sets.
+/// A system whose steps are given by a formula. Steps are monotone: a larger set enables more
+/// steps, to larger sets.
 struct Toy {
     places: u32,
     edges: u32,
     order: Order,
     initial: Vec<State>,
-    /// The states that were expanded, and how often.
+    /// How often each state was expanded.
     expanded: Mutex<BTreeMap<State, usize>>,
-    /// Whether steps to states that are farther become facts.
-    watched: bool,
+    /// Whether steps to farther states become facts.
+    records_farther: bool,
 }
 
 fn write((place, head, set): State) -> Vec<u8> {
@@ -51,7 +53,7 @@ fn read(state: &[u8]) -> State {
 impl Toy {
     fn new(places: u32, edges: u32, order: Order) -> Self {
         let initial = vec![(0, 1, 1), (0, 2, 0x10), (0, 1, 3)];
-        Toy { places, edges, order, initial, expanded: Mutex::default(), watched: false }
+        Toy { places, edges, order, initial, expanded: Mutex::default(), records_farther: false }
     }
 
     fn successors(&self, (place, head, set): State) -> Vec<State> {
@@ -76,11 +78,11 @@ impl Toy {
         place == p && (head == h || free) && set & s == s
     }
 
-    fn covered(&self, members: &[State], state: State) -> bool {
+    fn is_covered(&self, members: &[State], state: State) -> bool {
         members.iter().any(|m| self.covers(*m, state))
     }
 
-    /// Everything that is reachable, in any order.
+    /// Returns all reachable states.
     fn reachable(&self) -> BTreeSet<State> {
         let mut seen: BTreeSet<State> = self.initial.iter().copied().collect();
         let mut todo: Vec<State> = seen.iter().copied().collect();
@@ -90,7 +92,7 @@ impl Toy {
         seen
     }
 
-    /// The least set of unions that is closed under steps, by a worklist.
+    /// Computes the least set of unions that is closed under steps, by a worklist.
     fn unions(&self) -> BTreeSet<State> {
         let mut sets: BTreeMap<(u32, u8), u32> = BTreeMap::new();
         let mut todo = self.initial.clone();
@@ -106,7 +108,7 @@ impl Toy {
     }
 
     fn search(&self, threads: usize, limits: Limits) -> Exploration<Antichain> {
-        self.expanded.lock().expect("no panic").clear();
+        self.expanded.lock().expect("no thread panicked").clear();
         explore_ordered(
             self,
             Options {
@@ -120,7 +122,7 @@ impl Toy {
     }
 
     fn expanded(&self) -> BTreeMap<State, usize> {
-        self.expanded.lock().expect("no panic").clone()
+        self.expanded.lock().expect("no thread panicked").clone()
     }
 }
 
@@ -137,9 +139,9 @@ impl TransitionSystem for Toy {
 
     fn expand<S: Sink>(&self, state: &[u8], (): &mut (), sink: &mut S) {
         let state = read(state);
-        *self.expanded.lock().expect("no panic").entry(state).or_default() += 1;
+        *self.expanded.lock().expect("no thread panicked").entry(state).or_default() += 1;
         for next in self.successors(state) {
-            if self.watched && sink.is_farther(&write(next)) {
+            if self.records_farther && sink.is_farther(&write(next)) {
                 sink.fact(&[write(state), write(next)].concat());
             }
             sink.successor(&write(next));
@@ -206,7 +208,7 @@ fn members_are_an_antichain_closed_under_steps() {
                 all.iter().flat_map(|m| toy.successors(*m).into_iter().map(move |s| (Some(m), s))),
             ) {
                 let here = at.get(&state.0).expect("the place is reached");
-                assert!(toy.covered(here, state), "{order:?}: {state:?}, after {m:?}");
+                assert!(toy.is_covered(here, state), "{order:?}: {state:?}, after {m:?}");
             }
             for here in at.values() {
                 for (i, a) in here.iter().enumerate() {
@@ -225,19 +227,19 @@ fn members_are_an_antichain_closed_under_steps() {
                     assert_eq!(all, maximal.copied().collect());
                 }
                 Order::Union | Order::Joins => assert_eq!(all, toy.unions()),
-                Order::Overlap | Order::Both => {} // depends on the order of insertion
+                Order::Overlap | Order::Both => {} // the members depend on the insertion order
             }
         }
     }
 }
 
 #[test]
-fn the_number_of_threads_does_not_show() {
+fn the_result_does_not_depend_on_the_number_of_threads() {
     for order in ORDERS {
         let toy = Toy::new(3_000, 3, order);
         for limits in [Limits::default(), Limits { states: 4_000, ..Limits::default() }] {
             let one = toy.search(1, limits);
-            assert!(one.stored > one.states, "some were replaced");
+            assert!(one.stored > one.states, "some states were replaced");
             let expanded = toy.expanded();
             for threads in [2, 3] {
                 let many = toy.search(threads, limits);
@@ -258,13 +260,14 @@ fn the_number_of_threads_does_not_show() {
 
 #[test]
 fn replaced_states_are_not_expanded() {
-    // The first two initial states are replaced by the third before anything is expanded.
+    // The third initial state replaces the first two before any state is expanded.
     let mut toy = Toy::new(1, 0, Order::Both);
     toy.initial = vec![(0, 1, 1), (0, 2, 4), (0, 0, 7)];
     let found = toy.search(1, Limits::default());
     assert_eq!((found.states, found.stored), (1, 3));
     assert_eq!(toy.expanded(), BTreeMap::from([((0, 0, 7), 1)]));
-    // Many initial states are more than one round; states of the second are replaced by successors of the first.
+    // Many initial states need more than one round. Successors from the first round replace states
+    // of the second round.
     let mut toy = Toy::new(50_000, 1, Order::Subset);
     toy.initial = (0..toy.places).map(|place| (place, 1, 0xf00)).collect();
     let found = toy.search(2, Limits::default());
@@ -276,7 +279,7 @@ fn replaced_states_are_not_expanded() {
 }
 
 #[test]
-fn limits_count_what_is_stored() {
+fn limits_apply_to_stored_states() {
     let toy = Toy::new(5_000, 3, Order::Union);
     let whole = toy.search(1, Limits::default());
     let limits = Limits { states: whole.states + 1, ..Limits::default() };
@@ -288,7 +291,7 @@ fn limits_count_what_is_stored() {
 }
 
 #[test]
-fn neighbours_on_a_path_cover_successors() {
+fn each_state_on_a_path_covers_a_successor_of_the_previous_one() {
     for order in ORDERS {
         let toy = Toy::new(600, 3, order);
         let found = toy.search(1, Limits::default());
@@ -311,7 +314,7 @@ fn neighbours_on_a_path_cover_successors() {
     }
 }
 
-/// The steps to states that were farther.
+/// Returns the recorded steps to farther states.
 fn farther(found: &Exploration<Antichain>) -> BTreeSet<(State, State)> {
     let steps = found.facts.iter().map(|fact| fact.split_at(fact.len() / 2));
     steps.map(|(from, to)| (read(from), read(to))).collect()
@@ -319,8 +322,9 @@ fn farther(found: &Exploration<Antichain>) -> BTreeSet<(State, State)> {
 
 #[test]
 fn a_state_covered_at_the_next_depth_is_farther() {
-    // More initial states than one round expands: successors from the first are known in the second.
-    let mut toy = Toy { watched: true, ..Toy::new(50_000, 1, Order::Subset) };
+    // There are more initial states than in one round: successors from the first round are stored
+    // when the second round runs.
+    let mut toy = Toy { records_farther: true, ..Toy::new(50_000, 1, Order::Subset) };
     toy.initial = (0..toy.places).map(|place| (place, 1, 0xf00)).collect();
     let farther = farther(&toy.search(2, Limits { depth: 1, ..Limits::default() }));
     let expanded = toy.expanded();
@@ -336,13 +340,14 @@ fn a_state_covered_at_the_next_depth_is_farther() {
 
 #[test]
 fn a_state_covered_at_this_depth_or_before_is_not_farther() {
-    // The members at the end of a level do not depend on the order of insertion, with these two.
+    // With these two orders, the members at the end of a level do not depend on the insertion
+    // order.
     for order in [Order::Subset, Order::Union] {
         for places in 2..10 {
-            let toy = Toy { watched: true, ..Toy::new(places, 2, order) };
+            let toy = Toy { records_farther: true, ..Toy::new(places, 2, order) };
             let found = toy.search(1, Limits::default());
             let farther = farther(&found);
-            // The members before each level, from a naive search. There is one round for each level.
+            // A naive search computes the members before each level. Each level has one round.
             let (mut kept, mut expected) = (Vec::new(), BTreeSet::new());
             let mut level = Vec::new();
             for state in &toy.initial {
@@ -352,7 +357,7 @@ fn a_state_covered_at_this_depth_or_before_is_not_farther() {
                 let (before, now) = (kept.clone(), std::mem::take(&mut level));
                 for state in now.iter().filter(|state| before.contains(state)) {
                     for next in toy.successors(*state) {
-                        if !toy.covered(&before, next) {
+                        if !toy.is_covered(&before, next) {
                             expected.insert((*state, next));
                         }
                         add(&toy, &mut kept, &mut level, next);
@@ -365,10 +370,10 @@ fn a_state_covered_at_this_depth_or_before_is_not_farther() {
     }
 }
 
-/// Adds a state to a list as the definition says.
+/// Adds a state to a list of members, directly by the definition.
 fn add(toy: &Toy, kept: &mut Vec<State>, level: &mut Vec<State>, mut state: State) {
     loop {
-        if toy.covered(kept, state) {
+        if toy.is_covered(kept, state) {
             return;
         }
         kept.retain(|member| !toy.covers(state, *member));
@@ -399,7 +404,7 @@ impl Labelled for Toy {
 }
 
 #[test]
-fn steps_lead_to_the_first_member_that_covers() {
+fn steps_lead_to_the_first_covering_member() {
     for order in ORDERS {
         let toy = Toy::new(600, 3, order);
         let found = toy.search(1, Limits::default());
@@ -407,7 +412,7 @@ fn steps_lead_to_the_first_member_that_covers() {
         let node = |state: State| all.iter().position(|m| toy.covers(*m, state)).map(|n| n as u32);
         let cancel = Cancel::default();
         for threads in 1..=3 {
-            let threads = NonZeroUsize::new(threads).expect("some");
+            let threads = NonZeroUsize::new(threads).expect("at least one thread");
             let graph = graph_ordered(&found, &toy, threads, &cancel).expect("not cancelled");
             assert_eq!(graph.nodes(), all.len() + 1);
             let initial: BTreeSet<u32> = toy.initial.iter().filter_map(|s| node(*s)).collect();
@@ -424,14 +429,15 @@ fn steps_lead_to_the_first_member_that_covers() {
     }
 }
 
-/// Puts states into one antichain, all with the same hash, and tells the members.
-fn keep(toy: &Toy, states: &[State]) -> (Antichain, Vec<State>) {
+/// Inserts states into one antichain, all with the same hash. Returns the antichain and its
+/// members.
+fn insert_all(toy: &Toy, states: &[State]) -> (Antichain, Vec<State>) {
     let mut kept: Antichain = Visited::<Toy>::new();
     let mut work = <Antichain as Visited<Toy>>::work(toy);
     for (n, state) in states.iter().enumerate() {
         kept.insert(toy, 7, &write(*state), StateId(n as u32), &mut work);
     }
-    let members = kept.states().map(read).collect();
+    let members = kept.member_states().map(read).collect();
     (kept, members)
 }
 
@@ -446,40 +452,40 @@ fn insertion_follows_its_definition() {
         (Order::Union, &[(1, 1, 1), (1, 2, 1), (1, 1, 6)], &[(1, 2, 1), (1, 1, 7)]),
         (Order::Joins, &[(1, 1, 3), (1, 1, 1)], &[(1, 1, 3)]),
         (Order::Joins, &[(1, 1, 1), (1, 2, 1), (1, 1, 3)], &[(1, 2, 1), (1, 1, 3)]),
-        // The last has a join with both, and they only with that.
+        // The last state has a join with both others, which have no join with each other.
         (Order::Overlap, &[(1, 1, 3), (1, 1, 12), (1, 1, 6)], &[(1, 1, 15)]),
         (Order::Overlap, &[(1, 1, 3), (1, 2, 7), (1, 1, 12)], &[(1, 1, 3), (1, 2, 7), (1, 1, 12)]),
-        // The join with the first covers the second, which came before.
+        // A join covers a member that was inserted before the joined states.
         (Order::Both, &[(1, 2, 6), (1, 0, 1), (1, 0, 2), (1, 0, 4)], &[(1, 0, 7)]),
-        // The last one would join the first, but the second covers it.
+        // The last state has a join with the first member, but the second member covers it.
         (Order::Both, &[(1, 1, 8), (1, 0, 3), (1, 1, 3)], &[(1, 1, 8), (1, 0, 3)]),
-        // The join of the last and the first is covered by the second.
+        // The last state covers the join of the first and third, and has a join with the second.
         (Order::Both, &[(1, 1, 1), (1, 0, 6), (1, 1, 8), (1, 0, 9)], &[(1, 0, 15)]),
     ];
     for (order, states, expected) in cases {
-        assert_eq!(keep(&toy(order), states).1, expected, "{order:?} {states:?}");
+        assert_eq!(insert_all(&toy(order), states).1, expected, "{order:?} {states:?}");
     }
 }
 
 #[test]
-fn what_has_left_stays_for_paths() {
-    let (kept, _) = keep(&Toy::new(10, 0, Order::Joins), &[(1, 1, 3), (1, 1, 1)]);
-    assert_eq!(kept.as_ref().len(), 1, "a join that is the kept state is nothing new");
+fn removed_states_stay_in_the_arena() {
+    let (kept, _) = insert_all(&Toy::new(10, 0, Order::Joins), &[(1, 1, 3), (1, 1, 1)]);
+    assert_eq!(kept.as_ref().len(), 1, "a join that equals the stored state adds no state");
     let toy = Toy::new(10, 0, Order::Both);
-    let (kept, members) = keep(&toy, &[(1, 1, 1), (1, 1, 2), (1, 1, 4)]);
+    let (kept, members) = insert_all(&toy, &[(1, 1, 1), (1, 1, 2), (1, 1, 4)]);
     assert_eq!(members, [(1, 1, 7)]);
     let arena: &Arena = kept.as_ref();
     let stored: Vec<State> = (0..arena.len()).map(|index| read(arena.state(index))).collect();
     assert_eq!(stored, [(1, 1, 1), (1, 1, 3), (1, 1, 7)]);
-    assert_eq!(arena.parent(2), StateId(2), "the parent of what caused the join");
+    assert_eq!(arena.parent(2), StateId(2), "a join has the parent of the inserted state");
     let member = |index| Visited::<Toy>::is_member(&kept, index);
     assert_eq!([member(0), member(1), member(2)], [false, false, true]);
     let mut work = <Antichain as Visited<Toy>>::work(&toy);
-    let mut find = |state, end| kept.standing_for(&toy, 7, &write(state), end, &mut work);
+    let mut find = |state, end| kept.covering_member(&toy, 7, &write(state), end, &mut work);
     assert_eq!(find((1, 1, 5), usize::MAX), Some(2));
-    assert_eq!(find((1, 1, 5), 2), None, "only among the first");
+    assert_eq!(find((1, 1, 5), 2), None, "only members with an index below `end`");
     assert_eq!(find((1, 1, 7), 3), Some(2));
     assert_eq!(find((1, 1, 7), 2), None);
-    assert_eq!(find((1, 1, 8), usize::MAX), None, "it has a join, but is not covered");
+    assert_eq!(find((1, 1, 8), usize::MAX), None, "a state with a join is not covered");
     assert_eq!(find((2, 1, 1), usize::MAX), None, "another key");
 }

@@ -1,16 +1,17 @@
-//! Draws random programs without loops, or with none but waits, small enough that all their traces can be
-//! written down.
+//! Generates random programs that are small enough to enumerate all their traces. Their only loops
+//! are spin loops.
 //!
-//! Two or three threads with about eight accesses between them, to two or three locations. Most threads are drawn around a
-//! cycle: the thread `ti` accesses the i-th location first and the next one last. Between and around are all kinds of fences,
-//! `drain`, updates, `atomic` blocks (with `assume`: they wait; without), `assume`, branches and
-//! `choose`. Nothing faults and nothing is asserted, so every run counts.
+//! A program has two or three threads, two or three locations, and about eight accesses in total.
+//! Most threads are built around a cycle: thread `ti` accesses the i-th location first and the next
+//! location last. The other statements are all kinds of fences, `drain`, updates, `atomic` blocks
+//! (with and without `assume`; those with `assume` may block), `assume`, branches and `choose`.
+//! There are no faults and no assertions, so no run fails.
 
-use super::grow::{block, line};
-use super::{RandomProgram, Shared, Tree};
+use super::profiles::{block, line};
+use super::{RandomProgram, SharedDeclaration, Statement};
 use crate::Random;
 
-/// The program of a seed.
+/// Generates the loop-free program of a seed.
 ///
 /// ```
 /// use fencepost_testkit::programs::bounded;
@@ -21,39 +22,40 @@ use crate::Random;
 /// ```
 pub fn bounded(seed: u64) -> RandomProgram {
     let random = Random::new(seed ^ 0xb0bd_ed00 << 32);
-    draw(random, false, format!("random bounded program, seed {seed}"))
+    generate(random, false, format!("random bounded program, seed {seed}"))
 }
 
-/// The same with waits: loops that only re-read, and so do nothing until they end.
-pub fn waiting(seed: u64) -> RandomProgram {
+/// Generates the program of a seed, with spin loops: loops that only re-read until a condition
+/// holds.
+pub fn bounded_with_spin_loops(seed: u64) -> RandomProgram {
     let random = Random::new(seed ^ 0x3a17_1116 << 32);
-    draw(random, true, format!("random waiting program, seed {seed}"))
+    generate(random, true, format!("random bounded program with spin loops, seed {seed}"))
 }
 
-fn draw(mut random: Random, waits: bool, origin: String) -> RandomProgram {
+fn generate(mut random: Random, spin_loops: bool, origin: String) -> RandomProgram {
     let count = if random.percent(70) { 2 } else { 3 };
     let locations = ["x", "y", "z"][..count.max(random.within(2, 3))].to_vec();
     let accesses = random.within(count + 2, 8);
-    let mut grower = Grower { random, locations, waits };
-    let shared = grower.locations.clone().into_iter().map(|name| Shared {
+    let mut generator = Generator { random, locations, spin_loops };
+    let shared = generator.locations.clone().into_iter().map(|name| SharedDeclaration {
         name,
         text: format!("shared int {name};"),
         observed: vec![name.into()],
     });
     let shared = shared.collect();
-    let thread = |at| (format!("t{at}"), grower.thread(at, count, accesses / count));
+    let thread = |at| (format!("t{at}"), generator.thread(at, count, accesses / count));
     let threads = (0..count).map(thread).collect();
-    RandomProgram { origin, shared, init: Vec::new(), threads, claims: Vec::new() }
+    RandomProgram { origin, shared, init: Vec::new(), threads, properties: Vec::new() }
 }
 
-struct Grower {
+struct Generator {
     random: Random,
     locations: Vec<&'static str>,
-    waits: bool,
+    spin_loops: bool,
 }
 
-impl Grower {
-    fn thread(&mut self, at: usize, threads: usize, accesses: usize) -> Vec<Tree> {
+impl Generator {
+    fn thread(&mut self, at: usize, threads: usize, accesses: usize) -> Vec<Statement> {
         let mut body = Vec::new();
         let cycle = self.random.percent(75);
         let mut left = accesses;
@@ -72,9 +74,9 @@ impl Grower {
         if cycle {
             let x = self.locations[(at + 1) % threads];
             let loads = self.random.percent(70);
-            if self.waits && self.random.percent(30) {
-                let wait = self.wait();
-                body.push(wait);
+            if self.spin_loops && self.random.percent(30) {
+                let spin_loop = self.spin_loop();
+                body.push(spin_loop);
             }
             body.push(if loads { line(format!("r1 = {x};")) } else { self.store(x) });
             if self.random.percent(10) {
@@ -85,9 +87,9 @@ impl Grower {
         body
     }
 
-    /// Draws a statement, and perhaps others that access nothing before it; returns how many accesses
-    /// there are, of at most `left`.
-    fn statement(&mut self, left: usize, body: &mut Vec<Tree>) -> usize {
+    /// Generates a statement, perhaps after another one that makes no access. Returns the number of
+    /// accesses, which is at most `left`.
+    fn statement(&mut self, left: usize, body: &mut Vec<Statement>) -> usize {
         match self.random.below(100) {
             0..16 => body.push(self.fence()),
             16..20 => body.push(line("r0 = choose(0..=1);")),
@@ -97,8 +99,8 @@ impl Grower {
             }
             _ => {}
         }
-        if self.waits && self.random.percent(30) {
-            body.push(self.wait());
+        if self.spin_loops && self.random.percent(30) {
+            body.push(self.spin_loop());
             return 1;
         }
         match self.random.below(100) {
@@ -108,12 +110,12 @@ impl Grower {
                     let inner = if self.random.percent(30) { self.fence() } else { self.access() };
                     arms.push(("else".into(), vec![inner]));
                 }
-                body.push(Tree::Block { arms, tail: String::new() });
+                body.push(Statement::Block { arms, tail: String::new() });
                 1
             }
             14..28 => {
-                let most = left.min(3);
-                let (inner, accesses) = self.inside(most);
+                let max = left.min(3);
+                let (inner, accesses) = self.atomic_body(max);
                 body.push(block("atomic", inner));
                 accesses
             }
@@ -124,9 +126,10 @@ impl Grower {
         }
     }
 
-    /// What is in an `atomic` block, with at least one access.
-    fn inside(&mut self, most: usize) -> (Vec<Tree>, usize) {
-        let accesses = self.random.within(1, most);
+    /// Generates the body of an `atomic` block, with at least one access. Returns the number of
+    /// accesses too.
+    fn atomic_body(&mut self, max: usize) -> (Vec<Statement>, usize) {
+        let accesses = self.random.within(1, max);
         let mut inner = Vec::new();
         if self.random.percent(10) {
             inner.push(line("r1 = choose(0..=1);"));
@@ -153,7 +156,7 @@ impl Grower {
         (inner, accesses)
     }
 
-    fn access(&mut self) -> Tree {
+    fn access(&mut self) -> Statement {
         let x = self.location();
         let reg = self.random.pick(&["r0", "r1"]);
         match self.random.below(100) {
@@ -168,7 +171,7 @@ impl Grower {
         }
     }
 
-    fn wait(&mut self) -> Tree {
+    fn spin_loop(&mut self) -> Statement {
         let x = self.location();
         match self.random.below(3) {
             0 => line(format!("while ({x} == 0) {{ }}")),
@@ -177,7 +180,7 @@ impl Grower {
         }
     }
 
-    fn store(&mut self, x: &str) -> Tree {
+    fn store(&mut self, x: &str) -> Statement {
         let value = self.random.pick(&["1", "1", "2", "r0 + 1"]);
         line(format!("{x} = {value};"))
     }
@@ -186,7 +189,7 @@ impl Grower {
         self.random.pick(&["r0 == 0", "r0 != 0", "r1 == 0", "r0 == r1", "r1 != 2", "!r3"])
     }
 
-    fn fence(&mut self) -> Tree {
+    fn fence(&mut self) -> Statement {
         if self.random.percent(20) {
             return line(format!("drain {};", self.location()));
         }

@@ -1,19 +1,20 @@
-//! Draws random litmus tests: two to four threads without loops, a few accesses in each, and everything that
-//! may keep them in order or not.
+//! Generates random litmus tests: two to four threads without loops, a few accesses in each, and
+//! fences, dependencies and other statements that may order the accesses.
 //!
-//! Most threads are drawn around a cycle: the thread `ti` accesses the i-th location first and the next one last.
-//! Values and addresses come from registers often, so that address, data and control dependencies are there, the
-//! false ones (`r0 - r0`) included; a store to an element of an array that is not known yet stands before accesses that
-//! may be to it; stores stand before loads of the same location. Nothing faults and nothing is asserted.
+//! Most threads are built around a cycle: thread `ti` accesses the i-th location first and the next
+//! location last. Values and addresses often come from registers, so there are address, data and
+//! control dependencies, including false ones (`r0 - r0`). Some stores to an array element with an
+//! unresolved address come before accesses that may alias it. Some stores come before loads of the
+//! same location. There are no faults and no assertions.
 //!
-//! Threads drawn so seldom have a dependency where it decides. Half of the programs are therefore cycles with one
-//! thread that is *linked*: nothing but one dependency, of a kind that is drawn, is between its load and its last access.
+//! In such threads a dependency is seldom decisive. So half of the programs are cycles with one
+//! *dependent thread*: a load and a last access, ordered by nothing except one random dependency.
 
-use super::grow::{block, line};
-use super::{RandomProgram, Shared, Tree};
+use super::profiles::{block, line};
+use super::{RandomProgram, SharedDeclaration, Statement};
 use crate::Random;
 
-/// The litmus test of a seed.
+/// Generates the litmus test of a seed.
 ///
 /// ```
 /// use fencepost_testkit::programs::litmus;
@@ -26,7 +27,7 @@ pub fn litmus(seed: u64) -> RandomProgram {
     let mut random = Random::new(seed ^ 0x1174_0500 << 32);
     let origin = format!("random litmus test, seed {seed}");
     if random.percent(50) {
-        return linked(random, origin);
+        return dependency_cycle(random, origin);
     }
     let threads = match random.below(100) {
         0..55 => 2,
@@ -36,11 +37,11 @@ pub fn litmus(seed: u64) -> RandomProgram {
     let array = random.percent(30);
     let plain = random.within(if array { 1 } else { 2 }, if array { 2 } else { 3 });
     let mut names = ["x", "y", "z"][..plain].to_vec();
-    let mut shared: Vec<Shared> = names
+    let mut shared: Vec<SharedDeclaration> = names
         .iter()
         .map(|name| {
             let init = if random.percent(10) { " = 1" } else { "" };
-            Shared {
+            SharedDeclaration {
                 name,
                 text: format!("shared int {name}{init};"),
                 observed: vec![(*name).into()],
@@ -50,17 +51,18 @@ pub fn litmus(seed: u64) -> RandomProgram {
     if array {
         names.extend(["a[0]", "a[1]"]);
         let observed = vec!["a[0]".into(), "a[1]".into()];
-        shared.push(Shared { name: "a", text: "shared int a[2];".into(), observed });
+        shared.push(SharedDeclaration { name: "a", text: "shared int a[2];".into(), observed });
     }
-    let most = [4, 3, 2][threads - 2];
-    let mut grower = Grower { random, names, array, stored: Vec::new() };
-    let threads = (0..threads).map(|at| (format!("t{at}"), grower.thread(at, threads, most)));
+    let max = [4, 3, 2][threads - 2];
+    let mut generator = Generator { random, names, array, stored: Vec::new() };
+    let threads = (0..threads).map(|at| (format!("t{at}"), generator.thread(at, threads, max)));
     let threads = threads.collect();
-    RandomProgram { origin, shared, init: Vec::new(), threads, claims: Vec::new() }
+    RandomProgram { origin, shared, init: Vec::new(), threads, properties: Vec::new() }
 }
 
-/// A cycle through `x` and others, with a linked thread first. `w` is for what the link needs.
-fn linked(mut random: Random, origin: String) -> RandomProgram {
+/// Generates a cycle through `x` and other locations. The first thread is a dependent thread. `w`
+/// is an extra location for the dependency.
+fn dependency_cycle(mut random: Random, origin: String) -> RandomProgram {
     let threads = if random.percent(80) { 2 } else { 3 };
     let mut names = vec!["x", "a[0]", "y"];
     if random.percent(40) {
@@ -69,7 +71,7 @@ fn linked(mut random: Random, origin: String) -> RandomProgram {
     names.truncate(threads);
     let declare = |name, text: &str, observed: &[&str]| {
         let observed = observed.iter().map(|shown| (*shown).into()).collect();
-        Shared { name, text: format!("shared int {text};"), observed }
+        SharedDeclaration { name, text: format!("shared int {text};"), observed }
     };
     let shared = vec![
         declare("x", "x", &["x"]),
@@ -77,47 +79,47 @@ fn linked(mut random: Random, origin: String) -> RandomProgram {
         declare("w", "w", &["w"]),
         declare("a", "a[2]", &["a[0]", "a[1]"]),
     ];
-    let mut grower = Grower { random, names, array: true, stored: Vec::new() };
-    let mut bodies = vec![("t0".into(), grower.linked())];
+    let mut generator = Generator { random, names, array: true, stored: Vec::new() };
+    let mut bodies = vec![("t0".into(), generator.dependent_thread())];
     for at in 1..threads {
-        let (first, last) = (grower.names[at], grower.names[(at + 1) % threads]);
-        let mut body = vec![grower.plain(first)];
-        grower.strong(&mut body);
+        let (first, last) = (generator.names[at], generator.names[(at + 1) % threads]);
+        let mut body = vec![generator.plain_access(first)];
+        generator.ordering_statements(&mut body);
         body.push(line(format!("{last} = 1;")));
         bodies.push((format!("t{at}"), body));
     }
-    RandomProgram { origin, shared, init: Vec::new(), threads: bodies, claims: Vec::new() }
+    RandomProgram { origin, shared, init: Vec::new(), threads: bodies, properties: Vec::new() }
 }
 
-struct Grower {
+struct Generator {
     random: Random,
-    /// What is accessed with a fixed address.
+    /// The locations accessed with a fixed address.
     names: Vec<&'static str>,
-    /// Whether there is `a`, an array of two.
+    /// Whether the program declares `a`, an array of two integers.
     array: bool,
-    /// What the thread has stored to so far.
+    /// The locations the current thread has stored to so far.
     stored: Vec<String>,
 }
 
-impl Grower {
-    fn thread(&mut self, at: usize, threads: usize, most: usize) -> Vec<Tree> {
+impl Generator {
+    fn thread(&mut self, at: usize, threads: usize, max: usize) -> Vec<Statement> {
         let mut body = Vec::new();
         self.stored.clear();
-        let accesses = self.random.within(1, most);
+        let accesses = self.random.within(1, max);
         let cycle = accesses > 1 && self.random.percent(70);
         let mut left = accesses;
         if cycle {
             let x = self.names[at % self.names.len()];
-            body.push(self.plain(x));
+            body.push(self.plain_access(x));
             left -= 2;
         }
         while left > 0 {
             left -= self.statement(left, &mut body);
         }
         if cycle {
-            self.between(&mut body);
+            self.optional_statement(&mut body);
             let x = self.names[(at + 1) % threads % self.names.len()];
-            let last = self.plain(x);
+            let last = self.plain_access(x);
             if self.random.percent(15) {
                 body.push(block(format!("if ({})", self.condition()), vec![last]));
             } else {
@@ -127,12 +129,12 @@ impl Grower {
         body
     }
 
-    /// A load of `x`, a link, and an access to the next location.
-    fn linked(&mut self) -> Vec<Tree> {
+    /// Generates a load of `x`, a dependency, and an access to the next location.
+    fn dependent_thread(&mut self) -> Vec<Statement> {
         let next = self.names[1];
         let mut body = Vec::new();
         body.push(line(self.random.pick(&["r0 = x;", "r0 = x;", "r0 = x;", "r0 = swap(x, 2);"])));
-        let link: &[&str] = match self.random.below(15) {
+        let dependency: &[&str] = match self.random.below(15) {
             0 => &["r1 = r0;"],
             1 => &["r1 = a[r0 & 1];"],
             2 => &["w = r0;", "r1 = w;"],
@@ -149,7 +151,7 @@ impl Grower {
             13 => &["r1 = x;"],
             _ => &["assume(r0 != 2);"],
         };
-        body.extend(link.iter().map(|text| line(*text)));
+        body.extend(dependency.iter().map(|text| line(*text)));
         let value = self.random.pick(&["1", "r1", "r1 - r1 + 1", "r1 + 1"]);
         let last = match self.random.below(4) {
             0 => line(format!("r2 = {next};")),
@@ -166,8 +168,8 @@ impl Grower {
         body
     }
 
-    /// What keeps two accesses in order in most models.
-    fn strong(&mut self, body: &mut Vec<Tree>) {
+    /// Generates statements that order the accesses around them in most models.
+    fn ordering_statements(&mut self, body: &mut Vec<Statement>) {
         match self.random.below(100) {
             0..30 => body.push(line("fence;")),
             30..45 => body.push(line("fence load_store, store_store;")),
@@ -180,8 +182,8 @@ impl Grower {
         }
     }
 
-    /// Draws something that accesses nothing, or nothing at all.
-    fn between(&mut self, body: &mut Vec<Tree>) {
+    /// Generates a statement without an access, or no statement.
+    fn optional_statement(&mut self, body: &mut Vec<Statement>) {
         match self.random.below(100) {
             0..25 => body.push(self.fence()),
             25..29 => body.push(line("r0 = choose(0..=1);")),
@@ -196,9 +198,10 @@ impl Grower {
         }
     }
 
-    /// Draws a statement and perhaps something before it; returns how many accesses it has, of at most `left`.
-    fn statement(&mut self, left: usize, body: &mut Vec<Tree>) -> usize {
-        self.between(body);
+    /// Generates a statement, perhaps after another one that makes no access. Returns the number of
+    /// accesses, which is at most `left`.
+    fn statement(&mut self, left: usize, body: &mut Vec<Statement>) -> usize {
+        self.optional_statement(body);
         match self.random.below(100) {
             0..14 => {
                 let mut arms = vec![(format!("if ({})", self.condition()), vec![self.access()])];
@@ -206,11 +209,11 @@ impl Grower {
                     let inner = if self.random.percent(30) { self.fence() } else { self.access() };
                     arms.push(("else".into(), vec![inner]));
                 }
-                body.push(Tree::Block { arms, tail: String::new() });
+                body.push(Statement::Block { arms, tail: String::new() });
                 1
             }
             14..28 => {
-                let (inner, accesses) = self.inside(left);
+                let (inner, accesses) = self.atomic_body(left);
                 body.push(block("atomic", inner));
                 accesses
             }
@@ -221,8 +224,9 @@ impl Grower {
         }
     }
 
-    /// What is in an `atomic` block. One that reads and writes back counts as one access.
-    fn inside(&mut self, left: usize) -> (Vec<Tree>, usize) {
+    /// Generates the body of an `atomic` block. A load with a store to the same location counts as
+    /// one access.
+    fn atomic_body(&mut self, left: usize) -> (Vec<Statement>, usize) {
         let x = self.location();
         match self.random.below(100) {
             0..40 => (vec![line(format!("r0 = {x};")), line(format!("{x} = r0 + 1;"))], 1),
@@ -243,13 +247,13 @@ impl Grower {
         }
     }
 
-    /// A load or a store at `x`.
-    fn plain(&mut self, x: &str) -> Tree {
+    /// Generates a load or a store of `x`.
+    fn plain_access(&mut self, x: &str) -> Statement {
         let reg = self.random.pick(&["r0", "r0", "r1", "r2"]);
         if self.random.percent(50) { line(format!("{reg} = {x};")) } else { self.store(x) }
     }
 
-    fn access(&mut self) -> Tree {
+    fn access(&mut self) -> Statement {
         let x = self.location();
         let reg = self.random.pick(&["r0", "r1", "r2"]);
         match self.random.below(100) {
@@ -270,7 +274,7 @@ impl Grower {
         }
     }
 
-    fn store(&mut self, x: &str) -> Tree {
+    fn store(&mut self, x: &str) -> Statement {
         self.stored.push(x.into());
         line(format!("{x} = {};", self.value()))
     }
@@ -283,7 +287,7 @@ impl Grower {
         self.random.pick(&["r0 == 0", "r0 == 1", "r1 == 0", "r0 == r1", "r1 != 2", "!r3"])
     }
 
-    fn fence(&mut self) -> Tree {
+    fn fence(&mut self) -> Statement {
         if self.random.percent(15) {
             return line(format!("drain {};", self.location()));
         }
@@ -292,8 +296,8 @@ impl Grower {
             0..25 => return line("fence;"),
             25..75 => kinds = vec![self.random.pick(&kinds)],
             _ => {
-                let left_out = self.random.below(kinds.len());
-                kinds.remove(left_out);
+                let omitted = self.random.below(kinds.len());
+                kinds.remove(omitted);
                 if self.random.percent(50) {
                     kinds.pop();
                 }

@@ -1,10 +1,13 @@
-//! Makes a failing program small: drops threads, claims and statements, and replaces blocks by
-//! what is in them, for as long as the failure stays.
+//! Minimises a failing program.
+//!
+//! A reduction drops a thread, a property or a statement, or replaces a block by its body. The
+//! shrinker applies reductions as long as the failure remains.
 
-use super::{RandomProgram, Tree};
+use super::{RandomProgram, Statement};
 
-/// The smallest program found for which `still_fails` holds of its source text. The predicate must
-/// say `false` to a text that does not compile: a reduction may lose what a later line needs.
+/// Returns the smallest program found whose source text satisfies `still_fails`. The predicate must
+/// return `false` for a text that does not compile: a reduction may remove a statement that a later
+/// one needs.
 ///
 /// ```
 /// use fencepost_testkit::programs::{Profile, program, shrink};
@@ -23,7 +26,7 @@ pub fn shrink(program: &RandomProgram, mut still_fails: impl FnMut(&str) -> bool
     smallest
 }
 
-/// Every program that is one reduction smaller, large reductions first.
+/// Returns every program that is one reduction smaller, large reductions first.
 fn reductions(program: &RandomProgram) -> Vec<RandomProgram> {
     let mut all = Vec::new();
     let droppable = if program.threads.len() > 1 { program.threads.len() } else { 0 };
@@ -32,9 +35,9 @@ fn reductions(program: &RandomProgram) -> Vec<RandomProgram> {
         smaller.threads.remove(at);
         all.push(smaller);
     }
-    for at in 0..program.claims.len() {
+    for at in 0..program.properties.len() {
         let mut smaller = program.clone();
-        smaller.claims.remove(at);
+        smaller.properties.remove(at);
         all.push(smaller);
     }
     for init in smaller_bodies(&program.init) {
@@ -50,34 +53,34 @@ fn reductions(program: &RandomProgram) -> Vec<RandomProgram> {
     all
 }
 
-fn smaller_bodies(body: &[Tree]) -> Vec<Vec<Tree>> {
+fn smaller_bodies(body: &[Statement]) -> Vec<Vec<Statement>> {
     let mut all = Vec::new();
     for at in 0..body.len() {
-        all.push(replaced(body, at, Vec::new()));
+        all.push(replace_at(body, at, Vec::new()));
     }
-    for (at, tree) in body.iter().enumerate() {
-        let Tree::Block { arms, tail } = tree else {
+    for (at, statement) in body.iter().enumerate() {
+        let Statement::Block { arms, tail } = statement else {
             continue;
         };
         for (arm, (_, inner)) in arms.iter().enumerate() {
-            all.push(replaced(body, at, inner.clone()));
+            all.push(replace_at(body, at, inner.clone()));
             if arm > 0 {
                 let mut arms = arms.clone();
                 arms.remove(arm);
-                all.push(replaced(body, at, vec![Tree::Block { arms, tail: tail.clone() }]));
+                all.push(replace_at(body, at, vec![Statement::Block { arms, tail: tail.clone() }]));
             }
             for inner in smaller_bodies(inner) {
                 let mut arms = arms.clone();
                 arms[arm].1 = inner;
-                all.push(replaced(body, at, vec![Tree::Block { arms, tail: tail.clone() }]));
+                all.push(replace_at(body, at, vec![Statement::Block { arms, tail: tail.clone() }]));
             }
         }
     }
     all
 }
 
-fn replaced(body: &[Tree], at: usize, by: Vec<Tree>) -> Vec<Tree> {
+fn replace_at(body: &[Statement], at: usize, replacement: Vec<Statement>) -> Vec<Statement> {
     let mut body = body.to_vec();
-    body.splice(at..=at, by);
+    body.splice(at..=at, replacement);
     body
 }

@@ -1,8 +1,8 @@
-//! The locations of the buffers of one thread. See [`super`] for what each is.
+//! The locations of the buffers of one thread. [`super`] documents their contents.
 
-use crate::blocks::inside_blocks;
+use crate::atomic_blocks::in_atomic_block;
 use crate::formula::{add, mul, num};
-use crate::groups::{Group, Match, groups, matches};
+use crate::groups::{Match, StoreGroup, matches, store_groups};
 use fencepost_ir::assemble::{self, Locations};
 use fencepost_ir::interval::{FULL, Range, join};
 use fencepost_ir::range::ranges;
@@ -10,7 +10,7 @@ use fencepost_ir::{
     Address, Expr, FenceKinds, Loc, Location, Op, Program, Reg, StoreBuffers, ThreadId, Type, Value,
 };
 
-/// Some locations of ours: an array, or a single one.
+/// An array of added locations, or a single added location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Array {
     all: assemble::Array,
@@ -19,22 +19,22 @@ pub(super) struct Array {
 }
 
 impl Array {
-    /// The address of an element.
+    /// Returns the address of an element.
     pub(super) fn at(&self, index: Expr<Reg>) -> Address {
         self.all.at(if self.len == 1 { num(0) } else { index })
     }
 }
 
-/// The locations of the translation.
+/// The locations of the translation: the original ones, then the added ones.
 pub(super) struct Layout {
     locations: Locations,
     owners: Vec<Option<ThreadId>>,
-    /// The range of each location of the original.
+    /// The value range of each location of the original.
     ranges: Vec<Range>,
 }
 
 impl Layout {
-    /// Those of the original.
+    /// Starts with the locations of the original.
     pub(super) fn new(program: &Program) -> Self {
         Layout {
             owners: vec![None; program.locations.len()],
@@ -47,15 +47,15 @@ impl Layout {
         (self.locations.finish(), self.owners)
     }
 
-    /// New locations, all 0.
-    fn array(&mut self, owner: ThreadId, name: &str, len: u32, ty: &Type) -> Array {
+    /// Adds locations with initial value 0.
+    fn add_array(&mut self, owner: ThreadId, name: &str, len: u32, ty: &Type) -> Array {
         let all = self.locations.array(name, vec![(ty.clone(), 0); len as usize]);
         self.owners.resize(self.locations.len(), Some(owner));
         Array { all, len, ty: ty.clone() }
     }
 
-    /// A type for the values of these locations and for 0, as tight as is known.
-    fn values(&self, program: &Program, locations: &[Loc]) -> Type {
+    /// Returns a type for the values of these locations and for 0, as narrow as the ranges allow.
+    fn value_type(&self, program: &Program, locations: &[Loc]) -> Type {
         let types: Vec<&Type> = locations.iter().map(|loc| &program.location(*loc).ty).collect();
         match types.as_slice() {
             [first @ (Type::Bool | Type::Enum { .. } | Type::Ref(_)), rest @ ..]
@@ -72,83 +72,82 @@ impl Layout {
     }
 }
 
-/// The buffers of one thread.
-pub(super) struct Buffers {
-    /// Whose.
+/// The store buffer of one thread.
+pub(super) struct ThreadBuffers {
+    /// The thread that owns the buffer.
     pub(super) owner: ThreadId,
-    /// How many stores a queue holds.
-    pub(super) room: u32,
-    /// What the thread stores to.
-    pub(super) groups: Vec<Group>,
-    /// How many stores are pending.
+    /// The number of stores that a queue can hold.
+    pub(super) capacity: u32,
+    /// The locations that the thread stores to.
+    pub(super) groups: Vec<StoreGroup>,
+    /// The number of pending stores.
     pub(super) pending: Array,
-    /// Whether the thread is done.
+    /// See `done_T` in [`super`].
     pub(super) done: Array,
-    /// The queues.
     pub(super) queues: Queues,
 }
 
 /// The queues of one thread.
 pub(super) enum Queues {
-    /// One for all locations.
+    /// One queue for all locations.
     Tso(Tso),
-    /// One for each location.
+    /// One queue for each location.
     Pso(Pso),
 }
 
 /// The queue of TSO.
 pub(super) struct Tso {
-    pub(super) places: Array,
+    pub(super) targets: Array,
     pub(super) values: Array,
-    /// Where there are store-load fences.
+    /// Present if the thread has store-load fences.
     pub(super) barrier: Option<Array>,
 }
 
 /// The queues of PSO.
 pub(super) struct Pso {
-    /// By group.
-    pub(super) queues: Vec<Queue>,
-    /// Where there are store-store fences.
+    /// The queues, by group.
+    pub(super) queues: Vec<GroupQueues>,
+    /// Present if the thread has store-store fences.
     pub(super) epochs: Option<Epochs>,
-    /// Where there are store-load fences.
-    pub(super) waiting: Option<Array>,
+    /// Present if the thread has store-load fences.
+    pub(super) barrier_sum: Option<Array>,
 }
 
-/// The queues of PSO for one group.
-pub(super) struct Queue {
+/// The PSO queues of one group.
+pub(super) struct GroupQueues {
     pub(super) count: Array,
     pub(super) values: Array,
-    /// Where there are store-store fences.
+    /// Present if the thread has store-store fences.
     pub(super) stamps: Option<Array>,
-    /// Where there are store-load fences.
+    /// Present if the thread has store-load fences.
     pub(super) barrier: Option<Array>,
 }
 
-/// Epochs of PSO.
+/// The epochs of PSO: a store-store fence separates two epochs.
 pub(super) struct Epochs {
     pub(super) current: Array,
-    /// By epoch: how many stores are pending.
+    /// The number of pending stores, by epoch.
     pub(super) pending: Array,
 }
 
-impl Buffers {
-    /// New locations for the buffers of a thread, if it stores anything.
+impl ThreadBuffers {
+    /// Adds the locations of the buffer of a thread; `None` if the thread has no stores.
     pub(super) fn new(
         layout: &mut Layout,
         program: &Program,
         model: StoreBuffers,
-        room: u32,
+        capacity: u32,
         owner: ThreadId,
     ) -> Option<Self> {
         let thread = program.thread(owner);
-        let groups = groups(program, thread);
+        let groups = store_groups(program, thread);
         let locations: Vec<Vec<Loc>> = groups.iter().map(|g| g.locations(program)).collect();
-        let slots: u32 = groups.iter().map(Group::size).sum();
+        let slots: u32 = groups.iter().map(StoreGroup::size).sum();
         if slots == 0 {
             return None;
         }
         let t = owner.index();
-        let fences: Vec<FenceKinds> = (thread.code.iter().zip(inside_blocks(thread)))
+        let fences: Vec<FenceKinds> = (thread.code.iter().zip(in_atomic_block(thread)))
             .filter_map(|(stmt, inside)| match stmt.op {
                 Op::Fence(kinds) if !inside && kinds != FenceKinds::FULL => Some(kinds),
                 _ => None,
@@ -157,63 +156,63 @@ impl Buffers {
         let has = |kind| fences.iter().any(|fence| fence.contains(kind));
         let (store_load, store_store) = (has(FenceKinds::STORE_LOAD), has(FenceKinds::STORE_STORE));
         let up_to = |most: u32| Type::Int { range: Some((0, most as Value)) };
-        let mut new = |name: String, len, ty: &Type| layout.array(owner, &name, len, ty);
-        let (pending, queues, committers) = match model {
+        let mut new = |name: String, len, ty: &Type| layout.add_array(owner, &name, len, ty);
+        let (pending, queues, committer_count) = match model {
             StoreBuffers::Tso => {
-                let pending = new(format!("pending_{t}"), 1, &up_to(room));
-                let places = new(format!("where_{t}"), room, &up_to(slots));
-                let barrier = store_load.then(|| new(format!("barrier_{t}"), 1, &up_to(room)));
-                let ty = layout.values(program, &locations.concat());
-                let values = layout.array(owner, &format!("value_{t}"), room, &ty);
-                (pending, Queues::Tso(Tso { places, values, barrier }), 1)
+                let pending = new(format!("pending_{t}"), 1, &up_to(capacity));
+                let targets = new(format!("where_{t}"), capacity, &up_to(slots));
+                let barrier = store_load.then(|| new(format!("barrier_{t}"), 1, &up_to(capacity)));
+                let ty = layout.value_type(program, &locations.concat());
+                let values = layout.add_array(owner, &format!("value_{t}"), capacity, &ty);
+                (pending, Queues::Tso(Tso { targets, values, barrier }), 1)
             }
             StoreBuffers::Pso => {
-                let most = slots * room;
+                let most = slots * capacity;
                 let epochs = store_store.then(|| Epochs {
                     current: new(format!("epoch_{t}"), 1, &up_to(most)),
                     pending: new(format!("epochs_{t}"), most + 1, &up_to(most)),
                 });
-                let waiting = store_load.then(|| new(format!("waiting_{t}"), 1, &up_to(most)));
+                let barrier_sum = store_load.then(|| new(format!("waiting_{t}"), 1, &up_to(most)));
                 let mut queues = Vec::new();
                 for (group, locations) in groups.iter().zip(&locations) {
                     let (name, size) = (&group.name, group.size());
-                    let ty = layout.values(program, locations);
+                    let ty = layout.value_type(program, locations);
                     let mut new = |what: &str, len, ty: &Type| {
-                        layout.array(owner, &format!("{what}_{t}_{name}"), len, ty)
+                        layout.add_array(owner, &format!("{what}_{t}_{name}"), len, ty)
                     };
-                    queues.push(Queue {
-                        count: new("count", size, &up_to(room)),
-                        values: new("queue", size * room, &ty),
-                        stamps: store_store.then(|| new("stamp", size * room, &up_to(most))),
-                        barrier: store_load.then(|| new("barrier", size, &up_to(room))),
+                    queues.push(GroupQueues {
+                        count: new("count", size, &up_to(capacity)),
+                        values: new("queue", size * capacity, &ty),
+                        stamps: store_store.then(|| new("stamp", size * capacity, &up_to(most))),
+                        barrier: store_load.then(|| new("barrier", size, &up_to(capacity))),
                     });
                 }
-                // With one location, what is pending is what is in its queue.
+                // With one location, the length of its queue is the number of pending stores.
                 let pending = match queues.as_slice() {
                     [only] if slots == 1 => only.count.clone(),
-                    _ => layout.array(owner, &format!("pending_{t}"), 1, &up_to(most)),
+                    _ => layout.add_array(owner, &format!("pending_{t}"), 1, &up_to(most)),
                 };
-                (pending, Queues::Pso(Pso { queues, epochs, waiting }), groups.len() as u32)
+                (pending, Queues::Pso(Pso { queues, epochs, barrier_sum }), groups.len() as u32)
             }
         };
-        let done = layout.array(owner, &format!("done_{t}"), 1, &up_to(committers));
-        Some(Buffers { owner, room, groups, pending, done, queues })
+        let done = layout.add_array(owner, &format!("done_{t}"), 1, &up_to(committer_count));
+        Some(ThreadBuffers { owner, capacity, groups, pending, done, queues })
     }
 
-    /// The groups that an address may be in.
+    /// Returns the groups that an address may reach.
     pub(super) fn matches(&self, at: &Address) -> Vec<Match> {
         matches(&self.groups, at)
     }
 
-    /// How many threads commit for this one.
-    pub(super) fn committers(&self) -> usize {
+    /// Returns the number of committer threads.
+    pub(super) fn committer_count(&self) -> usize {
         match &self.queues {
             Queues::Tso(_) => 1,
             Queues::Pso(pso) => pso.queues.len(),
         }
     }
 
-    /// The name of such a thread.
+    /// Returns the name of a committer thread.
     pub(super) fn committer_name(&self, at: usize) -> String {
         let t = self.owner.index();
         match &self.queues {
@@ -222,13 +221,13 @@ impl Buffers {
         }
     }
 
-    /// Where an entry of the queue at an offset is in the arrays of its group.
-    pub(super) fn entry(&self, offset: Expr<Reg>, at: Expr<Reg>) -> Expr<Reg> {
-        add(mul(offset, num(self.room)), at)
+    /// Returns the index of a queue entry in the arrays of its group.
+    pub(super) fn entry_index(&self, offset: Expr<Reg>, at: Expr<Reg>) -> Expr<Reg> {
+        add(mul(offset, num(self.capacity)), at)
     }
 
-    /// Whether what is pending has a counter of its own.
-    pub(super) fn counts_apart(&self) -> bool {
+    /// Returns whether `pending` is a separate counter beside the queue lengths.
+    pub(super) fn has_pending_counter(&self) -> bool {
         match &self.queues {
             Queues::Tso(_) => false,
             Queues::Pso(pso) => pso.queues.iter().all(|queue| queue.count != self.pending),

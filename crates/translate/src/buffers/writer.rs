@@ -1,4 +1,5 @@
-//! Writing blocks: code with the origins of its statements, and registers that are 0 outside of blocks.
+//! Writes atomic blocks, with the origin of each statement. Scratch registers are 0 outside of
+//! blocks.
 
 use super::layout::Array;
 use crate::Origin;
@@ -6,22 +7,22 @@ use crate::formula::num;
 use fencepost_ir::assemble::{Assembler, Target};
 use fencepost_ir::{Address, Expr, Label, Op, Program, Reg, Register, Stmt, Type, Value};
 
-/// Code in the making, with what each statement stands for.
-pub(super) struct Writer<'p> {
+/// Code under construction, with the origin of each statement.
+pub(super) struct BlockWriter<'p> {
     program: &'p Program,
     code: Assembler,
     origins: Vec<Origin>,
-    /// Registers of ours, by what they are for.
-    ours: Vec<(&'static str, Type, Reg)>,
-    /// Those that the block uses, to be cleared in its end.
+    /// Scratch registers, with their purpose and type.
+    scratch: Vec<(&'static str, Type, Reg)>,
+    /// The scratch registers that the current block uses, with the values that reset them.
     used: Vec<(Reg, Value)>,
 }
 
-impl<'p> Writer<'p> {
+impl<'p> BlockWriter<'p> {
     pub(super) fn new(program: &'p Program, registers: Vec<Register>) -> Self {
         let code = Assembler::new(registers);
-        let (origins, ours, used) = (Vec::new(), Vec::new(), Vec::new());
-        Writer { program, code, origins, ours, used }
+        let (origins, scratch, used) = (Vec::new(), Vec::new(), Vec::new());
+        BlockWriter { program, code, origins, scratch, used }
     }
 
     pub(super) fn at(&mut self, label: Label, critical: bool) {
@@ -41,14 +42,14 @@ impl<'p> Writer<'p> {
         (registers, code, self.origins)
     }
 
-    /// A statement of ours.
+    /// Adds an auxiliary statement.
     pub(super) fn op(&mut self, op: Op) {
         self.origins.push(Origin::Nothing);
         self.code.op(op);
     }
 
-    /// A statement with a known origin and a known follower.
-    pub(super) fn original(&mut self, op: Op, origin: Origin, next: Target) {
+    /// Adds a statement with an origin and an explicit successor.
+    pub(super) fn op_with_origin(&mut self, op: Op, origin: Origin, next: Target) {
         self.origins.push(origin);
         self.code.op_then(op, next);
     }
@@ -69,9 +70,9 @@ impl<'p> Writer<'p> {
         self.code.jump_unless(cond, otherwise);
     }
 
-    /// A statement of ours that is followed by this place.
+    /// Adds an auxiliary statement with an explicit successor.
     pub(super) fn op_then(&mut self, op: Op, next: Target) {
-        self.original(op, Origin::Nothing, next);
+        self.op_with_origin(op, Origin::Nothing, next);
     }
 
     pub(super) fn jump_if(&mut self, cond: Expr<Reg>, then: Target) {
@@ -79,8 +80,8 @@ impl<'p> Writer<'p> {
         self.code.jump_if(cond, then);
     }
 
-    /// Goes on only here if the condition holds: what `inside` writes is left out when it does not.
-    pub(super) fn when(&mut self, cond: Expr<Reg>, inside: impl FnOnce(&mut Self)) {
+    /// Emits the code of `inside` under a condition.
+    pub(super) fn if_holds(&mut self, cond: Expr<Reg>, inside: impl FnOnce(&mut Self)) {
         let after = self.target();
         self.jump_unless(cond, after);
         inside(self);
@@ -94,9 +95,10 @@ impl<'p> Writer<'p> {
         self.code.op(Op::AtomicBegin);
     }
 
-    /// Clears the registers that the block has used, at least one, and goes there.
+    /// Resets the scratch registers of the block, of which there is at least one, then jumps to
+    /// `next`.
     pub(super) fn clear_then(&mut self, next: Target) {
-        let (last, value) = self.used.pop().expect("a block that waits reads");
+        let (last, value) = self.used.pop().expect("a block that waits reads a location");
         self.clear();
         self.op_then(Op::Assign { reg: last, expr: Expr::Const(value) }, next);
     }
@@ -110,25 +112,26 @@ impl<'p> Writer<'p> {
     /// Ends a block.
     pub(super) fn end(&mut self, origin: Origin, next: Target) {
         self.clear();
-        self.original(Op::AtomicEnd, origin, next);
+        self.op_with_origin(Op::AtomicEnd, origin, next);
     }
 
-    /// A register that keeps its value from block to block.
-    pub(super) fn lasting(&mut self, purpose: &'static str, ty: &Type) -> Reg {
+    /// Adds a register that keeps its value between blocks.
+    pub(super) fn persistent_register(&mut self, purpose: &'static str, ty: &Type) -> Reg {
         self.code.register(&format!("%{purpose}"), ty.clone())
     }
 
-    /// A register for use in this block.
-    pub(super) fn register(&mut self, purpose: &'static str, ty: &Type) -> Reg {
-        let known = self.ours.iter().find(|(p, t, _)| *p == purpose && t == ty);
+    /// Returns a scratch register for the current block.
+    pub(super) fn scratch_register(&mut self, purpose: &'static str, ty: &Type) -> Reg {
+        let known = self.scratch.iter().find(|(p, t, _)| *p == purpose && t == ty);
         let reg = known.map(|(_, _, reg)| *reg).unwrap_or_else(|| {
-            let alike = self.ours.iter().filter(|(p, _, _)| *p == purpose).count();
+            let alike = self.scratch.iter().filter(|(p, _, _)| *p == purpose).count();
             let suffix = if alike == 0 { String::new() } else { alike.to_string() };
             let reg = self.code.register(&format!("%{purpose}{suffix}"), ty.clone());
-            self.ours.push((purpose, ty.clone(), reg));
+            self.scratch.push((purpose, ty.clone(), reg));
             reg
         });
-        // Registers start as 0 whatever their type; one whose type has no 0 cannot be set to it.
+        // Every register starts as 0, whatever its type. If the type excludes 0, reset it to the
+        // nearest value.
         let cleared = self.program.limits(ty).map_or(0, |(lo, hi)| 0.clamp(lo, hi));
         if !self.used.iter().any(|(used, _)| *used == reg) {
             self.used.push((reg, cleared));
@@ -136,20 +139,20 @@ impl<'p> Writer<'p> {
         reg
     }
 
-    /// Reads an element of ours into a register for this block.
+    /// Loads an array element into a scratch register.
     pub(super) fn read(
         &mut self,
         purpose: &'static str,
         from: &Array,
         index: Expr<Reg>,
     ) -> Expr<Reg> {
-        let reg = self.register(purpose, &from.ty);
+        let reg = self.scratch_register(purpose, &from.ty);
         self.op(Op::Load { reg, from: from.at(index) });
         Expr::Var(reg)
     }
 
-    /// Reads a location of ours.
-    pub(super) fn get(&mut self, purpose: &'static str, from: &Array) -> Expr<Reg> {
+    /// Loads a single location into a scratch register.
+    pub(super) fn read_single(&mut self, purpose: &'static str, from: &Array) -> Expr<Reg> {
         self.read(purpose, from, num(0))
     }
 
@@ -157,8 +160,8 @@ impl<'p> Writer<'p> {
         self.op(Op::Store { to, value });
     }
 
-    /// Writes a location of ours.
-    pub(super) fn set(&mut self, to: &Array, value: Expr<Reg>) {
+    /// Stores to a single location.
+    pub(super) fn write_single(&mut self, to: &Array, value: Expr<Reg>) {
         self.store(to.at(num(0)), value);
     }
 

@@ -1,26 +1,28 @@
-//! The locations of a simulation.
+//! Lays out the locations of a simulation.
 
 use super::Bound;
 use crate::formula::{add, mul, num, sub};
-use crate::groups::{Group, Match, groups, identifier, matches};
+use crate::groups::{Match, StoreGroup, identifier, matches, store_groups};
 use fencepost_ir::assemble::{Array, Locations};
 use fencepost_ir::{
     Address, Expr, FenceKinds, Loc, Location, Op, Program, Reg, StoreBuffers, ThreadId, Type, Value,
 };
 
-/// What is kept for a group of locations: four arrays.
+/// The four arrays for a group of locations.
 #[derive(Clone, Debug)]
-pub(super) struct Shadow {
-    pub(super) group: Group,
+pub(super) struct ShadowArrays {
+    pub(super) group: StoreGroup,
     pub(super) view: Array,
     pub(super) last: Array,
-    /// For the next context first, then for the one after it, and so on; each as long as the group.
+    /// Ordered by context, the next one first. Each context has one element per location of the
+    /// group.
     pub(super) mask: Array,
     pub(super) queue: Array,
 }
 
-impl Shadow {
-    /// Where in `mask` and `queue` an element is, for a context counted from the current one, not 0.
+impl ShadowArrays {
+    /// Returns the index of an element in `mask` and `queue`, for a context relative to the current
+    /// one. The context is not 0.
     pub(super) fn slot(&self, when: Expr<Reg>, index: Expr<Reg>) -> Expr<Reg> {
         let before = sub(when, num(1));
         if self.group.size() == 1 {
@@ -31,58 +33,64 @@ impl Shadow {
     }
 }
 
-/// The locations of one thread's simulation. See the header of the translation for what they hold; what the
-/// thread does not need is none.
+/// The locations of the simulation of one thread. [`super`] documents their contents. Locations
+/// that the thread does not need are `None`.
 #[derive(Clone, Debug)]
-pub(super) struct Data {
-    pub(super) shadows: Vec<Shadow>,
-    pub(super) begun: Option<Loc>,
+pub(super) struct ThreadData {
+    pub(super) shadows: Vec<ShadowArrays>,
+    pub(super) contexts_begun: Option<Loc>,
     pub(super) latest: Option<Loc>,
-    pub(super) fence: Option<Loc>,
-    pub(super) load: Option<Loc>,
-    pub(super) left: Option<Loc>,
-    /// Whether the thread has halted.
+    pub(super) store_store_barrier: Option<Loc>,
+    pub(super) store_load_barrier: Option<Loc>,
+    pub(super) contexts_left: Option<Loc>,
+    /// Whether the thread has halted with no pending store.
     pub(super) done: Loc,
 }
 
-impl Data {
-    /// Where the data of an address are.
-    pub(super) fn find(&self, at: &Address) -> Vec<Match> {
-        let groups: Vec<Group> = self.shadows.iter().map(|shadow| shadow.group.clone()).collect();
+impl ThreadData {
+    /// Returns the groups that an address may reach.
+    pub(super) fn matching_groups(&self, at: &Address) -> Vec<Match> {
+        let groups: Vec<StoreGroup> =
+            self.shadows.iter().map(|shadow| shadow.group.clone()).collect();
         matches(&groups, at)
     }
 }
 
-/// Adds locations to a program.
-pub(super) struct Memory {
+/// Adds the locations of the simulation to a program.
+pub(super) struct LocationLayout {
     locations: Locations,
     owners: Vec<Option<ThreadId>>,
     bound: Bound,
 }
 
-impl Memory {
+impl LocationLayout {
     pub(super) fn new(program: &Program, bound: Bound) -> Self {
         let owners = vec![None; program.locations.len()];
-        Memory { locations: Locations::new(program.locations.clone()), owners, bound }
+        LocationLayout { locations: Locations::new(program.locations.clone()), owners, bound }
     }
 
-    /// All locations, and by location, whose it is.
+    /// Returns all locations, and the owner of each one.
     pub(super) fn finish(self) -> (Vec<Location>, Vec<Option<ThreadId>>) {
         (self.locations.finish(), self.owners)
     }
 
-    /// Whose turn it is.
-    pub(super) fn running(&mut self, threads: usize) -> Loc {
-        self.add("running", number(threads as Value), None)
+    /// Adds the location with the number of the running thread.
+    pub(super) fn add_running(&mut self, threads: usize) -> Loc {
+        self.add("running", up_to(threads as Value), None)
     }
 
-    /// Everything for one thread.
-    pub(super) fn thread(&mut self, original: &Program, model: StoreBuffers, t: ThreadId) -> Data {
+    /// Adds the locations of one thread.
+    pub(super) fn add_thread(
+        &mut self,
+        original: &Program,
+        model: StoreBuffers,
+        t: ThreadId,
+    ) -> ThreadData {
         let thread = original.thread(t);
         let name = identifier(&thread.name);
         let k = self.bound.k();
-        let context = number(k as Value + 1);
-        let groups = groups(original, thread);
+        let context = up_to(k as Value + 1);
+        let groups = store_groups(original, thread);
         let stores = !groups.is_empty();
         let fences = |kind: FenceKinds| {
             thread.code.iter().any(|stmt| match stmt.op {
@@ -90,46 +98,57 @@ impl Memory {
                 _ => false,
             })
         };
-        let shadows = groups.into_iter().map(|group| self.shadow(original, t, &name, group));
+        let shadows = groups.into_iter().map(|group| self.add_shadow(original, t, &name, group));
         let shadows = shadows.collect();
         let switches = matches!(self.bound, Bound::Switches(_));
-        let mut one = |wanted: bool, what: &str, ty: &Type| {
-            wanted.then(|| self.add(&format!("{what}_{name}"), ty.clone(), Some(t)))
+        let mut add_if = |needed: bool, what: &str, ty: &Type| {
+            needed.then(|| self.add(&format!("{what}_{name}"), ty.clone(), Some(t)))
         };
-        Data {
+        ThreadData {
             shadows,
-            begun: one(switches, "r_SC", &context),
-            latest: one(stores, "latest", &context),
-            fence: one(
+            contexts_begun: add_if(switches, "r_SC", &context),
+            latest: add_if(stores, "latest", &context),
+            store_store_barrier: add_if(
                 stores && model == StoreBuffers::Pso && fences(FenceKinds::STORE_STORE),
                 "r_Fence",
                 &context,
             ),
-            load: one(stores && fences(FenceKinds::STORE_LOAD), "r_Load", &context),
-            left: one(stores && !switches, "left", &number(k as Value)),
-            done: one(true, "done", &Type::Bool).expect("wanted"),
+            store_load_barrier: add_if(
+                stores && fences(FenceKinds::STORE_LOAD),
+                "r_Load",
+                &context,
+            ),
+            contexts_left: add_if(stores && !switches, "left", &up_to(k as Value)),
+            done: add_if(true, "done", &Type::Bool).expect("`done` is always added"),
         }
     }
 
-    fn shadow(&mut self, original: &Program, t: ThreadId, name: &str, group: Group) -> Shadow {
+    fn add_shadow(
+        &mut self,
+        original: &Program,
+        t: ThreadId,
+        name: &str,
+        group: StoreGroup,
+    ) -> ShadowArrays {
         let k = self.bound.k();
         let of = |what: &str| format!("{what}_{name}_{}", group.name);
-        let alike: Vec<(Type, Value)> = group
+        let elements: Vec<(Type, Value)> = group
             .locations(original)
             .into_iter()
             .map(|loc| original.location(loc))
             .map(|location| (location.ty.clone(), location.init))
             .collect();
-        let all = |one: (Type, Value), times: u32| vec![one; (group.size() * times) as usize];
-        let queue: Vec<(Type, Value)> = (0..k).flat_map(|_| alike.iter().cloned()).collect();
-        let view = self.array(&of("view"), alike.clone(), t);
-        let last = self.array(&of("last"), all((number(k as Value + 1), 0), 1), t);
-        let mask = self.array(&of("mask"), all((Type::Bool, 0), k), t);
-        let queue = self.array(&of("queue"), queue, t);
-        Shadow { group, view, last, mask, queue }
+        let all =
+            |element: (Type, Value), times: u32| vec![element; (group.size() * times) as usize];
+        let queue: Vec<(Type, Value)> = (0..k).flat_map(|_| elements.iter().cloned()).collect();
+        let view = self.add_array(&of("view"), elements.clone(), t);
+        let last = self.add_array(&of("last"), all((up_to(k as Value + 1), 0), 1), t);
+        let mask = self.add_array(&of("mask"), all((Type::Bool, 0), k), t);
+        let queue = self.add_array(&of("queue"), queue, t);
+        ShadowArrays { group, view, last, mask, queue }
     }
 
-    fn array(&mut self, name: &str, elements: Vec<(Type, Value)>, t: ThreadId) -> Array {
+    fn add_array(&mut self, name: &str, elements: Vec<(Type, Value)>, t: ThreadId) -> Array {
         let array = self.locations.array(name, elements);
         self.owners.resize(self.locations.len(), Some(t));
         array
@@ -141,6 +160,6 @@ impl Memory {
     }
 }
 
-fn number(most: Value) -> Type {
+fn up_to(most: Value) -> Type {
     Type::Int { range: Some((0, most)) }
 }

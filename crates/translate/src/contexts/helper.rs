@@ -1,14 +1,14 @@
-//! The helper of a thread: it begins the thread's contexts.
+//! Builds the helper of a thread, which begins the contexts of the thread.
 
-use super::data::Shadow;
+use super::data::ShadowArrays;
 use super::{Simulation, load, store};
 use crate::formula::{add, eq, lt, ne, num, positive, sub};
 use fencepost_ir::assemble::{Array, Assembler};
 use fencepost_ir::{Expr, Label, Loc, Op, Reg, Register, Stmt, Type};
 
 impl Simulation<'_> {
-    /// The code of the helper: one block, again and again until the thread is done.
-    pub(super) fn helper(&self, label: Label) -> (Vec<Register>, Vec<Stmt>) {
+    /// Builds the code of the helper: one block, repeated until the thread is done.
+    pub(super) fn helper_code(&self, label: Label) -> (Vec<Register>, Vec<Stmt>) {
         let mut code = Assembler::new(Vec::new());
         code.at(label, false);
         let done = code.register("%done", Type::Bool);
@@ -19,11 +19,14 @@ impl Simulation<'_> {
         code.op(Op::AtomicBegin);
         load(&mut code, done, self.data.done);
         code.jump_if(Expr::Var(done), end);
-        self.may_begin(&mut code, test);
+        self.begin_context(&mut code, test);
         for shadow in &self.data.shadows {
-            self.commit(&mut code, shadow, test, value);
+            self.commit_due_stores(&mut code, shadow, test, value);
         }
-        for at in [self.data.latest, self.data.fence, self.data.load].into_iter().flatten() {
+        for at in [self.data.latest, self.data.store_store_barrier, self.data.store_load_barrier]
+            .into_iter()
+            .flatten()
+        {
             self.count_down(&mut code, at, test);
         }
         code.bind(end);
@@ -33,36 +36,43 @@ impl Simulation<'_> {
         code.finish()
     }
 
-    /// A context may begin when another thread's is over and there is one left.
-    fn may_begin(&self, code: &mut Assembler, test: Reg) {
+    /// Begins a context. Blocks if the thread is already running or has no context left.
+    fn begin_context(&self, code: &mut Assembler, test: Reg) {
         let begun = code.register("%begun", Type::INT);
         if let Some(running) = self.running {
             load(code, test, running);
-            code.op(Op::Assume(ne(Expr::Var(test), self.me())));
+            code.op(Op::Assume(ne(Expr::Var(test), self.thread_number())));
         }
-        if let Some(at) = self.data.begun {
+        if let Some(at) = self.data.contexts_begun {
             load(code, begun, at);
             code.op(Op::Assume(lt(Expr::Var(begun), self.never())));
         }
-        let may = code.target();
-        if let (Some(left), Some(latest)) = (self.data.left, self.data.latest) {
+        let can_begin = code.target();
+        if let (Some(left), Some(latest)) = (self.data.contexts_left, self.data.latest) {
             load(code, test, latest);
-            code.jump_unless(eq(Expr::Var(test), self.never()), may);
+            code.jump_unless(eq(Expr::Var(test), self.never()), can_begin);
             load(code, begun, left);
             code.op(Op::Assume(positive(Expr::Var(begun))));
             store(code, left, sub(Expr::Var(begun), num(1)));
         }
-        code.bind(may);
+        code.bind(can_begin);
         if let Some(running) = self.running {
-            store(code, running, self.me());
+            store(code, running, self.thread_number());
         }
-        if let Some(at) = self.data.begun {
+        if let Some(at) = self.data.contexts_begun {
             store(code, at, add(Expr::Var(begun), num(1)));
         }
     }
 
-    /// Commits what is due to each location of a group, and moves the rest one context nearer.
-    fn commit(&self, code: &mut Assembler, shadow: &Shadow, test: Reg, value: Reg) {
+    /// Commits the due store to each location of a group, and shifts the remaining ones by one
+    /// context.
+    fn commit_due_stores(
+        &self,
+        code: &mut Assembler,
+        shadow: &ShadowArrays,
+        test: Reg,
+        value: Reg,
+    ) {
         let k = self.bound.k();
         for (at, loc) in shadow.group.locations(self.original).into_iter().enumerate() {
             let init = Expr::Const(self.original.location(loc).init);
@@ -99,7 +109,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// One context less until then, unless it is reached or never will be.
+    /// Decrements a counter, unless it is 0 or `never`.
     fn count_down(&self, code: &mut Assembler, at: Loc, test: Reg) {
         let next = code.target();
         load(code, test, at);

@@ -1,26 +1,26 @@
-//! A program as C11 with POSIX threads, for verifiers of such programs, and to be run. Direction: exact, but for
-//! properties that C cannot state (deadlock freedom) and for overflow, which C leaves undefined.
+//! Exports a program as C11 with POSIX threads, for verifiers and for execution. Direction: exact,
+//! except for deadlock freedom, which C cannot state, and for overflow, which is undefined in C.
 //!
-//! Shared variables are `_Atomic int`, so that every access is a sequentially consistent one. When the program
-//! has atomic blocks or invariants, they are plain variables instead, and every access stands between
-//! `atomic_begin` and `atomic_end`: one lock for all of memory, which verifiers know as an atomic section.
-//! Faults are assertions before the statement that would have them, where analysis does not show that they
-//! cannot happen. A false `assume` ends a run that does not count. Records and critical sections are lowered
-//! first ([`lower`](crate::export::lower)).
+//! Shared variables are `_Atomic int`, so that every access is sequentially consistent. If the
+//! program has atomic blocks or invariants, shared variables are plain, and every access is between
+//! `atomic_begin` and `atomic_end`: one global lock, which verifiers treat as an atomic section.
+//! Faults become assertions before the statement, unless range analysis proves that the fault
+//! cannot happen. A run in which an `assume` is false is discarded. Records and critical sections
+//! are lowered first ([`lower`](crate::export::lower)).
 
 mod code;
-mod faults;
+mod divisions;
 pub(super) mod prelude;
 
 use super::Export;
-use super::expr::{Dialect, negated, text};
+use super::actions::{Action, Env, UpdateKind};
+use super::expr::{Dialect, negated_condition, text};
 use super::lower::lower;
 use super::names::{Names, Variable};
-use super::steps::{Action, Env, Kind};
-use super::text::{Text, harmless};
+use super::text::{TextWriter, comment_safe};
 use crate::Unsupported;
 pub(super) use code::{Code, Role};
-pub(super) use faults::surely;
+pub(super) use divisions::holds_without_fault;
 use fencepost_ir::interval::{FULL, Range};
 use fencepost_ir::range::{Ranges, ranges};
 use fencepost_ir::{
@@ -28,49 +28,52 @@ use fencepost_ir::{
 };
 use std::collections::BTreeSet;
 
-/// The program as C.
+/// Exports the program as C.
 pub fn c(export: &Export<'_>) -> Result<String, Unsupported> {
     let problem = &lower(export.problem)?.problem;
     let export = &Export { problem, ..*export };
     let words = prelude::reserved(&problem.program, "");
     let mut names = Names::new(&problem.program, &words);
-    let kept = kept(problem, &mut names);
-    let program = Whole {
+    let observed_registers = observed_registers(problem, &mut names);
+    let program = CProgram {
         problem,
         names: &names,
-        kept: &kept,
+        observed_registers: &observed_registers,
         ranges: ranges(&problem.program),
-        unknown: unknown(problem),
-        uses: Uses::of(problem),
+        init_ranges: init_ranges(problem),
+        uses: PreludeParts::of(problem),
     };
-    let mut out = Text::new(export, ("/* ", " */"));
+    let mut out = TextWriter::new(export, ("/* ", " */"));
     program.write(export, &mut out);
     Ok(out.finish())
 }
 
-/// Any value, for each register of `init`.
-pub(super) fn unknown(problem: &Problem) -> Vec<Range> {
+/// Returns the full range for each register of `init`.
+pub(super) fn init_ranges(problem: &Problem) -> Vec<Range> {
     let registers = problem.program.init.as_ref().map_or(0, |init| init.registers.len());
     vec![FULL; registers]
 }
 
-/// Registers that are looked at when all is over, with new names outside of threads.
-pub(super) fn kept(problem: &Problem, names: &mut Names) -> Vec<(ThreadId, Reg, String)> {
-    let mut kept = Vec::new();
+/// Returns the registers that conditions on final states mention, with new global names.
+pub(super) fn observed_registers(
+    problem: &Problem,
+    names: &mut Names,
+) -> Vec<(ThreadId, Reg, String)> {
+    let mut observed_registers = Vec::new();
     for thread in problem.program.thread_ids() {
-        for reg in problem.kept_registers(thread, false) {
+        for reg in problem.observed_registers(thread, false) {
             let own = names.register(Some(thread), reg);
             let name = format!("{}_{own}", names.threads[thread.index()]);
-            kept.push((thread, reg, names.global(&name)));
+            observed_registers.push((thread, reg, names.add_global(&name)));
         }
     }
-    kept
+    observed_registers
 }
 
-/// What of the prelude a program needs.
+/// The parts of the prelude that a program needs.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Uses {
-    /// Accesses stand in atomic sections.
+pub(super) struct PreludeParts {
+    /// Whether accesses are in atomic sections.
     pub(super) locked: bool,
     assume: bool,
     choose: bool,
@@ -82,23 +85,26 @@ pub(super) struct Uses {
     xor: bool,
 }
 
-impl Uses {
-    pub(super) fn of(problem: &Problem) -> Uses {
+impl PreludeParts {
+    pub(super) fn of(problem: &Problem) -> PreludeParts {
         let invariant = |p: &Property| matches!(p, Property::Invariant(_));
-        let mut uses = Uses { locked: problem.properties.iter().any(invariant), ..Uses::default() };
+        let mut uses = PreludeParts {
+            locked: problem.properties.iter().any(invariant),
+            ..PreludeParts::default()
+        };
         let threads = problem.program.threads.iter().chain(&problem.program.init);
         for stmt in threads.flat_map(|thread| &thread.code) {
             uses.locked |= stmt.op == Op::AtomicBegin;
             match Action::of(&stmt.op, &Env::default()) {
                 Action::Assume(_) => uses.assume = true,
                 Action::Choose { .. } => uses.choose = true,
-                Action::Update(change) => match change.kind {
-                    Kind::Cas(_) => uses.cas = true,
-                    Kind::Swap => uses.swap = true,
-                    Kind::Apply(BinOp::Add) => uses.add = true,
-                    Kind::Apply(BinOp::BitAnd) => uses.and = true,
-                    Kind::Apply(BinOp::BitOr) => uses.or = true,
-                    Kind::Apply(_) => uses.xor = true,
+                Action::Update(update_action) => match update_action.kind {
+                    UpdateKind::Cas(_) => uses.cas = true,
+                    UpdateKind::Swap => uses.swap = true,
+                    UpdateKind::Apply(BinOp::Add) => uses.add = true,
+                    UpdateKind::Apply(BinOp::BitAnd) => uses.and = true,
+                    UpdateKind::Apply(BinOp::BitOr) => uses.or = true,
+                    UpdateKind::Apply(_) => uses.xor = true,
                 },
                 Action::Nothing
                 | Action::Fence
@@ -114,23 +120,23 @@ impl Uses {
     }
 }
 
-/// All that is known when code is written.
-pub(super) struct Whole<'a> {
+/// The data for writing the program.
+pub(super) struct CProgram<'a> {
     pub(super) problem: &'a Problem,
     pub(super) names: &'a Names,
-    /// Registers that are looked at when all is over, with their names: they are global.
-    pub(super) kept: &'a [(ThreadId, Reg, String)],
+    /// The registers that conditions on final states mention, with their global names.
+    pub(super) observed_registers: &'a [(ThreadId, Reg, String)],
     pub(super) ranges: Ranges,
-    /// What registers of `init` can hold.
-    pub(super) unknown: Vec<Range>,
-    pub(super) uses: Uses,
+    /// The ranges of the registers of `init`.
+    pub(super) init_ranges: Vec<Range>,
+    pub(super) uses: PreludeParts,
 }
 
-impl Whole<'_> {
-    fn write(&self, export: &Export<'_>, out: &mut Text<'_>) {
+impl CProgram<'_> {
+    fn write(&self, export: &Export<'_>, out: &mut TextWriter<'_>) {
         out.line("/*");
         for line in export.about {
-            out.line(format!(" * {}", harmless(line)).trim_end());
+            out.line(format!(" * {}", comment_safe(line)).trim_end());
         }
         prelude::about(self.uses, self.problem, out);
         out.line(" */");
@@ -148,8 +154,8 @@ impl Whole<'_> {
         self.main(out);
     }
 
-    /// The variables that are chosen, and registers that are kept.
-    pub(super) fn variables(&self, chosen: &dyn Fn(&Variable) -> bool, out: &mut Text<'_>) {
+    /// Declares the selected variables, and the registers that conditions mention.
+    pub(super) fn variables(&self, chosen: &dyn Fn(&Variable) -> bool, out: &mut TextWriter<'_>) {
         let program = &self.problem.program;
         let ty = if self.uses.locked { "int" } else { "_Atomic int" };
         for variable in self.names.variables.iter().filter(|variable| chosen(variable)) {
@@ -161,48 +167,51 @@ impl Whole<'_> {
                 [init] if variable.len.is_none() => format!(" = {init}"),
                 all => format!(" = {{{}}}", all.join(", ")),
             };
-            let holds = holds(variable);
-            out.line(&format!("static {ty} {}{len}{init};{holds}", variable.name));
+            let comment = range_comment(variable);
+            out.line(&format!("static {ty} {}{len}{init};{comment}", variable.name));
         }
-        if !self.kept.is_empty() {
+        if !self.observed_registers.is_empty() {
             out.line("");
-            out.line("/* Registers that are looked at when all threads have ended. */");
+            out.line("/* Registers that conditions on final states mention. */");
         }
-        for (_, _, name) in self.kept {
+        for (_, _, name) in self.observed_registers {
             out.line(&format!("static int {name};"));
         }
     }
 
-    /// The locations that invariants mention.
-    pub(super) fn watched(&self) -> BTreeSet<Loc> {
-        let mut watched = BTreeSet::new();
+    /// Returns the locations that invariants mention.
+    pub(super) fn invariant_locations(&self) -> BTreeSet<Loc> {
+        let mut invariant_locations = BTreeSet::new();
         for property in &self.problem.properties {
             if let Property::Invariant(condition) = property {
                 condition.expr.for_each_var(&mut |what| {
                     if let Observable::Loc(loc) = what {
-                        watched.insert(*loc);
+                        invariant_locations.insert(*loc);
                     }
                 });
             }
         }
-        watched
+        invariant_locations
     }
 
-    fn invariants(&self, out: &mut Text<'_>) {
-        if self.watched().is_empty() {
+    fn invariants(&self, out: &mut TextWriter<'_>) {
+        if self.invariant_locations().is_empty() {
             return;
         }
         out.line("");
         out.open("static void check_invariants(void) {");
         for property in &self.problem.properties {
             if let Property::Invariant(condition) = property {
-                out.line(&format!("assert({});", self.condition(&surely(&condition.expr))));
+                out.line(&format!(
+                    "assert({});",
+                    self.condition(&holds_without_fault(&condition.expr))
+                ));
             }
         }
         out.close("}");
     }
 
-    fn main(&self, out: &mut Text<'_>) {
+    fn main(&self, out: &mut TextWriter<'_>) {
         let program = &self.problem.program;
         let count = program.threads.len();
         out.line("");
@@ -216,7 +225,7 @@ impl Whole<'_> {
         if program.init.is_some() {
             out.line("init();");
         }
-        if !self.watched().is_empty() {
+        if !self.invariant_locations().is_empty() {
             out.line("check_invariants();");
         }
         for (at, name) in self.names.threads.iter().enumerate() {
@@ -225,7 +234,7 @@ impl Whole<'_> {
         for at in 0..count {
             out.line(&format!("pthread_join(threads[{at}], NULL);"));
         }
-        for name in self.unused() {
+        for name in self.unused_variables() {
             out.line(&format!("(void){name};"));
         }
         for (quantifier, condition) in self.problem.finals() {
@@ -235,28 +244,39 @@ impl Whole<'_> {
         out.close("}");
     }
 
-    fn final_condition(&self, quantifier: Quantifier, condition: &Condition, out: &mut Text<'_>) {
-        let text = harmless(&condition.text);
+    fn final_condition(
+        &self,
+        quantifier: Quantifier,
+        condition: &Condition,
+        out: &mut TextWriter<'_>,
+    ) {
+        let text = comment_safe(&condition.text);
         let (word, asserted) = match quantifier {
-            Quantifier::Forall => ("forall", surely(&condition.expr)),
-            Quantifier::Never => ("never", surely(&negated(&condition.expr))),
-            Quantifier::Exists => ("exists", negated(&surely(&condition.expr))),
+            Quantifier::Forall => ("forall", holds_without_fault(&condition.expr)),
+            Quantifier::Never => {
+                ("never", holds_without_fault(&negated_condition(&condition.expr)))
+            }
+            Quantifier::Exists => {
+                ("exists", negated_condition(&holds_without_fault(&condition.expr)))
+            }
         };
         out.line(&format!("/* final {word} {text} */"));
         if quantifier == Quantifier::Exists {
-            out.line("/* This assertion is meant to fail: a run that breaks it is the witness. */");
+            out.line(
+                "/* This assertion is expected to fail: a run that violates it is the witness. */",
+            );
         }
         out.line(&format!("assert({});", self.condition(&asserted)));
     }
 
-    /// Variables that neither code nor conditions mention.
-    pub(super) fn unused(&self) -> Vec<&str> {
+    /// Returns the variables that neither code nor conditions mention.
+    pub(super) fn unused_variables(&self) -> Vec<&str> {
         let mut used = BTreeSet::new();
         let program = &self.problem.program;
         let threads = program.threads.iter().chain(&program.init);
         let actions =
             threads.flat_map(|t| &t.code).map(|stmt| Action::of(&stmt.op, &Env::default()));
-        for (base, _) in actions.filter_map(|action| action.accessed()?.stretch()) {
+        for (base, _) in actions.filter_map(|action| action.accessed_place()?.location_range()) {
             used.insert(self.names.variable(base).0.first);
         }
         let invariants = self.problem.properties.iter().filter_map(|property| match property {
@@ -284,21 +304,22 @@ impl Whole<'_> {
         text(expr, Dialect::C, &|what| match what {
             Observable::Loc(loc) => self.names.location(*loc),
             Observable::Reg(thread, reg) => self
-                .kept(Some(*thread), *reg)
-                .expect("what a condition mentions is kept")
+                .global_name(Some(*thread), *reg)
+                .expect("a register in a condition is global")
                 .to_string(),
         })
     }
 
-    /// The global name of a register that is looked at when all is over.
-    fn kept(&self, thread: Option<ThreadId>, reg: Reg) -> Option<&str> {
-        let mut found = self.kept.iter().filter(|(t, r, _)| Some(*t) == thread && *r == reg);
+    /// Returns the global name of a register that a condition on final states mentions.
+    fn global_name(&self, thread: Option<ThreadId>, reg: Reg) -> Option<&str> {
+        let mut found =
+            self.observed_registers.iter().filter(|(t, r, _)| Some(*t) == thread && *r == reg);
         found.next().map(|(_, _, name)| name.as_str())
     }
 }
 
-/// What a variable may hold, as a comment for the end of its line.
-pub(super) fn holds(variable: &Variable) -> String {
+/// Returns a comment with the values of a variable, for the end of its line.
+pub(super) fn range_comment(variable: &Variable) -> String {
     match &variable.ty {
         Type::Bool => "  /* 0 or 1 */".into(),
         Type::Int { range: Some((lo, hi)) } => format!("  /* {lo} to {hi} */"),

@@ -1,10 +1,11 @@
-//! What must hold so that a statement does not fault, for languages that do not look.
+//! Computes the conditions under which statements do not fault, for languages without runtime
+//! checks.
 //!
-//! Which checks are needed is decided with the ranges of registers and locations: most are not. Direction: exact
-//! but for products and shifts that may leave 32 bits, which are refused.
+//! The ranges of registers and locations prove most conditions, which are then omitted. Direction:
+//! exact, except that products and shifts that may exceed 32 bits are rejected.
 
-use super::expr::negation;
-use super::steps::{Action, Kind, Leaf};
+use super::actions::{Action, Leaf, UpdateKind};
+use super::expr::logical_not;
 use super::substitute::substitute;
 use crate::Unsupported;
 use fencepost_ir::interval::{Range, interval, join};
@@ -12,27 +13,27 @@ use fencepost_ir::range::{Ranges, ranges};
 use fencepost_ir::{BinOp, Expr, Program, Reg, Thread, Type, UnOp, Value};
 use std::cell::RefCell;
 
-/// What is known of the values in a program, seen from one thread.
+/// The value ranges of a program, from the view of one thread.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+pub struct RangeFacts<'a> {
     /// The program, without records.
     pub program: &'a Program,
-    /// Of its locations and registers.
+    /// The ranges of all locations and registers.
     pub ranges: &'a Ranges,
-    /// The thread's registers.
+    /// The ranges of the thread's registers.
     pub registers: &'a [Range],
 }
 
-/// The ranges of the registers of `init`: as if it were a thread.
+/// Returns the ranges of the registers of `init`, computed as for a thread.
 pub fn ranges_of_init(program: &Program) -> Vec<Range> {
     let mut program = program.clone();
     program.threads = program.init.take().into_iter().collect();
     ranges(&program).registers.pop().unwrap_or_default()
 }
 
-impl Facts<'_> {
-    /// What a leaf can be.
-    pub fn leaf(&self, leaf: &Leaf) -> Range {
+impl RangeFacts<'_> {
+    /// Returns the range of a leaf.
+    pub fn leaf_range(&self, leaf: &Leaf) -> Range {
         match leaf {
             Leaf::Reg(reg) => self.registers[reg.index()],
             Leaf::Loc(loc) => self.ranges.locations[loc.index()],
@@ -43,59 +44,59 @@ impl Facts<'_> {
         }
     }
 
-    /// What an expression can be.
+    /// Returns the range of an expression.
     pub fn interval(&self, expr: &Expr<Leaf>) -> Range {
         let ranges = RefCell::new(Vec::new());
         let numbered = substitute(expr, &|leaf| {
-            ranges.borrow_mut().push(self.leaf(leaf));
+            ranges.borrow_mut().push(self.leaf_range(leaf));
             Expr::Var(Reg::from_index(ranges.borrow().len() - 1))
         });
         interval(&numbered, &ranges.into_inner())
     }
 
-    /// What must hold so that an expression does not fault.
-    pub fn evaluates(&self, expr: &Expr<Leaf>) -> Result<Expr<Leaf>, Unsupported> {
+    /// Returns the condition under which an expression does not fault.
+    pub fn expr_precondition(&self, expr: &Expr<Leaf>) -> Result<Expr<Leaf>, Unsupported> {
         match expr {
             Expr::Const(_) | Expr::Var(Leaf::Reg(_) | Leaf::Loc(_)) => Ok(Expr::Const(1)),
             Expr::Var(Leaf::Element(_, len, index)) => {
-                let inside = self.within(index, (0, *len as Value - 1));
-                Ok(both(self.evaluates(index)?, inside))
+                let inside = self.in_range_condition(index, (0, *len as Value - 1));
+                Ok(conjunction(self.expr_precondition(index)?, inside))
             }
             Expr::Unary(op, a) => {
-                let fine = match op {
-                    UnOp::Neg => self.within(a, (-Value::MAX, Value::MAX)),
+                let condition = match op {
+                    UnOp::Neg => self.in_range_condition(a, (-Value::MAX, Value::MAX)),
                     UnOp::Not | UnOp::BitNot => Expr::Const(1),
                 };
-                Ok(both(self.evaluates(a)?, fine))
+                Ok(conjunction(self.expr_precondition(a)?, condition))
             }
             Expr::Binary(op @ (BinOp::And | BinOp::Or), a, b) => {
-                let (first, second) = (self.evaluates(a)?, self.evaluates(b)?);
+                let (first, second) = (self.expr_precondition(a)?, self.expr_precondition(b)?);
                 if is_true(&second) {
                     return Ok(first);
                 }
                 let skipped = match op {
-                    BinOp::And => negation((**a).clone()),
+                    BinOp::And => logical_not((**a).clone()),
                     _ => (**a).clone(),
                 };
-                Ok(both(first, either(skipped, second)))
+                Ok(conjunction(first, disjunction(skipped, second)))
             }
             Expr::Binary(op, a, b) => {
-                let operands = both(self.evaluates(a)?, self.evaluates(b)?);
-                Ok(both(operands, self.applies(*op, a, b)?))
+                let operands = conjunction(self.expr_precondition(a)?, self.expr_precondition(b)?);
+                Ok(conjunction(operands, self.operator_precondition(*op, a, b)?))
             }
             Expr::Select(c, a, b) => {
-                let (first, second) = (self.evaluates(a)?, self.evaluates(b)?);
+                let (first, second) = (self.expr_precondition(a)?, self.expr_precondition(b)?);
                 let sides = match (is_true(&first), is_true(&second)) {
                     (true, true) => Expr::Const(1),
                     _ => Expr::Select(c.clone(), Box::new(first), Box::new(second)),
                 };
-                Ok(both(self.evaluates(c)?, sides))
+                Ok(conjunction(self.expr_precondition(c)?, sides))
             }
         }
     }
 
-    /// What must hold so that an operator has a result.
-    fn applies(
+    /// Returns the condition under which an operator has a result.
+    fn operator_precondition(
         &self,
         op: BinOp,
         a: &Expr<Leaf>,
@@ -115,7 +116,8 @@ impl Facts<'_> {
             BinOp::Sub if corners(|v, w| v - w) => Expr::Const(1),
             BinOp::Mul if corners(|v, w| v * w) => Expr::Const(1),
             BinOp::Add | BinOp::Sub => {
-                // Below the limit by as much as is added, on the side on which it is added.
+                // Compares `a` with the limit minus `b` (plus `b` for a difference), on the side
+                // that can overflow.
                 let limit = |end: Value| {
                     let undo = if op == BinOp::Add { BinOp::Sub } else { BinOp::Add };
                     binary(undo, Expr::Const(end), b.clone())
@@ -132,15 +134,18 @@ impl Facts<'_> {
             }
             BinOp::Mul => return too_wide(),
             BinOp::Div | BinOp::Rem => {
-                let mut fine = Expr::Const(1);
+                let mut condition = Expr::Const(1);
                 if y.0 <= 0 && 0 <= y.1 {
-                    fine = binary(BinOp::Ne, b.clone(), Expr::Const(0));
+                    condition = binary(BinOp::Ne, b.clone(), Expr::Const(0));
                 }
                 if x.0 == Value::MIN && y.0 <= -1 && -1 <= y.1 {
                     let least = binary(BinOp::Ne, a.clone(), Expr::Const(Value::MIN));
-                    fine = both(fine, either(least, binary(BinOp::Ne, b.clone(), Expr::Const(-1))));
+                    condition = conjunction(
+                        condition,
+                        disjunction(least, binary(BinOp::Ne, b.clone(), Expr::Const(-1))),
+                    );
                 }
-                fine
+                condition
             }
             BinOp::Shl => {
                 let most = wide(x.0).abs().max(wide(x.1).abs());
@@ -150,7 +155,7 @@ impl Facts<'_> {
                 }
                 Expr::Const(1)
             }
-            BinOp::Shr => self.within(b, (0, 31)),
+            BinOp::Shr => self.in_range_condition(b, (0, 31)),
             BinOp::Eq
             | BinOp::Ne
             | BinOp::Lt
@@ -165,89 +170,100 @@ impl Facts<'_> {
         })
     }
 
-    /// That an expression is in a range.
-    pub fn within(&self, expr: &Expr<Leaf>, (lo, hi): Range) -> Expr<Leaf> {
+    /// Returns the condition that an expression is in a range.
+    pub fn in_range_condition(&self, expr: &Expr<Leaf>, (lo, hi): Range) -> Expr<Leaf> {
         let (least, most) = self.interval(expr);
         let compare =
             |op, a: Expr<Leaf>, b: Expr<Leaf>| Expr::Binary(op, Box::new(a), Box::new(b)).fold();
-        let mut fine = Expr::Const(1);
+        let mut condition = Expr::Const(1);
         if least < lo {
-            fine = compare(BinOp::Le, Expr::Const(lo), expr.clone());
+            condition = compare(BinOp::Le, Expr::Const(lo), expr.clone());
         }
         if most > hi {
-            fine = both(fine, compare(BinOp::Le, expr.clone(), Expr::Const(hi)));
+            condition = conjunction(condition, compare(BinOp::Le, expr.clone(), Expr::Const(hi)));
         }
-        fine
+        condition
     }
 
-    /// What must hold so that an action of the thread does not fault.
-    pub fn right(&self, action: &Action, thread: &Thread) -> Result<Expr<Leaf>, Unsupported> {
+    /// Returns the condition under which an action of the thread does not fault.
+    pub fn precondition(
+        &self,
+        action: &Action,
+        thread: &Thread,
+    ) -> Result<Expr<Leaf>, Unsupported> {
         let ty = |reg: Reg| &thread.registers[reg.index()].ty;
-        let reaches = |at: &Leaf| self.evaluates(&Expr::Var(at.clone()));
+        let reaches = |at: &Leaf| self.expr_precondition(&Expr::Var(at.clone()));
         Ok(match action {
             Action::Nothing | Action::Fence => Expr::Const(1),
             Action::Assign { reg, value } => {
-                both(self.evaluates(value)?, self.fits(value, ty(*reg)))
+                conjunction(self.expr_precondition(value)?, self.fits_type(value, ty(*reg)))
             }
             Action::Choose { reg, lo, hi } => {
-                let fits = |value| self.fits(&Expr::Const(value), ty(*reg));
-                both(fits(*lo), fits(*hi))
+                let fits = |value| self.fits_type(&Expr::Const(value), ty(*reg));
+                conjunction(fits(*lo), fits(*hi))
             }
-            Action::Load { reg, from, value } => both(reaches(from)?, self.fits(value, ty(*reg))),
-            Action::Store { to, value } => {
-                both(both(reaches(to)?, self.evaluates(value)?), self.fits_at(value, to))
+            Action::Load { reg, from, value } => {
+                conjunction(reaches(from)?, self.fits_type(value, ty(*reg)))
             }
-            Action::Update(change) => {
-                let place = reaches(&change.at)?;
-                let new = change.written();
-                let mut operands = self.evaluates(&new)?;
-                let mut fine = self.fits_at(&new, &change.at);
-                if let (Kind::Cas(expected), Some(writes)) = (&change.kind, change.succeeds()) {
-                    operands = both(self.evaluates(expected)?, operands);
-                    // What is not written need not fit.
-                    if !is_true(&fine) {
-                        fine = either(negation(writes), fine);
+            Action::Store { to, value } => conjunction(
+                conjunction(reaches(to)?, self.expr_precondition(value)?),
+                self.fits_location(value, to),
+            ),
+            Action::Update(update_action) => {
+                let place = reaches(&update_action.at)?;
+                let new = update_action.new_value();
+                let mut operands = self.expr_precondition(&new)?;
+                let mut condition = self.fits_location(&new, &update_action.at);
+                if let (UpdateKind::Cas(expected), Some(writes)) =
+                    (&update_action.kind, update_action.succeeds())
+                {
+                    operands = conjunction(self.expr_precondition(expected)?, operands);
+                    // A value that a failed CAS does not write need not fit.
+                    if !is_true(&condition) {
+                        condition = disjunction(logical_not(writes), condition);
                     }
                 }
-                let fits = |reg| self.fits(&change.yields(), ty(reg));
-                let kept = change.reg.map_or(Expr::Const(1), fits);
-                both(both(both(place, operands), fine), kept)
+                let fits = |reg| self.fits_type(&update_action.result(), ty(reg));
+                let kept = update_action.reg.map_or(Expr::Const(1), fits);
+                conjunction(conjunction(conjunction(place, operands), condition), kept)
             }
             Action::Drain(at) => reaches(at)?,
             Action::Branch { cond, .. } | Action::Assume(cond) | Action::Assert(cond) => {
-                self.evaluates(cond)?
+                self.expr_precondition(cond)?
             }
         })
     }
 
-    /// That a value may be put where this type is.
-    fn fits(&self, expr: &Expr<Leaf>, ty: &Type) -> Expr<Leaf> {
-        self.program.limits(ty).map_or(Expr::Const(1), |limits| self.within(expr, limits))
+    /// Returns the condition that a value fits a type.
+    fn fits_type(&self, expr: &Expr<Leaf>, ty: &Type) -> Expr<Leaf> {
+        self.program
+            .limits(ty)
+            .map_or(Expr::Const(1), |limits| self.in_range_condition(expr, limits))
     }
 
-    /// That a value may be put into any of the locations that a place may be.
-    fn fits_at(&self, expr: &Expr<Leaf>, at: &Leaf) -> Expr<Leaf> {
-        let mut fine = Expr::Const(1);
+    /// Returns the condition that a value fits every location that a place may denote.
+    fn fits_location(&self, expr: &Expr<Leaf>, at: &Leaf) -> Expr<Leaf> {
+        let mut condition = Expr::Const(1);
         let mut known: Vec<Option<Range>> = Vec::new();
         for loc in at.locations() {
             let ty = &self.program.location(loc).ty;
             let limits = self.program.limits(ty);
             if !known.contains(&limits) {
                 known.push(limits);
-                fine = both(fine, self.fits(expr, ty));
+                condition = conjunction(condition, self.fits_type(expr, ty));
             }
         }
-        fine
+        condition
     }
 }
 
-/// The expression is one that always holds.
+/// Returns whether the expression is a constant that holds.
 pub fn is_true(expr: &Expr<Leaf>) -> bool {
     expr.as_const().is_some_and(|value| value != 0)
 }
 
-/// Both hold.
-pub fn both(a: Expr<Leaf>, b: Expr<Leaf>) -> Expr<Leaf> {
+/// Returns the conjunction, without operands that always hold.
+pub fn conjunction(a: Expr<Leaf>, b: Expr<Leaf>) -> Expr<Leaf> {
     match (is_true(&a), is_true(&b)) {
         (true, _) => b,
         (_, true) => a,
@@ -255,7 +271,6 @@ pub fn both(a: Expr<Leaf>, b: Expr<Leaf>) -> Expr<Leaf> {
     }
 }
 
-/// One of them holds.
-fn either(a: Expr<Leaf>, b: Expr<Leaf>) -> Expr<Leaf> {
+fn disjunction(a: Expr<Leaf>, b: Expr<Leaf>) -> Expr<Leaf> {
     Expr::Binary(BinOp::Or, Box::new(a), Box::new(b)).fold()
 }

@@ -1,14 +1,14 @@
-//! Expressions as text, with no more parentheses than a reader (and a C compiler that warns) wants.
+//! Prints expressions with few parentheses: enough for readers and for C compiler warnings.
 //!
-//! The operators of our language, of C and of Promela have the same names and bind in the same order; only
-//! the choice between two values is written differently.
+//! The operators of `.fp`, C and Promela have the same names and the same precedence order. Only
+//! the conditional expression differs.
 
 use fencepost_ir::{BinOp, Expr, UnOp, Value};
 
-/// How a language writes what the languages do not agree on.
+/// The syntax in which the languages differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dialect {
-    /// `c ? a : b`, and the smallest number is a difference.
+    /// `c ? a : b`; the smallest number is written as a difference.
     C,
     /// `(c -> a : b)`.
     Promela,
@@ -16,7 +16,7 @@ pub enum Dialect {
     Fp,
 }
 
-/// How tightly the outermost operator of a text binds; more is tighter.
+/// The precedence of the outermost operator of a text; a larger number binds more tightly.
 type Binding = u8;
 
 const SELECT: Binding = 0;
@@ -38,13 +38,14 @@ fn binding(op: BinOp) -> Binding {
     }
 }
 
-/// An expression as text; `leaf` writes its leaves, which bind tighter than any operator.
+/// Prints an expression. `leaf` prints its leaves, which must bind more tightly than any operator.
 pub fn text<V>(expr: &Expr<V>, dialect: Dialect, leaf: &impl Fn(&V) -> String) -> String {
     write(expr, dialect, leaf).0
 }
 
-/// What holds exactly when the condition does not: a comparison is turned round, anything else negated.
-pub fn negated<V: Clone>(cond: &Expr<V>) -> Expr<V> {
+/// Returns the negation of a condition: inverts a comparison, removes a `!`, or adds one. The
+/// result may differ from `!cond` as a number, but not as a condition.
+pub fn negated_condition<V: Clone>(cond: &Expr<V>) -> Expr<V> {
     match cond {
         Expr::Unary(UnOp::Not, a) => (**a).clone(),
         Expr::Const(_) | Expr::Var(_) | Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => {
@@ -53,8 +54,9 @@ pub fn negated<V: Clone>(cond: &Expr<V>) -> Expr<V> {
     }
 }
 
-/// The same as a value, which is 0 or 1: two negations are not nothing. What is constant is evaluated.
-pub fn negation<V>(cond: Expr<V>) -> Expr<V> {
+/// Returns the negation as a value, which is 0 or 1. So it does not cancel two negations. Folds
+/// constants.
+pub fn logical_not<V>(cond: Expr<V>) -> Expr<V> {
     opposite(cond).fold()
 }
 
@@ -83,10 +85,11 @@ fn opposite<V>(cond: Expr<V>) -> Expr<V> {
     Expr::Binary(turned, a, b)
 }
 
-/// A number.
+/// Prints a number.
 pub fn number(value: Value, dialect: Dialect) -> String {
     match dialect {
-        // C has no negative numbers, only negated ones, and this one cannot be negated.
+        // C has no negative literals, and the absolute value of the smallest number is not an
+        // `int`.
         Dialect::C | Dialect::Promela if value == Value::MIN => {
             format!("({} - 1)", value + 1)
         }
@@ -124,8 +127,8 @@ fn write<V>(expr: &Expr<V>, dialect: Dialect, leaf: &impl Fn(&V) -> String) -> (
     }
 }
 
-/// How tightly an operand must bind to stand without parentheses. Where people (and compilers) are unsure of
-/// the order, more tightly than the grammar asks for.
+/// Returns the precedence that an operand needs to stand without parentheses. It is higher than the
+/// grammar requires where readers and compilers find the order unclear.
 fn operand<V>(op: BinOp, operand: &Expr<V>, right: bool) -> Binding {
     let own = binding(op);
     let inner = match operand {
@@ -142,7 +145,7 @@ fn operand<V>(op: BinOp, operand: &Expr<V>, right: bool) -> Binding {
             None => own + 1,
         },
         BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => {
-            // Sums and shifts may stand beside a comparison; another comparison may not.
+            // Sums and shifts need no parentheses beside a comparison; another comparison does.
             binding(BinOp::Shl)
         }
         BinOp::Shl | BinOp::Shr => UNARY,
@@ -169,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn parentheses_stand_where_they_are_needed() {
+    fn parentheses_are_printed_where_needed() {
         let sum = || bin(BinOp::Sub, var('a'), var('b'));
         assert_eq!(c(&bin(BinOp::Sub, sum(), var('c'))), "a - b - c");
         assert_eq!(c(&bin(BinOp::Sub, var('c'), sum())), "c - (a - b)");
@@ -190,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_is_written_as_each_language_does() {
+    fn conditional_expressions_follow_the_dialect() {
         let select = |a, b, c| Expr::Select(Box::new(a), Box::new(b), Box::new(c));
         let inner = || select(var('a'), var('b'), var('c'));
         let outer = bin(BinOp::Add, select(inner(), inner(), inner()), var('d'));

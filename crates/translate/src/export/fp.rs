@@ -1,9 +1,11 @@
-//! A program as `.fp` source, which our own front end reads back. Direction: exact, the same outcomes and verdicts.
+//! Exports a program as `.fp` source, which our own front end can read back. Direction: exact; the
+//! program that is read back has the same outcomes and verdicts.
 //!
-//! Types, records, `critical` blocks and properties are written as such. Where that is not possible (a number is
-//! used as a constant of an enum, a jump into the middle of a critical section) the program without records
-//! and critical sections is written ([`lower`](crate::export::lower)), with numbers for enums.
-//! A thread template is written as its instances, and procedures stay inlined.
+//! Types, records, `critical` blocks and properties keep their syntax. Some programs have no such
+//! syntax: a number is used as an enum constant, or a jump enters the middle of a critical section.
+//! Then the export writes the program without records and critical sections
+//! ([`lower`](crate::export::lower)), with numbers for enums. A thread template is written as its
+//! instances. Procedures stay inlined.
 
 mod code;
 mod typed;
@@ -12,7 +14,7 @@ use super::Export;
 use super::expr::{Dialect, text};
 use super::lower::lower;
 use super::names::Names;
-use super::text::{Text, harmless};
+use super::text::{TextWriter, comment_safe};
 use crate::Unsupported;
 use code::Code;
 use fencepost_ir::{
@@ -20,16 +22,16 @@ use fencepost_ir::{
     ThreadId, Type, flow,
 };
 use std::collections::BTreeMap;
-use typed::{Kind, Typed, constant, type_name};
+use typed::{TypedWriter, ValueType, constant, type_name};
 
-/// Words of the language, and what else a name must not be.
+/// Words of the language, and other names that a program must not use.
 const WORDS: &str = "\
     as assert assume atomic bool break cas choose client const continue critical do drain else \
     enum false fence fetch_add fetch_and fetch_or fetch_sub fetch_xor final for free goto if in \
     init int invariant loop new null observe operation pool proc property record return shared \
     skip swap thread true void while";
 
-/// The program as `.fp` source.
+/// Exports the program as `.fp` source.
 pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
     if export.problem.properties.iter().any(|p| matches!(p, Property::Operations(_))) {
         return Err(Unsupported::OperationsWithoutClient);
@@ -38,13 +40,13 @@ pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
         return Ok(text);
     }
     let mut problem = lower(export.problem)?.problem;
-    numbers_for_enums(&mut problem.program);
-    source(&Export { problem: &problem, ..*export }).ok_or(Unsupported::NoSource)
+    replace_enums_by_numbers(&mut problem.program);
+    source(&Export { problem: &problem, ..*export }).ok_or(Unsupported::NoFpSyntax)
 }
 
-/// The source, if what the program does can be said in the types and blocks of the language.
+/// Returns the source, if the types and blocks of the language can express the program.
 fn source(export: &Export<'_>) -> Option<String> {
-    let problem = with_silent_registers(export.problem);
+    let problem = underscore_unread_registers(export.problem);
     let program = &problem.program;
     let enums = enums(program);
     let mut reserved: Vec<&str> = WORDS.split_whitespace().collect();
@@ -54,9 +56,9 @@ fn source(export: &Export<'_>) -> Option<String> {
     }
     reserved.extend(program.pools.iter().map(|pool| pool.name.as_str()));
     let names = Names::new(program, &reserved);
-    let mut out = Text::new(export, ("// ", ""));
+    let mut out = TextWriter::new(export, ("// ", ""));
     for line in export.about {
-        out.line(format!("// {}", harmless(line)).trim_end());
+        out.line(format!("// {}", comment_safe(line)).trim_end());
     }
     let mut printer = Printer { problem: &problem, names: &names, out };
     printer.out.line("");
@@ -77,7 +79,7 @@ fn source(export: &Export<'_>) -> Option<String> {
 struct Printer<'a> {
     problem: &'a Problem,
     names: &'a Names,
-    out: Text<'a>,
+    out: TextWriter<'a>,
 }
 
 impl Printer<'_> {
@@ -112,7 +114,7 @@ impl Printer<'_> {
                 continue;
             }
             let locations = variable.locations().map(|loc| program.location(loc));
-            let kind = Kind::of(&variable.ty);
+            let kind = ValueType::of(&variable.ty);
             let mut inits = Vec::new();
             for location in locations {
                 inits.push(text(&constant(location.init, &kind)?, Dialect::Fp, &String::clone));
@@ -134,7 +136,7 @@ impl Printer<'_> {
 
     fn thread(&mut self, id: Option<ThreadId>, thread: &Thread) -> Option<()> {
         self.out.line("");
-        self.out.fresh();
+        self.out.forget_last_comment();
         match id {
             Some(id) => self.out.open(&format!("thread {} {{", self.names.threads[id.index()])),
             None => self.out.open("init {"),
@@ -148,7 +150,7 @@ impl Printer<'_> {
         self.out.line("");
         for property in &self.problem.properties {
             let line = match property {
-                // It is there because there are assertions.
+                // Implied by the assertions in the code.
                 Property::Assertions => continue,
                 Property::MutualExclusion => "property mutual_exclusion;".into(),
                 Property::DeadlockFree => "property deadlock_free;".into(),
@@ -181,14 +183,14 @@ impl Printer<'_> {
         let mut named = true;
         condition.expr.for_each_var(&mut |what| named &= self.observable(*what).is_some());
         let leaf = |what: &Observable| {
-            let kind = Kind::of(self.program().observable_type(*what));
+            let kind = ValueType::of(self.program().observable_type(*what));
             (self.observable(*what).unwrap_or_default(), kind)
         };
-        let written = Typed { leaf: &leaf }.write(&condition.expr, &Kind::Bool)?;
+        let written = TypedWriter { leaf: &leaf }.write(&condition.expr, &ValueType::Bool)?;
         named.then(|| text(&written, Dialect::Fp, &String::clone))
     }
 
-    /// What a condition calls it. The fields of records have no name there.
+    /// Returns the name of an observable in a condition. Fields of records have no name there.
     fn observable(&self, what: Observable) -> Option<String> {
         match what {
             Observable::Loc(loc) if self.program().cell_of(loc).is_some() => None,
@@ -201,7 +203,7 @@ impl Printer<'_> {
     }
 }
 
-/// The fields of a pool's records: name, length of an array, type.
+/// Returns the fields of a pool's records: name, array length, type.
 fn fields(program: &Program, id: PoolId) -> Option<Vec<(String, Option<u32>, Type)>> {
     let pool = program.pool(id);
     let mut fields: Vec<(String, Option<u32>, Type)> = Vec::new();
@@ -219,7 +221,7 @@ fn fields(program: &Program, id: PoolId) -> Option<Vec<(String, Option<u32>, Typ
             }
             None => fields.push((field.into(), None, location.ty.clone())),
         }
-        // A field starts as 0 in the language.
+        // In `.fp`, every field starts as 0.
         let cells = (0..pool.cells).map(|cell| Loc(pool.base.0 + cell * pool.stride + offset));
         if cells.into_iter().any(|loc| program.location(loc).init != 0) {
             return None;
@@ -228,7 +230,7 @@ fn fields(program: &Program, id: PoolId) -> Option<Vec<(String, Option<u32>, Typ
     Some(fields)
 }
 
-/// The enums of a program with their constants, by name.
+/// Returns the enums of a program with their constants, by name.
 fn enums(program: &Program) -> BTreeMap<String, Vec<String>> {
     let threads = program.threads.iter().chain(&program.init);
     let registers = threads.flat_map(|thread| &thread.registers).map(|register| &register.ty);
@@ -241,7 +243,7 @@ fn enums(program: &Program) -> BTreeMap<String, Vec<String>> {
         .collect()
 }
 
-fn numbers_for_enums(program: &mut Program) {
+fn replace_enums_by_numbers(program: &mut Program) {
     let threads = program.threads.iter_mut().chain(&mut program.init);
     let registers = threads.flat_map(|thread| &mut thread.registers).map(|r| &mut r.ty);
     for ty in program.locations.iter_mut().map(|location| &mut location.ty).chain(registers) {
@@ -251,17 +253,18 @@ fn numbers_for_enums(program: &mut Program) {
     }
 }
 
-/// The same problem; registers that nobody reads have names that the front end does not warn about.
-fn with_silent_registers(problem: &Problem) -> Problem {
+/// Copies a problem and prefixes unread registers with `_`, so that the front end does not warn
+/// about them.
+fn underscore_unread_registers(problem: &Problem) -> Problem {
     let mut silent = problem.clone();
     let threads = silent.program.threads.iter_mut().enumerate();
     let threads = threads.map(|(at, thread)| (Some(ThreadId::from_index(at)), thread));
     for (id, thread) in threads.chain(silent.program.init.iter_mut().map(|init| (None, init))) {
-        let mut read = id.map(|id| problem.kept_registers(id, true)).unwrap_or_default();
+        let mut read = id.map(|id| problem.observed_registers(id, true)).unwrap_or_default();
         thread.code.iter().for_each(|stmt| read.extend(flow::uses(&stmt.op)));
         for (at, register) in thread.registers.iter_mut().enumerate() {
-            let is_silent = register.name.starts_with('_');
-            if !is_silent && !read.iter().any(|reg| reg.index() == at) {
+            let is_underscored = register.name.starts_with('_');
+            if !is_underscored && !read.iter().any(|reg| reg.index() == at) {
                 register.name = format!("_{}", register.name.trim_start_matches('%'));
             }
         }
@@ -269,7 +272,8 @@ fn with_silent_registers(problem: &Problem) -> Problem {
     silent
 }
 
-/// Whether a statement of a client is only about when operations begin and end, which has no text.
-fn is_silent(op: &Op) -> bool {
+/// Returns whether an operation only marks the beginning or end of a client operation, which has no
+/// syntax.
+fn has_no_syntax(op: &Op) -> bool {
     matches!(op, Op::Invoke { .. } | Op::Return { .. })
 }

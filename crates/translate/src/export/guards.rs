@@ -1,43 +1,53 @@
-//! When an atomic block can be entered, for a language in which a block that has begun cannot be taken back.
+//! Computes when an atomic block can be entered, for languages in which a block cannot be rolled
+//! back.
 //!
-//! A false `assume` disables a whole atomic block. Promela has no such thing: what blocks inside `atomic` lets others
-//! go on in the middle of it. So the block must not be entered unless it runs to its end. [`paths`] executes the
-//! block symbolically from its beginning to where neither an `assume` nor a `choose` lies ahead. It splits at every
-//! branch and every `choose` before that. Each [`Path`] has a guard, which is about the state before the block, and
-//! names the `choose` alternatives it takes; exactly those whose guards hold are the steps that the block has.
+//! A false `assume` disables a whole atomic block. Promela has no such construct: a statement that
+//! blocks inside `atomic` lets other processes interleave. So a block must not be entered unless it
+//! can run to its end. [`paths`] executes the block symbolically from its beginning to the first
+//! statement from which neither an `assume` nor a `choose` is reachable. It splits at every branch
+//! and every `choose` before that statement. Each [`Path`] has a guard over the state before the
+//! block, and the `choose` alternatives that it takes. The paths whose guards hold are exactly the
+//! steps of the block.
 //!
-//! Direction: exact. What faults, or fails an assertion, before a later `assume` is asked, is a path that fails.
-//! The rest of a path is without choices, and runs as it is written.
+//! Direction: exact. A fault or a failed assertion before a later `assume` is a path that fails.
+//! The rest of a path has no choices and is executed as written.
 
-use super::checks::{Facts, both, is_true};
-use super::expr::negation;
-use super::steps::{Action, Env, Leaf, View};
+use super::actions::{Action, Env, Leaf, StateView};
+use super::checks::{RangeFacts, conjunction, is_true};
+use super::expr::logical_not;
 use crate::Unsupported;
 use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Pc, Reg, Thread, Value, flow};
 
-/// One way through the part of a block that may be disabled.
+/// A path through the part of a block that may be disabled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Path {
-    /// When it is taken.
+    /// The condition under which the path is taken.
     pub guard: Expr<Leaf>,
-    /// The alternatives of `choose` on it, counted from 0.
+    /// The alternatives of `choose` on the path, from 0.
     pub choices: Vec<u32>,
-    /// The statements on it that do something, in order; `choose` has become an assignment.
+    /// The statements on the path that have an effect, in order. A `choose` is replaced by an
+    /// assignment.
     pub prefix: Vec<(Pc, Op)>,
-    /// Where plain execution goes on; none when the path ends in a fault or a failed assertion.
+    /// The statement where deterministic execution continues; `None` if the path ends in a fault or
+    /// a failed assertion.
     pub rest: Option<Pc>,
 }
 
-/// How many paths a block may have.
-pub const PATHS: usize = 4_096;
+/// The largest number of paths of a block.
+pub const MAX_PATHS: usize = 4_096;
 
-/// How long a path may be.
-const LENGTH: usize = 10_000;
+/// The largest number of statements of a path.
+const MAX_PATH_LENGTH: usize = 10_000;
 
-/// The paths of the block that begins at this statement.
-pub fn paths(thread: &Thread, begin: Pc, facts: &Facts<'_>) -> Result<Vec<Path>, Unsupported> {
-    let mut execution = Execution { thread, facts, ahead: ahead(thread), found: Vec::new() };
-    let state = State {
+/// Returns the paths of the block that begins at this statement.
+pub fn paths(thread: &Thread, begin: Pc, facts: &RangeFacts<'_>) -> Result<Vec<Path>, Unsupported> {
+    let mut execution = SymbolicExecution {
+        thread,
+        facts,
+        reaches_assume_or_choose: reaches_assume_or_choose(thread),
+        found: Vec::new(),
+    };
+    let state = SymbolicState {
         at: thread.stmt(begin).next,
         env: Env::default(),
         writes: Vec::new(),
@@ -48,9 +58,10 @@ pub fn paths(thread: &Thread, begin: Pc, facts: &Facts<'_>) -> Result<Vec<Path>,
     Ok(execution.found)
 }
 
-/// By program counter: whether an `assume` or a `choose` is at it or ahead of it in the same block.
-fn ahead(thread: &Thread) -> Vec<bool> {
-    let mut ahead: Vec<bool> = thread
+/// Returns, by program counter, whether an `assume` or a `choose` is reachable in the same block,
+/// the statement itself included.
+fn reaches_assume_or_choose(thread: &Thread) -> Vec<bool> {
+    let mut reaches_assume_or_choose: Vec<bool> = thread
         .code
         .iter()
         .map(|stmt| matches!(stmt.op, Op::Assume(_) | Op::Choose { .. }))
@@ -59,36 +70,36 @@ fn ahead(thread: &Thread) -> Vec<bool> {
     while changed {
         changed = false;
         for (at, stmt) in thread.code.iter().enumerate().rev() {
-            if !ahead[at]
+            if !reaches_assume_or_choose[at]
                 && !matches!(stmt.op, Op::AtomicEnd)
-                && flow::successors(stmt).any(|next| ahead[next.index()])
+                && flow::successors(stmt).any(|next| reaches_assume_or_choose[next.index()])
             {
-                ahead[at] = true;
+                reaches_assume_or_choose[at] = true;
                 changed = true;
             }
         }
     }
-    ahead
+    reaches_assume_or_choose
 }
 
-/// A path in the making.
+/// A symbolic state, with the path so far.
 #[derive(Clone)]
-struct State {
+struct SymbolicState {
     at: Pc,
-    /// What registers hold, where that is not what they held before the block.
+    /// The values of registers that changed since the beginning of the block.
     env: Env,
-    /// What was written, oldest first: where (as in [`Leaf::Element`], or alone), and what.
+    /// The writes so far, oldest first: place and value.
     writes: Vec<(Leaf, Expr<Leaf>)>,
     path: Path,
     length: usize,
 }
 
-impl State {
-    /// What is read there now.
-    fn found(&self, place: Leaf) -> Expr<Leaf> {
+impl SymbolicState {
+    /// Returns the current value at a place.
+    fn read_place(&self, place: Leaf) -> Expr<Leaf> {
         let mut value = Expr::Var(place.clone());
         for (written, new) in &self.writes {
-            let same = same_place(&place, written);
+            let same = same_location_condition(&place, written);
             value = match same.as_const() {
                 Some(0) => value,
                 Some(_) => new.clone(),
@@ -103,7 +114,7 @@ impl State {
     }
 }
 
-impl View for State {
+impl StateView for SymbolicState {
     fn value(&self, expr: &Expr<Reg>) -> Expr<Leaf> {
         self.env.value(expr)
     }
@@ -113,14 +124,14 @@ impl View for State {
     }
 
     fn read(&self, at: &Address) -> Expr<Leaf> {
-        self.found(self.place(at))
+        self.read_place(self.place(at))
     }
 }
 
-/// When two places are the same location.
-fn same_place(a: &Leaf, b: &Leaf) -> Expr<Leaf> {
+/// Returns the condition under which two places are the same location.
+fn same_location_condition(a: &Leaf, b: &Leaf) -> Expr<Leaf> {
     let parts = |place: &Leaf| match place {
-        Leaf::Reg(_) => unreachable!("registers are no places"),
+        Leaf::Reg(_) => unreachable!("a register is not a place in memory"),
         Leaf::Loc(loc) => (*loc, 1, Expr::Const(0)),
         Leaf::Element(base, len, index) => (*base, *len, (**index).clone()),
     };
@@ -139,28 +150,28 @@ fn same_place(a: &Leaf, b: &Leaf) -> Expr<Leaf> {
     Expr::Binary(BinOp::Eq, Box::new(at), Box::new(there)).fold()
 }
 
-struct Execution<'a> {
+struct SymbolicExecution<'a> {
     thread: &'a Thread,
-    facts: &'a Facts<'a>,
-    ahead: Vec<bool>,
+    facts: &'a RangeFacts<'a>,
+    reaches_assume_or_choose: Vec<bool>,
     found: Vec<Path>,
 }
 
-impl Execution<'_> {
-    fn run(&mut self, mut state: State) -> Result<(), Unsupported> {
+impl SymbolicExecution<'_> {
+    fn run(&mut self, mut state: SymbolicState) -> Result<(), Unsupported> {
         loop {
             state.length += 1;
-            if self.found.len() > PATHS || state.length > LENGTH {
-                return Err(Unsupported::ManyPaths {
+            if self.found.len() > MAX_PATHS || state.length > MAX_PATH_LENGTH {
+                return Err(Unsupported::TooManyPaths {
                     thread: self.thread.name.clone(),
-                    paths: PATHS,
-                    length: LENGTH,
+                    paths: MAX_PATHS,
+                    length: MAX_PATH_LENGTH,
                 });
             }
             if state.path.guard.as_const() == Some(0) {
                 return Ok(());
             }
-            if !self.ahead[state.at.index()] {
+            if !self.reaches_assume_or_choose[state.at.index()] {
                 state.path.rest = Some(state.at);
                 self.found.push(state.path);
                 return Ok(());
@@ -169,37 +180,37 @@ impl Execution<'_> {
         }
     }
 
-    /// What must hold, or else the path ends here in a failure.
-    fn require(&mut self, state: &mut State, condition: Expr<Leaf>) {
-        let wrong = both(state.path.guard.clone(), negation(condition.clone()));
-        if wrong.as_const() != Some(0) {
-            let path = Path { guard: wrong, rest: None, ..state.path.clone() };
+    /// Adds a condition to the guard. Its negation becomes a path that fails here.
+    fn require(&mut self, state: &mut SymbolicState, condition: Expr<Leaf>) {
+        let failure_guard = conjunction(state.path.guard.clone(), logical_not(condition.clone()));
+        if failure_guard.as_const() != Some(0) {
+            let path = Path { guard: failure_guard, rest: None, ..state.path.clone() };
             self.found.push(path);
         }
-        state.path.guard = both(state.path.guard.clone(), condition);
+        state.path.guard = conjunction(state.path.guard.clone(), condition);
     }
 
-    fn step(&mut self, state: &mut State) -> Result<(), Unsupported> {
+    fn step(&mut self, state: &mut SymbolicState) -> Result<(), Unsupported> {
         let at = state.at;
         let stmt = self.thread.stmt(at);
         let mut next = stmt.next;
-        let mut keeps = true;
+        let mut has_effect = true;
         let action = Action::of(&stmt.op, state);
-        let right = self.facts.right(&action, self.thread)?;
-        if !is_true(&right) {
-            self.require(state, right);
+        let precondition = self.facts.precondition(&action, self.thread)?;
+        if !is_true(&precondition) {
+            self.require(state, precondition);
         }
         match action {
             Action::Assign { reg, value } | Action::Load { reg, value, .. } => {
                 state.set(reg, value);
             }
             Action::Store { to, value } => state.writes.push((to, value)),
-            Action::Update(change) => {
-                if let Some(reg) = change.reg {
-                    state.set(reg, change.yields());
+            Action::Update(update_action) => {
+                if let Some(reg) = update_action.reg {
+                    state.set(reg, update_action.result());
                 }
-                let after = change.after();
-                state.writes.push((change.at, after));
+                let after = update_action.value_after();
+                state.writes.push((update_action.at, after));
             }
             Action::Choose { reg, lo, hi } => {
                 for (alternative, value) in (lo..=hi).enumerate() {
@@ -218,25 +229,25 @@ impl Execution<'_> {
                 return Ok(());
             }
             Action::Branch { cond, then, otherwise } => {
-                keeps = false;
+                has_effect = false;
                 let mut holds = state.clone();
-                holds.path.guard = both(holds.path.guard, cond.clone());
+                holds.path.guard = conjunction(holds.path.guard, cond.clone());
                 holds.at = then;
                 self.run(holds)?;
-                state.path.guard = both(state.path.guard.clone(), negation(cond));
+                state.path.guard = conjunction(state.path.guard.clone(), logical_not(cond));
                 next = otherwise;
             }
             Action::Assume(cond) => {
-                keeps = false;
-                state.path.guard = both(state.path.guard.clone(), cond);
+                has_effect = false;
+                state.path.guard = conjunction(state.path.guard.clone(), cond);
             }
             Action::Assert(cond) => {
-                keeps = false;
+                has_effect = false;
                 self.require(state, cond);
             }
-            Action::Nothing | Action::Fence | Action::Drain(_) => keeps = false,
+            Action::Nothing | Action::Fence | Action::Drain(_) => has_effect = false,
         }
-        if keeps {
+        if has_effect {
             state.path.prefix.push((at, stmt.op.clone()));
         }
         state.at = next;
@@ -253,7 +264,7 @@ mod tests {
 
     const R: Reg = Reg(0);
 
-    /// The paths of a block that begins like this, in a program with the locations `m0` and `m1`.
+    /// Returns the paths of a block with these operations, in a program with locations `x` and `y`.
     fn paths_of(ops: Vec<Op>) -> Vec<Path> {
         let mut code = Assembler::new(Vec::new());
         code.register("r", Type::INT);
@@ -272,8 +283,8 @@ mod tests {
         };
         let ranges = ranges(&program);
         let registers = &ranges.registers[0];
-        let facts = Facts { program: &program, ranges: &ranges, registers };
-        paths(&thread, Pc(0), &facts).expect("a few paths")
+        let facts = RangeFacts { program: &program, ranges: &ranges, registers };
+        paths(&thread, Pc(0), &facts).expect("the block has few paths")
     }
 
     fn is(value: Value) -> Expr<Reg> {
@@ -285,20 +296,20 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_is_about_the_state_before_the_block() {
+    fn guards_refer_to_the_state_before_the_block() {
         let store = Op::Store { to: Address::fixed(Loc(0)), value: Expr::Const(7) };
         let found = paths_of(vec![load(1), Op::Assume(is(3)), store.clone(), load(0)]);
         let y = Expr::Var(Leaf::Loc(Loc(1)));
         let guard = Expr::Binary(BinOp::Eq, Box::new(y), Box::new(Expr::Const(3)));
         assert_eq!((found.len(), &found[0].guard, found[0].rest), (1, &guard, Some(Pc(3))));
-        // What the block has written, it reads.
+        // A block reads its own writes.
         let found = paths_of(vec![store.clone(), load(0), Op::Assume(is(7))]);
         assert!(found.len() == 1 && is_true(&found[0].guard), "{found:?}");
         assert_eq!(paths_of(vec![store, load(0), Op::Assume(is(6))]), []);
     }
 
     #[test]
-    fn every_choice_is_a_path() {
+    fn every_alternative_of_a_choose_is_a_path() {
         let found = paths_of(vec![Op::Choose { reg: R, lo: 2, hi: 4 }]);
         let choices: Vec<&[u32]> = found.iter().map(|path| path.choices.as_slice()).collect();
         assert_eq!(choices, [[0], [1], [2]]);
@@ -308,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_before_an_assumption_fails() {
+    fn a_failure_before_an_assume_is_a_failing_path() {
         let found = paths_of(vec![load(0), Op::Assert(is(1)), load(1), Op::Assume(is(1))]);
         let ends: Vec<bool> = found.iter().map(|path| path.rest.is_some()).collect();
         assert_eq!(ends, [false, true]);

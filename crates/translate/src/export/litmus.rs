@@ -1,42 +1,45 @@
-//! A straight-line program as a litmus test for x86, in herd's format. Source: the format as herd7 and diy7 have it.
-//! Direction: exact for programs without faults, under every model in which locked instructions are full fences and
-//! `SFENCE` and `LFENCE` order stores and loads; where an instruction keeps more in order than
-//! the statement it stands for, a comment in the test says so.
+//! Exports a straight-line program as an x86 litmus test in herd's format. Source: the format of
+//! herd7 and diy7. Direction: exact for programs without faults, under every model in which locked
+//! instructions are full fences and `SFENCE` and `LFENCE` order stores and loads. If an instruction
+//! orders more accesses than its statement, a comment in the test says so.
 //!
 //! - The dialect is `X86`. It is `X86_64` if a thread needs more than six registers, or an
-//!   instruction that herd knows there only (`cmpxchg`, `and`).
-//! - Threads are `P0`, `P1`, ...; an array's elements are locations such as `a_1`. Comments have the names of the source.
-//! - Updates are locked instructions, which wait for *all* pending stores of their thread. In `.fp` an update under PSO
-//!   and RMO waits for those to its own location only, so the test may allow less.
-//! - `cas` yields 0 or 1. `cmpxchg` sets a flag instead, so its result is made with a jump over one instruction. A jump
-//!   orders what comes after it, but the locked instruction before it has done so already.
-//! - Fences become the weakest instructions that order as much: `LFENCE` for loads with anything, `SFENCE` for stores with
-//!   stores, `MFENCE` for all that orders stores with loads.
-//! - Arithmetic wraps in a litmus test, and nothing checks ranges.
+//!   instruction that herd supports only there (`cmpxchg`, `and`).
+//! - Threads are `P0`, `P1`, ...; array elements are locations such as `a_1`. Comments give the
+//!   source names.
+//! - Updates are locked instructions, which wait for *all* pending stores of their thread. In
+//!   `.fp`, an update under PSO and RMO waits only for stores to its own location, so the test may
+//!   allow fewer outcomes.
+//! - `cas` returns 0 or 1, but `cmpxchg` sets a flag. So the result is computed with a jump over
+//!   one instruction. A jump orders later accesses, but the locked instruction before it already
+//!   does.
+//! - Fences become the weakest instructions that order enough: `LFENCE` for load-load and
+//!   load-store, `SFENCE` for store-store, `MFENCE` for everything that includes store-load.
+//! - Arithmetic wraps in a litmus test, and ranges are not checked.
 //!
-//! What has no counterpart is refused, with the line it is on: branches, loops, waiting, choosing, computed addresses,
-//! records, properties of states on the way.
+//! Programs without a counterpart are rejected, with the source line: branches, loops, blocking,
+//! choices, computed addresses, records, properties of intermediate states.
 
 mod code;
 mod condition;
 mod instruction;
-mod straight;
+mod straight_line;
 
 use super::Export;
-use crate::{NoLitmus, Unsupported};
+use crate::{Unsupported, UnsupportedInLitmus};
 use code::{Code, code};
 use condition::Conditions;
 use fencepost_cycles::x86::table;
 use fencepost_ir::{
     Expr, FenceKinds, Label, Loc, Observable, Op, Problem, Property, Quantifier, Reg, Type, Value,
 };
-use instruction::{Dialect, Mark};
+use instruction::{Dialect, JumpTarget};
 use std::collections::BTreeSet;
 
-/// What to say about a statement that cannot be written.
-type Refuse<'a> = &'a dyn Fn(Label, NoLitmus) -> Unsupported;
+/// Returns the error for a statement that cannot be expressed.
+type ErrorFor<'a> = &'a dyn Fn(Label, UnsupportedInLitmus) -> Unsupported;
 
-/// Words that are not names in a test: instructions, registers, and what conditions are made of.
+/// Words that a name must not be: instructions, registers, and keywords of conditions.
 const WORDS: &str = "\
     add and cases clflush clflushopt cmovc cmp cmpxchg dec endbr64 exists false fault filter final forall inc \
     je jge jgt jle jlt jmp jne jns js lfence lock locations mfence mov movd movntdqa movnti movsd movt \
@@ -44,33 +47,34 @@ const WORDS: &str = "\
     eax ebx ecx edx esi edi ebp esp eip rax rbx rcx rdx rsi rdi rbp rsp rip \
     r8 r9 r10 r11 r12 r13 r14 r15 r8d r9d r10d r11d r12d r13d r14d r15d";
 
-/// The program as a litmus test of this name.
+/// Exports the program as a litmus test with this name.
 ///
-/// The test is read by tools that have memory models of their own, so the program is to be the original.
+/// Other tools read the test with their own memory models, so the program must be the original, not
+/// a translation.
 pub fn litmus(export: &Export<'_>, name: &str) -> Result<String, Unsupported> {
     let problem = export.problem;
     let program = &problem.program;
     if !program.pools.is_empty() {
-        return Err(Unsupported::Litmus(NoLitmus::Records));
+        return Err(Unsupported::Litmus(UnsupportedInLitmus::Records));
     }
-    let refuse = |label: Label, reason: NoLitmus| {
+    let error_for = |label: Label, reason: UnsupportedInLitmus| {
         let info = program.label(label);
         let (line, text) = ((export.line)(info.span), info.text.clone());
         Unsupported::LitmusStatement { line, text, reason }
     };
-    let initial = initial(problem, &refuse)?;
+    let initial = initial(problem, &error_for)?;
     let mut threads = Vec::new();
     for id in program.thread_ids() {
-        threads.push(code(problem, id, &refuse)?);
+        threads.push(code(problem, id, &error_for)?);
     }
     let instructions = threads.iter().flat_map(|code| code.instructions.iter().copied());
     let registers = threads.iter().map(|code| code.registers).max().unwrap_or(0);
     let dialect = Dialect::of(registers, instructions);
     let test = Test { export, dialect, threads, names: names(problem) };
 
-    let mut out = format!("{} {}\n", dialect.name(), title(name));
+    let mut out = format!("{} {}\n", dialect.name(), test_name(name));
     for line in export.about.iter().cloned().chain(test.legend()).chain(test.notes()) {
-        out.push_str(&format!("(* {} *)\n", harmless(&line)));
+        out.push_str(&format!("(* {} *)\n", comment_safe(&line)));
     }
     out.push_str("{\n");
     for (name, value) in test.names.iter().zip(initial) {
@@ -80,7 +84,7 @@ pub fn litmus(export: &Export<'_>, name: &str) -> Result<String, Unsupported> {
     }
     out.push_str("}\n");
     out.push_str(&test.rows());
-    out.push_str(&test.observed());
+    out.push_str(&test.observed_list());
     out.push_str(&test.condition()?);
     Ok(out)
 }
@@ -89,7 +93,7 @@ struct Test<'a> {
     export: &'a Export<'a>,
     dialect: Dialect,
     threads: Vec<Code>,
-    /// By location.
+    /// The names of locations.
     names: Vec<String>,
 }
 
@@ -98,7 +102,7 @@ impl Test<'_> {
         self.export.problem
     }
 
-    /// Which name of the source is which of the test.
+    /// Returns the lines that map the names of the test to source names.
     fn legend(&self) -> Vec<String> {
         let program = &self.problem().program;
         let threads = program.threads.iter().enumerate();
@@ -107,7 +111,7 @@ impl Test<'_> {
         let locations = program.locations.iter().zip(&self.names);
         let renamed = locations.filter(|(location, name)| location.name != **name);
         let renamed = renamed.map(|(location, name)| format!("{name} = {}", location.name));
-        let registers = self.kept().into_iter().map(|what| {
+        let registers = self.observed_registers().into_iter().map(|what| {
             let name = program.observable_name(what);
             format!("{} = {name}", self.name(what))
         });
@@ -118,15 +122,15 @@ impl Test<'_> {
         lines
     }
 
-    /// The registers that somebody looks at in the end.
-    fn kept(&self) -> Vec<Observable> {
+    /// Returns the registers that conditions mention or that are observed.
+    fn observed_registers(&self) -> Vec<Observable> {
         let threads = self.problem().program.thread_ids().zip(&self.threads);
-        let kept = threads
-            .flat_map(|(id, code)| code.kept.keys().map(move |reg| Observable::Reg(id, *reg)));
-        kept.collect()
+        let observed = threads
+            .flat_map(|(id, code)| code.observed.keys().map(move |reg| Observable::Reg(id, *reg)));
+        observed.collect()
     }
 
-    /// Where the test is not quite the program.
+    /// Returns notes on the differences between the test and the program.
     fn notes(&self) -> Vec<String> {
         let program = &self.problem().program;
         let mut notes = Vec::new();
@@ -134,12 +138,12 @@ impl Test<'_> {
             for (label, fence, more) in &code.stronger {
                 let line = (self.export.line)(program.label(*label).span);
                 let line = line.map_or(String::new(), |line| format!(" for line {line}"));
-                notes.push(format!("{fence}{line} of P{at} also orders {}", pairs(*more)));
+                notes.push(format!("{fence}{line} of P{at} also orders {}", ordered_pairs(*more)));
             }
         }
         if self.threads.iter().any(|code| code.drains) {
             notes.push(
-                "Locked instructions are full fences; the updates that they stand for are not, under PSO and RMO"
+                "Locked instructions are full fences; the original updates are not, under PSO and RMO"
                     .into(),
             );
         }
@@ -147,29 +151,30 @@ impl Test<'_> {
         let unknown: BTreeSet<&str> = instructions.filter_map(|i| i.unknown_to_herd()).collect();
         if !unknown.is_empty() {
             let unknown: Vec<&str> = unknown.into_iter().collect();
-            notes.push(format!("herd does not know {}", unknown.join(", ")));
+            notes.push(format!("herd does not support {}", unknown.join(", ")));
         }
         let registers = program.threads.iter().flat_map(|thread| &thread.registers);
         let mut types = program.locations.iter().map(|l| &l.ty).chain(registers.map(|r| &r.ty));
         if types.any(|ty| matches!(ty, Type::Int { range: Some(_) })) {
-            notes.push("Nothing checks the ranges that variables were declared with".into());
+            notes.push("Declared ranges of variables are not checked".into());
         }
-        if self.threads.iter().any(|code| code.calculates) {
-            notes.push("A sum that overflows, which is a fault of the program, wraps here".into());
+        if self.threads.iter().any(|code| code.computes) {
+            notes.push("Overflow is a fault of the program, but wraps in this test".into());
         }
         notes
     }
 
-    /// The threads side by side.
+    /// Returns the table of instructions, one column per thread.
     fn rows(&self) -> String {
         let mut taken: BTreeSet<String> = self.names.iter().cloned().collect();
         let mut columns: Vec<Vec<String>> = Vec::new();
         for (at, code) in self.threads.iter().enumerate() {
-            let labels: Vec<String> =
-                (0..code.marks).map(|mark| unused(&format!("L{at}{mark}"), &mut taken)).collect();
+            let labels: Vec<String> = (0..code.jump_targets)
+                .map(|jump_target| unused_name(&format!("L{at}{jump_target}"), &mut taken))
+                .collect();
             let location = |loc: Loc| self.names[loc.index()].clone();
-            let mark = |mark: Mark| labels[mark.0].clone();
-            let text = |i| self.dialect.text(i, &location, &mark);
+            let jump_target = |jump_target: JumpTarget| labels[jump_target.0].clone();
+            let text = |i| self.dialect.text(i, &location, &jump_target);
             let mut column = vec![format!("P{at}")];
             column.extend(code.instructions.iter().map(|i| text(*i)));
             columns.push(column);
@@ -185,7 +190,7 @@ impl Test<'_> {
         self.threads.iter().all(|code| code.instructions.is_empty())
     }
 
-    fn observed(&self) -> String {
+    fn observed_list(&self) -> String {
         let observed = self.problem().observed.iter();
         let names: String = observed.map(|what| format!("{}; ", self.name(*what))).collect();
         if names.is_empty() { names } else { format!("locations [{}]\n", names.trim_end()) }
@@ -195,11 +200,11 @@ impl Test<'_> {
         for property in &self.problem().properties {
             let reason = match property {
                 Property::FinalForall(_) | Property::FinalNever(_) => continue,
-                Property::Assertions => NoLitmus::Assertions,
-                Property::Invariant(_) => NoLitmus::Invariants,
-                Property::MutualExclusion => NoLitmus::CriticalSections,
-                Property::DeadlockFree => NoLitmus::Deadlocks,
-                Property::Operations(_) => NoLitmus::Operations,
+                Property::Assertions => UnsupportedInLitmus::Assertions,
+                Property::Invariant(_) => UnsupportedInLitmus::Invariants,
+                Property::MutualExclusion => UnsupportedInLitmus::CriticalSections,
+                Property::DeadlockFree => UnsupportedInLitmus::Deadlocks,
+                Property::Operations(_) => UnsupportedInLitmus::Operations,
             };
             return Err(Unsupported::Litmus(reason));
         }
@@ -208,7 +213,7 @@ impl Test<'_> {
             return Ok("forall (true)\n".into());
         };
         if finals.next().is_some() {
-            return Err(Unsupported::Litmus(NoLitmus::SeveralConditions));
+            return Err(Unsupported::Litmus(UnsupportedInLitmus::SeveralConditions));
         }
         let word = match quantifier {
             Quantifier::Exists => "exists",
@@ -226,67 +231,68 @@ impl Test<'_> {
         }
     }
 
-    /// A location or register as the end of the test names it.
+    /// Returns the name of a location or register in the final condition.
     fn name(&self, what: Observable) -> String {
         match what {
             Observable::Loc(loc) => self.names[loc.index()].clone(),
             Observable::Reg(thread, reg) => {
-                let place = self.threads[thread.index()].kept[&reg];
-                format!("{}:{}", thread.index(), self.dialect.observed(place))
+                let register = self.threads[thread.index()].observed[&reg];
+                format!("{}:{}", thread.index(), self.dialect.observed(register))
             }
         }
     }
 }
 
-/// The values of all locations after `init`, which may only store constants.
-fn initial(problem: &Problem, refuse: Refuse<'_>) -> Result<Vec<Value>, Unsupported> {
+/// Returns the values of all locations after `init`, which may only store constants.
+fn initial(problem: &Problem, error_for: ErrorFor<'_>) -> Result<Vec<Value>, Unsupported> {
     let program = &problem.program;
     let mut values: Vec<Value> = program.locations.iter().map(|location| location.init).collect();
     let Some(init) = &program.init else { return Ok(values) };
-    for line in straight::straight(init, refuse)? {
+    for line in straight_line::straight_line(init, error_for)? {
         let constant = if let Op::Store { to, value } = &line.op {
             to.as_fixed().zip(value.as_const())
         } else {
             None
         };
         let Some((loc, value)) = constant else {
-            return Err(refuse(line.label, NoLitmus::InitialState));
+            return Err(error_for(line.label, UnsupportedInLitmus::InitialState));
         };
         values[loc.index()] = value;
     }
     Ok(values)
 }
 
-/// Names for all locations: what the source calls them, where that is a name in a test.
+/// Returns the names of all locations: the source name if it is legal in a test.
 fn names(problem: &Problem) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let locations = problem.program.locations.iter();
-    // Those that can keep their names come first, so that no other one takes them.
+    // Locations that keep their names come first, so that no other location takes these names.
     let mut names: Vec<Option<String>> = locations
         .clone()
         .map(|location| {
             let name = location.name.clone();
-            (legal(&name) == name && taken.insert(name.clone())).then_some(name)
+            (legal_name(&name) == name && taken.insert(name.clone())).then_some(name)
         })
         .collect();
     for (name, location) in names.iter_mut().zip(locations) {
         if name.is_none() {
-            *name = Some(unused(&location.name, &mut taken));
+            *name = Some(unused_name(&location.name, &mut taken));
         }
     }
-    names.into_iter().map(|name| name.expect("every location has got one")).collect()
+    names.into_iter().map(|name| name.expect("the loop names every location")).collect()
 }
 
-/// A legal name like this one that is not taken, which it is afterwards.
-fn unused(name: &str, taken: &mut BTreeSet<String>) -> String {
-    let legal = legal(name);
+/// Returns a legal, unused name similar to this one, and marks it as taken.
+fn unused_name(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let legal = legal_name(name);
     let numbered = (2..).map(|number| format!("{legal}_{number}"));
     let mut all = std::iter::once(legal.clone()).chain(numbered);
-    all.find(|name| taken.insert(name.clone())).expect("some number is free")
+    all.find(|name| taken.insert(name.clone()))
+        .expect("infinitely many numbers, finitely many names")
 }
 
-/// A name that begins with a letter and means nothing else.
-fn legal(name: &str) -> String {
+/// Returns a name that begins with a letter and is not a reserved word.
+fn legal_name(name: &str) -> String {
     let parts = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let mut legal = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_");
     let thread = legal.strip_prefix('P').filter(|rest| rest.parse::<u32>().is_ok());
@@ -299,22 +305,22 @@ fn legal(name: &str) -> String {
     legal
 }
 
-/// The name of a test.
-fn title(name: &str) -> String {
-    let legal = |c: char| c.is_ascii_alphanumeric() || "_/.+[]-".contains(c);
-    let name: String = name.chars().map(|c| if legal(c) { c } else { '_' }).collect();
-    // Two hyphens alone would be the name of the file.
+/// Returns a legal name for a test.
+fn test_name(name: &str) -> String {
+    let is_legal = |c: char| c.is_ascii_alphanumeric() || "_/.+[]-".contains(c);
+    let name: String = name.chars().map(|c| if is_legal(c) { c } else { '_' }).collect();
+    // Readers replace the name `--` by the name of the file.
     if name.is_empty() || name == "--" { "test".into() } else { name }
 }
 
-/// Text that stays inside of a comment.
-fn harmless(text: &str) -> String {
+/// Escapes text so that it cannot end a comment.
+fn comment_safe(text: &str) -> String {
     let line: Vec<&str> = text.split_whitespace().collect();
     line.join(" ").replace("(*", "( *").replace("*)", "* )").replace(['{', '}', '"'], "'")
 }
 
-/// The pairs of accesses that a fence orders, in words.
-fn pairs(kinds: FenceKinds) -> String {
+/// Describes the pairs of accesses that a fence orders.
+fn ordered_pairs(kinds: FenceKinds) -> String {
     let single = FenceKinds::SINGLE.iter().filter(|(kind, _)| kinds.contains(*kind));
     let words: Vec<String> = single
         .filter_map(|(_, name)| name.split_once('_'))
@@ -323,7 +329,7 @@ fn pairs(kinds: FenceKinds) -> String {
     words.join(" and ")
 }
 
-/// Whether an expression reads a register.
+/// Returns whether an expression reads a register.
 fn mentions(expr: &Expr<Reg>, reg: Reg) -> bool {
     let mut found = false;
     expr.for_each_var(&mut |var| found |= *var == reg);

@@ -1,24 +1,27 @@
-//! The same program, meant to run under SC, without what other languages do not have: records and critical
-//! sections. Direction: exact, the same verdicts.
+//! Removes records and critical sections, which other languages lack. The result is meant for SC.
+//! Direction: exact; the verdicts are the same.
 //!
-//! *Records.* Each field of a pool becomes an array over its cells, `Node.next` the array `Node_next`, so that
-//! cell `c` has index `c - 1` and null is out of bounds. Where references only come from `new` and nothing is
-//! freed ([`fresh`]), `new` counts: one update of `allocated_Node`, and cells have never been written before.
-//! Else `allocated_Node` is an array of flags, and every access is an atomic block that looks there first.
+//! *Records.* Each field of a pool becomes an array over its cells. `Node.next` becomes the array
+//! `Node_next`, in which cell `c` has index `c - 1` and null is out of bounds. If references only
+//! come from `new` and nothing is freed ([`taint`]), `new` is one update of the counter
+//! `allocated_Node`, and a new cell needs no initialisation. Otherwise `allocated_Node` is an array
+//! of flags, and every access is an atomic block that checks the flag first.
 //!
-//! *Critical sections.* Mutual exclusion becomes a location `in_critical` that tells whether a thread is inside:
-//! entering sets it and asserts that it was not set; leaving clears it. Entering is then a step of its own, after
-//! the step that leads into the section. That loses nothing: when two threads are inside, each has either entered
-//! or has nothing before it but that step, which is always possible, and neither has left; so both enter in the end,
-//! and the second one fails. And what fails has found a thread that entered and has not left, so is inside. (One bit is
-//! enough because a run does not go on after that.)
+//! *Critical sections.* Mutual exclusion becomes a location `in_critical`, which is 1 while a
+//! thread is inside. Entering sets the location and asserts that it was 0. Leaving clears it. So
+//! entering is a step of its own, after the step that leads into the section. This is exact. If two
+//! threads are inside, each of them has entered or can enter with its next step, which is always
+//! enabled, and neither has left. So both enter eventually, and the second assertion fails.
+//! Conversely, if the assertion fails, another thread has entered and not left, so it is inside.
+//! (One bit is enough, because a run ends after the failure.)
 //!
-//! Faults stay faults, or become assertions that fail: `new` from an empty pool leaves the range of the count.
+//! Faults stay faults or become failing assertions. For example, `new` from an empty pool exceeds
+//! the range of the counter.
 
-mod fresh;
+mod taint;
 
 use crate::Unsupported;
-use crate::blocks::inside_blocks;
+use crate::atomic_blocks::in_atomic_block;
 use crate::export::checks::ranges_of_init;
 use crate::export::substitute::substitute;
 use crate::formula::binary;
@@ -35,15 +38,15 @@ use fencepost_ir::{
 pub struct Lowered {
     /// The program.
     pub problem: Problem,
-    /// By thread and program counter: the statement of the input whose step begins here; none for
-    /// what was added, and inside of a step.
+    /// By thread and program counter: the statement of the input whose step begins here. `None` for
+    /// added statements and inside of a step.
     pub origins: Vec<Vec<Option<Pc>>>,
 }
 
-/// The program without records and critical sections. Threads, their first registers, and locations that
-/// are no fields stay what they are.
+/// Removes records and critical sections. Threads, their first registers, and locations that are
+/// not fields stay unchanged.
 pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
-    let asks = |what: &Property| problem.properties.contains(what);
+    let has_property = |what: &Property| problem.properties.contains(what);
     if problem.properties.iter().any(|p| matches!(p, Property::Operations(_))) {
         return Err(Unsupported::Operations);
     }
@@ -52,15 +55,15 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
     let ids = || (0..input.pools.len()).map(PoolId::from_index);
     let fields: Vec<_> = ids().map(|id| flatten(input, id, &mut locations)).collect();
     let mut locations = Locations::new(locations);
-    let pools: Vec<Flat> = ids()
+    let pools: Vec<PoolLayout> = ids()
         .zip(fields)
-        .map(|(id, fields)| Flat::new(input, id, fields, &mut locations))
+        .map(|(id, fields)| PoolLayout::new(input, id, fields, &mut locations))
         .collect();
-    let inside =
-        asks(&Property::MutualExclusion).then(|| locations.add("in_critical", Type::Bool, 0));
+    let inside = has_property(&Property::MutualExclusion)
+        .then(|| locations.add("in_critical", Type::Bool, 0));
     let mut locations = locations.finish();
     for location in &mut locations {
-        location.ty = plain(input, &location.ty);
+        location.ty = without_references(input, &location.ty);
     }
     let lowering = Lowering { input, pools: &pools, inside };
     let init =
@@ -80,28 +83,28 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
         labels: input.labels.clone(),
         places: Vec::new(),
     };
-    let moved = |what: &Observable| match what {
-        Observable::Loc(loc) => Observable::Loc(lowering.moved(*loc)),
+    let new_location = |what: &Observable| match what {
+        Observable::Loc(loc) => Observable::Loc(lowering.new_location(*loc)),
         Observable::Reg(thread, reg) => Observable::Reg(*thread, *reg),
     };
-    let properties = properties(problem, &program, &moved);
-    let observed = problem.observed.iter().map(moved).collect();
-    let sometimes = problem.sometimes.iter().map(|c| moved_condition(c, &moved)).collect();
+    let properties = properties(problem, &program, &new_location);
+    let observed = problem.observed.iter().map(new_location).collect();
+    let sometimes = problem.sometimes.iter().map(|c| map_condition(c, &new_location)).collect();
     let problem = Problem { name: problem.name.clone(), program, properties, sometimes, observed };
     Ok(Lowered { problem, origins })
 }
 
-fn moved_condition(c: &Condition, moved: &impl Fn(&Observable) -> Observable) -> Condition {
-    Condition { expr: substitute(&c.expr, &|what| Expr::Var(moved(what))), ..c.clone() }
+fn map_condition(c: &Condition, new_location: &impl Fn(&Observable) -> Observable) -> Condition {
+    Condition { expr: substitute(&c.expr, &|what| Expr::Var(new_location(what))), ..c.clone() }
 }
 
-/// The properties that are left, with `assertions` where there is something to assert.
+/// Returns the remaining properties. Adds `assertions` if the lowered code has assertions.
 fn properties(
     problem: &Problem,
     program: &Program,
-    moved: &impl Fn(&Observable) -> Observable,
+    new_location: &impl Fn(&Observable) -> Observable,
 ) -> Vec<Property> {
-    let condition = |c: &Condition| moved_condition(c, moved);
+    let condition = |c: &Condition| map_condition(c, new_location);
     let mut properties: Vec<Property> = Vec::new();
     for property in &problem.properties {
         match property {
@@ -121,50 +124,50 @@ fn properties(
     properties
 }
 
-/// A type without references.
-fn plain(program: &Program, ty: &Type) -> Type {
+/// Replaces a reference type by an integer range.
+fn without_references(program: &Program, ty: &Type) -> Type {
     match ty {
         Type::Ref(_) => Type::Int { range: program.limits(ty) },
         Type::Bool | Type::Int { .. } | Type::Enum { .. } => ty.clone(),
     }
 }
 
-/// How the records of a pool lie in arrays.
-struct Flat {
+/// The layout of a pool's records in arrays.
+struct PoolLayout {
     base: u32,
     cells: u32,
     stride: u32,
     fields: Fields,
-    allocated: Allocated,
+    allocation: Allocation,
 }
 
-/// By offset in a record: where its field begins, and how long it is.
+/// By offset in a record: the first offset and the length of its field.
 type Fields = Vec<(u32, u32)>;
 
-/// How it is known which records are allocated.
-enum Allocated {
-    /// They all are; this many.
+/// The bookkeeping of allocated records.
+enum Allocation {
+    /// A counter. Every accessed record is allocated.
     Count(Loc),
-    /// A flag for each.
+    /// One flag per record.
     Flags(Array),
 }
 
-impl Flat {
-    /// Adds the locations that tell which records are allocated.
-    fn new(program: &Program, id: PoolId, fields: Fields, locations: &mut Locations) -> Flat {
+impl PoolLayout {
+    /// Adds the locations for the bookkeeping of allocated records.
+    fn new(program: &Program, id: PoolId, fields: Fields, locations: &mut Locations) -> PoolLayout {
         let pool = program.pool(id);
         let name = format!("allocated_{}", pool.name);
-        let allocated = if fresh::is_always_allocated(program, id) {
+        let allocation = if taint::is_always_allocated(program, id) {
             let ty = Type::Int { range: Some((0, pool.cells as Value)) };
-            Allocated::Count(locations.add(&name, ty, 0))
+            Allocation::Count(locations.add(&name, ty, 0))
         } else {
-            Allocated::Flags(locations.array(&name, vec![(Type::Bool, 0); pool.cells as usize]))
+            Allocation::Flags(locations.array(&name, vec![(Type::Bool, 0); pool.cells as usize]))
         };
         let (base, cells, stride) = (pool.base.0, pool.cells, pool.stride);
-        Flat { base, cells, stride, fields, allocated }
+        PoolLayout { base, cells, stride, fields, allocation }
     }
 
-    /// Where the location of a cell (from 0) at this offset is now.
+    /// Returns the new location of a cell (from 0) at an offset.
     fn place(&self, cell: u32, offset: u32) -> Loc {
         place(self.base, self.cells, &self.fields, cell, offset)
     }
@@ -175,7 +178,7 @@ fn place(base: u32, cells: u32, fields: &Fields, cell: u32, offset: u32) -> Loc 
     Loc(base + cells * start + cell * len + offset - start)
 }
 
-/// Names the locations of a pool as elements of arrays, one for each field.
+/// Renames the locations of a pool to elements of arrays, one array per field.
 fn flatten(program: &Program, id: PoolId, locations: &mut [Location]) -> Fields {
     let pool = program.pool(id);
     let fields = fields(program, id);
@@ -195,8 +198,8 @@ fn flatten(program: &Program, id: PoolId, locations: &mut [Location]) -> Fields 
     fields
 }
 
-/// By offset: the field it belongs to. What is numbered in brackets is one field, and so is what is accessed
-/// with an index; the rest are single.
+/// Returns, by offset, the field to which it belongs. Names with consecutive bracketed indices form
+/// one field, and so do offsets that an index expression covers. All other fields are single.
 fn fields(program: &Program, id: PoolId) -> Fields {
     let pool = program.pool(id);
     let mut fields: Fields = (0..pool.stride).map(|offset| (offset, 1)).collect();
@@ -229,37 +232,38 @@ fn fields(program: &Program, id: PoolId) -> Fields {
 
 struct Lowering<'a> {
     input: &'a Program,
-    pools: &'a [Flat],
-    /// Where threads tell that they are in a critical section, if that is asked for.
+    pools: &'a [PoolLayout],
+    /// The location `in_critical`, if mutual exclusion is a property.
     inside: Option<Loc>,
 }
 
-/// A thread in the making.
-struct Writing {
+/// A thread under construction.
+struct ThreadWriter {
     code: Assembler,
-    /// Whether what is written is inside of an atomic step.
+    /// Whether the current statement is inside of an atomic step.
     atomic: bool,
-    /// A register for what is read in between.
-    found: Option<Reg>,
-    /// What the registers of the input can hold.
+    /// A scratch register, if one was needed.
+    scratch: Option<Reg>,
+    /// The value ranges of the registers of the input.
     ranges: Vec<Range>,
 }
 
-impl Writing {
-    fn found(&mut self) -> Reg {
-        *self.found.get_or_insert_with(|| self.code.register("%found", Type::INT))
+impl ThreadWriter {
+    fn scratch(&mut self) -> Reg {
+        *self.scratch.get_or_insert_with(|| self.code.register("%found", Type::INT))
     }
 }
 
 impl Lowering<'_> {
-    /// Where a location is now.
-    fn moved(&self, loc: Loc) -> Loc {
+    /// Returns the new location of a location of the input.
+    fn new_location(&self, loc: Loc) -> Loc {
         let Some((pool, cell)) = self.input.cell_of(loc) else { return loc };
-        let flat = &self.pools[pool.index()];
-        flat.place(cell, (loc.0 - flat.base) % flat.stride)
+        let layout = &self.pools[pool.index()];
+        layout.place(cell, (loc.0 - layout.base) % layout.stride)
     }
 
-    /// The code of a thread, and where its statements come from.
+    /// Lowers a thread. Returns it with the origins of its statements. `alone`: no other thread
+    /// runs.
     fn thread(
         &self,
         thread: &Thread,
@@ -267,48 +271,50 @@ impl Lowering<'_> {
         alone: bool,
     ) -> (Thread, Vec<Option<Pc>>) {
         let mut registers = thread.registers.clone();
-        registers.iter_mut().for_each(|register| register.ty = plain(self.input, &register.ty));
+        registers
+            .iter_mut()
+            .for_each(|register| register.ty = without_references(self.input, &register.ty));
         let code = Assembler::new(registers);
-        let mut writing = Writing { code, atomic: alone, found: None, ranges };
-        let inside = inside_blocks(thread);
-        let targets: Vec<Target> = thread.code.iter().map(|_| writing.code.target()).collect();
+        let mut writer = ThreadWriter { code, atomic: alone, scratch: None, ranges };
+        let inside = in_atomic_block(thread);
+        let targets: Vec<Target> = thread.code.iter().map(|_| writer.code.target()).collect();
         let entries: Vec<Option<Target>> =
-            thread.code.iter().map(|s| self.enters(s).then(|| writing.code.target())).collect();
+            thread.code.iter().map(|s| self.enters(s).then(|| writer.code.target())).collect();
         let mut origins = Vec::new();
         for (at, stmt) in thread.code.iter().enumerate() {
-            writing.code.at(stmt.label, false);
+            writer.code.at(stmt.label, false);
             if let (Some(entry), Some(loc)) = (entries[at], self.inside) {
-                writing.code.bind(entry);
-                let found = writing.found();
+                writer.code.bind(entry);
+                let scratch = writer.scratch();
                 let update = Update::Swap { new: Expr::Const(1) };
                 let at = Address::fixed(loc);
-                writing.code.op(Op::Update { reg: Some(found), at, update });
-                let alone = binary(BinOp::Eq, Expr::Var(found), Expr::Const(0));
-                writing.code.op(Op::Assert(alone));
-                origins.resize(writing.code.len(), None);
+                writer.code.op(Op::Update { reg: Some(scratch), at, update });
+                let alone = binary(BinOp::Eq, Expr::Var(scratch), Expr::Const(0));
+                writer.code.op(Op::Assert(alone));
+                origins.resize(writer.code.len(), None);
             }
-            writing.code.bind(targets[at]);
-            writing.atomic = alone || inside[at];
+            writer.code.bind(targets[at]);
+            writer.atomic = alone || inside[at];
             let to = |next: Pc| match entries[next.index()] {
                 Some(entry) if !stmt.critical || matches!(stmt.op, Op::Leave) => entry,
                 Some(_) | None => targets[next.index()],
             };
-            self.statement(&mut writing, stmt, &to);
+            self.statement(&mut writer, stmt, &to);
             let begins = !inside[at];
             origins.push(begins.then_some(Pc::from_index(at)));
-            origins.resize(writing.code.len(), None);
+            origins.resize(writer.code.len(), None);
         }
-        let (registers, code) = writing.code.finish();
+        let (registers, code) = writer.code.finish();
         (Thread { name: thread.name.clone(), registers, code }, origins)
     }
 
-    /// Whether threads enter when they come to the statement from outside of a critical section.
+    /// Returns whether a thread that reaches the statement from outside enters a critical section.
     fn enters(&self, stmt: &Stmt) -> bool {
         self.inside.is_some() && stmt.critical
     }
 
-    fn statement(&self, writing: &mut Writing, stmt: &Stmt, to: &impl Fn(Pc) -> Target) {
-        let code = &mut writing.code;
+    fn statement(&self, writer: &mut ThreadWriter, stmt: &Stmt, to: &impl Fn(Pc) -> Target) {
+        let code = &mut writer.code;
         let next = || to(stmt.next);
         match &stmt.op {
             Op::Branch { cond, then, otherwise } => {
@@ -316,19 +322,19 @@ impl Lowering<'_> {
             }
             Op::Halt => code.op(Op::Halt),
             Op::Load { reg, from } => {
-                self.access(writing, from, next(), |from| Op::Load { reg: *reg, from })
+                self.access(writer, from, next(), |from| Op::Load { reg: *reg, from })
             }
             Op::Store { to, value } => {
                 let value = value.clone();
-                self.access(writing, to, next(), |to| Op::Store { to, value });
+                self.access(writer, to, next(), |to| Op::Store { to, value });
             }
             Op::Update { reg, at, update } => {
                 let update = update.clone();
-                self.access(writing, at, next(), |at| Op::Update { reg: *reg, at, update });
+                self.access(writer, at, next(), |at| Op::Update { reg: *reg, at, update });
             }
-            Op::Drain(at) => self.access(writing, at, next(), Op::Drain),
-            Op::New { reg, pool } => self.allocate(writing, *reg, *pool, next()),
-            Op::Free { pool, cell } => self.free(writing, *pool, cell, next()),
+            Op::Drain(at) => self.access(writer, at, next(), Op::Drain),
+            Op::New { reg, pool } => self.allocate(writer, *reg, *pool, next()),
+            Op::Free { pool, cell } => self.free(writer, *pool, cell, next()),
             Op::Leave => match self.inside {
                 Some(loc) => {
                     let value = Expr::Const(0);
@@ -348,27 +354,27 @@ impl Lowering<'_> {
         }
     }
 
-    /// An access, with the checks that a record's field needs.
+    /// Lowers an access, with the checks for a field of a record.
     fn access(
         &self,
-        writing: &mut Writing,
+        writer: &mut ThreadWriter,
         address: &Address,
         next: Target,
         op: impl FnOnce(Address) -> Op,
     ) {
         let Some((pool, cell)) = &address.cell else {
-            writing.code.op_then(op(address.clone()), next);
+            writer.code.op_then(op(address.clone()), next);
             return;
         };
-        let flat = &self.pools[pool.index()];
-        let offset = address.base.0 - flat.base;
-        let (start, len) = flat.fields[offset as usize];
+        let layout = &self.pools[pool.index()];
+        let offset = address.base.0 - layout.base;
+        let (start, len) = layout.fields[offset as usize];
         let before = binary(BinOp::Sub, cell.clone(), Expr::Const(1));
         let mut index = before.clone();
         if len > 1 {
             index = binary(BinOp::Mul, index, Expr::Const(len as Value));
         }
-        let step = self.begin(writing, flat);
+        let step = self.begin(writer, layout);
         if let Some((_, inner)) = &address.index {
             index = binary(BinOp::Add, index, inner.clone());
         }
@@ -376,97 +382,98 @@ impl Lowering<'_> {
             index = binary(BinOp::Add, index, Expr::Const((offset - start) as Value));
         }
         if let Some((limit, inner)) = &address.index
-            && !self.fits(writing, inner, *limit)
+            && !self.fits(writer, inner, *limit)
         {
-            // Outside of its record, it must not be inside of another one.
+            // An index outside of its record must not reach another record.
             let least = binary(BinOp::Le, Expr::Const(0), inner.clone());
             let most = binary(BinOp::Lt, inner.clone(), Expr::Const(*limit as Value));
             let inside = Box::new(binary(BinOp::And, least, most));
             index = Expr::Select(inside, Box::new(index), Box::new(Expr::Const(-1)));
         }
-        if let Allocated::Flags(flags) = flat.allocated {
-            let reg = writing.found();
+        if let Allocation::Flags(flags) = layout.allocation {
+            let reg = writer.scratch();
             let from = Address { base: flags.base, cell: None, index: Some((flags.len, before)) };
-            writing.code.op(Op::Load { reg, from });
-            writing.code.op(Op::Assert(Expr::Var(reg)));
+            writer.code.op(Op::Load { reg, from });
+            writer.code.op(Op::Assert(Expr::Var(reg)));
         }
-        let base = flat.place(0, start);
-        let at = Address { base, cell: None, index: Some((flat.cells * len, index)) };
-        self.end(writing, step, op(at), next);
+        let base = layout.place(0, start);
+        let at = Address { base, cell: None, index: Some((layout.cells * len, index)) };
+        self.end(writer, step, op(at), next);
     }
 
-    /// Whether an index is always inside of its array.
-    fn fits(&self, writing: &Writing, index: &Expr<Reg>, limit: u32) -> bool {
-        let (lo, hi) = interval(index, &writing.ranges);
+    /// Returns whether an index is always in bounds.
+    fn fits(&self, writer: &ThreadWriter, index: &Expr<Reg>, limit: u32) -> bool {
+        let (lo, hi) = interval(index, &writer.ranges);
         0 <= lo && hi < limit as Value
     }
 
-    /// Begins an atomic block, if one is needed to look at flags. Whether it did.
-    fn begin(&self, writing: &mut Writing, flat: &Flat) -> bool {
-        let begins = !writing.atomic && matches!(flat.allocated, Allocated::Flags(_));
+    /// Begins an atomic block if flags must be checked. Returns whether it did.
+    fn begin(&self, writer: &mut ThreadWriter, layout: &PoolLayout) -> bool {
+        let begins = !writer.atomic && matches!(layout.allocation, Allocation::Flags(_));
         if begins {
-            writing.code.op(Op::AtomicBegin);
+            writer.code.op(Op::AtomicBegin);
         }
         begins
     }
 
-    /// The last statement, and the end of the block if there is one.
-    fn end(&self, writing: &mut Writing, begun: bool, op: Op, next: Target) {
+    /// Writes the last statement, and the end of the block if there is one.
+    fn end(&self, writer: &mut ThreadWriter, begun: bool, op: Op, next: Target) {
         if begun {
-            writing.code.op(op);
-            writing.code.op_then(Op::AtomicEnd, next);
+            writer.code.op(op);
+            writer.code.op_then(Op::AtomicEnd, next);
         } else {
-            writing.code.op_then(op, next);
+            writer.code.op_then(op, next);
         }
     }
 
-    fn allocate(&self, writing: &mut Writing, reg: Reg, pool: PoolId, next: Target) {
-        let flat = &self.pools[pool.index()];
-        let flags = match flat.allocated {
-            Allocated::Count(count) => {
+    fn allocate(&self, writer: &mut ThreadWriter, reg: Reg, pool: PoolId, next: Target) {
+        let layout = &self.pools[pool.index()];
+        let flags = match layout.allocation {
+            Allocation::Count(count) => {
                 let update = Update::Add { by: Expr::Const(1) };
                 let at = Address::fixed(count);
-                writing.code.op(Op::Update { reg: Some(reg), at, update });
+                writer.code.op(Op::Update { reg: Some(reg), at, update });
                 let expr = binary(BinOp::Add, Expr::Var(reg), Expr::Const(1));
-                writing.code.op_then(Op::Assign { reg, expr }, next);
+                writer.code.op_then(Op::Assign { reg, expr }, next);
                 return;
             }
-            Allocated::Flags(flags) => flags,
+            Allocation::Flags(flags) => flags,
         };
-        let begun = self.begin(writing, flat);
-        let done = writing.code.target();
-        let found = writing.found();
-        for cell in 0..flat.cells {
-            let other = writing.code.target();
+        let begun = self.begin(writer, layout);
+        let done = writer.code.target();
+        let scratch = writer.scratch();
+        for cell in 0..layout.cells {
+            let other = writer.code.target();
             let flag = flags.at(Expr::Const(cell as Value));
-            writing.code.op(Op::Load { reg: found, from: flag.clone() });
-            writing.code.jump_if(Expr::Var(found), other);
-            writing.code.op(Op::Store { to: flag, value: Expr::Const(1) });
-            for offset in 0..flat.stride {
-                let init = self.input.location(Loc(flat.base + cell * flat.stride + offset)).init;
-                let to = Address::fixed(flat.place(cell, offset));
-                writing.code.op(Op::Store { to, value: Expr::Const(init) });
+            writer.code.op(Op::Load { reg: scratch, from: flag.clone() });
+            writer.code.jump_if(Expr::Var(scratch), other);
+            writer.code.op(Op::Store { to: flag, value: Expr::Const(1) });
+            for offset in 0..layout.stride {
+                let init =
+                    self.input.location(Loc(layout.base + cell * layout.stride + offset)).init;
+                let to = Address::fixed(layout.place(cell, offset));
+                writer.code.op(Op::Store { to, value: Expr::Const(init) });
             }
             let expr = Expr::Const(cell as Value + 1);
-            writing.code.op_then(Op::Assign { reg, expr }, done);
-            writing.code.bind(other);
+            writer.code.op_then(Op::Assign { reg, expr }, done);
+            writer.code.bind(other);
         }
-        writing.code.op(Op::Assert(Expr::Const(0)));
-        writing.code.bind(done);
-        self.end(writing, begun, Op::Skip, next);
+        writer.code.op(Op::Assert(Expr::Const(0)));
+        writer.code.bind(done);
+        self.end(writer, begun, Op::Skip, next);
     }
 
-    fn free(&self, writing: &mut Writing, pool: PoolId, cell: &Expr<Reg>, next: Target) {
-        let flat = &self.pools[pool.index()];
-        let Allocated::Flags(flags) = flat.allocated else {
-            unreachable!("a pool that is freed to has flags")
+    fn free(&self, writer: &mut ThreadWriter, pool: PoolId, cell: &Expr<Reg>, next: Target) {
+        let layout = &self.pools[pool.index()];
+        let Allocation::Flags(flags) = layout.allocation else {
+            unreachable!("a pool with `free` has flags")
         };
-        let begun = self.begin(writing, flat);
+        let begun = self.begin(writer, layout);
         let index = binary(BinOp::Sub, cell.clone(), Expr::Const(1));
         let flag = Address { base: flags.base, cell: None, index: Some((flags.len, index)) };
-        let reg = writing.found();
-        writing.code.op(Op::Load { reg, from: flag.clone() });
-        writing.code.op(Op::Assert(Expr::Var(reg)));
-        self.end(writing, begun, Op::Store { to: flag, value: Expr::Const(0) }, next);
+        let reg = writer.scratch();
+        writer.code.op(Op::Load { reg, from: flag.clone() });
+        writer.code.op(Op::Assert(Expr::Var(reg)));
+        self.end(writer, begun, Op::Store { to: flag, value: Expr::Const(0) }, next);
     }
 }

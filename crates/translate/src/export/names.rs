@@ -1,28 +1,28 @@
-//! Legal names in a target language: for variables, threads and registers of a program.
+//! Chooses legal names in a target language for variables, threads and registers.
 //!
-//! Names stay what the user wrote wherever that is possible: `want[1]` is an element of the array `want`, thread
-//! `p(0)` is `p_0`, the compiler's temporary `%3` is `t3`. Everything declared outside of threads has a name of
-//! its own, and no register has one of those, so that one name means one thing.
+//! Names stay as in the source where possible: `want[1]` is an element of the array `want`, thread
+//! `p(0)` is `p_0`, and the compiler's temporary `%3` is `t3`. Every global name is unique, and no
+//! register has a global name.
 
 use fencepost_ir::interval::join;
 use fencepost_ir::{Address, Loc, Program, Reg, Thread, ThreadId, Type};
 use std::collections::BTreeSet;
 
-/// A location, or several that are accessed as an array.
+/// A location, or an array of locations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its first location.
+    /// The first location.
     pub first: Loc,
-    /// Of an array: how many elements it has.
+    /// The number of elements, for an array.
     pub len: Option<u32>,
-    /// What each element holds: a number, if they differ.
+    /// The type of each element; an integer type if the types differ.
     pub ty: Type,
 }
 
 impl Variable {
-    /// Its locations.
+    /// Returns all locations of the variable.
     pub fn locations(&self) -> impl Iterator<Item = Loc> + use<> {
         (self.first.0..self.first.0 + self.len.unwrap_or(1)).map(Loc)
     }
@@ -33,16 +33,17 @@ impl Variable {
 pub struct Names {
     /// The variables, in the order of their locations.
     pub variables: Vec<Variable>,
-    /// By thread.
+    /// The names of threads, by thread.
     pub threads: Vec<String>,
-    /// By thread and register; last those of `init`.
+    /// The names of registers, by thread and register; those of `init` come last.
     registers: Vec<Vec<String>>,
-    /// Everything that has a meaning outside of threads, words of the language included.
+    /// All global names, words of the language included.
     taken: BTreeSet<String>,
 }
 
-/// The names that a program has, as they are written: of locations, threads and registers, without indices.
-pub fn written(program: &Program) -> impl Iterator<Item = &str> {
+/// Returns the names in the source of a program: of locations, threads and registers, without
+/// indices.
+pub fn source_names(program: &Program) -> impl Iterator<Item = &str> {
     let locations = program.locations.iter().map(|location| location.name.as_str());
     let threads = program.threads.iter().chain(&program.init);
     let registers = threads.clone().flat_map(|t| t.registers.iter().map(|r| r.name.as_str()));
@@ -51,43 +52,44 @@ pub fn written(program: &Program) -> impl Iterator<Item = &str> {
 }
 
 impl Names {
-    /// Names for all of a program that are none of the `reserved` words.
+    /// Chooses names for a program, none of which is a `reserved` word.
     pub fn new(program: &Program, reserved: &[impl AsRef<str>]) -> Names {
         let taken = reserved.iter().map(|word| word.as_ref().to_string()).collect();
         let (threads, registers) = (Vec::new(), Vec::new());
         let mut names = Names { variables: variables(program), threads, registers, taken };
         for at in 0..names.variables.len() {
-            names.variables[at].name = names.global(&names.variables[at].name.clone());
+            names.variables[at].name = names.add_global(&names.variables[at].name.clone());
         }
-        names.threads = program.threads.iter().map(|thread| names.global(&thread.name)).collect();
+        names.threads =
+            program.threads.iter().map(|thread| names.add_global(&thread.name)).collect();
         let all = program.threads.iter().chain(&program.init);
-        names.registers = all.map(|thread| names.locals(thread)).collect();
+        names.registers = all.map(|thread| names.register_names(thread)).collect();
         names
     }
 
-    /// A new name outside of threads that no register has: this one, or one like it.
-    pub fn global(&mut self, name: &str) -> String {
-        let name = unused(name, |name| {
+    /// Returns a new global name, similar to this one, that no register has.
+    pub fn add_global(&mut self, name: &str) -> String {
+        let name = unused_name(name, |name| {
             self.taken.contains(name) || self.registers.iter().flatten().any(|used| used == name)
         });
         self.taken.insert(name.clone());
         name
     }
 
-    fn locals(&self, thread: &Thread) -> Vec<String> {
+    fn register_names(&self, thread: &Thread) -> Vec<String> {
         let mut taken = self.taken.clone();
         let mut name = |register: &str| {
             let name = match register.strip_prefix('%') {
                 Some(number) if number.starts_with(|c: char| c.is_ascii_digit()) => {
-                    unused(&format!("t{number}"), |name| taken.contains(name))
+                    unused_name(&format!("t{number}"), |name| taken.contains(name))
                 }
-                Some(word) => unused(word, |name| taken.contains(name)),
-                None => unused(register, |name| taken.contains(name)),
+                Some(word) => unused_name(word, |name| taken.contains(name)),
+                None => unused_name(register, |name| taken.contains(name)),
             };
             taken.insert(name.clone());
             name
         };
-        // What the user named comes first, so that no temporary takes its name.
+        // Source names come first, so that no temporary takes them.
         let mut names = vec![String::new(); thread.registers.len()];
         for temporary in [false, true] {
             for (at, register) in thread.registers.iter().enumerate() {
@@ -99,20 +101,20 @@ impl Names {
         names
     }
 
-    /// A register of a thread, or with none, of `init`.
+    /// Returns the name of a register of a thread, or of `init` if `thread` is `None`.
     pub fn register(&self, thread: Option<ThreadId>, reg: Reg) -> &str {
         let at = thread.map_or(self.registers.len() - 1, ThreadId::index);
         &self.registers[at][reg.index()]
     }
 
-    /// The variable a location belongs to, and the element it is.
+    /// Returns the variable that contains a location, and the index of the element.
     pub fn variable(&self, loc: Loc) -> (&Variable, u32) {
         let after = self.variables.partition_point(|variable| variable.first <= loc);
         let variable = &self.variables[after - 1];
         (variable, loc.0 - variable.first.0)
     }
 
-    /// A location: `x`, `want[1]`.
+    /// Returns the text of a location: `x`, `want[1]`.
     pub fn location(&self, loc: Loc) -> String {
         let (variable, element) = self.variable(loc);
         match variable.len {
@@ -121,7 +123,7 @@ impl Names {
         }
     }
 
-    /// Where an access goes, with the text of its index.
+    /// Returns the text of an access, given the text of its index.
     pub fn place(&self, at: &Address, index: Option<&str>) -> String {
         let Some(index) = index else { return self.location(at.base) };
         let (variable, element) = self.variable(at.base);
@@ -132,12 +134,12 @@ impl Names {
     }
 }
 
-/// The variables of a program with the names of the source: what is numbered in brackets is an array, and so is
-/// what an address with an index covers.
+/// Returns the variables of a program with their source names. Names with consecutive bracketed
+/// indices form an array, and so do locations that an address with an index covers.
 fn variables(program: &Program) -> Vec<Variable> {
     let count = program.locations.len();
-    // Whether a location belongs to the same variable as the one before it.
-    let mut joined = vec![false; count + 1];
+    // Whether a location belongs to the same variable as the previous one.
+    let mut joins_previous = vec![false; count + 1];
     let mut is_array = vec![false; count];
     let split = |at: usize| {
         let (name, index) = program.locations[at].name.strip_suffix(']')?.rsplit_once('[')?;
@@ -146,34 +148,34 @@ fn variables(program: &Program) -> Vec<Variable> {
     for at in 0..count {
         let Some((name, index)) = split(at) else { continue };
         is_array[at] = true;
-        joined[at] = at > 0 && index > 0 && split(at - 1) == Some((name, index - 1));
+        joins_previous[at] = at > 0 && index > 0 && split(at - 1) == Some((name, index - 1));
     }
     let code = program.threads.iter().chain(&program.init).flat_map(|thread| &thread.code);
     for address in code.filter_map(|stmt| stmt.op.address()) {
         let Some((len, _)) = address.index else { continue };
         let first = address.base.index();
         is_array[first] = true;
-        joined[first + 1..first + len as usize].fill(true);
+        joins_previous[first + 1..first + len as usize].fill(true);
     }
     let mut variables: Vec<Variable> = Vec::new();
     for at in 0..count {
-        if joined[at] {
+        if joins_previous[at] {
             let last = variables.last_mut().expect("the first location begins a variable");
             last.len = Some(last.len.unwrap_or(1) + 1);
-            last.ty = common(program, &last.ty, &program.locations[at].ty);
+            last.ty = common_type(program, &last.ty, &program.locations[at].ty);
             continue;
         }
         let location = &program.locations[at];
         let name = split(at).map_or(location.name.as_str(), |(name, _)| name);
-        let is_array = is_array[at] || (at + 1 < count && joined[at + 1]);
+        let is_array = is_array[at] || (at + 1 < count && joins_previous[at + 1]);
         let (first, len) = (Loc::from_index(at), is_array.then_some(1));
         variables.push(Variable { name: name.into(), first, len, ty: location.ty.clone() });
     }
     variables
 }
 
-/// A type for values of both.
-fn common(program: &Program, a: &Type, b: &Type) -> Type {
+/// Returns a type that contains the values of both.
+fn common_type(program: &Program, a: &Type, b: &Type) -> Type {
     if a == b {
         return a.clone();
     }
@@ -184,8 +186,8 @@ fn common(program: &Program, a: &Type, b: &Type) -> Type {
     Type::Int { range }
 }
 
-/// A legal name like this one that is not taken.
-fn unused(name: &str, taken: impl Fn(&String) -> bool) -> String {
+/// Returns a legal name, similar to this one, that is not taken.
+fn unused_name(name: &str, taken: impl Fn(&String) -> bool) -> String {
     let mut legal = String::new();
     for c in name.chars() {
         if c.is_ascii_alphanumeric() || c == '_' {
@@ -204,7 +206,10 @@ fn unused(name: &str, taken: impl Fn(&String) -> bool) -> String {
         return legal;
     }
     let numbered = (2..).map(|number| format!("{legal}_{number}"));
-    numbered.into_iter().find(|name| !taken(name)).expect("some number is free")
+    numbered
+        .into_iter()
+        .find(|name| !taken(name))
+        .expect("infinitely many numbers, finitely many names")
 }
 
 #[cfg(test)]
@@ -222,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn one_name_means_one_thing() {
+    fn names_are_unique() {
         let load = |base, index| {
             let from = Address { base: Loc(base), cell: None, index };
             let op = Op::Load { reg: Reg(0), from };

@@ -1,21 +1,22 @@
-//! A program as Promela, for SPIN.
+//! Exports a program as Promela, for SPIN.
 //!
-//! One Promela statement, or one `d_step`, is one step of the program: an access with the local computations around
-//! it. A value that is read only to be tested is tested where it is, as a person would write it. A `d_step` is not
-//! entered unless it runs to its end: see [`guards`](super::guards). Every alternative of a `choose` has a line of its own, so that
-//! a trail, which names lines, tells which one was taken.
+//! One Promela statement, or one `d_step`, is one step of the program: an access with the local
+//! computations around it. A value that is only read to be tested is tested in place. A `d_step` is
+//! entered only if it can run to its end: see [`guards`](super::guards). Every alternative of a
+//! `choose` has its own line, because a trail names lines and must show the alternative that was
+//! taken.
 //!
-//! Direction: exact. What faults becomes an assertion that fails; declared ranges and array bounds are asserted
-//! wherever the ranges of values do not show that they are kept. Registers that nobody reads any more are
-//! set to 0, and those that hold nothing between steps are not part of the state (`hidden`).
+//! Direction: exact. A fault becomes a failing assertion. Declared ranges and array bounds are
+//! asserted unless range analysis proves them. Dead registers are set to 0. Registers whose values
+//! are not used across steps are not part of the state (`hidden`).
 //!
 //! | property | in Promela |
 //! |---|---|
 //! | assertions, faults | `assert` |
-//! | invariants | `assert` in every step that writes what they mention |
-//! | on final states | `init` waits for all threads and asserts |
-//! | `final exists` | the negation is asserted there: what SPIN calls an error is the witness |
-//! | deadlock freedom | SPIN's invalid end states; when it is not asked for, `pan -E` does not look for them |
+//! | invariants | `assert` in every step that writes a location they mention |
+//! | conditions on final states | `init` waits for all threads and asserts |
+//! | `final exists` | the negation is asserted: an error that SPIN reports is the witness |
+//! | deadlock freedom | SPIN's invalid end states; `pan -E` disables the check if the property is absent |
 
 mod block;
 mod code;
@@ -32,57 +33,61 @@ use crate::Unsupported;
 use fencepost_ir::range::{Ranges, ranges};
 use fencepost_ir::{Pc, Problem, Property, Reg, ThreadId};
 use out::Out;
-use plan::Plan;
+use plan::RegisterPlan;
 
 /// A Promela model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Promela {
-    /// The text.
+    /// The text of the model.
     pub text: String,
-    /// What lines stand for steps of the program, in the order of the lines.
-    pub steps: Vec<Line>,
-    /// The lines, counted from 1, on which an error is the witness of a `final exists`: with its position
-    /// among the properties, and the macro that leaves it out (`spin -DNAME=1`).
+    /// The lines that stand for steps of the program, in order.
+    pub steps: Vec<StepLine>,
+    /// The lines, from 1, on which an error is the witness of a `final exists`, with the index of
+    /// the `final exists` and the macro that disables the assertion (`spin -DNAME=1`).
     pub witnesses: Vec<(u32, usize, String)>,
-    /// Whether invalid end states are errors; else `pan` is to be run with `-E`.
+    /// Whether invalid end states are errors; else run `pan` with `-E`.
     pub deadlock_free: bool,
-    /// How many bytes of a state `pan` must be ready for (`cc -DVECTORSZ=N`).
-    pub vector: u32,
+    /// The size of the state vector in bytes that `pan` needs (`cc -DVECTORSZ=N`).
+    pub state_vector_bytes: u32,
 }
 
-/// A line that stands for a step. Steps that change nothing have none (fences, the ends of critical sections where nobody
-/// asks, loads whose value nobody reads): who follows a trail takes them when they are in the way, and in the end.
+/// A line that stands for a step.
+///
+/// Steps without an effect have no line: fences, the end of a critical section if mutual exclusion
+/// is not a property, loads of dead values. A replay of a trail takes such steps when another step
+/// of the thread needs them, and at the end.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Line {
-    /// Counted from 1.
+pub struct StepLine {
+    /// The line number, from 1.
     pub line: u32,
-    /// The thread; none for `init`.
+    /// The thread; `None` for `init`.
     pub thread: Option<ThreadId>,
-    /// The statement at the beginning of the step.
+    /// The statement at which the step begins.
     pub pc: Pc,
-    /// Which alternatives of `choose` are taken in it, counted from 0.
+    /// The alternatives of `choose` that the step takes, from 0.
     pub choices: Vec<u32>,
 }
 
-/// What every part of the printer needs.
+/// The data that all parts of the printer share.
 struct Model<'a> {
     export: Export<'a>,
     lowered: &'a Lowered,
     problem: &'a Problem,
     ranges: &'a Ranges,
     names: &'a Names,
-    /// Registers that conditions mention, with the names of the variables they are.
+    /// The registers that conditions mention, with the names of their global variables.
     globals: &'a [((ThreadId, Reg), String)],
-    /// Registers that hold nothing between steps, with the names of the variables they are.
+    /// The registers whose values are not used across steps, with the names of their hidden
+    /// variables.
     hidden: &'a [((ThreadId, Reg), String)],
 }
 
-/// The program as Promela.
+/// Exports the program as Promela.
 pub fn promela(export: &Export<'_>) -> Result<Promela, Unsupported> {
     let lowered = lower(export.problem)?;
     let problem = &lowered.problem;
     if problem.program.threads.len() > 250 {
-        return Err(Unsupported::ManyProcesses);
+        return Err(Unsupported::TooManyProcesses);
     }
     let ranges = ranges(&problem.program);
     let mut names = Names::new(&problem.program, &declare::reserved(&problem.program));
@@ -97,14 +102,16 @@ pub fn promela(export: &Export<'_>) -> Result<Promela, Unsupported> {
         globals: &globals,
         hidden: &[],
     };
-    // The first writing is to see where steps begin and end; the second one knows what is dead there.
-    let unknown: Vec<Plan> = problem.program.threads.iter().map(|_| Plan::default()).collect();
-    let (_, seen) = model.write(&unknown)?;
-    let plans: Vec<Plan> = problem
+    // The first pass finds the boundaries of steps. The second pass uses the registers that are
+    // dead there.
+    let unknown: Vec<RegisterPlan> =
+        problem.program.threads.iter().map(|_| RegisterPlan::default()).collect();
+    let (_, records) = model.write(&unknown)?;
+    let plans: Vec<RegisterPlan> = problem
         .program
         .thread_ids()
-        .zip(seen)
-        .map(|(t, seen)| Plan::new(problem, t, &seen))
+        .zip(records)
+        .map(|(t, records)| RegisterPlan::new(problem, t, &records))
         .collect();
     let mut names = names.clone();
     let hidden = declare::hidden(problem, &plans, &mut names);
@@ -112,43 +119,43 @@ pub fn promela(export: &Export<'_>) -> Result<Promela, Unsupported> {
     let (out, _) = model.write(&plans)?;
     let deadlock_free = problem.properties.contains(&Property::DeadlockFree);
     let Out { text, steps, witnesses, .. } = out;
-    let vector = declare::vector(&model);
-    Ok(Promela { text, steps, witnesses, deadlock_free, vector })
+    let state_vector_bytes = declare::state_vector_bytes(&model);
+    Ok(Promela { text, steps, witnesses, deadlock_free, state_vector_bytes })
 }
 
 impl Model<'_> {
-    fn write(&self, plans: &[Plan]) -> Result<(Out, Vec<plan::Seen>), Unsupported> {
-        let mut seen = Vec::new();
+    fn write(&self, plans: &[RegisterPlan]) -> Result<(Out, Vec<plan::PassRecord>), Unsupported> {
+        let mut records = Vec::new();
         let mut bodies = Vec::new();
         for (t, plan) in self.problem.program.thread_ids().zip(plans) {
             let (body, found) = code::thread(self, t, plan)?;
             bodies.push(body);
-            seen.push(found);
+            records.push(found);
         }
         let needs_init = self.needs_init();
         let mut out = Out::default();
         declare::heading(self, &mut out);
-        let (mut first, mut init_keeps) = (Out::default(), false);
+        let (mut first, mut init_uses_old_value) = (Out::default(), false);
         if needs_init {
             first.line("");
             first.line("init {");
-            init_keeps = code::init(self, &mut first)?;
+            init_uses_old_value = code::init(self, &mut first)?;
             declare::final_conditions(self, &mut first)?;
             first.line("}");
         }
-        declare::variables(self, &seen, init_keeps, &mut out);
+        declare::variables(self, &records, init_uses_old_value, &mut out);
         for (t, body) in self.problem.program.thread_ids().zip(bodies) {
-            declare::process(self, t, needs_init, plans, &seen, &mut out);
+            declare::process(self, t, needs_init, plans, &records, &mut out);
             out.append(body);
             out.line("}");
         }
         out.append(first);
-        Ok((out, seen))
+        Ok((out, records))
     }
 
-    /// Whether something is to be done before or after the threads.
+    /// Returns whether `init` must act before or after the threads.
     fn needs_init(&self) -> bool {
-        let looks = |property: &Property| match property {
+        let is_invariant = |property: &Property| match property {
             Property::Invariant(_) => true,
             Property::FinalForall(_)
             | Property::FinalNever(_)
@@ -159,6 +166,6 @@ impl Model<'_> {
         };
         self.problem.program.init.is_some()
             || self.problem.finals().next().is_some()
-            || self.problem.properties.iter().any(looks)
+            || self.problem.properties.iter().any(is_invariant)
     }
 }

@@ -1,82 +1,98 @@
-//! A program as sequential C: its threads run one after another, for verifiers that know no threads. Source: the
-//! idea of Lal and Reps, *Reducing concurrent analysis under a context bound to sequential analysis*, for the
-//! simulation of store buffers with contexts \[Zac\]. Direction: exact within the bound on contexts, but for
-//! overflow, which C leaves undefined.
+//! Exports a program as sequential C for verifiers without threads: the threads run one after
+//! another. Source: Lal and Reps, *Reducing concurrent analysis under a context bound to sequential
+//! analysis*, applied to the simulation of store buffers with contexts \[Zac\]. Direction: exact
+//! within the bound on contexts, except for overflow, which is undefined in C.
 //!
-//! The contexts of all threads have places in one order; place 0 is the beginning, before all of them. A thread
-//! takes its places from first to last, then the next thread takes some that are left. For each place there is a
-//! copy of every shared variable. Where the place before is taken, it is over, and the context goes on with what
-//! it left; else the values are guessed, and whoever takes the place before must leave just these, or the run
-//! does not count. In the end no place is left out. So guesses are confirmed as soon as they can be, and
-//! the last thread guesses nothing.
+//! The contexts of all threads have slots in one order. Slot 0 is the initial state. A thread
+//! occupies its slots in increasing order; then the next thread occupies some of the remaining
+//! ones. Every shared variable has a copy for each slot. If the preceding slot is already occupied,
+//! its context is finished, and the new context starts with the values that it left. Otherwise the
+//! values are guessed, and the thread that later occupies the preceding slot must leave exactly
+//! these values; else the run is discarded. At the end, no slot is skipped. So guesses are
+//! confirmed as early as possible, and the last thread guesses nothing.
 //!
-//! DIVERGENCE from Lal and Reps: they hand all contexts of a round on from thread to thread in a fixed order. Here
-//! the order is chosen, because the bound is one for each thread.
+//! DIVERGENCE from Lal and Reps: they pass all contexts of a round from thread to thread in a fixed
+//! order. Here the order is chosen, because the bound applies to each thread.
 //!
-//! Before a thread ends, nothing that it found out is certain. So what fails there is noted in `error`, and asserted
-//! when all guesses are confirmed.
+//! Until the last thread ends, guesses may be unconfirmed. So a failure is recorded in `error`, and
+//! asserted when all guesses are confirmed.
 
 mod prelude;
 
 use super::Export;
+use super::actions::{Action, Env, Leaf};
 use super::c::prelude::reserved;
-use super::c::{Code, Role, Uses, Whole, holds, kept, surely, unknown};
-use super::expr::{Dialect, negated, number};
+use super::c::{
+    CProgram, Code, PreludeParts, Role, holds_without_fault, init_ranges, observed_registers,
+    range_comment,
+};
+use super::expr::{Dialect, negated_condition, number};
 use super::lower::lower;
 use super::names::{Names, Variable};
-use super::steps::{Action, Env, Leaf};
-use super::text::{Text, harmless};
+use super::text::{TextWriter, comment_safe};
 use crate::{Translation, Unsupported};
 use fencepost_ir::interval::FULL;
 use fencepost_ir::range::ranges;
 use fencepost_ir::{Loc, Problem, Program, Property, Quantifier, ThreadId};
 use std::collections::BTreeSet;
 
-/// The program as sequential C. The translation was made to run in [`sequence`](crate::contexts::sequence), and is
-/// what is exported.
+/// Exports the program as sequential C. The program must be the translation, made by
+/// [`sequentialize`](crate::contexts::sequentialize).
 pub fn sequential(export: &Export<'_>, translation: &Translation) -> Result<String, Unsupported> {
-    debug_assert_eq!(export.problem, &translation.problem, "the translation is exported");
+    debug_assert_eq!(
+        export.problem, &translation.problem,
+        "the exported program must be the translation"
+    );
     let problem = &lower(export.problem)?.problem;
     let export = &Export { problem, ..*export };
     let words = reserved(&problem.program, prelude::WORDS);
     let mut names = Names::new(&problem.program, &words);
-    let kept = kept(problem, &mut names);
+    let observed_registers = observed_registers(problem, &mut names);
     let mut shared = Vec::new();
     for at in 0..names.variables.len() {
         let variable = names.variables[at].clone();
-        // What was added in lowering belongs to nobody.
+        // Locations added by lowering have no owner.
         if translation.owners.get(variable.first.index()).is_some_and(Option::is_some) {
             continue;
         }
-        let now = names.global(&format!("{}_at", variable.name));
-        let guess = names.global(&format!("{}_guess", variable.name));
-        // Threads know it as the copy of the current place.
+        let now = names.add_global(&format!("{}_at", variable.name));
+        let guess = names.add_global(&format!("{}_guess", variable.name));
+        // Threads access the copy of the current slot.
         names.variables[at].name = format!("{now}[now]");
         shared.push(Shared { variable, at: now, guess });
     }
-    let mut uses = Uses::of(problem);
+    let mut uses = PreludeParts::of(problem);
     uses.locked = true;
     let ranges = ranges(&problem.program);
-    let unknown = unknown(problem);
-    let whole = Whole { problem, names: &names, kept: &kept, ranges, unknown, uses };
-    let simulations = simulations(translation).ok_or(Unsupported::NoContexts)?;
+    let init_ranges = init_ranges(problem);
+    let program = CProgram {
+        problem,
+        names: &names,
+        observed_registers: &observed_registers,
+        ranges,
+        init_ranges,
+        uses,
+    };
+    let simulations = thread_simulations(translation).ok_or(Unsupported::NotAContextSimulation)?;
     let writers = writers(&problem.program, simulations.len());
-    let sequence = Sequence { whole: &whole, shared: &shared, simulations: &simulations, writers };
-    let mut out = Text::new(export, ("/* ", " */"));
+    let sequence =
+        Sequence { program: &program, shared: &shared, simulations: &simulations, writers };
+    let mut out = TextWriter::new(export, ("/* ", " */"));
     sequence.write(export, &mut out);
     Ok(out.finish())
 }
 
-/// What must be known of the simulation of a thread.
+/// The locations and limits of the simulation of one thread.
 struct Simulation {
-    /// How many contexts it may have.
+    /// The largest number of contexts.
     contexts: usize,
-    /// Whether it has halted with nothing pending.
+    /// The location that is 1 if the thread has halted with no pending store.
     done: Loc,
 }
 
-/// By original thread; none if there is nothing that runs. The locations are told apart by whose they are and how their names begin.
-fn simulations(translation: &Translation) -> Option<Vec<Simulation>> {
+/// Returns the simulation of each original thread; `None` if there are no threads or no context
+/// simulation. The locations are identified by their owner and a prefix of their name.
+fn thread_simulations(translation: &Translation) -> Option<Vec<Simulation>> {
     let program = &translation.problem.program;
     let find = |t: ThreadId, prefix: &str| {
         let is_it = |loc: &Loc| {
@@ -98,12 +114,12 @@ fn simulations(translation: &Translation) -> Option<Vec<Simulation>> {
         .collect()
 }
 
-/// Which locations are written by which of so many original threads.
+/// Returns the pairs of a location and an original thread that writes it, itself or in its helper.
 fn writers(program: &Program, originals: usize) -> BTreeSet<(Loc, usize)> {
     let mut writers = BTreeSet::new();
     for (at, thread) in program.threads.iter().enumerate() {
         for stmt in &thread.code {
-            let written = Action::of(&stmt.op, &Env::default()).written().cloned();
+            let written = Action::of(&stmt.op, &Env::default()).written_place().cloned();
             let locations = written.iter().flat_map(Leaf::locations);
             writers.extend(locations.map(|loc| (loc, at % originals)));
         }
@@ -111,18 +127,18 @@ fn writers(program: &Program, originals: usize) -> BTreeSet<(Loc, usize)> {
     writers
 }
 
-/// A variable that has a copy for each place.
+/// A variable with a copy for each slot.
 struct Shared {
-    /// What it is in the program, under its own name.
+    /// The variable, with its own name.
     variable: Variable,
-    /// The name of the copies.
+    /// The name of the array of copies.
     at: String,
-    /// The name of what is found when a context begins.
+    /// The name of the array of values at the beginning of each context.
     guess: String,
 }
 
 impl Shared {
-    /// Its elements: the location, and how one is picked from a copy.
+    /// Returns the elements: the location, and the index text that selects it in a copy.
     fn elements(&self) -> impl Iterator<Item = (Loc, String)> {
         self.variable
             .locations()
@@ -131,38 +147,38 @@ impl Shared {
     }
 }
 
-/// All that is known when the program is written.
+/// The data for writing the program.
 struct Sequence<'a> {
-    whole: &'a Whole<'a>,
+    program: &'a CProgram<'a>,
     shared: &'a [Shared],
     simulations: &'a [Simulation],
-    /// Which locations are written by which of the original threads, or where their contexts begin.
+    /// The pairs of a location and an original thread that writes it, itself or in its helper.
     writers: BTreeSet<(Loc, usize)>,
 }
 
 impl Sequence<'_> {
     fn problem(&self) -> &Problem {
-        self.whole.problem
+        self.program.problem
     }
 
-    fn write(&self, export: &Export<'_>, out: &mut Text<'_>) {
+    fn write(&self, export: &Export<'_>, out: &mut TextWriter<'_>) {
         let program = &self.problem().program;
         out.line("/*");
         for line in export.about {
-            out.line(format!(" * {}", harmless(line)).trim_end());
+            out.line(format!(" * {}", comment_safe(line)).trim_end());
         }
         prelude::about(out);
         out.line(" */");
         let witnesses = self.problem().finals().filter(|(q, _)| *q == Quantifier::Exists).count();
-        prelude::write(self.whole.uses, self.guesses_any_number(), witnesses, out);
+        prelude::write(self.program.uses, self.guesses_any_number(), witnesses, out);
         self.variables(out);
-        self.places(out);
-        if self.is_watching() {
+        self.context_functions(out);
+        if self.has_invariants() {
             self.invariants(out);
         }
-        prelude::steps(self.is_watching(), out);
+        prelude::steps(self.has_invariants(), out);
         if let Some(init) = &program.init {
-            Code::new(self.whole, Role::Init, None, init, out).write("static void init(void)");
+            Code::new(self.program, Role::Init, None, init, out).write("static void init(void)");
         }
         for at in 0..self.simulations.len() {
             self.thread(at, out);
@@ -172,100 +188,104 @@ impl Sequence<'_> {
         prelude::main(witnesses, out);
     }
 
-    /// A thread, and before it, what begins its contexts.
-    fn thread(&self, at: usize, out: &mut Text<'_>) {
+    /// Writes a thread, after the function that begins its contexts.
+    fn thread(&self, at: usize, out: &mut TextWriter<'_>) {
         let program = &self.problem().program;
         let id = |at: usize| ThreadId::from_index(at);
         let helper = at + self.simulations.len();
-        let (name, context) = (&self.whole.names.threads[at], &self.whole.names.threads[helper]);
-        let first = format!("next_place({at});");
+        let (name, context) =
+            (&self.program.names.threads[at], &self.program.names.threads[helper]);
+        let first = format!("next_slot({at});");
         let head = format!("static void {context}(void)");
         let thread = program.thread(id(helper));
-        Code::new(self.whole, Role::Context(&first), Some(id(helper)), thread, out).write(&head);
+        Code::new(self.program, Role::ContextStart(&first), Some(id(helper)), thread, out)
+            .write(&head);
         let head = format!("static void {name}(void)");
         let thread = program.thread(id(at));
-        Code::new(self.whole, Role::Turn(context), Some(id(at)), thread, out).write(&head);
+        Code::new(self.program, Role::SequentialThread(context), Some(id(at)), thread, out)
+            .write(&head);
     }
 
-    fn is_watching(&self) -> bool {
-        !self.whole.watched().is_empty()
+    fn has_invariants(&self) -> bool {
+        !self.program.invariant_locations().is_empty()
     }
 
-    fn variables(&self, out: &mut Text<'_>) {
+    fn variables(&self, out: &mut TextWriter<'_>) {
         let places = 1 + self.simulations.iter().map(|s| s.contexts).sum::<usize>();
         let threads = self.simulations.len();
-        out.line(&format!("enum {{ THREADS = {threads}, PLACES = {places} }};"));
-        out.line("static int now;           /* the place of the context that runs */");
-        out.line("static int used[PLACES];  /* whether a place is taken */");
+        out.line(&format!("enum {{ THREADS = {threads}, SLOTS = {places} }};"));
+        out.line("static int now;         /* the slot of the current context */");
+        out.line("static int used[SLOTS]; /* whether a slot is occupied */");
         out.line(
-            "static int error;         /* whether something failed; not certain before the end */",
+            "static int error;       /* whether a check failed; valid only after the last thread */",
         );
         if !self.shared.is_empty() {
             out.line("");
-            out.line("/* Shared variables: what they hold in each place, and what they held when it began. */");
+            out.line("/* Shared variables: the current value in each slot, and the value when its context began. */");
         }
         for shared in self.shared {
             let len = shared.variable.len.map(|len| format!("[{len}]")).unwrap_or_default();
-            let holds = holds(&shared.variable);
+            let comment = range_comment(&shared.variable);
             let (at, guess) = (&shared.at, &shared.guess);
-            out.line(&format!("static int {at}[PLACES]{len}, {guess}[PLACES]{len};{holds}"));
+            out.line(&format!("static int {at}[SLOTS]{len}, {guess}[SLOTS]{len};{comment}"));
         }
         out.line("");
-        out.line("/* What the simulations of single threads need. */");
-        self.whole.variables(&|variable| self.is_own(variable), out);
+        out.line("/* The variables of the simulation of single threads. */");
+        self.program.variables(&|variable| self.is_simulation_variable(variable), out);
     }
 
-    /// Whether the variable belongs to the simulation of one thread.
-    fn is_own(&self, variable: &Variable) -> bool {
+    /// Returns whether the variable belongs to the simulation of one thread.
+    fn is_simulation_variable(&self, variable: &Variable) -> bool {
         self.shared.iter().all(|shared| shared.variable.first != variable.first)
     }
 
-    /// Whether some guess is without limits.
+    /// Returns whether some guess has no range.
     fn guesses_any_number(&self) -> bool {
         let mut locations = self.shared.iter().flat_map(|shared| shared.variable.locations());
-        locations.any(|loc| self.whole.ranges.locations[loc.index()] == FULL)
+        locations.any(|loc| self.program.ranges.locations[loc.index()] == FULL)
     }
 
-    /// How a context begins and ends for shared variables.
-    fn places(&self, out: &mut Text<'_>) {
+    /// Writes the functions that begin and end a context for shared variables.
+    fn context_functions(&self, out: &mut TextWriter<'_>) {
         out.line("");
-        out.line("/* If the place after this one is taken, what was found there must be what is left here. */");
-        out.open("static void leave_place(void) {");
-        out.line("if (now + 1 == PLACES || !used[now + 1]) return;");
+        out.line("/* If the next slot is occupied, its guessed values must equal the values left here. */");
+        out.open("static void leave_slot(void) {");
+        out.line("if (now + 1 == SLOTS || !used[now + 1]) return;");
         for (shared, element) in self.elements() {
             let (at, guess) = (&shared.at, &shared.guess);
             out.line(&format!("assume({guess}[now + 1]{element} == {at}[now]{element});"));
         }
         out.close("}");
         out.line("");
-        out.line("/* A thread begins a context: in a later place that is free, with another one between. */");
-        out.open("static void next_place(int thread) {");
+        out.line("/* A thread begins a context in a later free slot, at least two slots after its last one. */");
+        out.open("static void next_slot(int thread) {");
         let is_only = |(loc, _): (Loc, String)| self.writers(loc).len() == 1;
         if self.shared.iter().flat_map(Shared::elements).any(is_only) {
             out.line("int before = now;");
         }
-        out.line("leave_place();");
-        out.line("now = choose(now == 0 ? 1 : now + 2, PLACES - 1);");
+        out.line("leave_slot();");
+        out.line("now = choose(now == 0 ? 1 : now + 2, SLOTS - 1);");
         out.line("assume(!used[now]);");
-        out.line("/* The threads to come must be able to fill the gap: the last one has none, the one before a single place. */");
+        out.line("/* Later threads must be able to fill the gap: the last thread leaves no gap, the one before it a single slot. */");
         out.line("assume(used[now - 1] || thread < THREADS - 2 || (thread == THREADS - 2 && used[now - 2]));");
         out.line("used[now] = 1;");
-        self.find(out);
+        self.initial_values(out);
         out.close("}");
     }
 
-    /// What a context finds: what the place before it left, or what is guessed, unless nobody else writes it.
-    fn find(&self, out: &mut Text<'_>) {
+    /// Writes the initial values of a context: the values of the preceding slot, or guesses. Values
+    /// that no other thread writes are not guessed.
+    fn initial_values(&self, out: &mut TextWriter<'_>) {
         out.open("if (used[now - 1]) {");
         for (shared, element) in self.elements() {
             let (at, guess) = (&shared.at, &shared.guess);
             out.line(&format!("{guess}[now]{element} = {at}[now - 1]{element};"));
         }
         out.close("} else {");
-        out.open_again();
+        out.indent_again();
         for shared in self.shared {
             for (loc, element) in shared.elements() {
-                let (lo, hi) = self.whole.ranges.locations[loc.index()];
+                let (lo, hi) = self.program.ranges.locations[loc.index()];
                 let mut value = match (number(lo, Dialect::C), number(hi, Dialect::C)) {
                     _ if (lo, hi) == FULL => "nondet_int()".into(),
                     (lo, hi) => format!("choose({lo}, {hi})"),
@@ -288,7 +308,7 @@ impl Sequence<'_> {
         }
     }
 
-    /// The threads that write a location, themselves or where their contexts begin.
+    /// Returns the threads that write a location, themselves or in their helper.
     fn writers(&self, loc: Loc) -> Vec<usize> {
         self.writers.iter().filter(|(written, _)| *written == loc).map(|(_, at)| *at).collect()
     }
@@ -299,12 +319,14 @@ impl Sequence<'_> {
             .flat_map(|shared| shared.elements().map(move |(_, element)| (shared, element)))
     }
 
-    fn invariants(&self, out: &mut Text<'_>) {
+    fn invariants(&self, out: &mut TextWriter<'_>) {
         out.line("");
         out.open("static int invariants(void) {");
         for property in &self.problem().properties {
             if let Property::Invariant(condition) = property {
-                let broken = self.whole.condition(&negated(&surely(&condition.expr)));
+                let broken = self
+                    .program
+                    .condition(&negated_condition(&holds_without_fault(&condition.expr)));
                 out.line(&format!("if ({broken}) return 0;"));
             }
         }
@@ -312,8 +334,8 @@ impl Sequence<'_> {
         out.close("}");
     }
 
-    /// One run.
-    fn run(&self, out: &mut Text<'_>) {
+    /// Writes the function that executes one run.
+    fn run(&self, out: &mut TextWriter<'_>) {
         let program = &self.problem().program;
         out.line("");
         out.open("static void run(void) {");
@@ -327,48 +349,50 @@ impl Sequence<'_> {
         if program.init.is_some() {
             out.line("init();");
         }
-        if self.is_watching() {
+        if self.has_invariants() {
             out.line("assert(invariants());");
         }
         for at in 0..self.simulations.len() {
-            let name = &self.whole.names.threads[at];
-            out.line(&format!("now = 0; {name}(); leave_place();"));
+            let name = &self.program.names.threads[at];
+            out.line(&format!("now = 0; {name}(); leave_slot();"));
         }
-        out.line("/* No place is left out; the last one is the end. */");
-        out.line("for (now = 1; now < PLACES; now++) assume(used[now - 1] || !used[now]);");
-        out.line("for (now = PLACES - 1; !used[now]; now--) ;");
-        self.at_the_end(out);
-        for name in self.whole.unused().iter().filter(|name| !name.ends_with("[now]")) {
+        out.line("/* No slot is skipped; the last occupied slot has the final state. */");
+        out.line("for (now = 1; now < SLOTS; now++) assume(used[now - 1] || !used[now]);");
+        out.line("for (now = SLOTS - 1; !used[now]; now--) ;");
+        self.final_conditions(out);
+        for name in self.program.unused_variables().iter().filter(|name| !name.ends_with("[now]")) {
             out.line(&format!("(void){name};"));
         }
         out.line("assert(!error);");
         out.close("}");
     }
 
-    /// Conditions on final states.
-    fn at_the_end(&self, out: &mut Text<'_>) {
+    /// Writes the conditions on final states.
+    fn final_conditions(&self, out: &mut TextWriter<'_>) {
         if self.problem().finals().next().is_none() {
             return;
         }
         let done: Vec<String> =
-            self.simulations.iter().map(|s| self.whole.names.location(s.done)).collect();
+            self.simulations.iter().map(|s| self.program.names.location(s.done)).collect();
         out.open(&format!("if ({}) {{", done.join(" && ")));
         let mut witnesses = 0;
         for (quantifier, condition) in self.problem().finals() {
-            let text = harmless(&condition.text);
+            let text = comment_safe(&condition.text);
             match quantifier {
                 Quantifier::Forall => {
-                    let broken = self.whole.condition(&negated(&surely(&condition.expr)));
+                    let broken = self
+                        .program
+                        .condition(&negated_condition(&holds_without_fault(&condition.expr)));
                     out.line(&format!("if ({broken}) error = 1;  /* final forall {text} */"));
                 }
                 Quantifier::Never => {
-                    let holds = surely(&negated(&condition.expr));
-                    let broken = self.whole.condition(&negated(&holds));
+                    let holds = holds_without_fault(&negated_condition(&condition.expr));
+                    let broken = self.program.condition(&negated_condition(&holds));
                     out.line(&format!("if ({broken}) error = 1;  /* final never {text} */"));
                 }
                 Quantifier::Exists => {
                     out.line(&format!("/* final exists {text} */"));
-                    let holds = self.whole.condition(&surely(&condition.expr));
+                    let holds = self.program.condition(&holds_without_fault(&condition.expr));
                     out.line(&format!("witness({witnesses}, {holds});"));
                     witnesses += 1;
                 }
@@ -377,26 +401,28 @@ impl Sequence<'_> {
         out.close("}");
     }
 
-    /// Everything as it was before the run.
-    fn reset(&self, out: &mut Text<'_>) {
+    /// Writes the function that restores the state before a run.
+    fn reset(&self, out: &mut TextWriter<'_>) {
         let program = &self.problem().program;
         out.line("");
         out.line("#if defined(FENCEPOST_ENUMERATE)");
         out.open("static void reset(void) {");
         out.line("error = 0;");
         out.line("memset(used, 0, sizeof used);");
-        for variable in self.whole.names.variables.iter().filter(|v| self.is_own(v)) {
+        for variable in
+            self.program.names.variables.iter().filter(|v| self.is_simulation_variable(v))
+        {
             let inits: Vec<_> = variable.locations().map(|l| program.location(l).init).collect();
             if inits.iter().all(|init| *init == 0) && variable.len.is_some() {
                 out.line(&format!("memset({0}, 0, sizeof {0});", variable.name));
                 continue;
             }
             for (loc, init) in variable.locations().zip(inits) {
-                let (place, init) = (self.whole.names.location(loc), number(init, Dialect::C));
+                let (place, init) = (self.program.names.location(loc), number(init, Dialect::C));
                 out.line(&format!("{place} = {init};"));
             }
         }
-        for (_, _, name) in self.whole.kept {
+        for (_, _, name) in self.program.observed_registers {
             out.line(&format!("{name} = 0;"));
         }
         out.close("}");

@@ -1,49 +1,54 @@
-//! From control flow to structured code.
+//! Turns control flow into structured code.
 //!
-//! The method is that of Ramsey, *Beyond Relooper*: walk the dominator tree; a back edge makes a loop of
-//! its target; a statement with several ways in stands after the one that dominates it. Two things are
-//! different, because our targets have `goto` and want to be read by people. What leaves a loop stands after
-//! the loop, not in it; and a jump for which neither falling through nor `Break` nor `Continue` is right is a
-//! [`Node::Goto`], so that any control flow can be written, also one that no `if` and `while` make.
+//! Source: Ramsey, *Beyond Relooper*. The algorithm walks the dominator tree. The target of a back
+//! edge becomes a loop. A statement with several predecessors is placed after its immediate
+//! dominator.
 //!
-//! Every reachable statement is there exactly once, but for `Halt`, which stands wherever it saves a jump.
-//! An atomic block is one statement for the code around it, and its inside is a flow of its own.
+//! DIVERGENCE: our target languages have `goto`, and people read the output. So statements that
+//! leave a loop are placed after the loop, not inside it. A jump that is neither a fall-through nor
+//! a `Break` nor a `Continue` is a [`Node::Goto`], so any control flow can be written, also
+//! irreducible flow.
+//!
+//! Every reachable statement occurs exactly once, except `Halt`, which is repeated where this saves
+//! a jump. An atomic block is one statement for the code around it. The flow inside it is
+//! structured separately.
 
 mod flow;
-mod tidy;
+mod simplify;
 
 use fencepost_ir::{Op, Pc, Thread};
 use flow::Flow;
 use std::collections::BTreeSet;
 
-/// Structured code. Statements are named by their place in the thread's code.
+/// Structured code. Statements are identified by their program counter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Node {
-    /// A statement that just goes on: everything but branches, `Halt` and the ends of atomic blocks.
+    /// A statement with one successor: every statement except branches, `Halt` and the ends of
+    /// atomic blocks.
     Plain(Pc),
-    /// An atomic block: from this `AtomicBegin` to its end. Nothing jumps into it. A `Goto` in it whose
-    /// label is outside leaves it; there is one only if the block has ends that go on to different places.
+    /// An atomic block, from this `AtomicBegin` to its end. No jump enters the block. A `Goto` to a
+    /// label outside leaves it; this occurs only if the block has exits to different statements.
     Atomic(Pc, Vec<Node>),
-    /// The branch at this place.
+    /// The branch at this program counter, with the code of both sides.
     If(Pc, Vec<Node>, Vec<Node>),
-    /// Again and again, until left.
+    /// An endless loop, left by jumps.
     Loop(Vec<Node>),
     /// Leaves the innermost loop.
     Break,
-    /// Begins the innermost loop again.
+    /// Continues with the next iteration of the innermost loop.
     Continue,
-    /// What a `Goto` names; stands before the statement at this place, or at the end of an atomic block,
-    /// before its `AtomicEnd`.
+    /// The target of a `Goto`: before the statement at this program counter, or at the end of an
+    /// atomic block, before its `AtomicEnd`.
     Label(Pc),
-    /// Goes there.
+    /// Jumps to a label.
     Goto(Pc),
-    /// The thread is done.
+    /// Ends the thread.
     Halt,
 }
 
 impl Node {
-    /// The code inside of it: the body of a block or a loop, the two sides of an `if`.
-    pub fn parts(&self) -> [&[Node]; 2] {
+    /// Returns the nested code: the body of a block or loop, or the two sides of an `if`.
+    pub fn children(&self) -> [&[Node]; 2] {
         match self {
             Node::Atomic(_, body) | Node::Loop(body) => [body, &[]],
             Node::If(_, then, otherwise) => [then, otherwise],
@@ -61,11 +66,11 @@ impl Node {
 pub fn for_each_node<'a>(code: &'a [Node], visit: &mut impl FnMut(&'a Node)) {
     for node in code {
         visit(node);
-        node.parts().into_iter().for_each(|part| for_each_node(part, visit));
+        node.children().into_iter().for_each(|part| for_each_node(part, visit));
     }
 }
 
-/// The labels in some code.
+/// Returns the labels in the code.
 pub fn labels(code: &[Node]) -> BTreeSet<Pc> {
     let mut found = BTreeSet::new();
     for_each_node(code, &mut |node| {
@@ -76,7 +81,7 @@ pub fn labels(code: &[Node]) -> BTreeSet<Pc> {
     found
 }
 
-/// The labels that something in some code goes to.
+/// Returns the targets of all `Goto` nodes in the code.
 pub fn targets(code: &[Node]) -> BTreeSet<Pc> {
     let mut found = BTreeSet::new();
     for_each_node(code, &mut |node| {
@@ -87,32 +92,33 @@ pub fn targets(code: &[Node]) -> BTreeSet<Pc> {
     found
 }
 
-/// The code of a thread as a tree. What cannot be reached is left out. Where the code comes to its end,
-/// the thread is done: there is no `Halt` at the very end.
+/// Returns the code of a thread as a tree, without unreachable statements. The thread ends at the
+/// end of the code: there is no final `Halt`.
 pub fn structure(thread: &Thread) -> Vec<Node> {
     let flow = Flow::of_thread(thread);
     let mut code = Vec::new();
-    Walk { thread, flow: &flow }.sequence(flow.entry(), Around::default(), &mut code);
-    tidy::tidy(&mut code);
+    Walk { thread, flow: &flow }.sequence(flow.entry(), FlowContext::default(), &mut code);
+    simplify::simplify(&mut code);
     if code.last() == Some(&Node::Halt) {
         code.pop();
     }
     code
 }
 
-/// How a loop is written best. The branch leaves the loop on the side that is told.
+/// The syntax of a loop. The flag is the value of the branch condition for which the loop
+/// continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rounds<'a> {
-    /// The branch comes first: goes on while its condition is this.
+pub enum LoopForm<'a> {
+    /// A loop that begins with its exit branch.
     While(Pc, bool, &'a [Node]),
-    /// The branch comes last: goes on while its condition is this.
+    /// A loop that ends with its exit branch.
     DoWhile(&'a [Node], Pc, bool),
-    /// Anything else.
+    /// Any other loop.
     Forever(&'a [Node]),
 }
 
-/// How the loop with this body is written best.
-pub fn rounds(body: &[Node]) -> Rounds<'_> {
+/// Returns the syntax for a loop with this body.
+pub fn loop_form(body: &[Node]) -> LoopForm<'_> {
     let leaves = |node: &Node| match node {
         Node::If(pc, then, otherwise) => match (&then[..], &otherwise[..]) {
             ([], [Node::Break]) => Some((*pc, true)),
@@ -124,21 +130,21 @@ pub fn rounds(body: &[Node]) -> Rounds<'_> {
     match body {
         [first, rest @ ..] if leaves(first).is_some() => {
             let (pc, holds) = leaves(first).expect("tested above");
-            Rounds::While(pc, holds, rest)
+            LoopForm::While(pc, holds, rest)
         }
-        [rest @ .., last] if leaves(last).is_some() && !continues(rest) => {
+        [rest @ .., last] if leaves(last).is_some() && !has_continue(rest) => {
             let (pc, holds) = leaves(last).expect("tested above");
-            Rounds::DoWhile(rest, pc, holds)
+            LoopForm::DoWhile(rest, pc, holds)
         }
-        _ => Rounds::Forever(body),
+        _ => LoopForm::Forever(body),
     }
 }
 
-/// Whether this code, in a loop, begins it again somewhere.
-fn continues(code: &[Node]) -> bool {
+/// Returns whether code in a loop has a `Continue` of this loop.
+fn has_continue(code: &[Node]) -> bool {
     code.iter().any(|node| match node {
         Node::Continue => true,
-        Node::If(_, then, otherwise) => continues(then) || continues(otherwise),
+        Node::If(_, then, otherwise) => has_continue(then) || has_continue(otherwise),
         Node::Plain(_)
         | Node::Atomic(..)
         | Node::Loop(_)
@@ -149,13 +155,13 @@ fn continues(code: &[Node]) -> bool {
     })
 }
 
-/// What is around the code that is being written.
+/// The context of the code under construction.
 #[derive(Clone, Copy, Default)]
-struct Around {
-    /// Where control goes at the end of it.
+struct FlowContext {
+    /// The statement after the code.
     next: Option<Pc>,
-    /// The innermost loop: its head, and where control goes after it.
-    inner: Option<(Pc, Option<Pc>)>,
+    /// The innermost loop: its head, and the statement after it.
+    innermost_loop: Option<(Pc, Option<Pc>)>,
 }
 
 struct Walk<'a> {
@@ -164,50 +170,50 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The code from this statement on, up to the end of what it dominates.
-    fn sequence(&self, start: Pc, around: Around, out: &mut Vec<Node>) {
+    /// Writes the code from this statement to the end of its dominated region.
+    fn sequence(&self, start: Pc, context: FlowContext, out: &mut Vec<Node>) {
         let mut queue = vec![start];
-        // The first of the queue is written now; the others follow in order.
+        // Writes the first element of the queue; the others follow in order.
         while let Some(here) = (!queue.is_empty()).then(|| queue.remove(0)) {
             out.push(Node::Label(here));
             let after = self.flow.after(here);
-            let next = after.first().or(queue.first()).copied().or(around.next);
+            let next = after.first().or(queue.first()).copied().or(context.next);
             if self.flow.is_head(here) {
                 let mut body = Vec::new();
-                let inside = Around { next: Some(here), inner: Some((here, next)) };
-                let within = self.flow.within(here);
+                let inside = FlowContext { next: Some(here), innermost_loop: Some((here, next)) };
+                let within = self.flow.after_in_loop(here);
                 let first = within.first().copied().or(inside.next);
-                let on = self.statement(here, Around { next: first, ..inside }, &mut body);
-                self.follow(on, within, inside, &mut body);
+                let on = self.statement(here, FlowContext { next: first, ..inside }, &mut body);
+                self.loop_body(on, within, inside, &mut body);
                 out.push(Node::Loop(body));
                 queue.splice(0..0, after.iter().copied());
             } else {
-                let on = self.statement(here, Around { next, ..around }, out);
+                let on = self.statement(here, FlowContext { next, ..context }, out);
                 queue.splice(0..0, after.iter().copied());
                 queue.splice(0..0, on);
             }
         }
     }
 
-    /// The code of a loop after its head.
-    fn follow(&self, on: Option<Pc>, within: &[Pc], around: Around, out: &mut Vec<Node>) {
+    /// Writes the body of a loop after its head.
+    fn loop_body(&self, on: Option<Pc>, within: &[Pc], context: FlowContext, out: &mut Vec<Node>) {
         let all: Vec<Pc> = on.iter().chain(within).copied().collect();
         for (at, start) in all.iter().enumerate() {
-            let next = all.get(at + 1).copied().or(around.next);
-            self.sequence(*start, Around { next, ..around }, out);
+            let next = all.get(at + 1).copied().or(context.next);
+            self.sequence(*start, FlowContext { next, ..context }, out);
         }
     }
 
-    /// One statement and, for a branch, both ways on. Otherwise tells what to write next, unless that has
-    /// its place elsewhere.
-    fn statement(&self, here: Pc, around: Around, out: &mut Vec<Node>) -> Option<Pc> {
+    /// Writes one statement and, for a branch, both sides. Returns the statement to write next,
+    /// unless it is placed elsewhere.
+    fn statement(&self, here: Pc, context: FlowContext, out: &mut Vec<Node>) -> Option<Pc> {
         let stmt = self.thread.stmt(here);
         match &stmt.op {
             Op::Branch { then, otherwise, .. } => {
                 let side = |to: Pc| {
                     let mut code = Vec::new();
-                    if let Some(to) = self.go_on(here, to, around, &mut code) {
-                        self.sequence(to, around, &mut code);
+                    if let Some(to) = self.continue_to(here, to, context, &mut code) {
+                        self.sequence(to, context, &mut code);
                     }
                     code
                 };
@@ -222,16 +228,16 @@ impl Walk<'_> {
                 let inside = Flow::of_block(self.thread, here);
                 let mut body = Vec::new();
                 let end = inside.end();
-                let alone = Around { next: end, inner: None };
+                let alone = FlowContext { next: end, innermost_loop: None };
                 if inside.is_empty() {
-                    debug_assert!(end.is_some(), "a block without statements ends at once");
+                    debug_assert!(end.is_some(), "an empty block ends where it begins");
                 } else {
                     let walk = Walk { thread: self.thread, flow: &inside };
                     walk.sequence(inside.entry(), alone, &mut body);
                 }
                 body.extend(end.map(Node::Label));
                 out.push(Node::Atomic(here, body));
-                self.go_on(here, self.thread.stmt(end?).next, around, out)
+                self.continue_to(here, self.thread.stmt(end?).next, context, out)
             }
             Op::Skip
             | Op::Assign { .. }
@@ -250,27 +256,34 @@ impl Walk<'_> {
             | Op::Invoke { .. }
             | Op::Return { .. } => {
                 out.push(Node::Plain(here));
-                self.go_on(here, stmt.next, around, out)
+                self.continue_to(here, stmt.next, context, out)
             }
         }
     }
 
-    /// Goes on to a statement: tells that it is to be written here, or jumps to where it is.
-    fn go_on(&self, from: Pc, to: Pc, around: Around, out: &mut Vec<Node>) -> Option<Pc> {
-        if self.flow.is_only_way(from, to) {
+    /// Continues with a statement. Returns it if it is written here; else emits a jump to its
+    /// place.
+    fn continue_to(
+        &self,
+        from: Pc,
+        to: Pc,
+        context: FlowContext,
+        out: &mut Vec<Node>,
+    ) -> Option<Pc> {
+        if self.flow.is_sole_predecessor(from, to) {
             return Some(to);
         }
-        self.jump(to, around, out);
+        self.jump(to, context, out);
         None
     }
 
-    /// Goes to a statement that has its place elsewhere.
-    fn jump(&self, to: Pc, around: Around, out: &mut Vec<Node>) {
+    /// Emits a jump to a statement that is placed elsewhere.
+    fn jump(&self, to: Pc, context: FlowContext, out: &mut Vec<Node>) {
         let to = self.flow.resolve(self.thread, to);
-        if around.next == Some(to) {
+        if context.next == Some(to) {
             return;
         }
-        out.push(match (around.inner, &self.thread.stmt(to).op) {
+        out.push(match (context.innermost_loop, &self.thread.stmt(to).op) {
             (Some((head, _)), _) if head == to => Node::Continue,
             (Some((_, Some(after))), _) if after == to => Node::Break,
             (_, Op::Halt) => Node::Halt,

@@ -1,8 +1,8 @@
-//! Expressions with other leaves.
+//! Substitutes the leaves of expressions.
 
 use fencepost_ir::Expr;
 
-/// The expression with every leaf replaced.
+/// Replaces every leaf of an expression.
 pub fn substitute<V, W>(expr: &Expr<V>, leaf: &impl Fn(&V) -> Expr<W>) -> Expr<W> {
     let inner = |e: &Expr<V>| Box::new(substitute(e, leaf));
     match expr {

@@ -1,32 +1,32 @@
-//! Lines of text in the making: indentation, and comments that say which line of the source is meant.
+//! Writes indented lines of text, with comments that name the source line of a statement.
 
 use super::Export;
 use fencepost_ir::{Label, Stmt};
 
-/// Where the comment of a line begins, if the line is short enough.
-const COLUMN: usize = 44;
+/// The column at which a comment begins, if the line is short enough.
+const COMMENT_COLUMN: usize = 44;
 
-/// Text in the making.
-pub(crate) struct Text<'a> {
+/// Text under construction.
+pub(crate) struct TextWriter<'a> {
     export: &'a Export<'a>,
     out: String,
     depth: usize,
-    /// The statement that the last comment was about.
+    /// The statement of the last comment.
     last: Option<Label>,
-    /// How a comment at the end of a line begins and ends.
+    /// The beginning and the end of a comment.
     comment: (&'static str, &'static str),
 }
 
-impl<'a> Text<'a> {
+impl<'a> TextWriter<'a> {
     pub(crate) fn new(export: &'a Export<'a>, comment: (&'static str, &'static str)) -> Self {
-        Text { export, out: String::new(), depth: 0, last: None, comment }
+        TextWriter { export, out: String::new(), depth: 0, last: None, comment }
     }
 
     pub(crate) fn finish(self) -> String {
         self.out
     }
 
-    /// A line.
+    /// Writes a line.
     pub(crate) fn line(&mut self, line: &str) {
         if !line.is_empty() {
             self.out.extend(std::iter::repeat_n("  ", self.depth));
@@ -35,48 +35,49 @@ impl<'a> Text<'a> {
         self.out.push('\n');
     }
 
-    /// A line that ends with an opening brace; what follows is deeper.
+    /// Writes a line that ends with an opening brace, and indents the following lines.
     pub(crate) fn open(&mut self, line: &str) {
         self.line(line);
         self.depth += 1;
     }
 
-    /// A line that begins with a closing brace.
+    /// Writes a line that begins with a closing brace, with one level less.
     pub(crate) fn close(&mut self, line: &str) {
         self.depth -= 1;
         self.line(line);
     }
 
-    /// What follows is deeper, after a line such as `} else {`.
-    pub(crate) fn open_again(&mut self) {
+    /// Indents the following lines, after a line such as `} else {`.
+    pub(crate) fn indent_again(&mut self) {
         self.depth += 1;
     }
 
-    /// A line that begins with a closing brace, for a statement.
+    /// Writes a line that begins with a closing brace, with the comment of a statement.
     pub(crate) fn close_statement(&mut self, line: &str, stmt: &Stmt) {
         self.depth -= 1;
         self.statement(line, stmt);
     }
 
-    /// A line for a statement, with the line and the text of the source, unless the line before it has them.
+    /// Writes a line for a statement. Adds the source line and text, unless the last comment has
+    /// them.
     pub(crate) fn statement(&mut self, line: &str, stmt: &Stmt) {
         let comment = self.source(stmt.label);
         if comment.is_empty() {
             self.line(line);
         } else {
-            let width = COLUMN.saturating_sub(2 * self.depth);
+            let width = COMMENT_COLUMN.saturating_sub(2 * self.depth);
             self.line(&format!("{line:<width$}  {comment}"));
         }
     }
 
-    /// The same for a line that ends with an opening brace.
+    /// Writes a line for a statement that ends with an opening brace.
     pub(crate) fn open_statement(&mut self, line: &str, stmt: &Stmt) {
         self.statement(line, stmt);
         self.depth += 1;
     }
 
-    /// Comments may repeat what was said before: other code follows.
-    pub(crate) fn fresh(&mut self) {
+    /// Allows the next comment to repeat the last one, because unrelated code follows.
+    pub(crate) fn forget_last_comment(&mut self) {
         self.last = None;
     }
 
@@ -87,13 +88,13 @@ impl<'a> Text<'a> {
         self.last = Some(label);
         let info = self.export.problem.program.label(label);
         let Some(line) = (self.export.line)(info.span) else { return String::new() };
-        let text = harmless(&info.text);
+        let text = comment_safe(&info.text);
         format!("{}line {line}: {text}{}", self.comment.0, self.comment.1)
     }
 }
 
-/// Text that stays inside of a comment of any language.
-pub(crate) fn harmless(text: &str) -> String {
+/// Escapes text so that it cannot end or open a comment in any language.
+pub(crate) fn comment_safe(text: &str) -> String {
     let line: Vec<&str> = text.split_whitespace().collect();
     line.join(" ").replace("*/", "* /").replace("/*", "/ *").replace('\\', "/")
 }

@@ -1,4 +1,4 @@
-// Two increments at the same time may lose one; one after the other they do not.
+// Two concurrent increments may lose one; two sequential increments do not.
 shared int x;
 
 operation void inc() as i {

@@ -1,4 +1,4 @@
-// Two stores to one location become visible in their order.
+// Two stores to one location become visible in program order.
 shared int x = 0;
 
 thread p {

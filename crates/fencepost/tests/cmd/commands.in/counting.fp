@@ -1,4 +1,4 @@
-// It counts, and nobody says how far.
+// A counter without a bound.
 shared int n = 0;
 
 thread p {

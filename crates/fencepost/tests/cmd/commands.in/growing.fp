@@ -1,4 +1,4 @@
-// The buffer can grow for ever.
+// The store buffer can grow without bound.
 shared int x;
 
 thread p { loop { x = 1; } }

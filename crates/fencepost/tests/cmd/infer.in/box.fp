@@ -1,4 +1,4 @@
-// A box for one message. Operations return what they could return if each ran in one step.
+// A box for one message. Some sequential order of the operations must explain the results.
 shared int data, full;
 operation void put(int v) as p {
   data = v;

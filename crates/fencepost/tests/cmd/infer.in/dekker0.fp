@@ -1,4 +1,4 @@
-// Dekker's mutual exclusion algorithm for two threads, entered again and again, without fences.
+// Dekker's mutual exclusion algorithm for two threads, entered repeatedly, without fences.
 // Source: Dekker, in Dijkstra 1965, Cooperating sequential processes; a benchmark of [KVY11],
 // [KVY10], [LW10], [BM08] and [Zac].
 // Expected: SC verified; TSO, PSO, RMO violated: each thread reads the other's flag as false while

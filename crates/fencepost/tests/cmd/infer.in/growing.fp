@@ -1,4 +1,4 @@
-// Each thread tries to enter once; then its buffer grows without end.
+// Each thread tries to enter once; then its store buffer grows without bound.
 shared bool want[2];
 shared int z;
 thread p(i in 0..2) {

@@ -1,4 +1,4 @@
-// A message: data first, then the flag.
+// Message passing: first data, then the flag.
 shared int data, flag;
 thread p {
   data = 1;

@@ -1,4 +1,4 @@
-// Both loads are in one statement, where no fence can stand.
+// Both loads are in one statement, so no fence can be placed between them.
 shared int data, flag;
 thread p {
   data = 1;

@@ -1,4 +1,4 @@
-// Two threads count, and lose a count: wrong under any model.
+// Two plain increments may lose one: incorrect under every model.
 shared int x;
 thread p(i in 0..2) {
   r = x;

@@ -1,4 +1,4 @@
-// One fence is enough under PSO.
+// One fence suffices under PSO.
 shared int data, flag;
 thread p {
   data = 1;

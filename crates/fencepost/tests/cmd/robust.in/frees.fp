@@ -1,4 +1,4 @@
-// Gives a record back.
+// Allocates and frees a record.
 record Node { int value; }
 pool Node[2];
 

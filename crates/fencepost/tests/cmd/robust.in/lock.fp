@@ -1,4 +1,4 @@
-// A lock, taken again and again.
+// A lock that is taken repeatedly.
 shared bool lock, x;
 
 thread p(i in 0..2) {

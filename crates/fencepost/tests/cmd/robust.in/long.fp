@@ -1,4 +1,4 @@
-// Many traces, all of them of SC.
+// Many executions, all sequentially consistent.
 shared int x;
 
 thread p {

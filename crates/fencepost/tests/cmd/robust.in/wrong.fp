@@ -1,4 +1,4 @@
-// Wrong, but for another reason.
+// Violates its property under SC, so no reordering is the cause.
 shared int x;
 
 thread p(i in 0..2) {

@@ -1,4 +1,4 @@
-// Each thread raises its flag and enters if the other's is down.
+// Each thread sets its flag and enters if the other flag is not set.
 shared bool want[2];
 
 thread p(i in 0..2) {

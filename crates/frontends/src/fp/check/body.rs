@@ -1,4 +1,4 @@
-//! Bodies: of threads, procedures and `init`.
+//! Checks the bodies of threads, procedures and `init`.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use crate::fp::ast;
 use crate::fp::codes;
 use crate::fp::limits;
 use crate::fp::names::{Global, Globals, Signature, too_many};
-use crate::fp::suggest::{nearest, slip};
+use crate::fp::suggest::{closest, likely_typo};
 use crate::fp::tree::{Body, Local};
 use crate::fp::types::{LocalId, ProcId};
 
-/// A checked body and what was learnt on the way.
+/// A checked body with the facts that the check of the file needs.
 pub(super) struct CheckedBody {
     /// The body.
     pub(super) body: Body,
-    /// The registers that nothing in the body reads.
+    /// The registers that the body does not read.
     pub(super) unread: Vec<LocalId>,
-    /// Procedures it calls.
+    /// The called procedures, each with the position of its first call.
     pub(super) calls: BTreeMap<ProcId, Span>,
-    /// Whether it has an `assert`.
+    /// Whether the body contains an `assert`.
     pub(super) asserts: bool,
 }
 
-/// What the bodies of a file have in common.
+/// The context of all bodies of a file.
 pub(super) struct Bodies<'a> {
     pub(super) globals: &'a Globals,
     pub(super) source: &'a str,
@@ -56,7 +56,7 @@ impl<'a> Bodies<'a> {
     ) -> CheckedBody {
         let mut checker = self.checker(diagnostics, BodyKind::Procedure(signature.returns));
         for (name, ty) in &signature.params {
-            checker.name_is_free(name);
+            checker.check_register_name(name);
             if let Some(id) = checker.by_name.get(&name.text) {
                 let first = checker.registers[id.index()].local.span;
                 let message = format!("parameter `{}` is declared twice", name.text);
@@ -64,18 +64,20 @@ impl<'a> Bodies<'a> {
                     .diagnostics
                     .error(codes::DUPLICATE, name.span, message)
                     .label("second declaration")
-                    .related(first, "first one");
+                    .related(first, "first declaration")
+                    .hint("rename one of the parameters");
             }
             checker.add_register(name, Some(*ty), true);
         }
-        let whole = self.globals.lost.is_none();
+        let whole = self.globals.unparsed_names.is_none();
         if whole && signature.returns.is_some() && falls_through(&block.stmts) {
             let message = format!("`{}` may end without a `return`", signature.name);
             checker
                 .diagnostics
                 .error(codes::RETURN, block.close, message)
-                .label("the end can be reached")
-                .related(signature.span, "returns a value");
+                .label("the end of the body is reachable")
+                .related(signature.span, "declared with a result type here")
+                .hint("add `return VALUE;` on every path to the end");
         }
         checker.body(block)
     }
@@ -123,16 +125,16 @@ pub(super) fn warn_unread(
     diagnostics: &mut Diagnostics,
 ) {
     let local = &body.locals[local.index()];
-    let near = nearest(&local.name, globals.names(|g| matches!(g, Global::Shared(_))));
+    let near = closest(&local.name, globals.names(|g| matches!(g, Global::Shared(_))));
     let hint = match near {
         Some(near) => format!("did you mean the location `{near}`?"),
-        None => format!("if that is on purpose, call it `_{}`", local.name),
+        None => format!("if this is intended, rename it to `_{}`", local.name),
     };
     unread(local, hint, diagnostics);
 }
 
-/// Warns about a register that is never read only if it looks like a slip of the keyboard.
-pub(super) fn warn_slip(
+/// Warns about a register that is never read, but only if its name is probably a typing error.
+pub(super) fn warn_typo(
     body: &Body,
     local: LocalId,
     globals: &Globals,
@@ -141,10 +143,10 @@ pub(super) fn warn_slip(
     let local = &body.locals[local.index()];
     let shared = globals.names(|g| matches!(g, Global::Shared(_)));
     let others = body.locals.iter().map(|l| l.name.as_str());
-    if let Some(near) = slip(&local.name, shared, false) {
+    if let Some(near) = likely_typo(&local.name, shared, false) {
         unread(local, format!("did you mean the location `{near}`?"), diagnostics);
     } else if !local.declared
-        && let Some(near) = slip(&local.name, others, true)
+        && let Some(near) = likely_typo(&local.name, others, true)
     {
         unread(local, format!("did you mean the register `{near}`?"), diagnostics);
     }

@@ -1,4 +1,4 @@
-//! Updates, `choose` and `new`.
+//! Checks updates, `choose` and `new`.
 
 use fencepost_ir::{BinOp, Span};
 
@@ -8,24 +8,24 @@ use crate::fp::ast;
 use crate::fp::codes;
 use crate::fp::limits;
 use crate::fp::names::{Global, too_many};
-use crate::fp::suggest::hint;
+use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::{Expr, ExprKind, Update};
 use crate::fp::types::Ty;
 
 impl Checker<'_> {
-    /// `cas(x, old, new)` and its friends.
+    /// Checks an update: `cas`, `swap` or a fetch operation.
     pub(super) fn update(
         &mut self,
         name: &ast::Name,
         args: &[ast::Expr],
         span: Span,
     ) -> Option<Expr> {
-        let wanted = if name.text == "cas" { 3 } else { 2 };
+        let expected = if name.text == "cas" { 3 } else { 2 };
         let [place, operands @ ..] = args else {
-            return self.update_arguments(name, args.len(), wanted, span);
+            return self.update_arguments(name, args.len(), expected, span);
         };
-        if args.len() != wanted {
-            return self.update_arguments(name, args.len(), wanted, span);
+        if args.len() != expected {
+            return self.update_arguments(name, args.len(), expected, span);
         }
         let place = self.place(place);
         let ty = place.as_ref().map(|p| p.ty.ty);
@@ -55,10 +55,11 @@ impl Checker<'_> {
             }
         };
         if !allowed {
-            let message = format!("`{}` does not work on {}", name.text, self.globals.show(ty));
+            let message = format!("`{}` cannot update {}", name.text, self.globals.show(ty));
             self.diagnostics
                 .error(codes::TYPE_MISMATCH, place.span, message)
-                .label(format!("this is {}", self.globals.show(ty)));
+                .label(format!("this is {}", self.globals.show(ty)))
+                .hint("use `cas` or `swap`, which work on all types");
             return None;
         }
         let yields = match update {
@@ -72,24 +73,24 @@ impl Checker<'_> {
         &mut self,
         name: &ast::Name,
         found: usize,
-        wanted: usize,
+        expected: usize,
         span: Span,
     ) -> Option<Expr> {
         let shape = match name.text.as_str() {
-            "cas" => "cas(x, old, new)",
-            "swap" => "swap(x, new)",
-            _ => "fetch_add(x, by)",
+            "cas" => "cas(x, old, new)".into(),
+            "swap" => "swap(x, new)".into(),
+            other => format!("{other}(x, value)"),
         };
-        let message = format!("`{}` takes {}, not {found}", name.text, arguments(wanted));
+        let message = format!("`{}` takes {}, not {found}", name.text, arguments(expected));
         self.diagnostics
             .error(codes::ARGUMENTS, span, message)
             .label(arguments(found))
-            .hint(format!("it is written like `{shape}`"));
+            .hint(format!("write `{shape}`"));
         None
     }
 
     pub(super) fn choose_list(&mut self, list: &[ast::Expr], span: Span) -> Option<Expr> {
-        if !self.admits(span, "`choose`") {
+        if !self.require_body(span, "`choose`") {
             return None;
         }
         if list.len() > limits::CHOICES {
@@ -100,58 +101,66 @@ impl Checker<'_> {
         let mut checked = Vec::new();
         let mut ty = None;
         for value in list {
-            let value = self.fixed(value, ty)?;
+            let value = self.thread_constant(value, ty)?;
             ty = Some(ty.and_then(|ty: Ty| ty.join(value.ty)).unwrap_or(value.ty));
             checked.push(value);
         }
         Some(Expr { kind: ExprKind::ChooseList(checked), ty: ty?, span, pure: false })
     }
 
-    /// An expression that is constant in each thread.
-    pub(super) fn fixed(&mut self, expr: &ast::Expr, wanted: Option<Ty>) -> Option<Expr> {
-        let checked = match wanted {
+    /// Checks an expression that is constant in each thread.
+    pub(super) fn thread_constant(
+        &mut self,
+        expr: &ast::Expr,
+        expected: Option<Ty>,
+    ) -> Option<Expr> {
+        let checked = match expected {
             Some(ty) => self.expr_of(expr, ty)?,
             None => self.expr(expr)?,
         };
-        if !is_fixed(&checked) {
+        if !is_thread_constant(&checked) {
             self.diagnostics
-                .error(codes::NOT_CONSTANT, expr.span, "`choose` is between constants")
-                .label("not a constant");
+                .error(codes::NOT_CONSTANT, expr.span, "the values of `choose` must be constants")
+                .label("not a constant")
+                .hint("use numbers, constants and the parameter of the thread");
             return None;
         }
         Some(checked)
     }
 
     pub(super) fn new_record(&mut self, name: &ast::Name, span: Span) -> Option<Expr> {
-        if !self.admits(span, "`new`") {
+        if !self.require_body(span, "`new`") {
             return None;
         }
         match self.globals.get(&name.text) {
             Some((Global::Record(pool), _)) => {
                 Some(Expr { kind: ExprKind::New(pool), ty: Ty::Ref(pool), span, pure: false })
             }
-            Some((Global::Broken, _)) => None,
+            Some((Global::Invalid, _)) => None,
             Some(_) | None => {
                 let records = self.globals.names(|g| matches!(g, Global::Record(_)));
-                let near = hint(&name.text, records, self.diagnostics.len());
+                let near = did_you_mean(&name.text, records, self.diagnostics.len());
                 let message = format!("there is no record `{}`", name.text);
+                let declare = || format!("declare it: `record {} {{ ... }}`", name.text);
                 self.diagnostics
                     .error(codes::UNKNOWN_TYPE, name.span, message)
                     .label("unknown record")
-                    .hint = near;
+                    .hint(near.unwrap_or_else(declare));
                 None
             }
         }
     }
 }
 
-/// Whether an expression is made of constants and the template's parameter.
-fn is_fixed(expr: &Expr) -> bool {
+/// Returns whether an expression contains only constants and the parameter of the template.
+fn is_thread_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Param => true,
-        ExprKind::Unary(_, a) => is_fixed(a),
-        ExprKind::Binary(_, a, b) => is_fixed(a) && is_fixed(b),
-        ExprKind::Select(c, a, b) => is_fixed(c) && is_fixed(a) && is_fixed(b),
+        ExprKind::Unary(_, a) => is_thread_constant(a),
+        ExprKind::Binary(_, a, b) => is_thread_constant(a) && is_thread_constant(b),
+        ExprKind::Select(c, a, b) => {
+            is_thread_constant(c) && is_thread_constant(a) && is_thread_constant(b)
+        }
         ExprKind::Local(_)
         | ExprKind::Load(_)
         | ExprKind::Update(..)

@@ -1,4 +1,4 @@
-//! Conditions: `final`, `invariant` and `observe`.
+//! Checks the conditions of `final` and `invariant`, and the expressions of `observe`.
 
 use fencepost_ir::{Span, Value};
 
@@ -6,12 +6,12 @@ use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
 use crate::fp::codes;
 use crate::fp::names::Global;
-use crate::fp::suggest::hint;
+use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::{Expr, ExprKind};
 use crate::fp::types::{LocalId, ProcId, TemplateId, Ty};
 
 impl Checker<'_> {
-    /// One of the things to observe.
+    /// Checks one expression of `observe`.
     pub(super) fn observable(&mut self, expr: &ast::Expr) -> Option<Expr> {
         if let Ast::Name(name) = &expr.kind
             && let Some((Global::Shared(id), _)) = self.globals.get(name)
@@ -27,14 +27,18 @@ impl Checker<'_> {
         );
         if !single {
             self.diagnostics
-                .error(codes::CONDITION, expr.span, "this cannot be observed")
+                .error(
+                    codes::CONDITION,
+                    expr.span,
+                    "only locations, registers and results of operations can be observed",
+                )
                 .label("neither a location nor a register")
-                .hint("write `observe x, a[1], p(0).r;`");
+                .hint("write names, for example `observe x, a[1], p(0).r;`");
         }
         single.then_some(checked)
     }
 
-    /// `p.r` or `p(0).r` in a condition; `None` when the expression does not look like that.
+    /// Checks `p.r` or `p(0).r` in a condition. Returns `None` if the expression has another form.
     pub(super) fn thread_register(&mut self, expr: &ast::Expr) -> Option<Option<Expr>> {
         let Scope::Condition { registers } = self.scope else {
             return None;
@@ -66,10 +70,10 @@ impl Checker<'_> {
     ) -> Option<Expr> {
         let id = match self.globals.get(thread) {
             Some((Global::Thread(id), _)) => id,
-            Some((Global::Broken, _)) => return None,
+            Some((Global::Invalid, _)) => return None,
             Some(_) | None => {
                 let threads = self.globals.names(|g| matches!(g, Global::Thread(_)));
-                let near = hint(thread, threads, self.diagnostics.len());
+                let near = did_you_mean(thread, threads, self.diagnostics.len());
                 let message = format!("there is no thread `{thread}`");
                 self.diagnostics
                     .error(codes::UNKNOWN_THREAD, thread_span, message)
@@ -80,18 +84,18 @@ impl Checker<'_> {
         };
         if !allowed {
             self.diagnostics
-                .error(codes::CONDITION, span, "an invariant is about memory only")
-                .label("a register")
-                .hint("use `assert` inside the thread");
+                .error(codes::CONDITION, span, "an invariant can mention only locations")
+                .label("this is a register")
+                .hint("use `assert` inside the thread, or copy the register to a location");
             return None;
         }
         let instance = self.instance(id, args, thread_span)?;
         let locals = self.threads.get(id.index()).map_or(&[][..], Vec::as_slice);
         let Some(at) = locals.iter().position(|l| l.name == register.text) else {
-            if self.globals.is_lost(&register.text) {
+            if self.globals.is_in_unparsed(&register.text) {
                 return None;
             }
-            let near = hint(
+            let near = did_you_mean(
                 &register.text,
                 locals.iter().map(|l| l.name.as_str()),
                 self.diagnostics.len(),
@@ -109,7 +113,7 @@ impl Checker<'_> {
         Some(Expr { kind: ExprKind::ThreadRegister(id, instance, local), ty, span, pure: true })
     }
 
-    /// Which instance of a template is meant.
+    /// Returns the parameter value of the mentioned instance of a template.
     fn instance(
         &mut self,
         id: TemplateId,
@@ -129,8 +133,8 @@ impl Checker<'_> {
             }
             (Some((_, lo, _)), None) => {
                 self.diagnostics
-                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` is several threads"))
-                    .label("which one?")
+                    .error(codes::UNKNOWN_THREAD, span, format!("`{name}` has several threads"))
+                    .label("one of them must be selected")
                     .hint(format!("write `{name}({lo}).r`"));
                 None
             }
@@ -141,24 +145,26 @@ impl Checker<'_> {
                         .error(
                             codes::UNKNOWN_THREAD,
                             arg.span,
-                            format!("there is no `{name}({value})`"),
+                            format!("there is no thread `{name}({value})`"),
                         )
-                        .label(format!("they are `{name}({lo})` to `{name}({hi})`"));
+                        .label("unknown thread")
+                        .hint(format!("the threads are `{name}({lo})` to `{name}({hi})`"));
                     return None;
                 }
                 Some(Some(value))
             }
-            (Some(_), Some(_)) => {
+            (Some((_, lo, _)), Some(_)) => {
                 self.diagnostics
                     .error(codes::UNKNOWN_THREAD, span, format!("`{name}` has one parameter"))
-                    .label("wrong number of values");
+                    .label("wrong number of values")
+                    .hint(format!("write `{name}({lo}).r`"));
                 None
             }
         }
     }
 
-    /// `d1`: what the first use of operation `d` in a client returned. `None` when the name does not
-    /// look like that.
+    /// Checks the result of an operation: `d1` is the result of the first use of operation `d` in a
+    /// client. Returns `None` if the name has another form.
     pub(super) fn client_result(&mut self, name: &str, span: Span) -> Option<Option<Expr>> {
         let Scope::Condition { registers } = self.scope else {
             return None;
@@ -172,14 +178,16 @@ impl Checker<'_> {
             let message = format!("operation `{}` returns nothing", signature.name);
             self.diagnostics
                 .error(codes::NO_VALUE, span, message)
-                .label("has no value")
-                .related(signature.span, "declared `void` here");
+                .label("there is no result")
+                .related(signature.span, "declared `void` here")
+                .hint("write a result type instead of `void`");
             return Some(None);
         };
         if !registers {
             self.diagnostics
-                .error(codes::CONDITION, span, "an invariant is about memory only")
-                .label("a register");
+                .error(codes::CONDITION, span, "an invariant can mention only locations")
+                .label("this is the result of an operation")
+                .hint("use `final` for a condition on results");
             return Some(None);
         }
         let kind = ExprKind::ClientResult(ProcId(at as u32), number);

@@ -1,4 +1,4 @@
-//! Expressions.
+//! Checks expressions.
 
 use fencepost_ir::{BinOp, Span, UnOp, Value};
 
@@ -7,23 +7,23 @@ use crate::fp::ast::{self, ExprKind as Ast};
 use crate::fp::codes;
 use crate::fp::limits;
 use crate::fp::names::{BUILTINS, Global};
-use crate::fp::suggest::hint;
+use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::{Expr, ExprKind};
 use crate::fp::types::{ProcId, Ty};
 
-/// The statements that look like calls.
+/// The statements with the syntax of a call.
 const WORDS: [&str; 3] = ["assert", "assume", "free"];
 
 impl Checker<'_> {
-    /// Checks an expression that must have the type `wanted`.
-    pub fn expr_of(&mut self, expr: &ast::Expr, wanted: Ty) -> Option<Expr> {
+    /// Checks an expression that must have the type `expected`.
+    pub fn expr_of(&mut self, expr: &ast::Expr, expected: Ty) -> Option<Expr> {
         let expr = self.expr(expr)?;
-        self.coerce(expr, wanted)
+        self.coerce(expr, expected)
     }
 
     /// Checks an expression.
     pub fn expr(&mut self, expr: &ast::Expr) -> Option<Expr> {
-        if limits::enough(self.diagnostics) {
+        if limits::error_limit_reached(self.diagnostics) {
             return None;
         }
         let span = expr.span;
@@ -33,7 +33,8 @@ impl Checker<'_> {
                 Err(_) => {
                     self.diagnostics
                         .error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits")
-                        .label("too large");
+                        .label("too large")
+                        .hint("use a number from -2147483648 to 2147483647");
                     None
                 }
             },
@@ -69,7 +70,7 @@ impl Checker<'_> {
             }
             Ast::Index(..) | Ast::Field(..) => self.access(expr),
             Ast::Call(name, args) => {
-                if !self.admits(span, "calls") {
+                if !self.require_body(span, "calls") {
                     return None;
                 }
                 if BUILTINS.contains(&name.text.as_str()) {
@@ -80,18 +81,19 @@ impl Checker<'_> {
                     let message = format!("`{}` returns nothing", name.text);
                     self.diagnostics
                         .error(codes::NO_VALUE, span, message)
-                        .label("a value is needed here")
-                        .related(self.globals.declared_at(&name.text), "declared `void` here");
+                        .label("expected a value")
+                        .related(self.globals.declared_at(&name.text), "declared `void` here")
+                        .hint("write a result type instead of `void`, and return a value");
                     return None;
                 }
                 Some(call)
             }
             Ast::ChooseRange(range) => {
-                if !self.admits(span, "`choose`") {
+                if !self.require_body(span, "`choose`") {
                     return None;
                 }
-                let lo = self.fixed(&range.lo, Some(Ty::Int));
-                let hi = self.fixed(&range.hi, Some(Ty::Int));
+                let lo = self.thread_constant(&range.lo, Some(Ty::Int));
+                let hi = self.thread_constant(&range.hi, Some(Ty::Int));
                 let kind = ExprKind::ChooseRange(Box::new(lo?), Box::new(hi?), range.inclusive);
                 Some(Expr { kind, ty: Ty::Int, span, pure: false })
             }
@@ -100,8 +102,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether the scope allows something with an effect; reports it if not.
-    pub(super) fn admits(&mut self, span: Span, what: &str) -> bool {
+    /// Returns whether the scope is a body, which allows effects. Reports an error if not.
+    pub(super) fn require_body(&mut self, span: Span, what: &str) -> bool {
         let (code, message) = match self.scope {
             Scope::Body => return true,
             Scope::Constant => (codes::NOT_CONSTANT, format!("a constant cannot contain {what}")),
@@ -133,32 +135,33 @@ impl Checker<'_> {
                     let message = format!("`{name}` is not a constant");
                     self.diagnostics
                         .error(codes::NOT_CONSTANT, span, message)
-                        .label("a location")
-                        .related(declared, "declared here");
+                        .label("this is a location")
+                        .related(declared, "declared here")
+                        .hint("use a number or a constant, for example `const N = 3;`");
                     return None;
                 }
                 let name = ast::Expr { kind: Ast::Name(name.into()), span, height: 1 };
                 self.access(&name)
             }
-            Some((Global::Broken, _)) => None,
-            // It may be a register, too, which has its value in a part that could not be parsed.
-            Some(_) if self.globals.is_lost(name) => None,
+            Some((Global::Invalid, _)) => None,
+            // The name may also be a register that an unparsed part assigns.
+            Some(_) if self.globals.is_in_unparsed(name) => None,
             Some((other, declared)) => {
                 let in_condition = matches!(self.scope, Scope::Condition { .. });
                 let message = format!("`{name}` is {}, not a value", other.describe());
                 let diagnostic = self.diagnostics.error(codes::UNKNOWN_NAME, span, message);
-                diagnostic.label("a value is needed here").related(declared, "declared here");
+                diagnostic.label("expected a value").related(declared, "declared here");
                 match other {
                     Global::Proc(_) => diagnostic.hint(format!("write `{name}()` to call it")),
                     Global::Thread(_) if in_condition => {
-                        diagnostic.hint(format!("write `{name}.r` for its register `r`"))
+                        diagnostic.hint(format!("write `{name}.r` for register `r` of the thread"))
                     }
                     Global::Thread(_) => diagnostic,
                     Global::Const(..)
                     | Global::Enum(_)
                     | Global::Record(_)
                     | Global::Shared(_)
-                    | Global::Broken => diagnostic,
+                    | Global::Invalid => diagnostic,
                 };
                 None
             }
@@ -193,7 +196,8 @@ impl Checker<'_> {
         self.combine(op, left?, right?, span)
     }
 
-    /// Puts two checked operands together; those of `==` and of bitwise operators are compared here.
+    /// Combines two checked operands. For `==`, `!=` and bitwise operators, also checks that the
+    /// types of the operands are compatible.
     pub(super) fn combine(
         &mut self,
         op: BinOp,
@@ -202,7 +206,7 @@ impl Checker<'_> {
         span: Span,
     ) -> Option<Expr> {
         let Some(joined) = left.ty.join(right.ty) else {
-            // The side that can be written differently gets the message: a literal, else the right.
+            // Report the operand that is easier to change: a literal, otherwise the right one.
             if matches!(left.kind, ExprKind::Const(_)) && !matches!(right.kind, ExprKind::Const(_))
             {
                 self.mismatch(&left, right.ty);
@@ -240,7 +244,7 @@ impl Checker<'_> {
         Some(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span, pure })
     }
 
-    /// A call of a procedure; its value may be missing.
+    /// Checks a call of a procedure. The procedure may be `void`.
     pub(super) fn call(
         &mut self,
         name: &ast::Name,
@@ -249,7 +253,7 @@ impl Checker<'_> {
     ) -> Option<(ProcId, Expr)> {
         let (id, declared) = match self.globals.get(&name.text) {
             Some((Global::Proc(id), declared)) => (id, declared),
-            Some((Global::Broken, _)) => return None,
+            Some((Global::Invalid, _)) => return None,
             Some((other, declared)) => {
                 let message = format!("`{}` is {}, not a procedure", name.text, other.describe());
                 self.diagnostics
@@ -260,20 +264,24 @@ impl Checker<'_> {
             }
             None => {
                 let procs = self.globals.names(|g| matches!(g, Global::Proc(_)));
-                let near =
-                    hint(&name.text, procs.chain(BUILTINS).chain(WORDS), self.diagnostics.len());
+                let near = did_you_mean(
+                    &name.text,
+                    procs.chain(BUILTINS).chain(WORDS),
+                    self.diagnostics.len(),
+                );
                 let message = format!("there is no procedure `{}`", name.text);
+                let declare = || format!("declare it: `proc void {}() {{ ... }}`", name.text);
                 self.diagnostics
                     .error(codes::UNKNOWN_PROCEDURE, name.span, message)
                     .label("unknown procedure")
-                    .hint = near;
+                    .hint(near.unwrap_or_else(declare));
                 return None;
             }
         };
         let signature = &self.globals.procs[id.index()];
         if args.len() != signature.params.len() {
-            let (wanted, found) = (signature.params.len(), args.len());
-            let message = format!("`{}` takes {}, not {found}", name.text, arguments(wanted));
+            let (expected, found) = (signature.params.len(), args.len());
+            let message = format!("`{}` takes {}, not {found}", name.text, arguments(expected));
             self.diagnostics
                 .error(codes::ARGUMENTS, span, message)
                 .label(arguments(found))
@@ -287,13 +295,13 @@ impl Checker<'_> {
             .map(|(arg, (_, ty))| self.expr_of(arg, ty.ty))
             .collect();
         let checked = checked.into_iter().collect::<Option<Vec<Expr>>>()?;
-        // A `void` call has no type; whoever wants a value has to look at the signature.
+        // A `void` call has no type. A caller that needs a value must check the signature.
         let ty = signature.returns.map_or(Ty::Null, |ty| ty.ty);
         Some((id, Expr { kind: ExprKind::Call(id, checked), ty, span, pure: false }))
     }
 }
 
-/// "1 argument", "2 arguments".
+/// Returns "1 argument", "2 arguments" and so on.
 pub(super) fn arguments(count: usize) -> String {
     if count == 1 { "1 argument".into() } else { format!("{count} arguments") }
 }

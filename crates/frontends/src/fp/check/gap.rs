@@ -1,12 +1,13 @@
-//! Gaps: where in the source a fence may be put.
+//! Gaps: the positions in the source where a fence can be inserted.
 //!
-//! - Before each statement of a block, and at the block's end.
-//! - Before and after a statement where a block could stand: the body of an `if` or a loop without
-//!   braces. A fence there needs braces, so the gap names the statement to wrap.
-//! - Behind a label: what jumps to the label passes it, unlike the gap before the label.
-//! - A fence of the author is itself the gap: there is no other one right before or after it.
+//! - Before each statement of a block, and at the end of the block.
+//! - Before and after an unbraced body of an `if` or a loop. A fence there needs braces, so the gap
+//!   stores the statement to wrap.
+//! - After a label. A jump to the label executes a fence after the label, but not one before it.
+//! - An existing fence is itself a gap. There is no other gap directly before or after it.
 //!
-//! A statement without code (`int r;`, `;`) has no gap before it; the next one will do.
+//! There is no gap before a statement without code (`int r;`, `;`), because the gap before the next
+//! statement is equivalent.
 
 use fencepost_ir::Span;
 
@@ -16,13 +17,13 @@ use crate::fp::limits;
 use crate::fp::tree::{Gap, Stmt, StmtKind};
 
 impl Checker<'_> {
-    /// Checks the statements of a block; those with errors are left out.
+    /// Checks the statements of a block. Statements with errors are left out.
     pub(super) fn block(&mut self, block: &ast::Block) -> Vec<Stmt> {
         let mut code = Vec::new();
-        // Whether a fence stands where the next gap would be.
-        let mut filled = false;
+        // Whether an existing fence is at the position of the next gap.
+        let mut fence_at_gap = false;
         for stmt in &block.stmts {
-            if limits::enough(self.diagnostics) {
+            if limits::error_limit_reached(self.diagnostics) {
                 break;
             }
             let Some(checked) = self.stmt(stmt, None) else {
@@ -30,22 +31,22 @@ impl Checker<'_> {
             };
             let empty = matches!(&checked.kind, StmtKind::Block(code) if code.is_empty());
             if !empty {
-                if !filled && !matches!(checked.kind, StmtKind::Fence(..)) {
-                    code.push(alone(before(stmt, None)));
+                if !fence_at_gap && !matches!(checked.kind, StmtKind::Fence(..)) {
+                    code.push(gap_stmt(before(stmt, None)));
                 }
-                filled = ends_with_fence(&checked);
+                fence_at_gap = ends_with_fence(&checked);
             }
             code.push(checked);
         }
-        if !filled {
+        if !fence_at_gap {
             let at = Span { end: block.close.start, ..block.close };
-            code.push(alone(Gap { at, head: block.close, at_end: true, wrap: None }));
+            code.push(gap_stmt(Gap { at, head: block.close, at_end: true, wrap: None }));
         }
         code
     }
 
-    /// A statement where a block could stand.
-    pub(super) fn part(&mut self, stmt: &ast::Stmt) -> Option<Box<Stmt>> {
+    /// Checks the body of an `if` or a loop, with or without braces.
+    pub(super) fn nested_body(&mut self, stmt: &ast::Stmt) -> Option<Box<Stmt>> {
         if matches!(stmt.kind, Ast::Block(_)) {
             return self.stmt(stmt, None).map(Box::new);
         }
@@ -53,22 +54,22 @@ impl Checker<'_> {
         let checked = self.stmt(stmt, Some(wrap))?;
         let begins_with_fence = matches!(checked.kind, StmtKind::Fence(..));
         let first = (!begins_with_fence).then(|| before(stmt, Some(wrap)));
-        let one_is_enough = matches!(stmt.kind, Ast::Empty) || ends_with_fence(&checked);
-        let last = (!one_is_enough).then_some({
-            // The brace that a fence needs here would be what follows.
+        let no_second_gap = matches!(stmt.kind, Ast::Empty) || ends_with_fence(&checked);
+        let last = (!no_second_gap).then_some({
+            // The head is the position of the closing brace that a fence here needs.
             Gap { at: stmt.end, head: stmt.end, at_end: true, wrap: Some(wrap) }
         });
         let span = stmt.span;
-        Some(Box::new(Stmt { kind: StmtKind::Alone(first, Box::new(checked), last), span }))
+        Some(Box::new(Stmt { kind: StmtKind::Unbraced(first, Box::new(checked), last), span }))
     }
 }
 
-/// A gap as a statement.
-fn alone(gap: Gap) -> Stmt {
+/// Wraps a gap in a statement.
+fn gap_stmt(gap: Gap) -> Stmt {
     Stmt { kind: StmtKind::Gap(gap), span: gap.at }
 }
 
-/// The gap before a statement.
+/// Returns the gap before a statement.
 pub(super) fn before(stmt: &ast::Stmt, wrap: Option<Span>) -> Gap {
     let at = Span { end: stmt.span.start, ..stmt.span };
     Gap { at, head: head(stmt), at_end: false, wrap }
@@ -79,7 +80,7 @@ fn ends_with_fence(stmt: &Stmt) -> bool {
         StmtKind::Fence(..) => true,
         StmtKind::Label(_, _, body) => ends_with_fence(body),
         StmtKind::Block(_)
-        | StmtKind::Alone(..)
+        | StmtKind::Unbraced(..)
         | StmtKind::Gap(_)
         | StmtKind::Reset(_)
         | StmtKind::Assign(..)
@@ -104,7 +105,7 @@ fn ends_with_fence(stmt: &Stmt) -> bool {
     }
 }
 
-/// What is shown of a statement: all of it, or what comes before its first part.
+/// Returns the span that reports show: the whole statement, or the head of a compound statement.
 fn head(stmt: &ast::Stmt) -> Span {
     let end = match &stmt.kind {
         Ast::Block(_) => stmt.span.start + 1,

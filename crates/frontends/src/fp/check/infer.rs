@@ -1,9 +1,9 @@
-//! The registers of a body, and the types of those that are not declared.
+//! Finds the registers of a body and infers the types of undeclared registers.
 //!
-//! A register belongs to its whole body. Two declarations of one name are the same register when they
-//! stand in different blocks and agree on the type, so that `for (int i = ...)` can be written twice.
-//! The type of a register that is only assigned is that of the first value assigned to it; since
-//! that value may mention other such registers, types are found in rounds until nothing changes.
+//! The scope of a register is the whole body. Two declarations of a name are the same register if
+//! they are in different blocks and have the same type, so that `for (int i = ...)` can occur
+//! twice. An undeclared register has the type of the first value assigned to it. That value may
+//! mention other undeclared registers, so inference iterates to a fixpoint.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::fp::ast::{self, ExprKind as Ast, StmtKind};
 use crate::fp::codes;
 use crate::fp::names::Global;
 use crate::fp::tree::Local;
-use crate::fp::types::{LocalId, Ty, VarTy, is_arithmetic, is_truth};
+use crate::fp::types::{LocalId, Ty, VarTy, is_arithmetic, is_boolean};
 
-/// Rounds of inference; longer chains of registers that wait for each other count as `int`.
-const ROUNDS: usize = 50;
+/// The limit on iterations of type inference. Registers of longer dependency chains get type `int`.
+const MAX_ITERATIONS: usize = 50;
 
-/// The names declared in one block, and where.
+/// The names declared in one block, with their positions.
 type Scope<'s> = BTreeMap<&'s str, Span>;
 
 /// Calls `visit` on a statement and all statements inside it, outermost first.
@@ -64,8 +64,8 @@ pub(super) fn walk<'s>(stmt: &'s ast::Stmt, visit: &mut impl FnMut(&'s ast::Stmt
     }
 }
 
-/// The names a block assigns to, each once.
-pub(super) fn assigned(block: &ast::Block) -> Vec<&str> {
+/// Returns the names that a block assigns to, without duplicates.
+pub(super) fn assigned_names(block: &ast::Block) -> Vec<&str> {
     let mut names = Vec::new();
     for stmt in &block.stmts {
         walk(stmt, &mut |stmt| {
@@ -92,7 +92,7 @@ impl Checker<'_> {
         for stmt in &block.stmts {
             walk(stmt, &mut |stmt| self.assignment(stmt, &mut implicit));
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ITERATIONS {
             let mut changed = false;
             for (id, value) in &implicit {
                 if self.registers[id.index()].typed {
@@ -101,7 +101,7 @@ impl Checker<'_> {
                 let ty = self.infer(value);
                 let register = &mut self.registers[id.index()];
                 match ty {
-                    // The type of another assigned value may be more exact.
+                    // Another assigned value may have a more specific type.
                     Some(Ty::Null) => register.local.ty.ty = Ty::Null,
                     Some(ty) => {
                         register.local.ty.ty = ty;
@@ -115,8 +115,8 @@ impl Checker<'_> {
                 break;
             }
         }
-        // What a type depends on may be in a part that could not be parsed.
-        if self.globals.lost.is_none() {
+        // A type may depend on an unparsed part.
+        if self.globals.unparsed_names.is_none() {
             for register in &mut self.registers {
                 register.typed = true;
             }
@@ -146,7 +146,7 @@ impl Checker<'_> {
         id
     }
 
-    /// Declared registers. `scopes` holds the names declared in each block around.
+    /// Adds the declared registers. `scopes` contains the names declared in each enclosing block.
     fn declarations<'s>(&mut self, stmt: &'s ast::Stmt, scopes: &mut Vec<Scope<'s>>) {
         match &stmt.kind {
             StmtKind::Declare(ty, vars) => {
@@ -198,14 +198,14 @@ impl Checker<'_> {
     }
 
     fn declare<'s>(&mut self, name: &'s ast::Name, ty: Option<VarTy>, scopes: &mut [Scope<'s>]) {
-        if !self.name_is_free(name) {
+        if !self.check_register_name(name) {
             return;
         }
         let twice = scopes.iter().find_map(|scope| scope.get(name.text.as_str()).copied());
         let old = self.by_name.get(&name.text).map(|id| self.registers[id.index()].clone());
         let conflict = match (&old, twice) {
             (Some(old), _) if old.param => Some((old.local.span, "a parameter has this name")),
-            (_, Some(first)) => Some((first, "already declared here")),
+            (_, Some(first)) => Some((first, "first declaration")),
             (Some(old), None) if ty.is_some_and(|ty| ty != old.local.ty) => {
                 Some((old.local.span, "declared with another type here"))
             }
@@ -216,7 +216,8 @@ impl Checker<'_> {
             self.diagnostics
                 .error(codes::DUPLICATE, name.span, message)
                 .label("second declaration")
-                .related(span, text);
+                .related(span, text)
+                .hint("rename one of them, or remove this declaration");
             return;
         }
         if let Some(scope) = scopes.last_mut() {
@@ -229,8 +230,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a register may have this name; reports it if not.
-    pub(super) fn name_is_free(&mut self, name: &ast::Name) -> bool {
+    /// Returns whether a register can have this name. Reports an error if not.
+    pub(super) fn check_register_name(&mut self, name: &ast::Name) -> bool {
         let taken = match self.globals.declared(&name.text) {
             Some((global, span)) if global.is_value() => Some((global.describe(), span)),
             Some(_) | None => None,
@@ -241,13 +242,14 @@ impl Checker<'_> {
             let message = format!("`{}` is already {what}", name.text);
             self.diagnostics
                 .error(codes::DUPLICATE, name.span, message)
-                .label("choose another name for the register")
-                .related(span, "declared here");
+                .label("a register cannot have this name")
+                .related(span, "declared here")
+                .hint("choose another name for the register");
         }
         taken.is_none()
     }
 
-    /// Registers that are assigned without a declaration.
+    /// Adds a register that is assigned without a declaration.
     fn assignment<'s>(
         &mut self,
         stmt: &'s ast::Stmt,
@@ -263,7 +265,7 @@ impl Checker<'_> {
         }
         let id = match self.by_name.get(name) {
             Some(id) => *id,
-            // `r += 1` alone is no first value.
+            // `r += 1` does not introduce a register.
             None if op.is_some() => return,
             None => {
                 let name = ast::Name { text: name.clone(), span: place.span };
@@ -273,7 +275,7 @@ impl Checker<'_> {
         implicit.push((id, value));
     }
 
-    /// The type an expression seems to have; says nothing about mistakes in it.
+    /// Infers the type of an expression without reporting errors.
     fn infer(&self, expr: &ast::Expr) -> Option<Ty> {
         match &expr.kind {
             Ast::Number(_) | Ast::ChooseRange(_) => Some(Ty::Int),
@@ -291,13 +293,13 @@ impl Checker<'_> {
                     | Global::Record(_)
                     | Global::Proc(_)
                     | Global::Thread(_)
-                    | Global::Broken => None,
+                    | Global::Invalid => None,
                 }
             }
             Ast::Paren(inner) => self.infer(inner),
             Ast::Unary(UnOp::Not, _) => Some(Ty::Bool),
             Ast::Unary(UnOp::Neg | UnOp::BitNot, _) => Some(Ty::Int),
-            Ast::Binary(op, ..) if is_truth(*op) => Some(Ty::Bool),
+            Ast::Binary(op, ..) if is_boolean(*op) => Some(Ty::Bool),
             Ast::Binary(op, ..) if is_arithmetic(*op) => Some(Ty::Int),
             Ast::Binary(_, a, b) => self.infer(a).or_else(|| self.infer(b)),
             Ast::Select(_, a, b) => match self.infer(a) {
@@ -325,7 +327,7 @@ impl Checker<'_> {
                     | Global::Record(_)
                     | Global::Shared(_)
                     | Global::Thread(_)
-                    | Global::Broken => None,
+                    | Global::Invalid => None,
                 },
             },
             Ast::ChooseList(list) => list.iter().find_map(|e| self.infer(e)),
@@ -336,14 +338,15 @@ impl Checker<'_> {
                 | Global::Shared(_)
                 | Global::Proc(_)
                 | Global::Thread(_)
-                | Global::Broken => None,
+                | Global::Invalid => None,
             },
         }
     }
 }
 
-/// Which bodies assign to which names, for hints about names that are not shared.
-pub(super) fn registers_of(file: &ast::File) -> BTreeMap<String, String> {
+/// Returns the registers assigned in bodies, each with the name of one such body. For hints about
+/// names that are not shared.
+pub(super) fn assigned_registers(file: &ast::File) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for item in &file.items {
         let (name, block) = match &item.kind {
@@ -361,7 +364,7 @@ pub(super) fn registers_of(file: &ast::File) -> BTreeMap<String, String> {
             | ast::ItemKind::Invariant(_)
             | ast::ItemKind::Observe(_) => continue,
         };
-        for register in assigned(block) {
+        for register in assigned_names(block) {
             found.entry(register.to_string()).or_insert_with(|| name.clone());
         }
     }

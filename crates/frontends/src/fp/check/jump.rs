@@ -1,4 +1,4 @@
-//! Jumps: where `break`, `continue`, `goto` and `return` may go.
+//! Checks jumps: `break`, `continue`, `goto` and `return`.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use fencepost_ir::Span;
 use super::{BodyKind, Checker};
 use crate::fp::ast::{self, StmtKind as Ast};
 use crate::fp::codes;
-use crate::fp::suggest::hint;
+use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::StmtKind;
 
-/// A loop or block around a statement.
+/// A loop or block that encloses a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Region {
     /// A loop.
     Loop,
-    /// A `critical` block; the span tells which.
+    /// A `critical` block. The span identifies the block.
     Critical(Span),
-    /// An `atomic` block; the span tells which.
+    /// An `atomic` block. The span identifies the block.
     Atomic(Span),
 }
 
 /// A label of a body.
 #[derive(Clone, Debug)]
-pub(super) struct LabelPlace {
+pub(super) struct LabelSite {
     id: usize,
     span: Span,
-    /// The `critical` and `atomic` blocks around it.
+    /// The enclosing `critical` and `atomic` blocks.
     blocks: Vec<Region>,
 }
 
@@ -35,21 +35,21 @@ impl Checker<'_> {
     pub(super) fn find_labels(&mut self, block: &ast::Block) {
         let mut labels = BTreeMap::new();
         for stmt in &block.stmts {
-            self.labels_in(stmt, &mut Vec::new(), &mut labels);
+            self.collect_labels(stmt, &mut Vec::new(), &mut labels);
         }
         self.labels = labels;
     }
 
-    fn labels_in(
+    fn collect_labels(
         &mut self,
         stmt: &ast::Stmt,
         blocks: &mut Vec<Region>,
-        labels: &mut BTreeMap<String, LabelPlace>,
+        labels: &mut BTreeMap<String, LabelSite>,
     ) {
         let mut nested = |checker: &mut Self, region: Option<Region>, stmts: &[ast::Stmt]| {
             blocks.extend(region);
             for stmt in stmts {
-                checker.labels_in(stmt, blocks, labels);
+                checker.collect_labels(stmt, blocks, labels);
             }
             if region.is_some() {
                 blocks.pop();
@@ -65,24 +65,25 @@ impl Checker<'_> {
                     self.diagnostics
                         .error(codes::DUPLICATE, name.span, message)
                         .label("second label")
-                        .related(first.span, "first one");
+                        .related(first.span, "first label")
+                        .hint("rename one of the labels");
                 } else {
                     let id = labels.len();
-                    let place = LabelPlace { id, span: name.span, blocks: blocks.clone() };
+                    let place = LabelSite { id, span: name.span, blocks: blocks.clone() };
                     labels.insert(name.text.clone(), place);
                 }
-                self.labels_in(body, blocks, labels);
+                self.collect_labels(body, blocks, labels);
             }
             Ast::If { then, otherwise, .. } => {
-                self.labels_in(then, blocks, labels);
+                self.collect_labels(then, blocks, labels);
                 if let Some(otherwise) = otherwise {
-                    self.labels_in(otherwise, blocks, labels);
+                    self.collect_labels(otherwise, blocks, labels);
                 }
             }
             Ast::While { body, .. }
             | Ast::DoWhile { body, .. }
             | Ast::For { body, .. }
-            | Ast::Loop(body) => self.labels_in(body, blocks, labels),
+            | Ast::Loop(body) => self.collect_labels(body, blocks, labels),
             Ast::Declare(..)
             | Ast::Assign(..)
             | Ast::Step(..)
@@ -101,23 +102,27 @@ impl Checker<'_> {
         }
     }
 
-    /// The number of a label.
+    /// Returns the number of a label.
     pub(super) fn label(&self, name: &ast::Name) -> usize {
         self.labels.get(&name.text).map_or(0, |label| label.id)
     }
 
     pub(super) fn goto(&mut self, name: &ast::Name, span: Span) -> Option<StmtKind> {
         let Some(label) = self.labels.get(&name.text).cloned() else {
-            if self.globals.is_lost(&name.text) {
+            if self.globals.is_in_unparsed(&name.text) {
                 return None;
             }
-            let near =
-                hint(&name.text, self.labels.keys().map(String::as_str), self.diagnostics.len());
-            let message = format!("there is no label `{}` here", name.text);
+            let near = did_you_mean(
+                &name.text,
+                self.labels.keys().map(String::as_str),
+                self.diagnostics.len(),
+            );
+            let message = format!("there is no label `{}` in this body", name.text);
+            let declare = || format!("write `{}:` before a statement of this body", name.text);
             self.diagnostics
                 .error(codes::UNKNOWN_LABEL, name.span, message)
                 .label("unknown label")
-                .hint = near;
+                .hint(near.unwrap_or_else(declare));
             return None;
         };
         let here: Vec<Region> =
@@ -135,7 +140,8 @@ impl Checker<'_> {
                 .error(codes::JUMP_INTO, span, format!("this jumps into {what} block"))
                 .label("not allowed")
                 .related(label.span, "the label")
-                .related(block, "the block");
+                .related(block, "the block")
+                .hint("put the label before the block");
             return None;
         }
         let left = &here[label.blocks.len()..];
@@ -146,7 +152,7 @@ impl Checker<'_> {
         Some(StmtKind::Goto(label.id, outside))
     }
 
-    /// Reports a jump out of an `atomic` block.
+    /// Returns whether a jump can leave these regions. Reports a jump out of an `atomic` block.
     fn may_leave(&mut self, left: &[Region], span: Span) -> bool {
         for region in left {
             if let Region::Atomic(block) = region {
@@ -154,7 +160,7 @@ impl Checker<'_> {
                     .error(codes::LEAVES_ATOMIC, span, "this jumps out of an `atomic` block")
                     .label("not allowed")
                     .related(*block, "the block")
-                    .hint("set a register and jump after the block");
+                    .hint("set a register inside the block and jump after the block");
                 return false;
             }
         }
@@ -163,14 +169,15 @@ impl Checker<'_> {
 
     pub(super) fn loop_jump(&mut self, kind: StmtKind, span: Span) -> Option<StmtKind> {
         let Some(at) = self.regions.iter().rposition(|r| *r == Region::Loop) else {
-            // The loop around it may be what could not be parsed.
-            if self.globals.lost.is_some() {
+            // The enclosing loop may be an unparsed part.
+            if self.globals.unparsed_names.is_some() {
                 return None;
             }
             let word = span.text(self.source);
             self.diagnostics
                 .error(codes::NO_LOOP, span, format!("`{word}` outside of a loop"))
-                .label("no loop around this");
+                .label("this statement is not in a loop")
+                .hint("use `return;` to end the body, or `goto` to jump to a label");
             return None;
         };
         let left = self.regions[at..].to_vec();
@@ -186,20 +193,26 @@ impl Checker<'_> {
         let leaves = self.may_leave(&all, span);
         let value = match (self.kind, value) {
             (BodyKind::Procedure(Some(ty)), Some(value)) => Some(self.expr_of(value, ty.ty)?),
-            (BodyKind::Procedure(Some(_)), None) if self.globals.lost.is_some() => return None,
+            (BodyKind::Procedure(Some(_)), None) if self.globals.unparsed_names.is_some() => {
+                return None;
+            }
             (BodyKind::Procedure(Some(_)), None) => {
                 self.diagnostics
-                    .error(codes::RETURN, span, "this procedure returns a value")
-                    .label("a value is missing");
+                    .error(codes::RETURN, span, "this procedure must return a value")
+                    .label("the value is missing")
+                    .hint("write `return VALUE;`");
                 return None;
             }
             (BodyKind::Procedure(None) | BodyKind::Init | BodyKind::Thread, Some(value)) => {
                 let what = match self.kind {
-                    BodyKind::Procedure(_) => "a `void` procedure returns nothing",
-                    BodyKind::Init => "`init` returns nothing",
-                    BodyKind::Thread => "a thread returns nothing",
+                    BodyKind::Procedure(_) => "a `void` procedure cannot return a value",
+                    BodyKind::Init => "`init` cannot return a value",
+                    BodyKind::Thread => "a thread cannot return a value",
                 };
-                self.diagnostics.error(codes::RETURN, value.span, what).label("remove this value");
+                self.diagnostics
+                    .error(codes::RETURN, value.span, what)
+                    .label("unexpected value")
+                    .hint("write `return;`");
                 return None;
             }
             (BodyKind::Procedure(None) | BodyKind::Init | BodyKind::Thread, None) => None,
@@ -208,12 +221,13 @@ impl Checker<'_> {
     }
 }
 
-/// Whether control may reach the end of a list of statements, as far as its shape tells.
+/// Returns whether control may reach the end of a list of statements. Over-approximation: uses the
+/// structure of the statements, but not the values of conditions other than `true`.
 pub(super) fn falls_through(stmts: &[ast::Stmt]) -> bool {
     let mut open = true;
     for stmt in stmts {
-        // A label may be jumped to, even after a jump.
-        open = (open || has_label(stmt)) && passes(stmt);
+        // A label is reachable by `goto`, even after a jump.
+        open = (open || has_label(stmt)) && can_complete(stmt);
     }
     open
 }
@@ -224,22 +238,22 @@ fn has_label(stmt: &ast::Stmt) -> bool {
     found
 }
 
-fn passes(stmt: &ast::Stmt) -> bool {
+fn can_complete(stmt: &ast::Stmt) -> bool {
     match &stmt.kind {
         Ast::Return(_) | Ast::Goto(_) | Ast::Break | Ast::Continue => false,
         Ast::Block(block) | Ast::Critical(block) | Ast::Atomic(block) => {
             falls_through(&block.stmts)
         }
-        Ast::Label(_, body) => passes(body),
+        Ast::Label(_, body) => can_complete(body),
         Ast::If { then, otherwise, .. } => {
-            passes(then) || otherwise.as_ref().is_none_or(|otherwise| passes(otherwise))
+            can_complete(then) || otherwise.as_ref().is_none_or(|otherwise| can_complete(otherwise))
         }
-        Ast::Loop(body) | Ast::For { cond: None, body, .. } => breaks(body),
+        Ast::Loop(body) | Ast::For { cond: None, body, .. } => has_break(body),
         Ast::While { cond, body, .. } => {
-            !matches!(cond.kind, ast::ExprKind::Bool(true)) || breaks(body)
+            !matches!(cond.kind, ast::ExprKind::Bool(true)) || has_break(body)
         }
-        // The body runs at least once, but `continue` goes to the condition.
-        Ast::DoWhile { body, .. } => passes(body) || breaks(body) || continues(body),
+        // The body runs at least once, and `continue` jumps to the condition.
+        Ast::DoWhile { body, .. } => can_complete(body) || has_break(body) || has_continue(body),
         Ast::For { cond: Some(_), .. }
         | Ast::Declare(..)
         | Ast::Assign(..)
@@ -255,24 +269,25 @@ fn passes(stmt: &ast::Stmt) -> bool {
     }
 }
 
-/// Whether a loop body has a `break` of its own loop.
-fn breaks(stmt: &ast::Stmt) -> bool {
-    own_jump(stmt, &|kind| matches!(kind, Ast::Break))
+/// Returns whether a loop body has a `break` of that loop.
+fn has_break(stmt: &ast::Stmt) -> bool {
+    has_own_jump(stmt, &|kind| matches!(kind, Ast::Break))
 }
 
-fn continues(stmt: &ast::Stmt) -> bool {
-    own_jump(stmt, &|kind| matches!(kind, Ast::Continue))
+fn has_continue(stmt: &ast::Stmt) -> bool {
+    has_own_jump(stmt, &|kind| matches!(kind, Ast::Continue))
 }
 
-fn own_jump(stmt: &ast::Stmt, wanted: &impl Fn(&Ast) -> bool) -> bool {
+fn has_own_jump(stmt: &ast::Stmt, is_jump: &impl Fn(&Ast) -> bool) -> bool {
     match &stmt.kind {
-        kind if wanted(kind) => true,
+        kind if is_jump(kind) => true,
         Ast::Block(block) | Ast::Critical(block) | Ast::Atomic(block) => {
-            block.stmts.iter().any(|stmt| own_jump(stmt, wanted))
+            block.stmts.iter().any(|stmt| has_own_jump(stmt, is_jump))
         }
-        Ast::Label(_, body) => own_jump(body, wanted),
+        Ast::Label(_, body) => has_own_jump(body, is_jump),
         Ast::If { then, otherwise, .. } => {
-            own_jump(then, wanted) || otherwise.as_ref().is_some_and(|s| own_jump(s, wanted))
+            has_own_jump(then, is_jump)
+                || otherwise.as_ref().is_some_and(|s| has_own_jump(s, is_jump))
         }
         Ast::Loop(_)
         | Ast::For { .. }

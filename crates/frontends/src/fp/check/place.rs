@@ -1,4 +1,4 @@
-//! Places: what can be loaded, stored to and updated.
+//! Checks places: expressions that denote shared locations.
 
 use fencepost_ir::Span;
 
@@ -6,15 +6,15 @@ use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
 use crate::fp::codes;
 use crate::fp::names::Global;
-use crate::fp::suggest::hint;
+use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::{Expr, ExprKind, Place, Root};
 use crate::fp::types::{Ty, VarTy};
 
 impl Checker<'_> {
-    /// A load of `x`, `a[i]` or `n.field`; in conditions also `p.r`.
+    /// Checks a load of `x`, `a[i]` or `n.field`. In conditions also `p.r`.
     pub(super) fn access(&mut self, expr: &ast::Expr) -> Option<Expr> {
         if self.scope == Scope::Constant && !matches!(expr.kind, Ast::Name(_)) {
-            self.admits(expr.span, "accesses");
+            self.require_body(expr.span, "accesses");
             return None;
         }
         if let Some(result) = self.thread_register(expr) {
@@ -25,7 +25,7 @@ impl Checker<'_> {
         Some(Expr { kind: ExprKind::Load(place), ty, span: expr.span, pure: false })
     }
 
-    /// A place in shared memory.
+    /// Checks an expression that denotes a shared location.
     pub(super) fn place(&mut self, expr: &ast::Expr) -> Option<Place> {
         let span = expr.span;
         if let Ast::Paren(inner) = &expr.kind {
@@ -35,7 +35,10 @@ impl Checker<'_> {
             let (root, ty, len) = self.root(base)?;
             let Some(len) = len else {
                 let message = format!("`{}` is not an array", self.text(base.span));
-                self.diagnostics.error(codes::ARRAY, base.span, message).label("has no elements");
+                self.diagnostics
+                    .error(codes::ARRAY, base.span, message)
+                    .label("cannot be indexed")
+                    .hint("remove the index, or declare an array: `shared int a[2];`");
                 return None;
             };
             let index = self.index(index, len)?;
@@ -46,8 +49,8 @@ impl Checker<'_> {
             let text = self.text(span);
             self.diagnostics
                 .error(codes::ARRAY, span, format!("`{text}` is an array"))
-                .label(format!("{len} elements"))
-                .hint(format!("say which element: `{text}[0]`"));
+                .label(format!("the index is missing; the array has {len} elements"))
+                .hint(format!("write an element, for example `{text}[0]`"));
             return None;
         }
         Some(Place { root, index: None, ty, span })
@@ -60,14 +63,16 @@ impl Checker<'_> {
         let value = self.globals.constant_int(index, self.source, self.diagnostics)?;
         if value < 0 || value as u32 >= len {
             self.diagnostics
-                .error(codes::ARRAY, index.span, format!("there is no element {value}"))
-                .label(format!("the array has {len} elements"));
+                .error(codes::ARRAY, index.span, format!("index {value} is out of bounds"))
+                .label(format!("the array has {len} elements"))
+                .hint(format!("use an index from 0 to {}", len - 1));
             return None;
         }
         Some(self.constant(value, Ty::Int, index.span))
     }
 
-    /// A variable or field, with the type of its elements and its length if it is an array.
+    /// Resolves a variable or field. Returns the type of a location and the number of elements if
+    /// it is an array.
     fn root(&mut self, expr: &ast::Expr) -> Option<(Root, VarTy, Option<u32>)> {
         match &expr.kind {
             Ast::Name(name) => {
@@ -83,7 +88,7 @@ impl Checker<'_> {
                     self.diagnostics
                         .error(codes::CONDITION, expr.span, "a condition cannot follow references")
                         .label("not allowed here")
-                        .hint("copy the field to a register or location first");
+                        .hint("copy the field to a register or location in a thread");
                     return None;
                 }
                 if self.is_thread(base) {
@@ -98,7 +103,8 @@ impl Checker<'_> {
                 let message = format!("`{}` is not an array", self.text(expr.span));
                 self.diagnostics
                     .error(codes::ARRAY, expr.span, message)
-                    .label("an element of an array has no elements");
+                    .label("an element of an array cannot be indexed")
+                    .hint("use one index: `a[2 * i + j]`");
                 None
             }
             Ast::Number(_)
@@ -114,30 +120,30 @@ impl Checker<'_> {
                 let text = self.text(expr.span);
                 self.diagnostics
                     .error(codes::NOT_A_LOCATION, expr.span, format!("`{text}` is not a location"))
-                    .label("a location, an array element or a field is needed");
+                    .label("expected a location, an array element or a field");
                 None
             }
         }
     }
 
-    /// Whether an expression names a thread: `p` or `p(0)`.
+    /// Returns whether an expression names a thread: `p` or `p(0)`.
     fn is_thread(&self, expr: &ast::Expr) -> bool {
         let name = match &expr.kind {
             Ast::Name(name) if !self.by_name.contains_key(name) => name,
             Ast::Call(name, _) => &name.text,
             _ => return false,
         };
-        !self.globals.is_lost(name)
+        !self.globals.is_in_unparsed(name)
             && matches!(self.globals.get(name), Some((Global::Thread(_), _)))
     }
 
-    /// `p.r` outside of a condition.
+    /// Reports `p.r` outside of a condition.
     fn private_register(&mut self, expr: &ast::Expr, register: &ast::Name) {
         let (text, name) = (self.text(expr.span), &register.text);
         self.diagnostics
-            .error(codes::UNKNOWN_NAME, expr.span, format!("`{text}` is out of reach here"))
-            .label("registers are private to their thread; only conditions see them")
-            .hint(format!("declare it with `shared` to share it: `shared int {name};`"));
+            .error(codes::UNKNOWN_NAME, expr.span, format!("`{text}` is not accessible here"))
+            .label("registers are private to their thread; only conditions can read them")
+            .hint(format!("to share the value, declare a location: `shared int {name};`"));
     }
 
     fn field(&mut self, of: Expr, field: &ast::Name) -> Option<(Root, VarTy, Option<u32>)> {
@@ -145,12 +151,13 @@ impl Checker<'_> {
             let message = format!("{} has no fields", self.globals.show(of.ty));
             self.diagnostics
                 .error(codes::NOT_A_RECORD, of.span, message)
-                .label("not a reference to a record");
+                .label("not a reference to a record")
+                .hint("only references to records have fields: `record Node { int value; }`");
             return None;
         };
         let record = &self.globals.records[pool.index()];
         let Some(at) = record.fields.iter().position(|f| f.name == field.text) else {
-            let near = hint(
+            let near = did_you_mean(
                 &field.text,
                 record.fields.iter().map(|f| f.name.as_str()),
                 self.diagnostics.len(),
@@ -159,7 +166,7 @@ impl Checker<'_> {
             self.diagnostics
                 .error(codes::UNKNOWN_FIELD, field.span, message)
                 .label("unknown field")
-                .hint = near;
+                .hint(near.unwrap_or("correct the name, or add the field to the record".into()));
             return None;
         };
         let info = &record.fields[at];
@@ -171,27 +178,28 @@ impl Checker<'_> {
             let message = format!("`{name}` is a register, not a location");
             self.diagnostics
                 .error(codes::NOT_A_LOCATION, span, message)
-                .label("belongs to one thread")
-                .hint(format!("declare it with `shared` outside: `shared int {name};`"));
+                .label("a register is private to its thread")
+                .hint(format!("declare a location outside of the thread: `shared int {name};`"));
             return;
         }
         match self.globals.get(name) {
-            Some((Global::Broken, _)) => {}
+            Some((Global::Invalid, _)) => {}
             Some((other, declared)) => {
                 let message = format!("`{name}` is {}, not a location", other.describe());
                 self.diagnostics
                     .error(codes::NOT_A_LOCATION, span, message)
-                    .label("a location is needed here")
+                    .label("expected a location")
                     .related(declared, "declared here");
             }
             None => {
                 let shared = self.globals.names(|g| matches!(g, Global::Shared(_)));
-                let near = hint(name, shared, self.diagnostics.len());
+                let near = did_you_mean(name, shared, self.diagnostics.len());
                 let message = format!("there is no location `{name}`");
+                let declare = || format!("declare it: `shared int {name};`");
                 self.diagnostics
                     .error(codes::UNKNOWN_NAME, span, message)
                     .label("unknown location")
-                    .hint = near;
+                    .hint(near.unwrap_or_else(declare));
             }
         }
     }

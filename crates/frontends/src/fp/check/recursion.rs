@@ -1,6 +1,6 @@
-//! Procedures that call themselves, directly or through others.
+//! Reports recursive procedures.
 //!
-//! Calls are inlined, so recursion would never end.
+//! Calls are inlined, so the call graph must be acyclic.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::fp::codes;
 use crate::fp::names::Signature;
 use crate::fp::types::ProcId;
 
-/// Reports the cycles of the call graph (one for each group of procedures, at most ten).
+/// Reports cycles of the call graph. The cycles have no procedure in common. Reports at most ten.
 pub(super) fn check(
     procs: &[Signature],
     calls: &[BTreeMap<ProcId, Span>],
@@ -22,7 +22,7 @@ pub(super) fn check(
         let Some(start) = alive.iter().position(|alive| *alive) else {
             return;
         };
-        // Every procedure left calls one that is left: walk until one comes again.
+        // Every remaining procedure calls a remaining one: follow calls until one repeats.
         let mut path: Vec<(usize, Span)> = Vec::new();
         let mut at = start;
         let cycle = loop {
@@ -41,25 +41,25 @@ pub(super) fn check(
     }
 }
 
-/// Removes procedures that call only removed ones, again and again.
+/// Repeatedly removes procedures that call only removed procedures.
 fn remove_leaves(calls: &[BTreeMap<ProcId, Span>], alive: &mut [bool]) {
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); calls.len()];
-    let mut waiting: Vec<usize> = vec![0; calls.len()];
+    let mut pending_calls: Vec<usize> = vec![0; calls.len()];
     let mut ready: Vec<usize> = Vec::new();
     for (at, called) in calls.iter().enumerate().filter(|(at, _)| alive[*at]) {
         for callee in called.keys().filter(|p| alive[p.index()]) {
             callers[callee.index()].push(at);
-            waiting[at] += 1;
+            pending_calls[at] += 1;
         }
-        if waiting[at] == 0 {
+        if pending_calls[at] == 0 {
             ready.push(at);
         }
     }
     while let Some(at) = ready.pop() {
         alive[at] = false;
         for caller in &callers[at] {
-            waiting[*caller] -= 1;
-            if waiting[*caller] == 0 {
+            pending_calls[*caller] -= 1;
+            if pending_calls[*caller] == 0 {
                 ready.push(*caller);
             }
         }
@@ -76,9 +76,9 @@ fn report(procs: &[Signature], cycle: &[(usize, Span)], diagnostics: &mut Diagno
     let diagnostic = diagnostics.error(
         codes::RECURSION,
         *span,
-        format!("`{}` calls itself: {}", procs[*first].name, names.join(" -> ")),
+        format!("procedure `{}` is recursive: {}", procs[*first].name, names.join(" -> ")),
     );
-    diagnostic.label("this call").hint("calls are inlined; use a loop instead");
+    diagnostic.label("recursive call").hint("use a loop; calls are inlined");
     for (proc, span) in cycle.iter().skip(1).take(8) {
         diagnostic.related(*span, format!("called from `{}`", procs[*proc].name));
     }

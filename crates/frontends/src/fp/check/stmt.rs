@@ -1,4 +1,4 @@
-//! Statements.
+//! Checks statements.
 
 use fencepost_ir::{BinOp, FenceKinds, Span};
 
@@ -8,13 +8,13 @@ use super::jump::Region;
 use crate::fp::ast::{self, ExprKind, StmtKind as Ast};
 use crate::fp::codes;
 use crate::fp::names::{BUILTINS, Global};
-use crate::fp::suggest::hint;
+use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::{Expr, ExprKind as TreeExpr, Gap, Stmt, StmtKind};
 use crate::fp::types::Ty;
 
 impl Checker<'_> {
-    /// Checks a statement. `wrap` is what needs braces if a fence is put right before the
-    /// statement.
+    /// Checks a statement. `wrap` is the span that needs braces if a fence is inserted directly
+    /// before the statement.
     pub(super) fn stmt(&mut self, stmt: &ast::Stmt, wrap: Option<Span>) -> Option<Stmt> {
         let span = stmt.span;
         let kind = match &stmt.kind {
@@ -34,20 +34,20 @@ impl Checker<'_> {
             Ast::Eval(expr) => StmtKind::Eval(self.eval(expr)?),
             Ast::If { cond, head, then, otherwise } => {
                 let cond = self.expr_of(cond, Ty::Bool);
-                let then = self.part(then);
+                let then = self.nested_body(then);
                 let otherwise = match otherwise {
-                    Some(otherwise) => Some(self.part(otherwise)?),
+                    Some(otherwise) => Some(self.nested_body(otherwise)?),
                     None => None,
                 };
                 StmtKind::If(cond?, *head, then?, otherwise)
             }
             Ast::While { cond, head, body } => {
                 let cond = self.expr_of(cond, Ty::Bool);
-                let body = self.in_region(Region::Loop, |c| c.part(body));
+                let body = self.in_region(Region::Loop, |c| c.nested_body(body));
                 StmtKind::While { cond: Some(cond?), head: *head, body: body?, step: None }
             }
             Ast::DoWhile { body, cond, head } => {
-                let body = self.in_region(Region::Loop, |c| c.part(body));
+                let body = self.in_region(Region::Loop, |c| c.nested_body(body));
                 let cond = self.expr_of(cond, Ty::Bool);
                 StmtKind::DoWhile(body?, cond?, *head)
             }
@@ -56,7 +56,10 @@ impl Checker<'_> {
                 let head = cond.as_ref().map_or(span, |cond| cond.span);
                 let cond = cond.as_ref().map(|cond| self.expr_of(cond, Ty::Bool));
                 let (step, body) = self.in_region(Region::Loop, |c| {
-                    (step.as_ref().map(|step| c.stmt(step, None).map(Box::new)), c.part(body))
+                    (
+                        step.as_ref().map(|step| c.stmt(step, None).map(Box::new)),
+                        c.nested_body(body),
+                    )
                 });
                 let cond = match cond {
                     Some(cond) => Some(cond?),
@@ -67,14 +70,14 @@ impl Checker<'_> {
                     None => None,
                 };
                 let body = body?;
-                let rounds = Stmt { kind: StmtKind::While { cond, head, body, step }, span };
+                let looping = Stmt { kind: StmtKind::While { cond, head, body, step }, span };
                 match init {
-                    Some(init) => StmtKind::Block(vec![init?, rounds]),
-                    None => rounds.kind,
+                    Some(init) => StmtKind::Block(vec![init?, looping]),
+                    None => looping.kind,
                 }
             }
             Ast::Loop(body) => {
-                let body = self.in_region(Region::Loop, |c| c.part(body))?;
+                let body = self.in_region(Region::Loop, |c| c.nested_body(body))?;
                 StmtKind::While { cond: None, head: span, body, step: None }
             }
             Ast::Critical(block) => {
@@ -83,9 +86,14 @@ impl Checker<'_> {
                 {
                     let atomic = *atomic;
                     self.diagnostics
-                        .error(codes::CRITICAL_IN_ATOMIC, span, "no thread is ever seen in here")
-                        .label("a `critical` block inside an `atomic` one")
-                        .related(atomic, "the `atomic` block");
+                        .error(
+                            codes::CRITICAL_IN_ATOMIC,
+                            span,
+                            "a `critical` block cannot be inside an `atomic` block",
+                        )
+                        .label("no other thread can observe this critical section")
+                        .related(atomic, "the `atomic` block")
+                        .hint("put the `atomic` block inside the `critical` block");
                     return None;
                 }
                 let code = self.in_region(Region::Critical(block.span), |c| c.block(block));
@@ -117,7 +125,8 @@ impl Checker<'_> {
                     let message = format!("{} cannot be freed", self.globals.show(checked.ty));
                     self.diagnostics
                         .error(codes::NOT_A_RECORD, expr.span, message)
-                        .label("not a reference to a record");
+                        .label("not a reference to a record")
+                        .hint("only references to records can be freed");
                     return None;
                 };
                 StmtKind::Free(pool, checked)
@@ -153,14 +162,15 @@ impl Checker<'_> {
                     };
                     StmtKind::Assign(id, value)
                 }
-                None if !self.registers[id.index()].local.ty.admits(0) => {
+                None if !self.registers[id.index()].local.ty.contains(0) => {
+                    let message = format!("register `{}` starts as 0", name.text);
                     self.diagnostics
-                        .error(codes::BAD_CONSTANT, name.span, "a register starts as 0")
-                        .label("0 is outside of its range")
-                        .hint("give it a value here");
+                        .error(codes::BAD_CONSTANT, name.span, message)
+                        .label("0 is outside the range of this register")
+                        .hint("write an initial value, or use a range that contains 0");
                     continue;
                 }
-                // Registers start as 0, so only coming here a second time makes a difference.
+                // Registers start as 0, so a reset matters only if it can run twice.
                 None if self.regions.contains(&Region::Loop) || !self.labels.is_empty() => {
                     StmtKind::Reset(id)
                 }
@@ -216,21 +226,26 @@ impl Checker<'_> {
         }
     }
 
-    /// The right side of `old op= value`.
+    /// Checks the right side of `old op= value`.
     fn operand(&mut self, op: BinOp, old: Expr, value: &ast::Expr, span: Span) -> Option<Expr> {
         let value = self.expr(value)?;
         self.combine(op, old, value.clone(), span)?;
         Some(value)
     }
 
-    /// Whether a name that is no register can be assigned to; reports it if not.
+    /// Returns whether a name that is not a register can be assigned to. Reports an error if not.
     fn assignable(&mut self, name: &str, span: Span) -> bool {
         if let Some(param) = self.param.filter(|p| p.text == name) {
             let declared = param.span;
             self.diagnostics
-                .error(codes::NOT_ASSIGNABLE, span, format!("`{name}` is constant in each thread"))
+                .error(
+                    codes::NOT_ASSIGNABLE,
+                    span,
+                    format!("`{name}` is the parameter of the thread and never changes"),
+                )
                 .label("cannot be assigned to")
-                .related(declared, "the thread's parameter");
+                .related(declared, "declared here")
+                .hint("use a register with another name");
             return false;
         }
         match self.globals.get(name) {
@@ -238,11 +253,12 @@ impl Checker<'_> {
                 self.diagnostics
                     .error(codes::NOT_ASSIGNABLE, span, format!("`{name}` is a constant"))
                     .label("cannot be assigned to")
-                    .related(declared, "declared here");
+                    .related(declared, "declared here")
+                    .hint("use a register or a location with another name");
                 false
             }
             Some((Global::Shared(_), _)) => true,
-            Some((Global::Broken, _)) => false,
+            Some((Global::Invalid, _)) => false,
             Some((
                 Global::Enum(_) | Global::Record(_) | Global::Proc(_) | Global::Thread(_),
                 _,
@@ -271,12 +287,13 @@ impl Checker<'_> {
             let full = (name.text == "full").then_some(FenceKinds::FULL);
             let Some(kind) = single.or(full) else {
                 let known = FenceKinds::SINGLE.iter().map(|(_, n)| *n).chain(["full"]);
-                let near = hint(&name.text, known, self.diagnostics.len());
-                let hint = "kinds: `full`, `store_store`, `store_load`, `load_load`, `load_store`";
+                let near = did_you_mean(&name.text, known, self.diagnostics.len());
+                let hint = "the kinds are `full`, `store_store`, `store_load`, `load_load` \
+                    and `load_store`";
                 let message = format!("there is no fence kind `{}`", name.text);
                 self.diagnostics
                     .error(codes::UNKNOWN_WORD, name.span, message)
-                    .label("unknown kind")
+                    .label("unknown fence kind")
                     .hint(near.unwrap_or(hint.into()));
                 return None;
             };

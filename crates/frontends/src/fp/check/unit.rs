@@ -1,24 +1,24 @@
-//! A whole file: every body, every claim, every client.
+//! Checks a whole file: bodies, properties, conditions and clients.
 
 use std::collections::BTreeMap;
 
 use fencepost_ir::{Consistency, Diagnostics, Span};
 
-use super::body::{Bodies, CheckedBody, warn_slip, warn_unread};
-use super::infer::{registers_of, walk};
+use super::body::{Bodies, CheckedBody, warn_typo, warn_unread};
+use super::infer::{assigned_registers, walk};
 use super::{Checker, Scope, recursion};
 use crate::fp::ast::{self, ItemKind};
 use crate::fp::client;
 use crate::fp::codes;
 use crate::fp::limits;
 use crate::fp::names::{Global, Globals};
-use crate::fp::suggest::hint;
+use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::{Body, Claim, Local, Procedure, Template, Unit};
 use crate::fp::types::{LocalId, TemplateId, Ty};
 
-/// Checks a file. The result is of use only if no error was reported.
+/// Checks a file. The result is valid only if no error was reported.
 ///
-/// If `clients` are given, they take the place of those of the file.
+/// If `clients` is given, these clients replace the clients of the file.
 pub fn check(
     file: &ast::File,
     source: &str,
@@ -26,7 +26,7 @@ pub fn check(
     diagnostics: &mut Diagnostics,
 ) -> Unit {
     let mut globals = Globals::collect(file, source, diagnostics);
-    globals.registers = registers_of(file);
+    globals.registers = assigned_registers(file);
     let globals = globals;
     let mut unit = Unit {
         enums: globals.enums.clone(),
@@ -39,16 +39,17 @@ pub fn check(
     let mut calls: Vec<BTreeMap<_, _>> = Vec::new();
     let mut init: Option<Span> = None;
     for item in &file.items {
-        if limits::enough(diagnostics) {
+        if limits::error_limit_reached(diagnostics) {
             break;
         }
         let (checked, template) = match &item.kind {
             ItemKind::Init(block) => {
                 if let Some(first) = init {
                     diagnostics
-                        .error(codes::DUPLICATE, item.span, "there is a second `init` block")
-                        .label("second one")
-                        .related(first, "first one");
+                        .error(codes::DUPLICATE, item.span, "there are two `init` blocks")
+                        .label("second `init` block")
+                        .related(first, "first `init` block")
+                        .hint("put all statements into one `init` block");
                 }
                 init = Some(item.span);
                 let checked = bodies.init(block, diagnostics);
@@ -56,7 +57,7 @@ pub fn check(
                 (checked, None)
             }
             ItemKind::Procedure(procedure) => {
-                // Names that were taken have no signature; their bodies are not looked at.
+                // A second declaration of a name has no signature. Its body is not checked.
                 let Some((Global::Proc(id), span)) = globals.get(&procedure.name.text) else {
                     continue;
                 };
@@ -104,28 +105,28 @@ pub fn check(
             | ItemKind::Invariant(_)
             | ItemKind::Observe(_) => continue,
         };
-        let CheckedBody { body, unread: silent, asserts, .. } = checked;
+        let CheckedBody { body, unread: unread_locals, asserts, .. } = checked;
         unit.asserts |= asserts;
-        unread.push((body, silent, template));
+        unread.push((body, unread_locals, template));
     }
     recursion::check(&globals.procs, &calls, diagnostics);
     let mentioned = claims(file, source, &globals, &mut unit, diagnostics);
-    // The operation of a letter may be in a part that could not be parsed.
-    if file.lost.is_none() {
+    // An unparsed part may declare the operation of a letter.
+    if file.unparsed_names.is_none() {
         match clients {
             None => client::check(file, &globals, &mut unit, diagnostics),
             Some(texts) => client::check_texts(texts, &globals, &mut unit, diagnostics),
         }
     }
-    // After an error it is not known what was meant.
+    // After an error, warnings would be unreliable.
     if diagnostics.has_errors() {
         return unit;
     }
-    // Without any property the registers are the outcome, and all of them matter.
+    // Without any property, the values of all registers are the outcome.
     let claims = unit.asserts || !unit.claims.is_empty() || !unit.observe.is_empty();
-    let warn = if claims { warn_unread } else { warn_slip };
-    for (body, silent, template) in &unread {
-        for local in silent {
+    let warn = if claims { warn_unread } else { warn_typo };
+    for (body, unread_locals, template) in &unread {
+        for local in unread_locals {
             if !template.is_some_and(|id| mentioned.contains(&(id, *local))) {
                 warn(body, *local, &globals, diagnostics);
             }
@@ -135,7 +136,7 @@ pub fn check(
     unit
 }
 
-/// Warns about a `property mutual_exclusion` that cannot fail.
+/// Warns about a `property mutual_exclusion` in a file without a `critical` block.
 fn warn_no_critical(file: &ast::File, diagnostics: &mut Diagnostics) {
     let mut critical = false;
     let mut claim = None;
@@ -167,12 +168,12 @@ fn warn_no_critical(file: &ast::File, diagnostics: &mut Diagnostics) {
     if let Some(claim) = claim.filter(|_| !critical) {
         diagnostics
             .warning(codes::NO_CRITICAL, claim, "there is no `critical` block in this file")
-            .label("holds of every program without one")
-            .hint("put what must not run at the same time into `critical { ... }`");
+            .label("this property holds trivially")
+            .hint("put statements that must not run at the same time into `critical { ... }`");
     }
 }
 
-/// Properties, conditions and what to observe. Returns the registers mentioned.
+/// Checks properties, conditions and `observe`. Returns the mentioned registers.
 fn claims(
     file: &ast::File,
     source: &str,
@@ -219,7 +220,7 @@ fn claims(
     mentioned
 }
 
-/// The properties that are one word.
+/// The properties whose name is a single word.
 const PROPERTIES: [&str; 2] = ["mutual_exclusion", "deadlock_free"];
 
 fn property(
@@ -239,9 +240,9 @@ fn property(
         "deadlock_free" => Claim::DeadlockFree,
         other => {
             let known = PROPERTIES.into_iter().chain(all.map(Consistency::word));
-            let near = hint(other, known, diagnostics.len());
-            let hint = "properties: `mutual_exclusion`, `deadlock_free`, \
-                `sequentially_consistent operations`, `linearizable operations`";
+            let near = did_you_mean(other, known, diagnostics.len());
+            let hint = "the properties are `mutual_exclusion`, `deadlock_free`, \
+                `sequentially_consistent operations` and `linearizable operations`";
             diagnostics
                 .error(codes::UNKNOWN_WORD, name.span, format!("there is no property `{other}`"))
                 .label("unknown property")
@@ -252,14 +253,14 @@ fn property(
     if let Some(of) = of {
         diagnostics
             .error(codes::SYNTAX, of.span, format!("expected `;`, found `{}`", of.text))
-            .label("a word too many")
+            .label("unexpected word")
             .hint(format!("write `property {word};`"));
         return None;
     }
     Some(claim)
 }
 
-/// `property linearizable operations;`
+/// Checks a property of operations, such as `property linearizable operations;`.
 fn operations(
     consistency: Consistency,
     name: &ast::Name,
@@ -286,18 +287,18 @@ fn operations(
     });
     if let Some(first) = first {
         diagnostics
-            .error(codes::DUPLICATE, span, "a second property of operations")
-            .label("second one")
-            .related(first, "first one")
-            .hint("what is linearizable is sequentially consistent, too");
+            .error(codes::DUPLICATE, span, "there are two properties of operations")
+            .label("second property of operations")
+            .related(first, "first property of operations")
+            .hint("remove one of them; `linearizable` implies `sequentially_consistent`");
         return None;
     }
     let none = globals.procs.iter().all(|p| p.letter.is_none());
-    if none && globals.lost.is_none() {
+    if none && globals.unparsed_names.is_none() {
         diagnostics
             .error(codes::CLIENT, span, "there are no operations in this file")
-            .label("holds of nothing")
-            .hint("declare one: `operation int take() as t { ... }`");
+            .label("this property needs operations")
+            .hint("declare an operation: `operation int take() as t { ... }`");
         return None;
     }
     Some(Claim::Operations(consistency, span))

@@ -1,4 +1,4 @@
-//! Clients of the file and from outside, and what is claimed of their operations.
+//! Tests of clients, from the file and from the command line, and of properties of operations.
 
 use fencepost_ir::{Consistency, Diagnostics, Op, Operations, Problem, Property, text};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::Request;
 use crate::fp::lower_for;
 
-/// A deque that is far too simple.
+/// A simplified work-stealing deque.
 const DEQUE: &str = "const EMPTY = -1; const ABORT = 0 - 2; shared int n, a[4]; init { n = 1; }
 operation void push(int v) as p, owner { k = n; a[k] = v; n = k + 1; }
 operation int take() as t, repeats, owner {
@@ -64,7 +64,7 @@ fn operations_are_listed_with_their_code() {
 }
 
 #[test]
-fn linearizable_operations_tell_when_they_begin_and_end() {
+fn linearizable_operations_record_invocation_and_return() {
     let source = format!("{DEQUE} property linearizable operations; client tp|s|s;");
     let problems = lowered(&source, None).expect("no errors");
     let program = &problems[0].program;
@@ -83,19 +83,19 @@ fn linearizable_operations_tell_when_they_begin_and_end() {
         assert_eq!(invoked, all.iter().map(|o| o.seen.clone()).collect::<Vec<_>>());
         assert_eq!(returned, all.iter().map(|o| o.result.map(|(_, r)| r)).collect::<Vec<_>>());
         for operation in all {
-            // Each other thread, in a register that nothing else uses.
+            // One register for each other thread.
             let others: Vec<_> = operation.seen.iter().map(|(other, _)| *other).collect();
-            let wanted: Vec<_> = program.thread_ids().filter(|id| id != thread).collect();
-            assert_eq!(others, wanted);
+            let expected: Vec<_> = program.thread_ids().filter(|id| id != thread).collect();
+            assert_eq!(others, expected);
         }
         let mut registers: Vec<_> = all.iter().flat_map(|o| &o.seen).map(|(_, r)| *r).collect();
         registers.extend(all.iter().filter_map(|o| o.result).map(|(_, r)| r));
-        let many = registers.len();
+        let count = registers.len();
         registers.sort_unstable();
         registers.dedup();
-        assert_eq!(registers.len(), many);
+        assert_eq!(registers.len(), count, "no two uses share a register");
     }
-    // Conditions still find the results.
+    // Conditions can mention the results.
     let source = format!("{source} final never s2 == 7;");
     let problems = lowered(&source, None).expect("no errors");
     let names: Vec<_> =
@@ -104,16 +104,16 @@ fn linearizable_operations_tell_when_they_begin_and_end() {
 }
 
 #[test]
-fn without_clients_nothing_is_claimed() {
+fn without_clients_there_is_no_property_of_operations() {
     let source = format!("{DEQUE} property linearizable operations; thread q {{ push(1); }}");
     let problems = lowered(&source, None).expect("no errors");
     assert!(operations(&problems[0]).is_empty());
 }
 
 #[test]
-fn orders_are_limited() {
+fn the_number_of_operation_orders_is_limited() {
     let source = format!("{DEQUE} property sequentially_consistent operations;");
-    // 20 over 10 is 184,756; 24 over 12 is 2,704,156.
+    // binomial(20, 10) = 184,756; binomial(24, 12) = 2,704,156.
     let (ten, twelve) = ("s".repeat(10), "s".repeat(12));
     assert!(lowered(&source, Some(&[&format!("{ten}|{ten}")])).is_ok());
     let text = format!("{twelve}|{twelve}");
@@ -123,14 +123,14 @@ fn orders_are_limited() {
 }
 
 #[test]
-fn clients_from_outside_take_the_place_of_others() {
+fn given_clients_replace_the_clients_of_the_file() {
     let source = format!("{DEQUE} client p|s; final forall s1 != 9;");
     let names = |problems: &[Problem]| problems.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
     let own = lowered(&source, None).expect("no errors");
     assert_eq!(names(&own), ["p|s"]);
     let given = lowered(&source, Some(&[" pp ( t | s s )", "p|s", "(t|s)"])).expect("no errors");
     assert_eq!(names(&given), ["pp(t|ss)", "p|s", "(t|s)"]);
-    // The same client is the same program, wherever it comes from.
+    // A client lowers to the same program whether it is given or declared.
     let code = |problem: &Problem| {
         let threads = problem.program.threads.iter();
         threads.map(|t| t.code.iter().map(|s| s.op.clone()).collect::<Vec<_>>()).collect::<Vec<_>>()
@@ -168,9 +168,9 @@ fn messages_about_clients_show_them() {
     ];
     let mut out = String::new();
     for text in texts {
-        let said = lowered(&source, Some(&[text])).err().unwrap_or_default();
+        let messages = lowered(&source, Some(&[text])).err().unwrap_or_default();
         out.push_str(&format!("{text:?}\n"));
-        said.iter().for_each(|message| out.push_str(&format!("  {message}\n")));
+        messages.iter().for_each(|message| out.push_str(&format!("  {message}\n")));
     }
     let twice = lowered(&source, Some(&["p|s", "p | s"])).err().unwrap_or_default();
     out.push_str(&format!("{twice:?}\n"));
@@ -179,13 +179,13 @@ fn messages_about_clients_show_them() {
     insta::assert_snapshot!("messages_about_clients_show_them", out);
 }
 
-/// A library is no program without a client; the message tells how to give one.
+/// A library without a client is not a program. The hint names the option `--client`.
 #[test]
 fn a_library_needs_a_client() {
     let mut diagnostics = Diagnostics::new();
     assert!(lower_for(DEQUE, &Request::default(), &mut diagnostics).is_none());
     let [found] = diagnostics.sorted()[..] else { panic!("one message") };
-    assert_eq!(found.message, "there is nothing to run");
+    assert_eq!(found.message, "there is no thread to run");
     assert!(found.hint.as_ref().is_some_and(|hint| hint.contains("--client")));
 }
 
@@ -196,9 +196,9 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever is given as a client: a program or a message.
+    /// Any client text gives a program or an error, never a panic.
     #[test]
-    fn any_text_is_survived(
+    fn any_client_text_is_handled_without_panic(
         texts in proptest::collection::vec("[pts(| ]{0,8}|\\PC{0,6}|[a-z/*\n)]{0,9}", 0..3),
         places in any::<bool>(),
     ) {

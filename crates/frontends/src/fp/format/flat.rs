@@ -1,4 +1,4 @@
-//! Text on one line.
+//! Prints syntax on a single line.
 
 use fencepost_ir::{BinOp, UnOp};
 
@@ -6,8 +6,8 @@ use crate::fp::ast::{
     Block, Declarator, Expr, ExprKind, Initial, Name, Range, Stmt, StmtKind, TypeKind, TypeName,
 };
 
-/// A line being written. It stops growing when it is longer than its limit, so that trying whether
-/// something fits is cheap.
+/// A line under construction. Once the line is longer than its limit, no more text is added, so
+/// that it is cheap to test whether code fits.
 pub(super) struct Flat<'a> {
     source: &'a str,
     text: String,
@@ -15,28 +15,28 @@ pub(super) struct Flat<'a> {
 }
 
 impl<'a> Flat<'a> {
-    /// A line without a limit.
+    /// Creates a line without a limit.
     pub(super) fn new(source: &'a str) -> Self {
         Flat { source, text: String::new(), limit: usize::MAX }
     }
 
-    /// A line that may have `limit` characters.
+    /// Creates a line with at most `limit` characters.
     pub(super) fn within(source: &'a str, limit: usize) -> Self {
         Flat { source, text: String::new(), limit }
     }
 
-    /// The line.
+    /// Returns the line.
     pub(super) fn text(self) -> String {
         self.text
     }
 
-    /// The line, if it fits.
-    pub(super) fn fitting(self) -> Option<String> {
+    /// Returns the line if it fits.
+    pub(super) fn if_fits(self) -> Option<String> {
         (!self.is_full()).then_some(self.text)
     }
 
     fn is_full(&self) -> bool {
-        // Code is ASCII, so bytes are characters.
+        // Code is ASCII, so the number of bytes is the number of characters.
         self.text.len() > self.limit
     }
 
@@ -216,7 +216,7 @@ impl<'a> Flat<'a> {
         self.add("}");
     }
 
-    /// `if (c)`, `while (c)`.
+    /// Prints `if (c)` or `while (c)`.
     pub(super) fn head(&mut self, word: &str, cond: &Expr) {
         self.add(word);
         self.add(" (");
@@ -224,7 +224,7 @@ impl<'a> Flat<'a> {
         self.add(")");
     }
 
-    /// `for (init; c; step)`.
+    /// Prints `for (init; c; step)`.
     pub(super) fn for_head(
         &mut self,
         init: Option<&Stmt>,
@@ -248,7 +248,7 @@ impl<'a> Flat<'a> {
         self.add(")");
     }
 
-    /// A statement with its semicolon.
+    /// Prints a statement with its semicolon.
     pub(super) fn stmt(&mut self, stmt: &Stmt) {
         if self.is_full() {
             return;
@@ -319,7 +319,7 @@ impl<'a> Flat<'a> {
         }
     }
 
-    /// A statement without others inside, and without its semicolon.
+    /// Prints a statement that is not compound, without its semicolon.
     fn simple(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Declare(ty, vars) => {

@@ -1,4 +1,4 @@
-//! Items.
+//! Formats items.
 
 use fencepost_ir::Quantifier;
 
@@ -81,7 +81,7 @@ impl<'a> Printer<'a> {
     }
 
     fn client(&self, flat: &mut Flat<'_>, client: &Client) {
-        // Letters are padded to their places in the source; one space is enough.
+        // The parser pads the letters with spaces. Print a single space between words.
         let letters = |name: &Name| name.text.split_whitespace().collect::<Vec<_>>().join(" ");
         flat.add("client ");
         if let Some(first) = &client.first {
@@ -101,14 +101,14 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An item that is a head and a block.
+    /// Prints an item with a head and a block.
     fn with_body(&mut self, start: usize, head: Flat<'a>, block: &Block) {
         let end = block.span.end as usize;
         let head = head.text();
         if self.may_be_flat(start, end) {
             let mut flat = Flat::within(self.source, WIDTH).push(&head).push(" ");
             flat.block(block);
-            if let Some(text) = flat.fitting() {
+            if let Some(text) = flat.if_fits() {
                 self.line(start, end, &text);
                 return;
             }
@@ -124,14 +124,14 @@ impl<'a> Printer<'a> {
             flat.names(constants);
             flat.add(space);
             flat.add("}");
-            if let Some(text) = flat.fitting() {
+            if let Some(text) = flat.if_fits() {
                 self.line(start, end, &text);
                 return;
             }
         }
         let open = self.find(Tok::LBrace, name.span.end);
         self.line(start, open.end as usize, &format!("enum {} {{", name.text));
-        self.open();
+        self.begin_block();
         for constant in constants {
             let comma = self.lexed.tokens[self.token_at(constant.span.end as usize)];
             let ends = if comma.kind == Tok::Comma { comma.span.end } else { constant.span.end };
@@ -158,14 +158,14 @@ impl<'a> Printer<'a> {
                 flat.add(" ");
             }
             flat.add("}");
-            if let Some(text) = flat.fitting() {
+            if let Some(text) = flat.if_fits() {
                 self.line(start, end, &text);
                 return;
             }
         }
         let open = self.find(Tok::LBrace, name.span.end);
         self.line(start, open.end as usize, &format!("record {} {{", name.text));
-        self.open();
+        self.begin_block();
         for field in fields {
             let ends = self.find(Tok::Semi, field.name.span.end).end as usize;
             let text = field_text(self.source, field);

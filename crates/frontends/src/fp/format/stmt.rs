@@ -1,4 +1,4 @@
-//! Statements over several lines.
+//! Formats statements, on one or several lines.
 
 use super::flat::Flat;
 use super::{Printer, WIDTH};
@@ -6,11 +6,11 @@ use crate::fp::ast::{Block, Stmt, StmtKind};
 use crate::fp::lexer::Tok;
 
 impl Printer<'_> {
-    /// Prints a statement behind `prefix` (`} else `, `L: `), which stands for the source from
-    /// `start` on.
+    /// Prints a statement after `prefix` (`} else `, `L: `). The prefix begins at `start` in the
+    /// source.
     pub(super) fn stmt(&mut self, prefix: &str, start: usize, stmt: &Stmt) {
-        // Spans leave out the semicolon of a statement, but not that of its last part.
-        let open = !has_parts(stmt) && !matches!(stmt.kind, StmtKind::Empty);
+        // The span of a statement excludes its semicolon, but includes the semicolon of its body.
+        let open = !is_compound(stmt) && !matches!(stmt.kind, StmtKind::Empty);
         let end = match open || matches!(stmt.kind, StmtKind::DoWhile { .. }) {
             true => self.with_semicolon(stmt.span.end),
             false => stmt.span.end as usize,
@@ -18,20 +18,20 @@ impl Printer<'_> {
         let closes = prefix.starts_with('}');
         let own = stmt.span.start as usize;
         let single = self.line_of(own) == self.last_line_of(end);
-        if !has_parts(stmt) || (single && !self.has_comments(start, end)) {
+        if !is_compound(stmt) || (single && !self.has_comments(start, end)) {
             let levels = if closes { self.indent - 1 } else { self.indent };
-            let limit = match has_parts(stmt) {
+            let limit = match is_compound(stmt) {
                 true => WIDTH.saturating_sub(2 * levels + prefix.len()),
                 false => usize::MAX,
             };
             let mut flat = Flat::within(self.source, limit);
             flat.stmt(stmt);
-            if let Some(text) = flat.fitting() {
+            if let Some(text) = flat.if_fits() {
                 self.line_or_close(start, end, &format!("{prefix}{text}"));
                 return;
             }
         }
-        self.spread(prefix, start, end, stmt);
+        self.print_multiline(prefix, start, end, stmt);
     }
 
     fn line_or_close(&mut self, start: usize, end: usize, text: &str) {
@@ -42,8 +42,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints a statement with others inside on several lines.
-    fn spread(&mut self, prefix: &str, start: usize, end: usize, stmt: &Stmt) {
+    /// Prints a compound statement on several lines.
+    fn print_multiline(&mut self, prefix: &str, start: usize, end: usize, stmt: &Stmt) {
         let head = |write: &dyn Fn(&mut Flat<'_>)| {
             let mut flat = Flat::new(self.source).push(prefix);
             write(&mut flat);
@@ -78,7 +78,7 @@ impl Printer<'_> {
                 let text = head(&|flat| {
                     flat.for_head(init.as_deref(), cond.as_ref(), step.as_deref());
                 });
-                // The head ends before the body begins.
+                // The head ends with the last token before the body.
                 let before = self.token_at(body.span.start as usize).saturating_sub(1);
                 let head_end = self.lexed.tokens[before].span.end as usize;
                 let open = self.body(&text, start, head_end, body);
@@ -117,20 +117,20 @@ impl Printer<'_> {
             | StmtKind::Assume(_)
             | StmtKind::Assert(_)
             | StmtKind::Free(_)
-            | StmtKind::Empty => unreachable!("statements without parts are on one line"),
+            | StmtKind::Empty => unreachable!("only compound statements have several lines"),
         }
     }
 
-    /// The part of a statement that `head` controls. Returns whether its closing brace is still to
-    /// be printed.
+    /// Prints the head and the body of a statement. Returns whether the closing brace must still be
+    /// printed.
     fn body(&mut self, head: &str, start: usize, head_end: usize, body: &Stmt) -> bool {
         if let StmtKind::Block(block) = &body.kind {
             self.line_or_close(start, block.span.start as usize + 1, &format!("{head} {{"));
-            self.inside(block);
+            self.block_contents(block);
             return true;
         }
         self.line_or_close(start, head_end, head);
-        self.open();
+        self.begin_block();
         self.stmt("", body.span.start as usize, body);
         self.indent -= 1;
         false
@@ -159,12 +159,12 @@ impl Printer<'_> {
             return;
         }
         self.line_or_close(start, word.end as usize, text);
-        self.open();
+        self.begin_block();
         self.stmt("", otherwise.span.start as usize, otherwise);
         self.indent -= 1;
     }
 
-    /// `head { ... }` on several lines.
+    /// Prints `head { ... }` on several lines.
     pub(super) fn block(&mut self, head: &str, start: usize, block: &Block) {
         let (open, close) = (block.span.start as usize, block.span.end as usize);
         let space = if head.is_empty() { "" } else { " " };
@@ -173,13 +173,13 @@ impl Printer<'_> {
             return;
         }
         self.line_or_close(start, open + 1, &format!("{head}{space}{{"));
-        self.inside(block);
+        self.block_contents(block);
         self.closing_line(close - 1, close, "}");
     }
 }
 
-/// Whether a statement has others inside.
-fn has_parts(stmt: &Stmt) -> bool {
+/// Returns whether a statement contains other statements.
+fn is_compound(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Block(_)
         | StmtKind::Label(..)

@@ -1,4 +1,4 @@
-//! Layouts, one habit of the formatter each.
+//! Tests of the layout rules of the formatter.
 
 use fencepost_ir::Diagnostics;
 
@@ -13,19 +13,19 @@ fn check(source: &str, expected: &str) {
 }
 
 #[track_caller]
-fn keeps(source: &str) {
+fn check_unchanged(source: &str) {
     check(source, source);
 }
 
 #[test]
-fn nothing_stays_nothing() {
-    keeps("");
+fn an_empty_file_stays_empty() {
+    check_unchanged("");
     check("  \n\n", "");
-    keeps("// only this\n");
+    check_unchanged("// only this\n");
 }
 
 #[test]
-fn items() {
+fn items_are_formatted() {
     check(
         "const N=3;enum S{a,b,}record R{int v;R n;int s[2];}pool R[4];\n\
          shared int(0..=4)x=1,y , a[2]={1,2};property mutual_exclusion;final never x==1;\n\
@@ -40,7 +40,7 @@ fn items() {
 }
 
 #[test]
-fn statements() {
+fn statements_are_formatted() {
     check(
         "thread p {\nif(c)x=1;else if(d){y=2;}else{\nz=3;}while(x<1)\nx++;for(;;)break;\n\
          for(int i=0;i<2;i++){\na[i]+=1;}loop{\n}do\nx--;while(c);L:\nfence store_load,full;drain x;\n\
@@ -53,7 +53,7 @@ fn statements() {
 }
 
 #[test]
-fn expressions() {
+fn expressions_are_formatted() {
     check(
         "const N=-(- -1)+~2*(3-4)<<1;const B=!a||b&&c?d:e;const C=f( 0x1F,cas(x,1,2))[i].g;",
         "const N = -(- -1) + ~2 * (3 - 4) << 1;\nconst B = !a || b && c ? d : e;\n\
@@ -62,16 +62,16 @@ fn expressions() {
 }
 
 #[test]
-fn what_is_on_one_line_stays_there_if_it_fits() {
-    keeps("thread p { do { w = x; } while (w); critical { skip; } }\n");
-    keeps("thread p {\n  do {\n    w = x;\n  } while (w);\n}\n");
+fn code_on_one_line_stays_on_one_line_if_it_fits() {
+    check_unchanged("thread p { do { w = x; } while (w); critical { skip; } }\n");
+    check_unchanged("thread p {\n  do {\n    w = x;\n  } while (w);\n}\n");
     let long = "value = value + 1; ".repeat(6);
     let spread = "  value = value + 1;\n".repeat(6);
     check(&format!("thread p {{ {long}}}"), &format!("thread p {{\n{spread}}}\n"));
 }
 
 #[test]
-fn blank_lines_are_kept_one_at_a_time() {
+fn a_run_of_blank_lines_becomes_one_blank_line() {
     check(
         "\n\nshared int x;\n\n\n\nthread p {\n\n  x = 1;\n\n\n  x = 2;\n\n}\n\n",
         "shared int x;\n\nthread p {\n  x = 1;\n\n  x = 2;\n}\n",
@@ -79,9 +79,9 @@ fn blank_lines_are_kept_one_at_a_time() {
 }
 
 #[test]
-fn comments_stay_where_they_belong() {
-    keeps("// first\n\n// about x\nshared int x; // x\n/* last */\n");
-    keeps(
+fn comments_stay_next_to_their_code() {
+    check_unchanged("// first\n\n// about x\nshared int x; // x\n/* last */\n");
+    check_unchanged(
         "thread p { // p\n  // before\n  x = 1; /* after */ // and more\n  // at the end\n} // done\n",
     );
     check(
@@ -100,8 +100,8 @@ fn comments_stay_where_they_belong() {
 }
 
 #[test]
-fn comments_behind_code_keep_their_column() {
-    keeps("thread p {\n  x = 1;       // one\n  y = x + 1;   // two\n}\n");
+fn comments_after_code_keep_their_column() {
+    check_unchanged("thread p {\n  x = 1;       // one\n  y = x + 1;   // two\n}\n");
     check(
         "thread p {\n  x=1;    // one\n  longer=x+1; // two\n}\n",
         "thread p {\n  x = 1;  // one\n  longer = x + 1; // two\n}\n",

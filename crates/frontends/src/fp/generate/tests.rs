@@ -1,4 +1,4 @@
-//! Compared with all texts there are, sorted out afterwards.
+//! Compares the enumeration with an oracle that filters all texts.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::{Bounds, Clients, clients};
 use crate::Request;
 use crate::fp::lower_for;
 
-/// A library with these operations; a capital letter is the owner's.
+/// Returns a library with these operations. A capital letter has the attribute `owner`.
 fn library(letters: &str) -> String {
     let mut source = String::from("shared int x;");
     for letter in letters.chars() {
@@ -25,7 +25,7 @@ fn found(letters: &str, bounds: Bounds) -> Clients {
     found.expect("no errors")
 }
 
-/// All words of a length.
+/// Returns all words of a length.
 fn words(letters: &str, length: usize) -> Vec<String> {
     let mut words = vec![String::new()];
     for _ in 0..length {
@@ -35,7 +35,7 @@ fn words(letters: &str, length: usize) -> Vec<String> {
     words
 }
 
-/// All clients within bounds, from all words with bars in them.
+/// The oracle: filters and sorts all words over the letters and `|`.
 fn naive(letters: &str, bounds: Bounds) -> Vec<String> {
     let mut all = BTreeSet::new();
     for init in (0..=bounds.init).flat_map(|length| words(letters, length)) {
@@ -51,8 +51,8 @@ fn naive(letters: &str, bounds: Bounds) -> Vec<String> {
             {
                 continue;
             }
-            let thieves = usize::from(owned(&threads[0]));
-            threads[thieves..].sort_by_key(|t| (t.len(), t.to_string()));
+            let first_non_owner = usize::from(owned(&threads[0]));
+            threads[first_non_owner..].sort_by_key(|t| (t.len(), t.to_string()));
             let threads = threads.join("|");
             let text = if init.is_empty() { threads } else { format!("{init}({threads})") };
             all.insert((init.len() + operations, init.len(), text));
@@ -62,7 +62,7 @@ fn naive(letters: &str, bounds: Bounds) -> Vec<String> {
 }
 
 #[test]
-fn all_are_found_once_and_in_order() {
+fn every_client_is_listed_once_and_in_order() {
     for letters in ["a", "A", "ab", "Ab", "AB", "aBc", "abc"] {
         for (threads, init, operations) in
             [(1, 0, 3), (1, 2, 2), (2, 0, 4), (2, 1, 4), (2, 2, 3), (3, 0, 5), (3, 1, 4), (4, 0, 5)]
@@ -80,7 +80,7 @@ fn all_are_found_once_and_in_order() {
 }
 
 #[test]
-fn what_is_found_can_be_lowered() {
+fn listed_clients_can_be_lowered() {
     let bounds = Bounds { threads: 2, init: 1, operations: 3, limit: 1_000 };
     let texts = found("Abc", bounds).texts;
     let mut diagnostics = Diagnostics::new();
@@ -91,7 +91,7 @@ fn what_is_found_can_be_lowered() {
 }
 
 #[test]
-fn large_bounds_cost_little() {
+fn large_bounds_take_little_time() {
     let start = std::time::Instant::now();
     for (threads, init, operations) in [(2, 4, 6), (64, 100, 100), (20, 0, 40), (64, 0, 100)] {
         for letters in ["a", "Ab", "abcdefgh"] {
@@ -103,32 +103,32 @@ fn large_bounds_cost_little() {
     assert!(start.elapsed().as_secs() < 10);
 }
 
-/// Chase-Lev's deque: `push` and `take` are the owner's, `steal` is anybody's.
+/// The Chase-Lev deque: `push` and `take` have the attribute `owner`, `steal` has not.
 #[test]
-fn the_bound_of_the_paper() {
+fn the_total_for_the_chase_lev_deque_is_right() {
     let bounds = Bounds { threads: 2, init: 4, operations: 6, limit: 3 };
-    // 3^0 + ... + 3^4 initial parts; two thieves, or an owner's thread and a thief.
+    // 3^0 + ... + 3^4 initial parts; two non-owner threads, or one owner and one non-owner thread.
     let initial = 121;
-    let thieves = 1 + 1 + 2 + 2 + 3;
+    let non_owners = 1 + 1 + 2 + 2 + 3;
     let owned: u128 =
         (1..=5u32).map(|length| (3u128.pow(length) - 1) * u128::from(6 - length)).sum();
-    assert_eq!(found("PTs", bounds).total, initial * (thieves + owned));
+    assert_eq!(found("PTs", bounds).total, initial * (non_owners + owned));
 }
 
 #[test]
-fn mistakes_are_reported() {
+fn errors_are_reported() {
     let bounds = Bounds { threads: 2, init: 0, operations: 2, limit: 10 };
-    let said = |source: &str, bounds: Bounds| {
+    let messages = |source: &str, bounds: Bounds| {
         let mut diagnostics = Diagnostics::new();
         assert_eq!(clients(source, &bounds, &mut diagnostics), None);
         diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(said("thread p { }", bounds), ["there are no operations in this file"]);
-    assert_eq!(said("thread", bounds).len(), 1);
+    assert_eq!(messages("thread p { }", bounds), ["there are no operations in this file"]);
+    assert_eq!(messages("thread", bounds).len(), 1);
     let many = Bounds { threads: 65, operations: 101, ..bounds };
     let library = library("a");
     assert_eq!(
-        said(&library, many),
+        messages(&library, many),
         ["too many threads: 65", "too many operations of a client: 101"]
     );
 }

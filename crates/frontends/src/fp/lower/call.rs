@@ -1,4 +1,4 @@
-//! Calls, inlined.
+//! Inlines calls.
 
 use fencepost_ir::{Expr, Op, Reg, Span};
 
@@ -8,7 +8,7 @@ use crate::fp::tree;
 use crate::fp::types::{LocalId, ProcId};
 
 impl<'a> Lowerer<'_, 'a> {
-    /// A call; its arguments are evaluated here, all of them before the first parameter is set.
+    /// Lowers a call. All arguments are evaluated before the first parameter is assigned.
     pub(super) fn call(
         &mut self,
         proc: ProcId,
@@ -20,7 +20,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.inline(proc, arguments, span, result);
     }
 
-    /// The body of a procedure, with its value going to `result`.
+    /// Inlines the body of a procedure. The returned value is stored in `result`.
     pub(super) fn inline(
         &mut self,
         proc: ProcId,
@@ -28,7 +28,7 @@ impl<'a> Lowerer<'_, 'a> {
         span: Span,
         result: Option<Reg>,
     ) {
-        self.deeper(span, |lowerer| lowerer.inline_body(proc, arguments, span, result));
+        self.nested(span, |lowerer| lowerer.inline_body(proc, arguments, span, result));
     }
 
     fn inline_body(
@@ -63,9 +63,9 @@ impl<'a> Lowerer<'_, 'a> {
                 Some(expr) => {
                     self.emit(Op::Assign { reg, expr }, span, Kind::Parameter(id.0));
                 }
-                // A register starts as 0 in each call. Most are set before they are read, and then
-                // this vanishes.
-                None if local.ty.admits(0) => self.emit_reset(reg, local.span),
+                // A register starts as 0 in each call. The assembler removes this reset if the
+                // register is written before it is read.
+                None if local.ty.contains(0) => self.emit_reset(reg, local.span),
                 None => {}
             }
         }
@@ -85,7 +85,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.code.bind(end);
     }
 
-    /// Whether an argument may stand for the parameter itself.
+    /// Returns whether uses of the parameter can read the argument directly.
     fn is_alias(&self, argument: &Expr<Reg>, range: Option<(i32, i32)>) -> bool {
         match argument {
             Expr::Const(value) => range.is_none_or(|(lo, hi)| lo <= *value && *value <= hi),

@@ -1,5 +1,5 @@
-//! Clients: names and arguments for each use of an operation, the threads that call them, and each
-//! operation alone, for properties that compare the two.
+//! Lowers clients: assigns names and arguments to the uses of operations, and builds the threads of
+//! the client. For properties of operations, also lowers each operation in isolation.
 
 use std::collections::BTreeMap;
 
@@ -15,50 +15,50 @@ use crate::fp::types::{ProcId, Ty, VarTy};
 use crate::fp::{codes, limits};
 
 /// A use of an operation by a client.
-pub(super) struct Use {
+pub(super) struct OperationUse {
     pub(super) proc: ProcId,
     pub(super) span: Span,
     /// `d1`, `d2`, ...
     pub(super) name: String,
-    /// Which use of its letter it is, from 1.
+    /// The number of this use among the uses of the same letter, from 1.
     number: u32,
     arguments: Vec<Value>,
     returns: Option<VarTy>,
 }
 
-/// What conditions call the result of an operation, and the register that holds it (none if it ran
-/// as part of `init`).
+/// The operation and the number that conditions use for a result, and the register of the result.
+/// `None` if the operation runs in `init`.
 pub(super) type ClientResult = ((ProcId, u32), Option<(ThreadId, Reg)>);
 
-/// A client with names and arguments given out.
-pub(super) struct Plan {
-    pub(super) first: Vec<Use>,
-    pub(super) threads: Vec<Vec<Use>>,
-    /// How many threads come before those of the client.
+/// The operation uses of a client, with names and arguments.
+pub(super) struct ClientPlan {
+    pub(super) first: Vec<OperationUse>,
+    pub(super) threads: Vec<Vec<OperationUse>>,
+    /// The number of threads before the threads of the client.
     before: usize,
 }
 
-/// What a client's thread keeps about one use of an operation, in registers of its own.
+/// The registers in which a client thread stores data about one use of an operation.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kept {
-    /// Its result, if it has one.
+pub(super) struct OperationRegisters {
+    /// The result, unless the operation is `void`.
     result: Option<Reg>,
-    /// How many operations the other threads had returned from when it was invoked.
+    /// For each other thread, the number of operations that had returned before this invocation.
     seen: Vec<(ThreadId, Reg)>,
 }
 
-/// A client's thread and what it keeps.
+/// A thread of a client and the registers of its operation uses.
 pub(super) struct ClientThread {
     pub(super) thread: Thread,
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<OperationRegisters>,
 }
 
-impl Plan {
-    /// Gives out names and arguments in reading order.
-    pub(super) fn new(unit: &Unit, client: &Client, before: usize) -> Plan {
+impl ClientPlan {
+    /// Assigns names and arguments in text order.
+    pub(super) fn new(unit: &Unit, client: &Client, before: usize) -> ClientPlan {
         let mut counts: BTreeMap<ProcId, u32> = BTreeMap::new();
         let mut argument = 0;
-        let mut part = |operations: &[(ProcId, Span)]| -> Vec<Use> {
+        let mut part = |operations: &[(ProcId, Span)]| -> Vec<OperationUse> {
             let uses = operations.iter().map(|(proc, span)| {
                 let info = &unit.procs[proc.index()];
                 let number = counts.entry(*proc).or_insert(0);
@@ -67,7 +67,7 @@ impl Plan {
                     argument += 1;
                     argument
                 });
-                Use {
+                OperationUse {
                     proc: *proc,
                     span: *span,
                     name: format!("{}{number}", info.letter.unwrap_or('_')),
@@ -80,32 +80,37 @@ impl Plan {
         };
         let first = part(&client.first);
         let threads = client.threads.iter().map(|t| part(t)).collect();
-        Plan { first, threads, before }
+        ClientPlan { first, threads, before }
     }
 
-    /// The thread at a position among the client's.
+    /// Returns the thread id of the client thread with this index.
     pub(super) fn id(&self, at: usize) -> ThreadId {
         ThreadId::from_index(self.before + at)
     }
 }
 
-/// The results of a thread's operations.
-pub(super) fn results(uses: &[Use], kept: &[Kept], thread: ThreadId) -> Vec<ClientResult> {
+/// Returns the results of the operations of a thread.
+pub(super) fn results(
+    uses: &[OperationUse],
+    kept: &[OperationRegisters],
+    thread: ThreadId,
+) -> Vec<ClientResult> {
     let with_result = uses.iter().zip(kept).filter_map(|(u, kept)| Some((u, kept.result?)));
     with_result.map(|(u, reg)| ((u.proc, u.number), Some((thread, reg)))).collect()
 }
 
-/// The results of operations that run first.
-pub(super) fn results_of_init(uses: &[Use]) -> Vec<ClientResult> {
+/// Returns the results of the initial operations.
+pub(super) fn results_of_init(uses: &[OperationUse]) -> Vec<ClientResult> {
     uses.iter().filter(|u| u.returns.is_some()).map(|u| ((u.proc, u.number), None)).collect()
 }
 
 impl<'c, 'a> Lowerer<'c, 'a> {
-    /// A thread of a client. For [`Consistency::Linearizable`] it tells when each operation begins
-    /// and ends, and keeps what it saw of the others.
+    /// Lowers a thread of a client. For [`Consistency::Linearizable`], the thread records the
+    /// invocation and the return of each operation, and which operations of other threads returned
+    /// before.
     pub(super) fn client(
         context: &'c mut Context<'a>,
-        plan: &Plan,
+        plan: &ClientPlan,
         at: usize,
         consistency: Option<Consistency>,
         span: Span,
@@ -115,7 +120,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         let mut kept = Vec::new();
         for used in uses {
             let result = used.returns.map(|ty| lowerer.register(used.name.clone(), ty, used.span));
-            kept.push(Kept { result, seen: Vec::new() });
+            kept.push(OperationRegisters { result, seen: Vec::new() });
         }
         let timed = consistency == Some(Consistency::Linearizable);
         for (used, kept) in uses.iter().zip(&mut kept).filter(|_| timed) {
@@ -139,16 +144,20 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         ClientThread { thread: lowerer.finish(format!("client({at})"), span), kept }
     }
 
-    /// One use of an operation.
-    pub(super) fn operation(&mut self, used: &Use, result: Option<Reg>) {
+    /// Lowers one use of an operation.
+    pub(super) fn operation(&mut self, used: &OperationUse, result: Option<Reg>) {
         let arguments = used.arguments.iter().map(|value| Expr::Const(*value)).collect();
         self.inline(used.proc, arguments, used.span, result);
     }
 
-    /// One use of an operation as a program of its own, and the register of its result.
-    fn operation_alone(context: &'c mut Context<'a>, used: &Use) -> (Thread, Option<Reg>) {
+    /// Lowers one use of an operation as an isolated program. Returns the program and the register
+    /// of the result.
+    fn isolated_operation(
+        context: &'c mut Context<'a>,
+        used: &OperationUse,
+    ) -> (Thread, Option<Reg>) {
         let mut lowerer = Self::new(context, "client");
-        lowerer.run_alone();
+        lowerer.set_isolated();
         let result = used.returns.map(|ty| lowerer.register(used.name.clone(), ty, used.span));
         lowerer.operation(used, result);
         (lowerer.finish(used.name.clone(), used.span), result)
@@ -156,29 +165,29 @@ impl<'c, 'a> Lowerer<'c, 'a> {
 }
 
 impl Context<'_> {
-    /// What is claimed of a client's operations, if anything is.
+    /// Builds the property of the operations of a client, if the file has such a property.
     pub(super) fn operations(
         &mut self,
-        plan: &Plan,
-        kept: &[Vec<Kept>],
+        plan: &ClientPlan,
+        kept: &[Vec<OperationRegisters>],
         client: &Client,
     ) -> Option<Operations> {
-        let (consistency, span) = self.unit.claims.iter().find_map(of_operations)?;
-        let orders = orders(plan.threads.iter().map(Vec::len));
+        let (consistency, span) = self.unit.claims.iter().find_map(operations_claim)?;
+        let orders = interleavings(plan.threads.iter().map(Vec::len));
         if orders.is_none_or(|orders| orders > limits::ORDERS) {
             let message =
                 format!("client `{}`: too many operations for this property", client.text);
             self.diagnostics
                 .error(codes::TOO_LARGE, client.span, message)
-                .label(format!("they have more than {} orders", limits::ORDERS))
-                .related(span, "this property looks at all of them")
-                .hint("use fewer operations at the same time");
+                .label(format!("the operations have more than {} orders", limits::ORDERS))
+                .related(span, "this property checks all orders")
+                .hint("use fewer operations in the threads of the client");
             return None;
         }
         let mut threads = Vec::new();
         for (at, (uses, kept)) in plan.threads.iter().zip(kept).enumerate() {
             let operations = uses.iter().zip(kept).map(|(used, kept)| {
-                let (body, result) = Lowerer::operation_alone(self, used);
+                let (body, result) = Lowerer::isolated_operation(self, used);
                 let attributes = self.unit.procs[used.proc.index()].attributes;
                 Operation {
                     name: used.name.clone(),
@@ -196,13 +205,13 @@ impl Context<'_> {
 }
 
 impl Unit {
-    /// What is claimed of operations, if anything is.
+    /// Returns the consistency that the file requires of operations.
     pub(super) fn consistency(&self) -> Option<Consistency> {
-        self.claims.iter().find_map(of_operations).map(|(consistency, _)| consistency)
+        self.claims.iter().find_map(operations_claim).map(|(consistency, _)| consistency)
     }
 }
 
-fn of_operations(claim: &Claim) -> Option<(Consistency, Span)> {
+fn operations_claim(claim: &Claim) -> Option<(Consistency, Span)> {
     match claim {
         Claim::Operations(consistency, span) => Some((*consistency, *span)),
         Claim::MutualExclusion | Claim::DeadlockFree | Claim::Final(..) | Claim::Invariant(_) => {
@@ -211,15 +220,15 @@ fn of_operations(claim: &Claim) -> Option<(Consistency, Span)> {
     }
 }
 
-/// In how many orders operations can run, given how many each thread has; `None` if that is beyond
-/// counting.
-fn orders(lengths: impl Iterator<Item = usize>) -> Option<u64> {
+/// Returns the number of interleavings of operations, given the number of operations of each
+/// thread. Returns `None` on overflow.
+fn interleavings(lengths: impl Iterator<Item = usize>) -> Option<u64> {
     let mut total: u64 = 0;
     let mut orders: u64 = 1;
     for length in lengths {
         for k in 1..=length as u64 {
             total += 1;
-            // All products of this kind are divisible: they count choices of k out of total.
+            // The division is exact: the result is a multiple of a binomial coefficient.
             orders = orders.checked_mul(total)? / k;
         }
     }
@@ -231,8 +240,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_are_counted() {
-        let count = |lengths: &[usize]| orders(lengths.iter().copied());
+    fn interleavings_are_multinomial_coefficients() {
+        let count = |lengths: &[usize]| interleavings(lengths.iter().copied());
         assert_eq!(count(&[]), Some(1));
         assert_eq!(count(&[5]), Some(1));
         assert_eq!(count(&[1, 1]), Some(2));

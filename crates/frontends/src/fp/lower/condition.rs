@@ -1,4 +1,4 @@
-//! Conditions and what to observe.
+//! Lowers conditions and `observe`.
 
 use fencepost_ir::{
     Condition, Diagnostics, Expr, Loc, Observable, Operations, Problem, Program, Property, Reg,
@@ -17,14 +17,14 @@ pub(super) struct Conditions<'a> {
     pub(super) unit: &'a Unit,
     pub(super) layout: &'a Layout,
     pub(super) results: &'a [ClientResult],
-    /// The client's operations, if something is claimed of them.
+    /// The operations of the client, if the file has a property of operations.
     pub(super) operations: Option<&'a Operations>,
-    /// The client's text.
+    /// The text of the client.
     pub(super) client: Option<&'a str>,
 }
 
 impl Conditions<'_> {
-    /// Adds the properties that the file claims, and what outcomes show.
+    /// Adds the properties and the observed variables of the file to a problem.
     pub(super) fn add_to(
         &self,
         problem: &mut Problem,
@@ -48,7 +48,8 @@ impl Conditions<'_> {
                 Claim::Invariant(expr) => Property::Invariant(condition(expr)),
                 Claim::Final(quantifier, expr) => {
                     let lowered = condition(expr);
-                    // Before folding: what the user wrote is what the user wants to see.
+                    // Collect the variables before folding, so that outcomes show every variable
+                    // that the source mentions.
                     self.expr(expr, &mut Diagnostics::new()).for_each_var(&mut |what| {
                         push_once(&mut mentioned, *what);
                     });
@@ -67,7 +68,7 @@ impl Conditions<'_> {
             observed = mentioned;
         }
         if observed.is_empty() {
-            observed = everything(&problem.program);
+            observed = all_observables(&problem.program);
         }
         problem.observed = observed;
     }
@@ -105,17 +106,17 @@ impl Conditions<'_> {
             | ExprKind::ChooseList(_)
             | ExprKind::New(_)
             | ExprKind::Call(..)
-            | ExprKind::WholeArray(_) => unreachable!("no condition contains these"),
+            | ExprKind::WholeArray(_) => unreachable!("conditions contain none of these"),
         }
     }
 
     fn location(&self, place: &Place) -> Loc {
         let Root::Shared(id) = &place.root else {
-            unreachable!("a condition follows no references");
+            unreachable!("conditions contain no fields");
         };
         let index = place.index.as_ref().map_or(0, |index| {
             let ExprKind::Const(value) = index.kind else {
-                unreachable!("an index in a condition is constant");
+                unreachable!("indices in conditions are constants");
             };
             value as u32
         });
@@ -143,18 +144,20 @@ impl Conditions<'_> {
         }
         let info = &self.unit.procs[proc.index()];
         let letter = info.letter.unwrap_or('_');
-        let diagnostic = match (found, self.client) {
+        match (found, self.client) {
             (Some(_), _) => diagnostics
                 .error(codes::CLIENT, span, "results of initial operations cannot be observed")
-                .label("runs as part of `init`"),
+                .label("this operation runs before the threads")
+                .hint("mention only results of operations that run in threads"),
             (None, Some(client)) => diagnostics
                 .error(codes::CLIENT, span, format!("client `{client}` has no `{letter}{number}`"))
-                .label(format!("operation `{letter}` is used less often there")),
+                .label(format!("this client uses `{letter}` fewer than {number} times"))
+                .hint("a condition applies to all clients; mention only results that all have"),
             (None, None) => diagnostics
                 .error(codes::CLIENT, span, format!("`{letter}{number}` is a result of a client"))
-                .label("there is no client"),
+                .label("there is no client")
+                .hint("add a `client`, or give one with `--client`"),
         };
-        diagnostic.hint("a condition holds for all clients of its file");
         Expr::Const(0)
     }
 }
@@ -165,13 +168,13 @@ fn push_once(list: &mut Vec<Observable>, what: Observable) {
     }
 }
 
-/// Every location and every register the user named in a thread.
-fn everything(program: &Program) -> Vec<Observable> {
+/// Returns all locations, and all registers of threads with a name in the source.
+fn all_observables(program: &Program) -> Vec<Observable> {
     let mut all: Vec<Observable> =
         (0..program.locations.len()).map(|at| Observable::Loc(Loc::from_index(at))).collect();
     for id in program.thread_ids() {
         for (at, register) in program.thread(id).registers.iter().enumerate() {
-            // Those of procedures have a dot.
+            // Names of procedure registers contain a dot.
             if !register.is_temporary() && !register.name.contains('.') {
                 all.push(Observable::Reg(id, Reg::from_index(at)));
             }

@@ -1,27 +1,27 @@
-//! Expressions: shared accesses become statements, the rest stays pure.
+//! Lowers expressions. Shared accesses become statements, the rest stays a pure expression.
 //!
-//! Nothing in an expression changes a register the user can name, so a register operand may be
-//! read late without changing what it is.
+//! Invariant: an expression never changes a register that is named in the source. A register
+//! operand can therefore be read later than the source order.
 
 use fencepost_ir::assemble::Target;
 use fencepost_ir::{Address, BinOp, Expr, Op, Reg, Span, UnOp, Update, Value};
 
 use super::labels::Kind;
 use super::thread::{Lowerer, Slot};
-use crate::fp::consts::last;
+use crate::fp::consts::inclusive_bounds;
 use crate::fp::tree::{self, ExprKind, Place, Root};
 use crate::fp::types::{LocalId, VarTy};
 use crate::fp::{codes, limits};
 
 impl<'a> Lowerer<'_, 'a> {
-    /// The value of an expression, after emitting what it takes to know it.
+    /// Lowers an expression to a pure expression. Emits the statements that compute its parts.
     pub(super) fn value(&mut self, expr: &'a tree::Expr) -> Expr<Reg> {
         let mut result = Expr::Const(0);
-        self.deeper(expr.span, |lowerer| result = lowerer.value_of(expr));
+        self.nested(expr.span, |lowerer| result = lowerer.value_inner(expr));
         result.fold()
     }
 
-    fn value_of(&mut self, expr: &'a tree::Expr) -> Expr<Reg> {
+    fn value_inner(&mut self, expr: &'a tree::Expr) -> Expr<Reg> {
         match &expr.kind {
             ExprKind::Const(value) => Expr::Const(*value),
             ExprKind::Param => Expr::Const(self.param.unwrap_or(0)),
@@ -60,12 +60,12 @@ impl<'a> Lowerer<'_, 'a> {
             }
             ExprKind::ChooseList(list) => self.choose_list(expr, list, None),
             ExprKind::ThreadRegister(..) | ExprKind::ClientResult(..) | ExprKind::WholeArray(_) => {
-                unreachable!("only conditions mention these")
+                unreachable!("only conditions contain these")
             }
         }
     }
 
-    /// The type a temporary for an expression's value has.
+    /// Returns the type of a temporary for the value of an expression.
     fn type_of(&self, expr: &tree::Expr) -> VarTy {
         if let ExprKind::Call(proc, _) = &expr.kind
             && let Some(returns) = self.context.unit.procs[proc.index()].returns
@@ -75,8 +75,8 @@ impl<'a> Lowerer<'_, 'a> {
         VarTy::plain(expr.ty)
     }
 
-    /// `a && b` or `a || b` where `b` is more than a pure expression. The value goes to `target`,
-    /// which `b` must not read, or else to a temporary.
+    /// Lowers `a && b` or `a || b` where `b` is not pure. The value is stored in `target`, which
+    /// `b` must not read, or in a temporary.
     fn short_circuit(
         &mut self,
         op: BinOp,
@@ -103,12 +103,12 @@ impl<'a> Lowerer<'_, 'a> {
         Expr::Var(reg)
     }
 
-    /// Puts the value of an expression into a register.
+    /// Stores the value of an expression in a register.
     pub(super) fn value_into(&mut self, expr: &'a tree::Expr, reg: Reg) {
-        self.deeper(expr.span, |lowerer| lowerer.value_into_of(expr, reg));
+        self.nested(expr.span, |lowerer| lowerer.value_into_inner(expr, reg));
     }
 
-    fn value_into_of(&mut self, expr: &'a tree::Expr, reg: Reg) {
+    fn value_into_inner(&mut self, expr: &'a tree::Expr, reg: Reg) {
         match &expr.kind {
             ExprKind::Load(place) => {
                 let from = self.address(place);
@@ -116,7 +116,7 @@ impl<'a> Lowerer<'_, 'a> {
             }
             ExprKind::Update(place, update) => self.update(place, update, Some(reg), expr.span),
             ExprKind::ChooseRange(lo, hi, inclusive) => {
-                if let Some((lo, hi)) = self.choice(lo, hi, *inclusive, expr.span) {
+                if let Some((lo, hi)) = self.choose_bounds(lo, hi, *inclusive, expr.span) {
                     self.emit(Op::Choose { reg, lo, hi }, expr.span, Kind::Choose);
                 }
             }
@@ -171,18 +171,19 @@ impl<'a> Lowerer<'_, 'a> {
         expr: &'a tree::Expr,
         reg: Reg,
     ) {
-        // A returned value is checked against the range the procedure declares.
+        // The register must have the declared range of the procedure, so that the returned value is
+        // checked.
         let ty = self.type_of(expr);
         let checked = ty.range.is_none() || self.has_type(reg, ty);
-        let through = if checked { reg } else { self.temporary(ty, expr.span) };
-        self.call(proc, arguments, expr.span, Some(through));
-        if through != reg {
-            let value = Expr::Var(through);
+        let result_reg = if checked { reg } else { self.temporary(ty, expr.span) };
+        self.call(proc, arguments, expr.span, Some(result_reg));
+        if result_reg != reg {
+            let value = Expr::Var(result_reg);
             self.emit(Op::Assign { reg, expr: value }, expr.span, Kind::Assign);
         }
     }
 
-    /// Branches on a condition, evaluating no more of it than is needed.
+    /// Branches on a condition with short-circuit evaluation.
     pub(super) fn branch(
         &mut self,
         cond: &'a tree::Expr,
@@ -190,13 +191,13 @@ impl<'a> Lowerer<'_, 'a> {
         otherwise: Target,
         span: Span,
     ) {
-        // Once the branch is taken, nothing needs what it was decided on.
-        self.deeper(cond.span, |lowerer| {
-            lowerer.scoped(|lowerer| lowerer.branch_of(cond, then, otherwise, span));
+        // The temporaries of the condition are free after the branch.
+        self.nested(cond.span, |lowerer| {
+            lowerer.scoped(|lowerer| lowerer.branch_inner(cond, then, otherwise, span));
         });
     }
 
-    fn branch_of(&mut self, cond: &'a tree::Expr, then: Target, otherwise: Target, span: Span) {
+    fn branch_inner(&mut self, cond: &'a tree::Expr, then: Target, otherwise: Target, span: Span) {
         if let ExprKind::Unary(UnOp::Not, inner) = &cond.kind
             && !inner.pure
         {
@@ -218,7 +219,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit_branch(value, then, otherwise, span);
     }
 
-    /// The address of a place.
+    /// Lowers the address of a place.
     pub(super) fn address(&mut self, place: &'a Place) -> Address {
         let unit = self.context.unit;
         let (base, cell, len) = match &place.root {
@@ -252,20 +253,20 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     fn warn_out_of_bounds(&mut self, at: Value, len: u32, span: Span) {
-        if self.context.warned.insert((codes::OUT_OF_BOUNDS, span)) {
-            let who = match self.param {
+        if self.context.reported.insert((codes::OUT_OF_BOUNDS, span)) {
+            let thread = match self.param {
                 Some(value) => format!(" in `{}({value})`", self.frame.function),
                 None => String::new(),
             };
             self.context
                 .diagnostics
-                .warning(codes::OUT_OF_BOUNDS, span, format!("index {at} is outside of the array"))
-                .label(format!("is {at}{who}; the array has {len} elements"))
-                .hint("reaching this is a fault");
+                .warning(codes::OUT_OF_BOUNDS, span, format!("index {at} is out of bounds"))
+                .label(format!("is {at}{thread}; the array has {len} elements"))
+                .hint("correct the index or the size of the array; executing this is a fault");
         }
     }
 
-    /// An update.
+    /// Lowers an update.
     pub(super) fn update(
         &mut self,
         place: &'a Place,
@@ -291,23 +292,24 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Op::Update { reg, at, update }, span, Kind::Update);
     }
 
-    /// The values of a range to choose from.
-    fn choice(
+    /// Returns the first and last value of the range of a `choose`.
+    fn choose_bounds(
         &mut self,
         lo: &'a tree::Expr,
         hi: &'a tree::Expr,
         inclusive: bool,
         span: Span,
     ) -> Option<(Value, Value)> {
-        let (lo, hi) = (self.fixed(lo)?, self.fixed(hi)?);
-        let (lo, hi) = last(lo, hi, inclusive);
+        let (lo, hi) = (self.thread_constant(lo)?, self.thread_constant(hi)?);
+        let (lo, hi) = inclusive_bounds(lo, hi, inclusive);
         if lo > hi {
-            self.complain(codes::EMPTY, span, "there is nothing to choose from", "an empty range");
+            let label = "the range is empty; `a..b` does not contain `b`";
+            self.error_once(codes::EMPTY, span, "this `choose` has no values", label);
             return None;
         }
         if hi.abs_diff(lo) >= limits::ALTERNATIVES {
-            let label = format!("at most {} alternatives are allowed", limits::ALTERNATIVES);
-            self.complain(codes::TOO_LARGE, span, "too much to choose from", &label);
+            let label = format!("the limit is {} values", limits::ALTERNATIVES);
+            self.error_once(codes::TOO_LARGE, span, "this `choose` has too many values", &label);
             return None;
         }
         Some((lo, hi))
@@ -321,7 +323,7 @@ impl<'a> Lowerer<'_, 'a> {
     ) -> Expr<Reg> {
         let mut values = Vec::new();
         for value in list {
-            let Some(value) = self.fixed(value) else {
+            let Some(value) = self.thread_constant(value) else {
                 return Expr::Const(0);
             };
             values.push(value);
@@ -339,38 +341,42 @@ impl<'a> Lowerer<'_, 'a> {
             self.emit(Op::Choose { reg, lo: first, hi: end }, expr.span, Kind::Choose);
             return Expr::Var(reg);
         }
-        let which = self.temporary(VarTy::plain(crate::fp::types::Ty::Int), expr.span);
+        let index = self.temporary(VarTy::plain(crate::fp::types::Ty::Int), expr.span);
         let hi = values.len() as Value - 1;
-        self.emit(Op::Choose { reg: which, lo: 0, hi }, expr.span, Kind::Choose);
+        self.emit(Op::Choose { reg: index, lo: 0, hi }, expr.span, Kind::Choose);
         let mut chain = Expr::Const(end);
         for (at, value) in values.iter().enumerate().rev().skip(1) {
-            let is = Expr::Binary(
+            let is_selected = Expr::Binary(
                 BinOp::Eq,
-                Box::new(Expr::Var(which)),
+                Box::new(Expr::Var(index)),
                 Box::new(Expr::Const(at as Value)),
             );
-            chain = Expr::Select(Box::new(is), Box::new(Expr::Const(*value)), Box::new(chain));
+            chain =
+                Expr::Select(Box::new(is_selected), Box::new(Expr::Const(*value)), Box::new(chain));
         }
         chain
     }
 
-    /// The value of an expression that is constant in this thread.
-    fn fixed(&mut self, expr: &'a tree::Expr) -> Option<Value> {
+    /// Evaluates an expression that is constant in this thread.
+    fn thread_constant(&mut self, expr: &'a tree::Expr) -> Option<Value> {
         let value = self.value(expr).as_const();
         if value.is_none() && !self.failed {
-            self.complain(codes::BAD_CONSTANT, expr.span, "this constant has no value", "faults");
+            let label = "the evaluation faults";
+            let message = "this constant cannot be evaluated";
+            self.error_once(codes::BAD_CONSTANT, expr.span, message, label);
         }
         value
     }
 
-    fn complain(&mut self, code: &'static str, span: Span, message: &str, label: &str) {
-        if self.context.warned.insert((code, span)) {
+    /// Reports an error once for all instances of a template.
+    fn error_once(&mut self, code: &'static str, span: Span, message: &str, label: &str) {
+        if self.context.reported.insert((code, span)) {
             self.context.diagnostics.error(code, span, message).label(label);
         }
     }
 
-    /// Whether evaluating an expression reads a register. Procedures it calls read registers of
-    /// this body only through their arguments.
+    /// Returns whether the evaluation of an expression reads a register. Called procedures read
+    /// registers of this body only through their arguments.
     fn reads(&self, expr: &tree::Expr, reg: Reg) -> bool {
         let place = |place: &Place| {
             let root = match &place.root {
@@ -412,7 +418,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// The register of a local that statements assign to.
+    /// Returns the register of an assigned local.
     pub(super) fn slot(&self, local: LocalId) -> Reg {
         match &self.frame.slots[local.index()] {
             Slot::Reg(reg) => *reg,

@@ -1,7 +1,7 @@
-//! Labels: the identity of each operation in the source.
+//! Labels, which identify operations of the source.
 //!
-//! Keyed by where it stands and what it does, so that two instances of a template and two inlined
-//! copies of a procedure carry the same labels.
+//! The key is the source position and the kind of the operation. All instances of a template and
+//! all inlined copies of a procedure thus share their labels.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use fencepost_ir::{Label, LabelInfo, Span};
 
 use crate::fp::tree::Gap;
 
-/// What an operation does, as far as it distinguishes operations at one place.
+/// The kind of an operation. Distinguishes operations at the same source position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
     Load,
@@ -31,39 +31,39 @@ pub(super) enum Kind {
     Invoke,
     Return,
     Skip,
-    /// Gives a register 0 again.
+    /// Sets a register to 0.
     Reset,
-    /// Gives a parameter its value.
+    /// Sets a parameter to its argument.
     Parameter(u32),
-    /// Marks a place for a fence. Ends of nested parts without braces are at one position; they
-    /// differ in where the part begins.
+    /// Marks a place for a fence. Nested unbraced bodies can end at the same position, so the field
+    /// is the start of the body.
     Place(Option<u32>),
 }
 
 /// The labels of a file.
 pub(super) struct Labels<'a> {
     source: &'a str,
-    known: BTreeMap<(Span, Kind), Label>,
+    by_position: BTreeMap<(Span, Kind), Label>,
     infos: Vec<LabelInfo>,
 }
 
 impl<'a> Labels<'a> {
     pub(super) fn new(source: &'a str) -> Self {
-        Labels { source, known: BTreeMap::new(), infos: Vec::new() }
+        Labels { source, by_position: BTreeMap::new(), infos: Vec::new() }
     }
 
-    /// The label of an operation.
+    /// Returns the label of an operation.
     pub(super) fn get(&mut self, span: Span, kind: Kind, function: &str) -> Label {
-        if let Some(label) = self.known.get(&(span, kind)) {
+        if let Some(label) = self.by_position.get(&(span, kind)) {
             return *label;
         }
         let label = Label::from_index(self.infos.len());
-        self.known.insert((span, kind), label);
+        self.by_position.insert((span, kind), label);
         self.infos.push(LabelInfo { span, text: self.text(span), function: function.to_string() });
         label
     }
 
-    /// The label of a place for a fence; its text is that of what follows.
+    /// Returns the label of a place for a fence. The text of the label is the code after the place.
     pub(super) fn place(&mut self, gap: &Gap, function: &str) -> Label {
         let before = self.infos.len();
         let label = self.get(gap.at, Kind::Place(gap.wrap.map(|w| w.start)), function);
@@ -74,7 +74,7 @@ impl<'a> Labels<'a> {
         label
     }
 
-    /// Source text on one line, without comments.
+    /// Returns the source text of a span on one line, without comments.
     pub(super) fn text(&self, span: Span) -> String {
         let mut text = span.text(self.source);
         let mut kept = String::new();

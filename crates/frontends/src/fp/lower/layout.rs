@@ -1,24 +1,24 @@
-//! Where everything is in memory: shared variables first, then the cells of each pool.
+//! The memory layout: shared variables first, then the cells of each pool.
 
 use fencepost_ir::{Loc, Location, Pool};
 
 use crate::fp::tree::Unit;
 use crate::fp::types::{SharedId, Ty, VarTy, to_ir};
 
-/// The memory of a file's programs.
+/// The memory layout of the programs of a file.
 pub(super) struct Layout {
     pub(super) locations: Vec<Location>,
     pub(super) pools: Vec<Pool>,
     /// The first location of each shared variable.
     shared: Vec<Loc>,
-    /// How much memory the locations take, see [`crate::fp::limits::TOTAL`].
-    pub(super) weight: u64,
+    /// The size of the locations, in the units of [`crate::fp::limits::TOTAL`].
+    pub(super) size: u64,
 }
 
 impl Layout {
     pub(super) fn new(unit: &Unit) -> Layout {
         let mut layout =
-            Layout { locations: Vec::new(), pools: Vec::new(), shared: Vec::new(), weight: 0 };
+            Layout { locations: Vec::new(), pools: Vec::new(), shared: Vec::new(), size: 0 };
         for shared in &unit.shared {
             layout.shared.push(Loc::from_index(layout.locations.len()));
             for (at, init) in shared.init.iter().enumerate() {
@@ -54,18 +54,18 @@ impl Layout {
     }
 
     fn push(&mut self, unit: &Unit, name: String, ty: VarTy, init: i32) {
-        self.weight += 1 + match ty.ty {
-            // The names of an enum's constants are copied with its type.
+        self.size += 1 + match ty.ty {
+            // The type of a location contains a copy of the names of the enum constants.
             Ty::Enum(id) => unit.enums[id.index()].constants.len() as u64 / 2,
             Ty::Bool | Ty::Int | Ty::Ref(_) | Ty::Null => 0,
         };
-        // Past the limit the file is refused; until then, do not fill the memory.
-        if self.weight <= crate::fp::limits::TOTAL {
+        // Above the limit, the file is rejected later. Do not allocate more memory.
+        if self.size <= crate::fp::limits::TOTAL {
             self.locations.push(Location { name, ty: to_ir(ty, &unit.enums), init });
         }
     }
 
-    /// The first location of a shared variable.
+    /// Returns the first location of a shared variable.
     pub(super) fn shared(&self, id: SharedId) -> Loc {
         self.shared[id.index()]
     }

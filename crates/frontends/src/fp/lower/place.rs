@@ -1,7 +1,7 @@
-//! Places: gaps of the source that a thread passes, each marked by a statement that does nothing.
+//! Marks places for fences: each gap of the source becomes a statement without effect.
 //!
-//! Nothing is marked inside `atomic` and in what runs alone, where nothing is ever pending. A fence of the
-//! author is its own mark.
+//! Gaps inside `atomic` and in isolated code are not marked, because there are no pending stores.
+//! An existing fence is its own mark.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,12 +16,12 @@ use crate::fp::tree::Gap;
 mod tests;
 
 impl Lowerer<'_, '_> {
-    /// Marks a gap, if places are wanted.
-    pub(super) fn gap(&mut self, gap: Option<&Gap>) {
-        let Some(gap) = gap.filter(|_| self.wants_places()) else {
+    /// Marks a gap, unless places are disabled here.
+    pub(super) fn mark_gap(&mut self, gap: Option<&Gap>) {
+        let Some(gap) = gap.filter(|_| self.is_marking_places()) else {
             return;
         };
-        if self.grows(gap.at) {
+        if self.check_size(gap.at) {
             let label = self.context.labels.place(gap, self.frame.function);
             self.code.at(label, self.critical);
             self.code.mark(label);
@@ -29,16 +29,16 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    /// Notes that a fence, just added, is a place.
-    pub(super) fn written(&mut self, kinds: FenceKinds, gap: &Gap, span: Span) {
-        if self.wants_places() && !self.failed {
+    /// Records an existing fence, which was just emitted, as a place.
+    pub(super) fn existing_fence(&mut self, kinds: FenceKinds, gap: &Gap, span: Span) {
+        if self.is_marking_places() && !self.failed {
             let label = self.context.labels.get(span, Kind::Fence, self.frame.function);
             self.place(label, gap, Some((kinds, gap.head)));
         }
     }
 
-    fn wants_places(&self) -> bool {
-        self.marks && !self.atomic
+    fn is_marking_places(&self) -> bool {
+        self.mark_places && !self.atomic
     }
 
     fn place(&mut self, label: Label, gap: &Gap, written: Option<(FenceKinds, Span)>) {
@@ -50,8 +50,8 @@ impl Lowerer<'_, '_> {
     }
 }
 
-/// The places whose labels are used, under their new names, in the order of the source.
-pub(super) fn sorted(
+/// Returns the places whose labels are used, with their new labels, in source order.
+pub(super) fn renumbered(
     places: BTreeMap<Label, Place>,
     renamed: impl Fn(Label) -> Option<Label>,
 ) -> Vec<Place> {
@@ -59,7 +59,7 @@ pub(super) fn sorted(
         .into_values()
         .filter_map(|place| renamed(place.label).map(|label| Place { label, ..place }))
         .collect();
-    // Ends come before what follows them, inner ends before outer ones.
+    // The end of a statement comes before the next statement, inner ends before outer ends.
     kept.sort_by_key(|p| (p.offset, !p.at_end, Reverse(p.wrap.map(|w| w.start))));
     kept
 }

@@ -1,4 +1,4 @@
-//! Statements.
+//! Lowers statements.
 
 use fencepost_ir::assemble::Target;
 use fencepost_ir::{BinOp, Expr, Op, Span};
@@ -16,23 +16,23 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     fn stmt(&mut self, stmt: &'a Stmt) {
-        self.deeper(stmt.span, |lowerer| lowerer.scoped(|lowerer| lowerer.stmt_of(stmt)));
+        self.nested(stmt.span, |lowerer| lowerer.scoped(|lowerer| lowerer.stmt_inner(stmt)));
     }
 
-    fn stmt_of(&mut self, stmt: &'a Stmt) {
+    fn stmt_inner(&mut self, stmt: &'a Stmt) {
         let span = stmt.span;
         match &stmt.kind {
             StmtKind::Block(stmts) => self.stmts(stmts),
-            StmtKind::Alone(first, body, last) => {
-                self.gap(first.as_ref());
-                self.stmt_of(body);
-                self.gap(last.as_ref());
+            StmtKind::Unbraced(first, body, last) => {
+                self.mark_gap(first.as_ref());
+                self.stmt_inner(body);
+                self.mark_gap(last.as_ref());
             }
-            StmtKind::Gap(gap) => self.gap(Some(gap)),
+            StmtKind::Gap(gap) => self.mark_gap(Some(gap)),
             StmtKind::Label(label, gap, body) => {
                 let target = self.frame.labels[*label];
                 self.code.bind(target);
-                self.gap(gap.as_ref());
+                self.mark_gap(gap.as_ref());
                 self.stmt(body);
             }
             StmtKind::Reset(local) => {
@@ -42,7 +42,7 @@ impl<'a> Lowerer<'_, 'a> {
             StmtKind::Assign(local, value) => {
                 let reg = self.slot(*local);
                 match &value.kind {
-                    // What the value does is all that happens here, with labels of its own.
+                    // The operation of the value writes the register. It has its own label.
                     ExprKind::Load(_)
                     | ExprKind::Update(..)
                     | ExprKind::ChooseRange(..)
@@ -119,7 +119,7 @@ impl<'a> Lowerer<'_, 'a> {
             StmtKind::Continue => self.loop_jump(span, |inner| inner.again),
             StmtKind::Goto(label, outside) => {
                 let target = self.frame.labels[*label];
-                self.leave_unless(!outside || self.frame.critical, span);
+                self.leave_critical_unless(!outside || self.frame.critical, span);
                 self.emit_jump(target, span);
             }
             StmtKind::Return(value) => {
@@ -128,13 +128,13 @@ impl<'a> Lowerer<'_, 'a> {
                     (Some(value), None) => self.eval(value),
                     (None, _) => {}
                 }
-                self.leave_unless(self.frame.critical, span);
+                self.leave_critical_unless(self.frame.critical, span);
                 self.emit_jump(self.frame.end, span);
             }
             StmtKind::Skip => self.emit(Op::Skip, span, Kind::Skip),
             StmtKind::Fence(kinds, gap) => {
                 self.emit(Op::Fence(*kinds), span, Kind::Fence);
-                self.written(*kinds, gap, span);
+                self.existing_fence(*kinds, gap, span);
             }
             StmtKind::Drain(place) => {
                 let at = self.address(place);
@@ -187,12 +187,12 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     fn loop_jump(&mut self, span: Span, target: impl FnOnce(Loop) -> Target) {
-        let inner = *self.frame.loops.last().expect("a jump stands in its loop");
-        self.leave_unless(inner.critical, span);
+        let inner = *self.frame.loops.last().expect("`break` and `continue` are inside a loop");
+        self.leave_critical_unless(inner.critical, span);
         self.emit_jump(target(inner), span);
     }
 
-    /// A call or update whose value is not wanted.
+    /// Lowers an expression whose value is not used.
     fn eval(&mut self, expr: &'a tree::Expr) {
         match &expr.kind {
             ExprKind::Call(proc, arguments) => self.call(*proc, arguments, expr.span, None),
@@ -211,7 +211,7 @@ impl<'a> Lowerer<'_, 'a> {
             | ExprKind::ClientResult(..)
             | ExprKind::WholeArray(_) => {
                 let value = self.value(expr);
-                // What may fault is evaluated, even if nobody wants the value.
+                // Evaluate the expression, because the evaluation may fault.
                 if !matches!(value, Expr::Const(_) | Expr::Var(_)) {
                     let reg = self.temporary(VarTy::plain(expr.ty), expr.span);
                     self.emit(Op::Assign { reg, expr: value }, expr.span, Kind::Assign);
@@ -220,16 +220,17 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Leaves the critical section, unless what is jumped to is inside it.
-    fn leave_unless(&mut self, inside: bool, span: Span) {
+    /// Leaves the critical section, unless the jump target is inside it.
+    fn leave_critical_unless(&mut self, inside: bool, span: Span) {
         if self.critical && !inside {
             self.emit(Op::Leave, span, Kind::Leave);
         }
     }
 
-    /// A `critical` block. Inside another one, inside `atomic` and in what runs alone it changes nothing.
+    /// Lowers a `critical` block. Inside another `critical` block, inside `atomic` and in isolated
+    /// code, the block has no effect.
     fn critical_block(&mut self, body: &'a [Stmt], close: Span) {
-        if self.critical || self.atomic || self.alone {
+        if self.critical || self.atomic || self.isolated {
             self.stmts(body);
             return;
         }
@@ -239,9 +240,10 @@ impl<'a> Lowerer<'_, 'a> {
         self.critical = false;
     }
 
-    /// An `atomic` block. Inside another one and in what runs alone it changes nothing.
+    /// Lowers an `atomic` block. Inside another `atomic` block and in isolated code, the block has
+    /// no effect.
     fn atomic_block(&mut self, body: &'a [Stmt], span: Span, close: Span) {
-        if self.atomic || self.alone {
+        if self.atomic || self.isolated {
             self.stmts(body);
             return;
         }

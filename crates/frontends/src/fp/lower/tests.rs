@@ -1,10 +1,10 @@
-//! Printed code of small programs.
+//! Snapshot tests of the code of small programs.
 
 use fencepost_ir::{Diagnostics, text};
 
 use crate::fp::lower;
 
-/// The source and the code of each of its threads. Threads with the same code are shown once.
+/// Prints the source and the code of each thread. Prints equal consecutive threads once.
 fn printed(source: &str) -> String {
     let mut diagnostics = Diagnostics::new();
     let problems = lower(source, &mut diagnostics);
@@ -85,7 +85,7 @@ snapshots! {
          proc int sum(int n) { int s; for (int k = 0; k < n; k++) s += get(k); return s; }
          proc void set(int i, int v) { if (v < 0) { v = 0; } a[i] = v; }
          thread p(i in 0..2) { r = get(i) + get(i + 1); t = sum(3); set(i, r); set(r, get(t)); get(0); }";
-    registers_start_again_in_each_call:
+    registers_start_as_0_in_each_call:
         "shared int x; proc int f() { int r; if (x == 1) r = 2; return r; }
          proc int g() { r = x; return r + 1; } thread p { a = f() + f(); b = g() + g(); }";
     records:

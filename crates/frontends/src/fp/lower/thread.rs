@@ -1,4 +1,4 @@
-//! One thread at a time: registers, temporaries, frames.
+//! Lowers one thread: registers, temporaries, frames.
 
 use std::collections::BTreeMap;
 
@@ -6,43 +6,43 @@ use fencepost_ir::assemble::{Assembler, Target};
 use fencepost_ir::{Expr, Op, Reg, Span, Thread, Value};
 
 use super::Context;
-use super::client::Use;
+use super::client::OperationUse;
 use super::labels::Kind;
 use crate::fp::codes;
 use crate::fp::limits;
 use crate::fp::tree::{Body, Template};
 use crate::fp::types::{LocalId, ProcId, VarTy, to_ir};
 
-/// Where a local of a body is while the body is lowered.
+/// The storage of a local of the current body.
 #[derive(Clone, Debug)]
 pub(super) enum Slot {
-    /// In a register of its own.
+    /// A register of its own.
     Reg(Reg),
-    /// It is a constant or a register of the caller.
+    /// A constant or a register of the caller.
     Alias(Expr<Reg>),
 }
 
-/// A loop around the statement at hand.
+/// A loop that encloses the current statement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loop {
     pub(super) exit: Target,
     pub(super) again: Target,
-    /// Whether the loop as a whole is inside a `critical` block.
+    /// Whether the whole loop is inside a `critical` block.
     pub(super) critical: bool,
 }
 
-/// The body being lowered.
+/// The current body.
 pub(super) struct Frame<'a> {
     /// The name of the procedure or template.
     pub(super) function: &'a str,
     pub(super) slots: Vec<Slot>,
     pub(super) labels: Vec<Target>,
     pub(super) loops: Vec<Loop>,
-    /// Where `return` goes.
+    /// The target of `return`.
     pub(super) end: Target,
-    /// Where the returned value goes.
+    /// The register of the returned value.
     pub(super) result: Option<Reg>,
-    /// Whether the body as a whole is inside a `critical` block.
+    /// Whether the whole body is inside a `critical` block.
     pub(super) critical: bool,
 }
 
@@ -58,23 +58,24 @@ pub(super) struct Lowerer<'c, 'a> {
     pub(super) context: &'c mut Context<'a>,
     pub(super) code: Assembler,
     temporaries: Vec<Temporary>,
-    /// The temporaries in use, the youngest last.
+    /// The temporaries in use, the newest last.
     in_use: Vec<usize>,
-    /// The registers of each procedure's locals. One set is enough: calls do not recurse.
+    /// The registers of the locals of each procedure. One set is enough, because calls are not
+    /// recursive.
     pub(super) procedures: BTreeMap<(ProcId, LocalId), Reg>,
-    /// The value of the template's parameter.
+    /// The value of the parameter of the template.
     pub(super) param: Option<Value>,
-    /// Whether this runs alone, directly on memory and in one step: the `init` block, or an
-    /// operation.
-    pub(super) alone: bool,
-    /// Whether places for fences are marked.
-    pub(super) marks: bool,
+    /// Whether the code runs isolated: without other threads, directly on memory, in one step. This
+    /// holds for the `init` block and for operations that properties compare with.
+    pub(super) isolated: bool,
+    /// Whether to mark places for fences.
+    pub(super) mark_places: bool,
     pub(super) critical: bool,
     pub(super) atomic: bool,
     pub(super) frame: Frame<'a>,
     depth: u32,
     fuel: u64,
-    /// A limit was hit; nothing that follows matters.
+    /// Whether a limit is exceeded. The result is then unused.
     pub(super) failed: bool,
 }
 
@@ -83,7 +84,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         let mut code = Assembler::new(Vec::new());
         let end = code.target();
         let failed = context.built > limits::TOTAL;
-        let marks = context.places.is_some();
+        let mark_places = context.places.is_some();
         Lowerer {
             context,
             code,
@@ -91,8 +92,8 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             in_use: Vec::new(),
             procedures: BTreeMap::new(),
             param: None,
-            alone: false,
-            marks,
+            isolated: false,
+            mark_places,
             critical: false,
             atomic: false,
             frame: Frame {
@@ -110,13 +111,13 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         }
     }
 
-    /// What is lowered runs alone.
-    pub(super) fn run_alone(&mut self) {
-        self.alone = true;
-        self.marks = false;
+    /// Lowers the following code for isolated execution.
+    pub(super) fn set_isolated(&mut self) {
+        self.isolated = true;
+        self.mark_places = false;
     }
 
-    /// An instance of a thread template.
+    /// Lowers an instance of a thread template.
     pub(super) fn template(
         context: &'c mut Context<'a>,
         template: &'a Template,
@@ -132,17 +133,17 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         lowerer.finish(name, template.body.close)
     }
 
-    /// The `init` block, followed by the operations a client runs first.
-    pub(super) fn init(context: &'c mut Context<'a>, first: Option<&[Use]>) -> Thread {
+    /// Lowers the `init` block, followed by the initial operations of a client.
+    pub(super) fn init(context: &'c mut Context<'a>, first: Option<&[OperationUse]>) -> Thread {
         let mut lowerer = Self::new(context, "init");
-        lowerer.run_alone();
+        lowerer.set_isolated();
         let mut close = Span::default();
         if let Some(body) = &lowerer.context.unit.init {
             lowerer.body(body);
             close = body.close;
         }
         if let Some(first) = first {
-            // `return` in the block goes on here.
+            // A `return` in the block continues here.
             let end = lowerer.frame.end;
             lowerer.code.bind(end);
             lowerer.frame.end = lowerer.code.target();
@@ -154,7 +155,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         lowerer.finish("init".into(), close)
     }
 
-    /// The body of a thread or of `init`; its locals are the first registers.
+    /// Lowers the body of a thread or of `init`. The locals are the first registers.
     fn body(&mut self, body: &'a Body) {
         for local in &body.locals {
             let reg = self.register(local.name.clone(), local.ty, local.span);
@@ -174,12 +175,12 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             let registers = self.code.registers().to_vec();
             return Thread { name, registers, code: Vec::new() };
         }
-        // Every target is bound by now: each belongs to a statement that was walked.
+        // Every target is bound: each belongs to a statement that was lowered.
         let (registers, code) = self.code.finish_compact();
         Thread { name, registers, code }
     }
 
-    /// A new register.
+    /// Adds a register.
     pub(super) fn register(&mut self, name: String, ty: VarTy, span: Span) -> Reg {
         if self.code.registers().len() >= limits::REGISTERS {
             self.fail(span, format!("more than {} registers in a thread", limits::REGISTERS));
@@ -188,12 +189,12 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         self.code.register(&name, to_ir(ty, &self.context.unit.enums))
     }
 
-    /// Whether a register has exactly this type.
+    /// Returns whether a register has exactly this type.
     pub(super) fn has_type(&self, reg: Reg, ty: VarTy) -> bool {
         self.code.registers()[reg.index()].ty == to_ir(ty, &self.context.unit.enums)
     }
 
-    /// A temporary of a type, in use until the statement is done.
+    /// Returns a temporary that is in use until the end of the statement.
     pub(super) fn temporary(&mut self, ty: VarTy, span: Span) -> Reg {
         let free = self.temporaries.iter().position(|t| !t.busy && t.ty == ty);
         let at = free.unwrap_or_else(|| {
@@ -206,7 +207,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         self.temporaries[at].reg
     }
 
-    /// Runs `work` and gives back the temporaries it took.
+    /// Runs `work` and releases the temporaries that it allocated.
     pub(super) fn scoped<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let mark = self.in_use.len();
         let result = work(self);
@@ -218,7 +219,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
 
     /// Adds an operation.
     pub(super) fn emit(&mut self, op: Op, span: Span, kind: Kind) {
-        if self.grows(span) {
+        if self.check_size(span) {
             let label = self.context.labels.get(span, kind, self.frame.function);
             self.code.at(label, self.critical);
             self.code.op(op);
@@ -226,7 +227,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
     }
 
     pub(super) fn emit_reset(&mut self, reg: Reg, span: Span) {
-        if self.grows(span) {
+        if self.check_size(span) {
             let label = self.context.labels.get(span, Kind::Reset, self.frame.function);
             self.code.at(label, self.critical);
             self.code.reset(reg);
@@ -244,7 +245,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             Some(0) => self.emit_jump(otherwise, span),
             Some(_) => self.emit_jump(then, span),
             None => {
-                if self.grows(span) {
+                if self.check_size(span) {
                     let label = self.context.labels.get(span, Kind::Branch, self.frame.function);
                     self.code.at(label, self.critical);
                     self.code.branch(cond, then, otherwise);
@@ -254,22 +255,24 @@ impl<'c, 'a> Lowerer<'c, 'a> {
     }
 
     pub(super) fn emit_jump(&mut self, target: Target, span: Span) {
-        if self.grows(span) {
+        if self.check_size(span) {
             let label = self.context.labels.get(span, Kind::Skip, self.frame.function);
             self.code.at(label, self.critical);
             self.code.jump(target);
         }
     }
 
-    pub(super) fn grows(&mut self, span: Span) -> bool {
+    /// Returns whether another statement can be added. Reports an error if the thread is too large.
+    pub(super) fn check_size(&mut self, span: Span) -> bool {
         if !self.failed && self.code.len() >= limits::STATEMENTS {
             self.fail(span, format!("more than {} statements in a thread", limits::STATEMENTS));
         }
         !self.failed
     }
 
-    /// Runs `work` one level deeper, unless that is too deep or takes too long.
-    pub(super) fn deeper(&mut self, span: Span, work: impl FnOnce(&mut Self)) {
+    /// Runs `work` one nesting level deeper. Reports an error if the depth limit or the limit on
+    /// visited nodes is exceeded.
+    pub(super) fn nested(&mut self, span: Span, work: impl FnOnce(&mut Self)) {
         if self.failed {
             return;
         }
@@ -293,8 +296,8 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             self.context
                 .diagnostics
                 .error(codes::TOO_LARGE, span, message)
-                .label("up to here")
-                .hint(limits::ADVICE);
+                .label("the limit is exceeded here")
+                .hint(limits::SIZE_HINT);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Collecting the declarations of a file.
+//! Collects the declarations of a file into the symbol table.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use super::{Attributes, Global, Globals, Signature, TemplateSignature, too_many}
 use crate::fp::ast::{self, AttributeKind, Initial, ItemKind};
 use crate::fp::codes;
 use crate::fp::limits;
-use crate::fp::suggest::hint;
+use crate::fp::suggest::did_you_mean;
 use crate::fp::tree::{Field, Record, Shared};
 use crate::fp::types::{EnumId, EnumInfo, ProcId, SharedId, TemplateId, Ty, VarTy};
 
 impl Globals {
-    /// The declarations of a file.
+    /// Builds the symbol table of a file.
     pub fn collect(file: &ast::File, source: &str, diagnostics: &mut Diagnostics) -> Globals {
-        let globals = Globals { lost: file.lost.clone(), ..Globals::default() };
+        let globals = Globals { unparsed_names: file.unparsed_names.clone(), ..Globals::default() };
         let mut collector = Collector { globals, source, diagnostics, locations: 0 };
         collector.types(file);
         collector.constants(file);
@@ -31,12 +31,13 @@ struct Collector<'a> {
     globals: Globals,
     source: &'a str,
     diagnostics: &'a mut Diagnostics,
-    /// How many locations there are so far.
+    /// The number of locations declared so far.
     locations: u64,
 }
 
 impl Collector<'_> {
-    /// Names of types, so that everything else can mention them, and constants of enums.
+    /// Declares enums with their constants, and the names of records. Runs first, because all other
+    /// declarations can mention types.
     fn types(&mut self, file: &ast::File) {
         for item in &file.items {
             if let ItemKind::Enum(name, constants) = &item.kind {
@@ -60,9 +61,9 @@ impl Collector<'_> {
     fn enumeration(&mut self, name: &ast::Name, constants: &[ast::Name]) {
         if constants.is_empty() || constants.len() > limits::CONSTANTS {
             let message = format!("enum `{}` has {} constants", name.text, constants.len());
-            let label = format!("an enum has 1 to {} constants", limits::CONSTANTS);
+            let label = format!("an enum must have 1 to {} constants", limits::CONSTANTS);
             self.diagnostics.error(codes::EMPTY, name.span, message).label(label);
-            self.globals.set(name, Global::Broken);
+            self.globals.set(name, Global::Invalid);
             return;
         }
         let id = EnumId(self.globals.enums.len() as u32);
@@ -87,7 +88,7 @@ impl Collector<'_> {
         for item in &file.items {
             if let ItemKind::Const(name, expr) = &item.kind {
                 let value = self.globals.constant(expr, self.source, self.diagnostics);
-                let global = value.map_or(Global::Broken, |(value, ty)| Global::Const(value, ty));
+                let global = value.map_or(Global::Invalid, |(value, ty)| Global::Const(value, ty));
                 self.globals.add(name, global, self.diagnostics);
             }
         }
@@ -101,15 +102,16 @@ impl Collector<'_> {
             };
             let id = match self.globals.get(&name.text) {
                 Some((Global::Record(id), _)) => id,
-                Some((Global::Broken, _)) => continue,
+                Some((Global::Invalid, _)) => continue,
                 Some(_) | None => {
                     let records = self.globals.names(|g| matches!(g, Global::Record(_)));
-                    let near = hint(&name.text, records, self.diagnostics.len());
+                    let near = did_you_mean(&name.text, records, self.diagnostics.len());
                     let message = format!("there is no record `{}`", name.text);
+                    let declare = || format!("declare it: `record {} {{ ... }}`", name.text);
                     self.diagnostics
                         .error(codes::UNKNOWN_TYPE, name.span, message)
                         .label("unknown record")
-                        .hint = near;
+                        .hint(near.unwrap_or_else(declare));
                     continue;
                 }
             };
@@ -118,7 +120,8 @@ impl Collector<'_> {
                 self.diagnostics
                     .error(codes::DUPLICATE, item.span, message)
                     .label("second pool")
-                    .related(first, "first pool");
+                    .related(first, "first pool")
+                    .hint("remove one of the pools");
                 continue;
             }
             seen[id.index()] = Some(item.span);
@@ -130,18 +133,19 @@ impl Collector<'_> {
             if let ItemKind::Record(name, _) = &item.kind
                 && let Some(id) = self.record_declared_at(name)
                 && seen[id.index()].is_none()
-                && self.globals.lost.is_none()
+                && self.globals.unparsed_names.is_none()
             {
                 let message = format!("record `{}` has no pool", name.text);
                 self.diagnostics
                     .error(codes::POOL, name.span, message)
-                    .label("`new` has nowhere to take it from")
+                    .label("`new` needs a pool to allocate from")
                     .hint(format!("add `pool {}[2];` for at most two records", name.text));
             }
         }
     }
 
-    /// The record a declaration introduces, unless its name was taken.
+    /// Returns the record that a declaration introduces. Returns `None` if the name was already
+    /// declared.
     fn record_declared_at(&self, name: &ast::Name) -> Option<PoolId> {
         match self.globals.get(&name.text) {
             Some((Global::Record(id), span)) if span == name.span => Some(id),
@@ -159,7 +163,10 @@ impl Collector<'_> {
             };
             if fields.is_empty() {
                 let message = format!("record `{}` has no fields", name.text);
-                self.diagnostics.error(codes::EMPTY, name.span, message).label("needs a field");
+                self.diagnostics
+                    .error(codes::EMPTY, name.span, message)
+                    .label("a record must have at least one field")
+                    .hint(format!("add a field: `record {} {{ int value; }}`", name.text));
             }
             let mut stride = 0;
             for field in fields {
@@ -177,7 +184,8 @@ impl Collector<'_> {
                     self.diagnostics
                         .error(codes::DUPLICATE, name.span, message)
                         .label("second declaration")
-                        .related(first, "already declared here");
+                        .related(first, "first declaration")
+                        .hint("rename one of the fields");
                 }
             }
             let cells = u64::from(self.globals.records[id.index()].cells);
@@ -195,15 +203,15 @@ impl Collector<'_> {
         Some(Field { name: field.name.text.clone(), ty, len })
     }
 
-    /// Whether a variable without an initial value may have this type.
+    /// Reports an error if a variable of this type cannot start as 0.
     fn zero_fits(&mut self, ty: VarTy, span: Span) -> bool {
-        if !ty.admits(0) {
+        if !ty.contains(0) {
             self.diagnostics
-                .error(codes::BAD_CONSTANT, span, "the initial value 0 is outside of the range")
+                .error(codes::BAD_CONSTANT, span, "the initial value 0 is outside the range")
                 .label("starts as 0")
-                .hint("give it an initial value, or a range that contains 0");
+                .hint("write an initial value, or use a range that contains 0");
         }
-        ty.admits(0)
+        ty.contains(0)
     }
 
     fn take_locations(&mut self, count: u64, span: Span) -> bool {
@@ -215,13 +223,13 @@ impl Collector<'_> {
         self.locations <= limits::LOCATIONS
     }
 
-    /// A constant that counts something: at least 1, and within what locations allow.
+    /// Evaluates a constant size: at least 1, and at most the limit on locations.
     fn size(&mut self, expr: &ast::Expr, what: &str) -> Option<u32> {
         let value = self.globals.constant_int(expr, self.source, self.diagnostics)?;
         if value < 1 {
             self.diagnostics
-                .error(codes::BAD_CONSTANT, expr.span, format!("{value} {what}"))
-                .label("at least 1 is needed");
+                .error(codes::BAD_CONSTANT, expr.span, format!("the number of {what} is {value}"))
+                .label("must be at least 1");
             return None;
         }
         if value as u64 > limits::LOCATIONS {
@@ -240,7 +248,7 @@ impl Collector<'_> {
             for var in vars {
                 let shared = ty.and_then(|ty| self.variable(ty, var));
                 let id = SharedId(self.globals.shared.len() as u32);
-                let global = if shared.is_some() { Global::Shared(id) } else { Global::Broken };
+                let global = if shared.is_some() { Global::Shared(id) } else { Global::Invalid };
                 if self.globals.add(&var.name, global, self.diagnostics) {
                     self.globals.shared.extend(shared);
                 }
@@ -267,14 +275,21 @@ impl Collector<'_> {
             Some(Initial::One(value)) => vec![self.initial(ty, value)?; count],
             Some(Initial::List(values, span)) => {
                 if len.is_none() || values.len() != count {
-                    let message = match len {
-                        None => format!("`{}` is not an array", var.name.text),
-                        Some(_) => format!("{} values for {count} elements", values.len()),
+                    let (message, hint) = match len {
+                        None => (
+                            format!("`{}` is not an array", var.name.text),
+                            "write a single value: `= 0`",
+                        ),
+                        Some(_) => (
+                            format!("{} values for {count} elements", values.len()),
+                            "write one value for each element, or a single value for all: `= 0`",
+                        ),
                     };
                     self.diagnostics
                         .error(codes::ARRAY, *span, message)
-                        .label("a list gives one value for each element")
-                        .related(var.name.span, "declared here");
+                        .label("a list has one value for each element of an array")
+                        .related(var.name.span, "declared here")
+                        .hint(hint);
                     return None;
                 }
                 let values: Vec<_> = values.iter().map(|v| self.initial(ty, v)).collect();
@@ -286,16 +301,17 @@ impl Collector<'_> {
 
     fn initial(&mut self, ty: VarTy, expr: &ast::Expr) -> Option<Value> {
         let value = self.globals.constant_of(expr, ty.ty, self.source, self.diagnostics)?;
-        if !ty.admits(value) {
+        if !ty.contains(value) {
             self.diagnostics
-                .error(codes::BAD_CONSTANT, expr.span, format!("{value} is outside of the range"))
-                .label("not a value of the declared type");
+                .error(codes::BAD_CONSTANT, expr.span, format!("{value} is outside the range"))
+                .label("not a value of the declared type")
+                .hint = ty.range.map(|(lo, hi)| format!("use a value from {lo} to {hi}"));
             return None;
         }
         Some(value)
     }
 
-    /// Signatures of procedures and threads.
+    /// Declares the signatures of procedures and threads.
     fn bodies(&mut self, file: &ast::File) {
         let mut letters: Vec<(char, Span)> = Vec::new();
         for item in &file.items {
@@ -325,9 +341,13 @@ impl Collector<'_> {
         let letter = procedure.letter.as_ref().and_then(|name| {
             if params.iter().any(|(_, ty)| ty.ty != Ty::Int) {
                 self.diagnostics
-                    .error(codes::CLIENT, procedure.name.span, "an operation takes only `int`")
+                    .error(
+                        codes::CLIENT,
+                        procedure.name.span,
+                        "the parameters of an operation must have type `int`",
+                    )
                     .label("has a parameter of another type")
-                    .hint("clients pass 1, 2, 3, ...");
+                    .hint("use `int`: clients pass the numbers 1, 2, 3, ...");
             }
             let letter = self.letter(name, letters);
             broken |= letter.is_none();
@@ -335,7 +355,7 @@ impl Collector<'_> {
         });
         let attributes = self.attributes(procedure, returns);
         let id = ProcId(self.globals.procs.len() as u32);
-        let global = if broken { Global::Broken } else { Global::Proc(id) };
+        let global = if broken { Global::Invalid } else { Global::Proc(id) };
         if self.globals.add(&procedure.name, global, self.diagnostics) && !broken {
             self.globals.procs.push(Signature {
                 name: procedure.name.text.clone(),
@@ -354,9 +374,10 @@ impl Collector<'_> {
             let word = kind.word();
             if let Some(first) = of.attributes[..at].iter().find(|a| a.kind.word() == word) {
                 self.diagnostics
-                    .error(codes::DUPLICATE, *span, format!("`{word}` is there twice"))
-                    .label("second one")
-                    .related(first.span, "first one");
+                    .error(codes::DUPLICATE, *span, format!("attribute `{word}` is given twice"))
+                    .label("second use")
+                    .related(first.span, "first use")
+                    .hint("remove one of them");
             }
             let needs_value = match kind {
                 AttributeKind::Owner => false,
@@ -366,7 +387,8 @@ impl Collector<'_> {
                 let message = format!("operation `{}` returns nothing", of.name.text);
                 self.diagnostics
                     .error(codes::NO_VALUE, *span, message)
-                    .label(format!("`{word}` is about what is returned"));
+                    .label(format!("`{word}` needs an operation that returns a value"))
+                    .hint(format!("remove `{word}`, or write a result type instead of `void`"));
                 continue;
             }
             match kind {
@@ -383,18 +405,23 @@ impl Collector<'_> {
     fn letter(&mut self, name: &ast::Name, letters: &mut Vec<(char, Span)>) -> Option<char> {
         let mut chars = name.text.chars();
         let (Some(letter), None) = (chars.next(), chars.next()) else {
-            let message = format!("`{}` is not one letter", name.text);
+            let message = format!("`{}` is not a single letter", name.text);
             self.diagnostics
                 .error(codes::CLIENT, name.span, message)
-                .label("a single letter is needed")
-                .hint("clients name each operation by a single letter");
+                .label("expected a single letter")
+                .hint("clients name each operation by one letter, for example `as t`");
             return None;
         };
         if let Some((_, span)) = letters.iter().find(|(l, _)| *l == letter) {
             self.diagnostics
-                .error(codes::DUPLICATE, name.span, format!("letter `{letter}` is taken"))
+                .error(
+                    codes::DUPLICATE,
+                    name.span,
+                    format!("two operations have the letter `{letter}`"),
+                )
                 .label("second operation with this letter")
-                .related(*span, "first one");
+                .related(*span, "first operation with this letter")
+                .hint("choose another letter");
             return None;
         }
         letters.push((letter, name.span));
@@ -409,7 +436,7 @@ impl Collector<'_> {
             param
         });
         let id = TemplateId(self.globals.templates.len() as u32);
-        let global = if broken { Global::Broken } else { Global::Thread(id) };
+        let global = if broken { Global::Invalid } else { Global::Thread(id) };
         if self.globals.add(&thread.name, global, self.diagnostics) && !broken {
             let name = thread.name.text.clone();
             self.globals.templates.push(TemplateSignature { name, param });
@@ -429,15 +456,16 @@ impl Collector<'_> {
             let message = format!("`{}` is already {}", name.text, global.describe());
             self.diagnostics
                 .error(codes::DUPLICATE, name.span, message)
-                .label("choose another name")
-                .related(at, "declared here");
+                .label("a parameter needs a name of its own")
+                .related(at, "declared here")
+                .hint("choose another name for the parameter");
         }
         let count = i64::from(hi) - i64::from(lo) + 1;
         if count < 1 {
             self.diagnostics
-                .error(codes::EMPTY, span, "this makes no thread at all")
+                .error(codes::EMPTY, span, "this range creates no threads")
                 .label("the range is empty")
-                .hint("`0..2` makes two threads, 0 and 1");
+                .hint("`0..2` creates two threads, with the values 0 and 1");
             return None;
         }
         if count as u64 > limits::THREADS {

@@ -1,13 +1,13 @@
-//! Expressions, by precedence climbing.
+//! Parsing of expressions, by precedence climbing.
 
 use fencepost_ir::{BinOp, UnOp};
 
-use super::{Parsed, Parser, Trailing};
+use super::{ParseResult, Parser, TrailingComma};
 use crate::fp::ast::{Expr, ExprKind, Range};
 use crate::fp::codes;
 use crate::fp::lexer::Tok;
 
-/// The operator a token is and how tightly it binds (tighter is larger).
+/// Returns the binary operator of a token and its precedence. A larger precedence binds tighter.
 fn binary(tok: Tok) -> Option<(BinOp, u8)> {
     Some(match tok {
         Tok::OrOr => (BinOp::Or, 1),
@@ -33,11 +33,11 @@ fn binary(tok: Tok) -> Option<(BinOp, u8)> {
 }
 
 impl Parser<'_> {
-    pub(super) fn expr(&mut self) -> Parsed<Expr> {
+    pub(super) fn expr(&mut self) -> ParseResult<Expr> {
         self.nested(Self::select)
     }
 
-    fn select(&mut self) -> Parsed<Expr> {
+    fn select(&mut self) -> ParseResult<Expr> {
         let cond = self.binary(1)?;
         if !self.eat(Tok::Question) {
             return Ok(cond);
@@ -49,9 +49,11 @@ impl Parser<'_> {
         self.node(ExprKind::Select(Box::new(cond), Box::new(then), Box::new(otherwise)), span)
     }
 
-    fn binary(&mut self, tightness: u8) -> Parsed<Expr> {
+    fn binary(&mut self, min_precedence: u8) -> ParseResult<Expr> {
         let mut left = self.unary()?;
-        while let Some((op, binds)) = binary(self.peek()).filter(|(_, binds)| *binds >= tightness) {
+        while let Some((op, binds)) =
+            binary(self.peek()).filter(|(_, binds)| *binds >= min_precedence)
+        {
             self.advance();
             let right = self.binary(binds + 1)?;
             let span = left.span.to(right.span);
@@ -60,7 +62,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn unary(&mut self) -> Parsed<Expr> {
+    fn unary(&mut self) -> ParseResult<Expr> {
         let op = match self.peek() {
             Tok::Not => UnOp::Not,
             Tok::Minus => UnOp::Neg,
@@ -73,8 +75,8 @@ impl Parser<'_> {
         self.node(ExprKind::Unary(op, Box::new(operand)), span)
     }
 
-    /// A primary expression with its indices and fields; also what a statement may begin with.
-    pub(super) fn postfix(&mut self) -> Parsed<Expr> {
+    /// Parses a primary expression with its indices and fields. Statements can begin with one, too.
+    pub(super) fn postfix(&mut self) -> ParseResult<Expr> {
         let mut expr = self.primary()?;
         loop {
             match self.peek() {
@@ -96,7 +98,7 @@ impl Parser<'_> {
         }
     }
 
-    fn primary(&mut self) -> Parsed<Expr> {
+    fn primary(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         match self.peek() {
             Tok::Number => {
@@ -133,7 +135,7 @@ impl Parser<'_> {
                 } else {
                     ExprKind::Call(
                         name,
-                        self.comma_separated(Tok::RParen, Trailing::Forbidden, Self::expr)?,
+                        self.comma_separated(Tok::RParen, TrailingComma::Forbidden, Self::expr)?,
                     )
                 };
                 let span = start.to(self.previous());
@@ -143,8 +145,8 @@ impl Parser<'_> {
         }
     }
 
-    /// What follows `choose(`.
-    fn choose(&mut self) -> Parsed<ExprKind> {
+    /// Parses the rest of an expression after `choose(`.
+    fn choose(&mut self) -> ParseResult<ExprKind> {
         if self.peek() == Tok::RParen {
             return Err(self.expected("a range or a list of values"));
         }
@@ -163,7 +165,8 @@ impl Parser<'_> {
         Ok(ExprKind::ChooseList(list))
     }
 
-    /// A number. One that cannot be read becomes a lost name, so that nothing follows from it.
+    /// Parses a number. After an error the number becomes an unparsed name, so that it causes no
+    /// further errors.
     fn number(&mut self) -> ExprKind {
         let span = self.advance().span;
         let text = span.text(self.source);
@@ -172,21 +175,22 @@ impl Parser<'_> {
             Some(hex) => i64::from_str_radix(hex, 16),
             None => text.parse::<i64>(),
         };
-        // One more than fits: `-2147483648` is a number of the language.
+        // 2147483648 is accepted here, because `-2147483648` is a valid number.
         match value {
             Ok(value) if value <= 1 << 31 => return ExprKind::Number(value),
             Err(_) if !text.bytes().all(|b| b.is_ascii_digit()) => {
                 self.error(codes::BAD_NUMBER, span, format!("`{text}` is not a number"))
-                    .hint("numbers are written `42` or `0x2a`; names begin with a letter");
+                    .hint("write numbers as `42` or `0x2a`; begin names with a letter");
             }
             Ok(_) | Err(_) => self.too_big(span),
         }
-        self.lost.get_or_insert_default().insert(text.to_string());
+        self.unparsed_names.get_or_insert_default().insert(text.to_string());
         ExprKind::Name(text.to_string())
     }
 
     fn too_big(&mut self, span: fencepost_ir::Span) {
         self.error(codes::BAD_NUMBER, span, "this number does not fit in 32 bits".into())
-            .label("too large");
+            .label("too large")
+            .hint("use a number from -2147483648 to 2147483647");
     }
 }

@@ -1,27 +1,27 @@
-//! Items: what a file is made of.
+//! Parsing of items, the top-level parts of a file.
 
 use fencepost_ir::Quantifier;
 
-use super::{Parsed, Parser, Stop, Trailing};
+use super::{ParseResult, Parser, SyntaxError, TrailingComma};
 use crate::fp::ast::{
     Attribute, AttributeKind, Client, Declarator, Field, Initial, Item, ItemKind, Name, Procedure,
     Thread,
 };
 use crate::fp::codes;
 use crate::fp::lexer::Tok;
-use crate::fp::suggest::hint;
+use crate::fp::suggest::did_you_mean;
 
 impl Parser<'_> {
-    pub(super) fn item(&mut self) -> Parsed<Item> {
+    pub(super) fn item(&mut self) -> ParseResult<Item> {
         let start = self.span();
         let keyword = self.peek();
         if !keyword.begins_item() {
             let hint = if self.looks_like_a_procedure() {
-                "write `proc` in front to declare a procedure"
+                "write `proc` before the return type to declare a procedure"
             } else if matches!(keyword, Tok::Int | Tok::Bool) {
-                "write `shared` in front to declare a location"
+                "write `shared` before the type to declare a location"
             } else {
-                "statements belong into a `thread`, `proc` or `init` block"
+                "put statements into a `thread`, `proc` or `init` block"
             };
             return Err(self.expected_hint("a declaration", Some(hint.into())));
         }
@@ -38,7 +38,7 @@ impl Parser<'_> {
                 (
                     ItemKind::Enum(
                         name,
-                        self.comma_separated(Tok::RBrace, Trailing::Allowed, Self::name)?,
+                        self.comma_separated(Tok::RBrace, TrailingComma::Optional, Self::name)?,
                     ),
                     true,
                 )
@@ -71,9 +71,9 @@ impl Parser<'_> {
                 let name = self.name()?;
                 if self.peek() == Tok::Operation {
                     let hint = format!("write `property {} operations;`", name.text);
-                    let stop = self.expected_hint("`operations`", Some(hint));
+                    let error = self.expected_hint("`operations`", Some(hint));
                     self.advance();
-                    return Err(stop);
+                    return Err(error);
                 }
                 let of = if self.peek() == Tok::Name { Some(self.name()?) } else { None };
                 (ItemKind::Property(name, of), false)
@@ -85,17 +85,20 @@ impl Parser<'_> {
                     "forall" => Quantifier::Forall,
                     "never" => Quantifier::Never,
                     other => {
-                        let message = format!("`final {other}` does not exist");
+                        let message =
+                            format!("expected `exists`, `forall` or `never`, found `{other}`");
                         self.error(codes::SYNTAX, word.span, message)
                             .label("expected `exists`, `forall` or `never`")
-                            .hint("write `final forall COND;` for what must hold at the end");
-                        return Err(Stop);
+                            .hint(
+                                "write `final forall COND;` if COND must hold in every final state",
+                            );
+                        return Err(SyntaxError);
                     }
                 };
                 (ItemKind::Final(quantifier, self.expr()?), false)
             }
             Tok::Invariant => (ItemKind::Invariant(self.expr()?), false),
-            // `begins_item` holds, and only this keyword is left.
+            // `begins_item` holds, so the keyword is `observe`.
             _ => {
                 let mut what = vec![self.expr()?];
                 while self.eat(Tok::Comma) {
@@ -111,7 +114,7 @@ impl Parser<'_> {
         Ok(Item { kind, span })
     }
 
-    /// `int f(`, as C has it.
+    /// Returns whether the next tokens look like a C function: `int f(`.
     fn looks_like_a_procedure(&self) -> bool {
         let kinds = self.tokens[self.at..].iter().map(|t| t.kind).take(3);
         let [ty, Tok::Name, Tok::LParen] = kinds.collect::<Vec<_>>()[..] else {
@@ -120,7 +123,7 @@ impl Parser<'_> {
         matches!(ty, Tok::Int | Tok::Bool | Tok::Void | Tok::Name)
     }
 
-    fn fields(&mut self) -> Parsed<Vec<Field>> {
+    fn fields(&mut self) -> ParseResult<Vec<Field>> {
         self.expect(Tok::LBrace)?;
         let mut fields = Vec::new();
         while !self.eat(Tok::RBrace) {
@@ -133,7 +136,7 @@ impl Parser<'_> {
         Ok(fields)
     }
 
-    fn length(&mut self) -> Parsed<Option<crate::fp::ast::Expr>> {
+    fn length(&mut self) -> ParseResult<Option<crate::fp::ast::Expr>> {
         if !self.eat(Tok::LBracket) {
             return Ok(None);
         }
@@ -142,14 +145,14 @@ impl Parser<'_> {
         Ok(Some(len))
     }
 
-    fn declarator(&mut self) -> Parsed<Declarator> {
+    fn declarator(&mut self) -> ParseResult<Declarator> {
         let name = self.name()?;
         let len = self.length()?;
         let init = if !self.eat(Tok::Assign) {
             None
         } else if self.peek() == Tok::LBrace {
             let open = self.advance().span;
-            let list = self.comma_separated(Tok::RBrace, Trailing::Allowed, Self::expr)?;
+            let list = self.comma_separated(Tok::RBrace, TrailingComma::Optional, Self::expr)?;
             Some(Initial::List(list, open.to(self.previous())))
         } else {
             Some(Initial::One(self.expr()?))
@@ -157,12 +160,12 @@ impl Parser<'_> {
         Ok(Declarator { name, len, init })
     }
 
-    fn procedure(&mut self, operation: bool) -> Parsed<Procedure> {
+    fn procedure(&mut self, operation: bool) -> ParseResult<Procedure> {
         let returns = if self.eat(Tok::Void) { None } else { Some(self.type_name()?) };
         let name = self.name()?;
         self.expect(Tok::LParen)?;
         let param = |p: &mut Self| Ok((p.type_name()?, p.name()?));
-        let params = self.comma_separated(Tok::RParen, Trailing::Forbidden, param)?;
+        let params = self.comma_separated(Tok::RParen, TrailingComma::Forbidden, param)?;
         let letter = if operation {
             self.expect(Tok::As)?;
             Some(self.letters()?)
@@ -176,27 +179,28 @@ impl Parser<'_> {
         Ok(Procedure { returns, name, params, letter, attributes, body: self.block()? })
     }
 
-    /// `owner`, `repeats` or `aborts E`. They are words only here.
-    fn attribute(&mut self) -> Parsed<Attribute> {
+    /// Parses `owner`, `repeats` or `aborts E`. These words are keywords only here.
+    fn attribute(&mut self) -> ParseResult<Attribute> {
         let name = self.name()?;
         let kind = match name.text.as_str() {
             "owner" => AttributeKind::Owner,
             "repeats" => AttributeKind::Repeats,
             "aborts" => AttributeKind::Aborts(self.expr()?),
             other => {
-                let near = hint(other, ["owner", "repeats", "aborts"], self.diagnostics.len());
-                let all = "attributes: `owner`, `repeats`, `aborts VALUE`";
-                let message = format!("operations have no attribute `{other}`");
+                let near =
+                    did_you_mean(other, ["owner", "repeats", "aborts"], self.diagnostics.len());
+                let all = "the attributes are `owner`, `repeats` and `aborts VALUE`";
+                let message = format!("there is no operation attribute `{other}`");
                 self.error(codes::UNKNOWN_WORD, name.span, message)
                     .label("unknown attribute")
                     .hint(near.unwrap_or(all.into()));
-                return Err(Stop);
+                return Err(SyntaxError);
             }
         };
         Ok(Attribute { kind, span: name.span })
     }
 
-    fn thread(&mut self) -> Parsed<Thread> {
+    fn thread(&mut self) -> ParseResult<Thread> {
         let name = self.name()?;
         let param = if self.eat(Tok::LParen) {
             let param = self.name()?;
@@ -210,8 +214,8 @@ impl Parser<'_> {
         Ok(Thread { name, param, body: self.block()? })
     }
 
-    /// `e(ed|d)` after `client`.
-    pub(super) fn client(&mut self) -> Parsed<Client> {
+    /// Parses the text of a client, such as `e(ed|d)`.
+    pub(super) fn client(&mut self) -> ParseResult<Client> {
         let first = if self.peek() == Tok::LParen { None } else { Some(self.letters()?) };
         let parens = self.eat(Tok::LParen);
         let mut threads = Vec::new();
@@ -231,8 +235,9 @@ impl Parser<'_> {
         Ok(Client { first, parens, threads })
     }
 
-    /// One or more words of letters. A word of the language counts as its letters here: `client do|if;`.
-    fn letters(&mut self) -> Parsed<Name> {
+    /// Parses one or more words of operation letters. A keyword counts as its letters:
+    /// `client do|if;`.
+    fn letters(&mut self) -> ParseResult<Name> {
         let is_word = |kind: Tok, text: &str| {
             kind == Tok::Name
                 || (kind != Tok::End && text.starts_with(|c: char| c.is_ascii_alphabetic()))
@@ -241,7 +246,7 @@ impl Parser<'_> {
         let mut text = String::new();
         while is_word(self.peek(), self.span().text(self.source)) {
             let span = self.advance().span;
-            // Padded, so that a letter's place in the text is its place in the source.
+            // Pad with spaces, so that offsets in the text equal offsets in the source.
             let at = (span.start - start.start) as usize;
             text.push_str(&" ".repeat(at - text.len()));
             text.push_str(span.text(self.source));

@@ -1,17 +1,17 @@
-//! Statements.
+//! Parsing of statements.
 
 use fencepost_ir::{BinOp, Span};
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::fp::ast::{Expr, ExprKind, Name, Stmt, StmtKind};
 use crate::fp::lexer::Tok;
-use crate::fp::suggest::hint;
+use crate::fp::suggest::did_you_mean;
 
-/// The words that are statements by themselves.
+/// The keywords that are complete statements.
 const WORDS: [&str; 5] = ["break", "continue", "fence", "return", "skip"];
 
 impl Parser<'_> {
-    pub(super) fn stmt(&mut self) -> Parsed<Stmt> {
+    pub(super) fn stmt(&mut self) -> ParseResult<Stmt> {
         let start = self.span();
         let kind = self.stmt_kind()?;
         let span = start.to(self.previous());
@@ -33,10 +33,11 @@ impl Parser<'_> {
         Ok(Stmt { kind, span, end: self.after_previous() })
     }
 
-    /// A statement without the semicolon after it.
-    fn stmt_kind(&mut self) -> Parsed<StmtKind> {
-        // One call for all of them: without optimisation, a call in each arm makes the frames of nested statements large.
-        let parse: fn(&mut Self) -> Parsed<StmtKind> = match self.peek() {
+    /// Parses a statement without its semicolon.
+    fn stmt_kind(&mut self) -> ParseResult<StmtKind> {
+        // One call after the match. In unoptimised builds a call in each arm needs large stack
+        // frames for nested statements.
+        let parse: fn(&mut Self) -> ParseResult<StmtKind> = match self.peek() {
             Tok::LBrace => |parser| Ok(StmtKind::Block(parser.block()?)),
             Tok::If => Self::if_else,
             Tok::While => |parser| {
@@ -68,26 +69,29 @@ impl Parser<'_> {
             Tok::Name if self.peek_second() == Tok::Colon => Self::label,
             Tok::Name => Self::simple,
             found => {
-                self.nameless |= matches!(found, Tok::Assign | Tok::Colon);
+                self.missing_name |= matches!(found, Tok::Assign | Tok::Colon);
                 return Err(self.expected("a statement"));
             }
         };
         parse(self)
     }
 
-    fn after_keyword<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn after_keyword<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<T> {
         self.advance();
         parse(self)
     }
 
-    fn if_else(&mut self) -> Parsed<StmtKind> {
+    fn if_else(&mut self) -> ParseResult<StmtKind> {
         let (cond, head) = self.head()?;
         let then = self.body()?;
         let otherwise = if self.eat(Tok::Else) { Some(self.body()?) } else { None };
         Ok(StmtKind::If { cond, head, then, otherwise })
     }
 
-    fn do_while(&mut self) -> Parsed<StmtKind> {
+    fn do_while(&mut self) -> ParseResult<StmtKind> {
         self.advance();
         let body = self.body()?;
         if self.peek() != Tok::While {
@@ -97,7 +101,7 @@ impl Parser<'_> {
         Ok(StmtKind::DoWhile { body, cond, head })
     }
 
-    fn fence(&mut self) -> Parsed<StmtKind> {
+    fn fence(&mut self) -> ParseResult<StmtKind> {
         self.advance();
         let mut kinds = Vec::new();
         if self.peek() != Tok::Semi {
@@ -109,30 +113,30 @@ impl Parser<'_> {
         Ok(StmtKind::Fence(kinds))
     }
 
-    fn label(&mut self) -> Parsed<StmtKind> {
+    fn label(&mut self) -> ParseResult<StmtKind> {
         let label = self.name()?;
         self.advance();
         if self.peek() == Tok::RBrace {
-            let hint = format!("write `{}: skip;` for a label at the end", label.text);
+            let hint = format!("write `{}: skip;` for a label at the end of a block", label.text);
             return Err(self.expected_hint("a statement", Some(hint)));
         }
         Ok(StmtKind::Label(label, self.body()?))
     }
 
-    /// A statement inside another one.
-    fn body(&mut self) -> Parsed<Box<Stmt>> {
+    /// Parses the body of another statement.
+    fn body(&mut self) -> ParseResult<Box<Stmt>> {
         self.nested(Self::stmt).map(Box::new)
     }
 
-    /// `if (c)` or `while (c)`, at its keyword.
-    fn head(&mut self) -> Parsed<(Expr, Span)> {
+    /// Parses `if (c)` or `while (c)`, starting at the keyword.
+    fn head(&mut self) -> ParseResult<(Expr, Span)> {
         let start = self.span();
         let cond = self.parenthesised()?;
         Ok((cond, start.to(self.previous())))
     }
 
-    /// A keyword and an expression in parentheses.
-    fn parenthesised(&mut self) -> Parsed<Expr> {
+    /// Parses a keyword and an expression in parentheses.
+    fn parenthesised(&mut self) -> ParseResult<Expr> {
         self.advance();
         self.expect(Tok::LParen)?;
         let expr = self.expr()?;
@@ -140,7 +144,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    fn declaration(&mut self) -> Parsed<StmtKind> {
+    fn declaration(&mut self) -> ParseResult<StmtKind> {
         let ty = self.type_name()?;
         let mut vars = Vec::new();
         loop {
@@ -153,7 +157,7 @@ impl Parser<'_> {
         }
     }
 
-    fn for_loop(&mut self) -> Parsed<StmtKind> {
+    fn for_loop(&mut self) -> ParseResult<StmtKind> {
         self.advance();
         self.expect(Tok::LParen)?;
         let start = self.span();
@@ -175,12 +179,12 @@ impl Parser<'_> {
         Ok(StmtKind::For { init, cond, step, body: self.body()? })
     }
 
-    /// A statement in the head of a `for`, just parsed.
+    /// Builds the statement in the head of a `for` from its parsed kind.
     fn part_of_head(&self, kind: StmtKind, start: Span) -> Box<Stmt> {
         Box::new(Stmt { kind, span: start.to(self.previous()), end: self.after_previous() })
     }
 
-    fn simple(&mut self) -> Parsed<StmtKind> {
+    fn simple(&mut self) -> ParseResult<StmtKind> {
         let place = self.postfix()?;
         let op = match self.peek() {
             Tok::Assign => None,
@@ -199,14 +203,17 @@ impl Parser<'_> {
             _ if matches!(place.kind, ExprKind::Call(..)) => return Ok(StmtKind::Eval(place)),
             found => {
                 let hint = match found {
-                    Tok::EqEq => Some("`=` assigns; `==` compares".to_string()),
+                    Tok::EqEq => Some("write `=` to assign; `==` compares".to_string()),
                     Tok::Semi => {
                         let near = match &place.kind {
-                            ExprKind::Name(name) => hint(name, WORDS, self.diagnostics.len()),
+                            ExprKind::Name(name) => {
+                                did_you_mean(name, WORDS, self.diagnostics.len())
+                            }
                             _ => None,
                         };
-                        let alone = "a value alone does nothing; assign it or remove it";
-                        Some(near.unwrap_or(alone.into()))
+                        let useless =
+                            "this has no effect; assign the value, or remove the statement";
+                        Some(near.unwrap_or(useless.into()))
                     }
                     _ => None,
                 };

@@ -1,28 +1,38 @@
-//! Shapes of expressions, and where a statement ends.
+//! Tests of operator precedence and of the extent of statements.
 
 use fencepost_ir::Diagnostics;
 
 use crate::fp::ast::{Expr, ExprKind, ItemKind};
 use crate::fp::parse;
 
-/// An expression with all its parentheses.
-fn shape(expr: &Expr) -> String {
+/// Prints an expression with all parentheses.
+fn parenthesised(expr: &Expr) -> String {
     match &expr.kind {
         ExprKind::Number(value) => value.to_string(),
         ExprKind::Bool(value) => value.to_string(),
         ExprKind::Null => "null".into(),
         ExprKind::Name(name) => name.clone(),
-        ExprKind::Paren(inner) => shape(inner),
-        ExprKind::Unary(op, a) => format!("({}{})", op.symbol(), shape(a)),
-        ExprKind::Binary(op, a, b) => format!("({} {} {})", shape(a), op.symbol(), shape(b)),
-        ExprKind::Select(c, a, b) => format!("({} ? {} : {})", shape(c), shape(a), shape(b)),
-        ExprKind::Index(base, index) => format!("{}[{}]", shape(base), shape(index)),
-        ExprKind::Field(base, field) => format!("{}.{}", shape(base), field.text),
+        ExprKind::Paren(inner) => parenthesised(inner),
+        ExprKind::Unary(op, a) => format!("({}{})", op.symbol(), parenthesised(a)),
+        ExprKind::Binary(op, a, b) => {
+            format!("({} {} {})", parenthesised(a), op.symbol(), parenthesised(b))
+        }
+        ExprKind::Select(c, a, b) => {
+            format!("({} ? {} : {})", parenthesised(c), parenthesised(a), parenthesised(b))
+        }
+        ExprKind::Index(base, index) => {
+            format!("{}[{}]", parenthesised(base), parenthesised(index))
+        }
+        ExprKind::Field(base, field) => format!("{}.{}", parenthesised(base), field.text),
         ExprKind::Call(name, args) => {
-            format!("{}({})", name.text, args.iter().map(shape).collect::<Vec<_>>().join(", "))
+            format!(
+                "{}({})",
+                name.text,
+                args.iter().map(parenthesised).collect::<Vec<_>>().join(", ")
+            )
         }
         ExprKind::ChooseRange(range) => {
-            format!("choose({}..{})", shape(&range.lo), shape(&range.hi))
+            format!("choose({}..{})", parenthesised(&range.lo), parenthesised(&range.hi))
         }
         ExprKind::ChooseList(list) => format!("choose of {}", list.len()),
         ExprKind::New(name) => format!("new {}", name.text),
@@ -34,11 +44,11 @@ fn check(source: &str, expected: &str) {
     let source = format!("const N = {source};");
     let file = parse(&source, &mut Diagnostics::new()).expect("no errors");
     let ItemKind::Const(_, expr) = &file.items[0].kind else { panic!("a constant") };
-    assert_eq!(shape(expr), expected);
+    assert_eq!(parenthesised(expr), expected);
 }
 
 #[test]
-fn precedence() {
+fn operators_have_the_precedence_of_the_grammar() {
     check(
         "a || b && c | d ^ e & f == g < h << i + j * -k",
         "(a || (b && (c | (d ^ (e & (f == (g < (h << (i + (j * (-k)))))))))))",

@@ -1,20 +1,20 @@
 //! Functions, statements and expressions of a C test.
 //!
-//! Types say only whether a name holds an address; casts are gone.
+//! Of a type, only the information whether it is a pointer is kept. Casts are dropped.
 
 use fencepost_ir::{BinOp, Span, UnOp};
 
 /// A thread of a C program.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its number.
+    /// The number of the thread.
     pub thread: u32,
-    /// Its parameters, which name locations.
+    /// The parameters, which name locations.
     pub parameters: Vec<Parameter>,
-    /// What it does.
+    /// The body.
     pub body: Block,
-    /// Whether a statement could not be read.
-    pub lost: bool,
+    /// Whether a statement is invalid and was left out.
+    pub incomplete: bool,
 }
 
 /// A parameter: a location that a function uses.
@@ -22,9 +22,9 @@ pub struct Function {
 pub struct Parameter {
     /// The name of the location.
     pub name: String,
-    /// Whether the name stands for the location's address (`int *x`), not for what it holds (`int x`).
+    /// Whether the parameter is the address of the location (`int *x`) and not its value (`int x`).
     pub pointer: bool,
-    /// Where.
+    /// The span of the name.
     pub span: Span,
 }
 
@@ -33,31 +33,32 @@ pub struct Parameter {
 pub struct Block {
     /// The statements.
     pub statements: Vec<Statement>,
-    /// The closing brace.
+    /// The span of the closing brace.
     pub close: Span,
 }
 
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// What it does.
+    /// The kind of the statement, with its parts.
     pub kind: StatementKind,
-    /// Where it stands, without its semicolon.
+    /// The span of the statement, without its semicolon.
     pub span: Span,
-    /// What is shown of it: all of it, or what comes before its first part.
+    /// The span that reports show: the part before the first substatement, or the whole statement
+    /// if there is none.
     pub head: Span,
-    /// Where it ends, with its semicolon.
+    /// The empty span after the statement and its semicolon.
     pub end: Span,
 }
 
-/// What a statement does.
+/// The kind of a statement.
 #[derive(Clone, Debug)]
 pub enum StatementKind {
     /// `int r0 = 1, *p;`
-    Declare(Vec<Declared>),
+    Declare(Vec<Declaration>),
     /// `target = value;`
     Assign(Expression, Expression),
-    /// An expression for what it does, mostly a call.
+    /// An expression evaluated for its side effects, usually a call.
     Evaluate(Expression),
     /// `if (condition) then else otherwise`
     If(Expression, Box<Statement>, Option<Box<Statement>>),
@@ -71,62 +72,62 @@ pub enum StatementKind {
     Empty,
 }
 
-/// A local that is declared.
+/// The declaration of a local.
 #[derive(Clone, Debug)]
-pub struct Declared {
-    /// Its name.
+pub struct Declaration {
+    /// The name of the local.
     pub name: String,
-    /// Whether it holds an address.
+    /// Whether the local is a pointer.
     pub pointer: bool,
-    /// Its first value, if there is one.
+    /// The initial value.
     pub value: Option<Expression>,
-    /// Where its name is.
+    /// The span of the name.
     pub span: Span,
 }
 
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// What it is.
+    /// The kind of the expression, with its operands.
     pub kind: ExpressionKind,
-    /// Where.
+    /// The span of the expression.
     pub span: Span,
-    /// How deep the tree below it is.
+    /// The height of the expression tree; 1 for a leaf.
     pub height: u32,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug)]
 pub enum ExpressionKind {
     /// A number.
     Number(i128),
     /// A local or a parameter.
     Name(String),
-    /// An operator before its operand.
+    /// A unary operator and its operand.
     Unary(UnOp, Box<Expression>),
-    /// An operator between its operands.
+    /// A binary operator and its operands.
     Binary(BinOp, Box<Expression>, Box<Expression>),
     /// `condition ? then : otherwise`
     Select(Box<Expression>, Box<Expression>, Box<Expression>),
     /// `*address`
-    Target(Box<Expression>),
-    /// `&place`
-    Address(Box<Expression>),
+    Deref(Box<Expression>),
+    /// `&lvalue`
+    AddressOf(Box<Expression>),
     /// `array[index]`
-    Element(String, Box<Expression>),
-    /// A call.
+    Index(String, Box<Expression>),
+    /// A call: the name of the function and the arguments.
     Call(String, Vec<Expression>),
 }
 
 impl ExpressionKind {
-    /// What it is made of.
-    pub fn parts(&self) -> Vec<&Expression> {
+    /// Returns the direct subexpressions, in text order.
+    pub fn children(&self) -> Vec<&Expression> {
         match self {
             ExpressionKind::Number(_) | ExpressionKind::Name(_) => Vec::new(),
             ExpressionKind::Unary(_, a)
-            | ExpressionKind::Target(a)
-            | ExpressionKind::Address(a)
-            | ExpressionKind::Element(_, a) => vec![a],
+            | ExpressionKind::Deref(a)
+            | ExpressionKind::AddressOf(a)
+            | ExpressionKind::Index(_, a) => vec![a],
             ExpressionKind::Binary(_, a, b) => vec![a, b],
             ExpressionKind::Select(c, a, b) => vec![c, a, b],
             ExpressionKind::Call(_, arguments) => arguments.iter().collect(),
@@ -135,24 +136,24 @@ impl ExpressionKind {
 }
 
 impl Expression {
-    /// Calls `visit` with every expression in it, itself included.
+    /// Calls `visit` with this expression and every subexpression.
     pub fn for_each<'a>(&'a self, visit: &mut impl FnMut(&'a Expression)) {
         visit(self);
-        for part in self.kind.parts() {
+        for part in self.kind.children() {
             part.for_each(visit);
         }
     }
 }
 
 impl Block {
-    /// Calls `visit` with every expression in it.
+    /// Calls `visit` with every expression and subexpression.
     pub fn for_each<'a>(&'a self, visit: &mut impl FnMut(&'a Expression)) {
         self.statements.iter().for_each(|statement| statement.for_each(visit));
     }
 }
 
 impl Statement {
-    /// Calls `visit` with every expression in it.
+    /// Calls `visit` with every expression and subexpression.
     pub fn for_each<'a>(&'a self, visit: &mut impl FnMut(&'a Expression)) {
         match &self.kind {
             StatementKind::Declare(all) => {

@@ -1,10 +1,10 @@
-//! From a function to a thread: its locals are the registers, its parameters the locations.
+//! Lowers a function to a thread: its locals are registers, its parameters are locations.
 //!
-//! [`super::table`] tells what each call means. Every access to a location is a statement of its own,
-//! in the order in which the text has them; `&&`, `||` and `?:` go only where C says.
+//! [`super::functions`] defines the semantics of calls. Every access to a location is a separate
+//! statement, in text order. `&&`, `||` and `?:` evaluate their operands as C does.
 //!
-//! Fences may be put between statements. A body without braces would need them, so its places name
-//! the statement to wrap.
+//! Fences can be inserted between statements. In a body without braces a fence needs new braces, so
+//! the place records the statement to wrap.
 
 mod call;
 mod value;
@@ -15,13 +15,15 @@ use fencepost_ir::assemble::{Sources, Target};
 use fencepost_ir::{Expr, FenceKinds, Reg, Span, Thread};
 
 use super::super::assembler::Assembler;
-use super::super::ast::{Constant, Init, Spot};
+use super::super::ast::{Constant, Init, StateVar};
+use super::super::error::{Errors, LitmusError, NAME, TOO_LARGE};
 use super::super::layout::Layout;
-use super::super::wrong::{Errors, NAME, TOO_LARGE, Wrong};
-use super::ast::{Block, Declared, Expression, ExpressionKind, Function, Statement, StatementKind};
+use super::ast::{
+    Block, Declaration, Expression, ExpressionKind, Function, Statement, StatementKind,
+};
 use crate::fp::limits;
 
-/// What the functions of a test share.
+/// The state that the functions of a test share.
 #[derive(Debug)]
 pub(in super::super) struct Context<'a> {
     pub(in super::super) source: &'a str,
@@ -29,52 +31,60 @@ pub(in super::super) struct Context<'a> {
     pub(in super::super) sources: Sources,
 }
 
-/// Makes every location that the functions name one.
-pub(in super::super) fn mention(functions: &[Function], layout: &mut Layout) -> Result<(), Wrong> {
+/// Adds a location for every parameter of the functions to the layout.
+pub(in super::super) fn declare_locations(
+    functions: &[Function],
+    layout: &mut Layout,
+) -> Result<(), LitmusError> {
     for parameter in functions.iter().flat_map(|function| &function.parameters) {
-        layout.mention(&parameter.name, parameter.span)?;
+        layout.declare_if_new(&parameter.name, parameter.span)?;
     }
     Ok(())
 }
 
-/// The thread of a function. `shown` are registers that someone looks at in the end; `lost` says that names may be
-/// declared where the text could not be read.
+/// Lowers a function to a thread. `observed` are the registers of the thread that the constraint
+/// uses. If `incomplete` is set, names may be declared in invalid parts of the text.
 pub(in super::super) fn lower(
     function: &Function,
-    (init, shown, lost): (&[Init], &[String], bool),
+    (init, observed, incomplete): (&[Init], &[String], bool),
     context: &mut Context<'_>,
     errors: &mut Errors,
 ) -> Option<Thread> {
     errors.begin_thread();
     let Context { source, layout, sources } = context;
-    let (first, wants_places) = (sources.places.len(), sources.wants_places);
+    let (first, marks_places) = (sources.places.len(), sources.marks_places);
     let mut lowerer = Lowerer {
         asm: Assembler::new(&format!("P{}", function.thread), sources),
         source,
         cells: layout.locations().len(),
         layout,
         function,
-        shown,
+        observed,
         locals: BTreeMap::new(),
         temporaries: Vec::new(),
         used: 0,
-        through: 0,
+        indirect_size: 0,
         loops: 0,
-        root: function.body.close,
-        gaps: Gaps { wanted: wants_places, made: 0, filled: false, wraps: Vec::new() },
+        statement_span: function.body.close,
+        places: FencePlaces {
+            wanted: marks_places,
+            count: 0,
+            after_written_fence: false,
+            wraps: Vec::new(),
+        },
         errors,
-        lost,
-        full: false,
+        incomplete,
+        too_large: false,
         failed: false,
     };
-    lowerer.begin(init);
+    lowerer.init_registers(init);
     lowerer.block(&function.body);
-    let Lowerer { asm, gaps, errors, failed, .. } = lowerer;
+    let Lowerer { asm, places, errors, failed, .. } = lowerer;
     if failed {
         return None;
     }
     let thread = errors.check(asm.finish(function.body.close))?;
-    for (at, wrap) in gaps.wraps {
+    for (at, wrap) in places.wraps {
         context.sources.places[first + at].wrap = Some(wrap);
     }
     Some(thread)
@@ -84,21 +94,23 @@ pub(in super::super) fn lower(
 #[derive(Clone, Copy, Debug)]
 struct Local {
     reg: Reg,
-    /// Whether it was declared to hold an address.
+    /// Whether the local is a pointer.
     pointer: bool,
-    /// Whether a declaration of it was met.
+    /// Whether a declaration statement of the local was lowered.
     declared: bool,
 }
 
-/// Where fences may be put.
+/// The places for fences in the thread.
 #[derive(Debug)]
-struct Gaps {
+struct FencePlaces {
+    /// Whether places are added at all.
     wanted: bool,
-    /// How many there are so far.
-    made: usize,
-    /// Whether a fence of the author stands where the next one would be.
-    filled: bool,
-    /// Which of them need braces, around what.
+    /// The number of places so far.
+    count: usize,
+    /// Whether the last statement is a fence of the source. A place directly after it would be
+    /// redundant.
+    after_written_fence: bool,
+    /// The indices of places that need braces, each with the span to wrap.
     wraps: Vec<(usize, Span)>,
 }
 
@@ -106,55 +118,57 @@ struct Lowerer<'a> {
     asm: Assembler<'a>,
     source: &'a str,
     layout: &'a mut Layout,
-    /// How many locations there are.
+    /// The number of locations.
     cells: usize,
     function: &'a Function,
-    shown: &'a [String],
+    /// The registers that the constraint uses.
+    observed: &'a [String],
     locals: BTreeMap<String, Local>,
-    /// Registers for values in between; the first `used` are taken by the current statement.
+    /// Registers for intermediate values. The first `used` are in use by the current statement.
     temporaries: Vec<Reg>,
     used: usize,
-    /// How large all addresses that come from registers are together.
-    through: usize,
-    /// How many loops the statement is in.
+    /// The total size of all computed addresses, in locations.
+    indirect_size: usize,
+    /// The number of loops around the current statement.
     loops: u32,
-    /// What is shown of the current statement.
-    root: Span,
-    gaps: Gaps,
+    /// The span of the head of the current statement.
+    statement_span: Span,
+    places: FencePlaces,
     errors: &'a mut Errors,
-    /// Whether names may be declared where the text could not be read.
-    lost: bool,
-    /// Whether something is too large, so that more of it is, too.
-    full: bool,
-    /// Whether something went wrong, said or not.
+    /// Whether names may be declared in invalid parts of the text.
+    incomplete: bool,
+    /// Whether a limit is exceeded. Later errors may be consequences.
+    too_large: bool,
+    /// Whether an error occurred, reported or not.
     failed: bool,
 }
 
 impl Lowerer<'_> {
-    /// What was made, if nothing went wrong. What may follow from a mistake is not said.
-    fn check<T>(&mut self, made: Result<T, Wrong>) -> Option<T> {
-        match made {
-            Ok(made) => Some(made),
-            Err(wrong) => {
-                let follows = wrong.code == NAME && self.lost || self.full;
-                self.full |= wrong.code == TOO_LARGE;
+    /// Returns the value of a result, or reports its error and returns `None`. Does not report
+    /// errors that may be consequences of other errors.
+    fn check<T>(&mut self, result: Result<T, LitmusError>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let is_consequence = error.code == NAME && self.incomplete || self.too_large;
+                self.too_large |= error.code == TOO_LARGE;
                 self.failed = true;
-                if !follows {
-                    self.errors.push(wrong);
+                if !is_consequence {
+                    self.errors.push(error);
                 }
                 None
             }
         }
     }
 
-    /// Registers that must be there, and their initial values.
-    fn begin(&mut self, init: &[Init]) {
-        for name in self.shown {
-            let declared = self.declare(name, false, self.root);
+    /// Declares the registers of the constraint and of the initial state, and emits initial values.
+    fn init_registers(&mut self, init: &[Init]) {
+        for name in self.observed {
+            let declared = self.declare(name, false, self.statement_span);
             self.check(declared);
         }
         for item in init {
-            let Spot::Register(thread, name) = &item.spot else { continue };
+            let StateVar::Register(thread, name) = &item.var else { continue };
             if *thread != self.function.thread {
                 continue;
             }
@@ -163,18 +177,20 @@ impl Lowerer<'_> {
             let reg = self.declare(name, pointer, item.span);
             let value = self.layout.constant(&value, item.span);
             if let (Some(reg), Some(value)) = (self.check(reg), self.check(value)) {
-                self.mark(item.span);
+                self.mark_source(item.span);
                 self.asm.assign(reg, Expr::Const(value));
             }
         }
     }
 
-    /// Makes a name a local.
-    fn declare(&mut self, name: &str, pointer: bool, span: Span) -> Result<Reg, Wrong> {
+    /// Declares a local, or returns the existing one of this name.
+    fn declare(&mut self, name: &str, pointer: bool, span: Span) -> Result<Reg, LitmusError> {
         if let Some(parameter) = self.function.parameters.iter().find(|p| p.name == name) {
-            let message = format!("`{name}` is a location in this thread, and cannot be a local");
-            let span = if self.shown.iter().any(|s| s == name) { parameter.span } else { span };
-            return Err(Wrong::name(span, message));
+            let message = format!(
+                "`{name}` is a location in this thread and cannot be a local: use another name"
+            );
+            let span = if self.observed.iter().any(|s| s == name) { parameter.span } else { span };
+            return Err(LitmusError::name(span, message));
         }
         if let Some(local) = self.locals.get_mut(name) {
             local.pointer |= pointer;
@@ -186,16 +202,16 @@ impl Lowerer<'_> {
         Ok(reg)
     }
 
-    fn check_registers(&self, span: Span) -> Result<(), Wrong> {
+    fn check_registers(&self, span: Span) -> Result<(), LitmusError> {
         if self.locals.len() + self.temporaries.len() >= limits::REGISTERS {
-            let message = "this thread has too many locals, or too many accesses in one statement";
-            return Err(Wrong::too_large(span, message).hint(limits::ADVICE));
+            let message = "the thread has too many locals, or too many accesses in one statement";
+            return Err(LitmusError::too_large(span, message).hint(limits::SIZE_HINT));
         }
         Ok(())
     }
 
-    /// A register for a value in between, free again when the statement is over.
-    fn temporary(&mut self, span: Span) -> Result<Reg, Wrong> {
+    /// Returns a register for an intermediate value. It is free again after the statement.
+    fn temporary(&mut self, span: Span) -> Result<Reg, LitmusError> {
         if self.used == self.temporaries.len() {
             self.check_registers(span)?;
             self.temporaries.push(self.asm.temporary());
@@ -204,47 +220,47 @@ impl Lowerer<'_> {
         Ok(self.temporaries[self.used - 1])
     }
 
-    /// The text of a span on one line.
+    /// Returns the text of a span on one line.
     fn text(&self, span: Span) -> String {
         span.text(self.source).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// What follows belongs to this part of the source.
-    fn mark(&mut self, span: Span) {
+    /// Sets the source text of the code that is emitted next.
+    fn mark_source(&mut self, span: Span) {
         let text = self.text(span);
-        self.asm.begin(span, &text);
+        self.asm.set_source(span, &text);
     }
 
-    /// A fence may be put here.
-    fn gap(&mut self, at: Span, text: &str, at_end: bool, wrap: Option<Span>) {
-        if std::mem::take(&mut self.gaps.filled) {
+    /// Adds a place for a fence, unless the last statement is a fence of the source.
+    fn add_place(&mut self, at: Span, text: &str, at_end: bool, wrap: Option<Span>) {
+        if std::mem::take(&mut self.places.after_written_fence) {
             return;
         }
-        self.asm.place(at, text, at_end, self.loops);
-        self.note_gap(wrap);
+        self.asm.add_place(at, text, at_end, self.loops);
+        self.count_place(wrap);
     }
 
-    fn note_gap(&mut self, wrap: Option<Span>) {
-        if self.gaps.wanted {
-            self.gaps.wraps.extend(wrap.map(|wrap| (self.gaps.made, wrap)));
-            self.gaps.made += 1;
+    fn count_place(&mut self, wrap: Option<Span>) {
+        if self.places.wanted {
+            self.places.wraps.extend(wrap.map(|wrap| (self.places.count, wrap)));
+            self.places.count += 1;
         }
     }
 
-    fn gap_before(&mut self, statement: &Statement, wrap: Option<Span>) {
+    fn add_place_before(&mut self, statement: &Statement, wrap: Option<Span>) {
         let text = self.text(statement.head);
-        self.gap(statement.head, &text, false, wrap);
+        self.add_place(statement.head, &text, false, wrap);
     }
 
     fn block(&mut self, block: &Block) {
         for statement in &block.statements {
-            if let Some(kinds) = self.fence_alone(statement) {
-                self.fence(statement, kinds, None);
+            if let Some(kinds) = self.fence_statement_kinds(statement) {
+                self.written_fence(statement, kinds, None);
                 continue;
             }
             let has_code = match &statement.kind {
                 StatementKind::Declare(all) => all.iter().any(|declared| declared.value.is_some()),
-                // The gaps inside of the block will do.
+                // The places inside of the block suffice.
                 StatementKind::Block(_) | StatementKind::Empty => false,
                 StatementKind::Assign(..)
                 | StatementKind::Evaluate(_)
@@ -253,32 +269,32 @@ impl Lowerer<'_> {
                 | StatementKind::DoWhile(..) => true,
             };
             if has_code {
-                self.gap_before(statement, None);
+                self.add_place_before(statement, None);
             }
             self.statement(statement);
         }
-        self.gap(block.close, "}", true, None);
+        self.add_place(block.close, "}", true, None);
     }
 
-    /// A statement where a block could stand.
-    fn part(&mut self, statement: &Statement) {
-        self.gaps.filled = false;
+    /// Lowers the body of an `if` or a loop, which may be a statement without braces.
+    fn substatement(&mut self, statement: &Statement) {
+        self.places.after_written_fence = false;
         if matches!(statement.kind, StatementKind::Block(_)) {
             return self.statement(statement);
         }
         let wrap = Some(Span { end: statement.end.end, ..statement.span });
-        if let Some(kinds) = self.fence_alone(statement) {
-            return self.fence(statement, kinds, wrap);
+        if let Some(kinds) = self.fence_statement_kinds(statement) {
+            return self.written_fence(statement, kinds, wrap);
         }
-        self.gap_before(statement, wrap);
+        self.add_place_before(statement, wrap);
         self.statement(statement);
         if !matches!(statement.kind, StatementKind::Empty) {
-            self.gap(statement.end, "}", true, wrap);
+            self.add_place(statement.end, "}", true, wrap);
         }
     }
 
-    /// What a statement orders, if it is a fence of the author.
-    fn fence_alone(&mut self, statement: &Statement) -> Option<FenceKinds> {
+    /// Returns the kinds of a fence statement; `None` for other statements.
+    fn fence_statement_kinds(&mut self, statement: &Statement) -> Option<FenceKinds> {
         match &statement.kind {
             StatementKind::Evaluate(Expression {
                 kind: ExpressionKind::Call(name, arguments),
@@ -286,30 +302,30 @@ impl Lowerer<'_> {
                 ..
             }) => {
                 let kinds = self.fence_kinds(name, arguments, *span);
-                // What is wrong with it is said once.
+                // An invalid call is reported here and then ignored.
                 self.check(kinds).unwrap_or(Some(FenceKinds::default()))
             }
             _ => None,
         }
     }
 
-    /// A fence of the author; one of no kind is nothing.
-    fn fence(&mut self, statement: &Statement, kinds: FenceKinds, wrap: Option<Span>) {
+    /// Lowers a fence of the source. A fence without kinds has no effect.
+    fn written_fence(&mut self, statement: &Statement, kinds: FenceKinds, wrap: Option<Span>) {
         if kinds == FenceKinds::default() {
             return;
         }
-        self.mark(statement.head);
+        self.mark_source(statement.head);
         let whole = Span { end: statement.end.end, ..statement.span };
-        self.asm.written_fence(kinds, whole, self.loops);
-        // Which gaps it fills is decided here, where its surroundings are known.
-        self.asm.reopen();
-        self.note_gap(wrap);
-        self.gaps.filled = true;
+        self.asm.emit_written_fence(kinds, whole, self.loops);
+        // This lowerer tracks the redundant places itself, because it sees the control flow.
+        self.asm.allow_place();
+        self.count_place(wrap);
+        self.places.after_written_fence = true;
     }
 
     fn statement(&mut self, statement: &Statement) {
         let head = statement.head;
-        (self.root, self.used) = (head, 0);
+        (self.statement_span, self.used) = (head, 0);
         match &statement.kind {
             StatementKind::Empty => {}
             StatementKind::Block(block) => self.block(block),
@@ -330,14 +346,14 @@ impl Lowerer<'_> {
             StatementKind::If(condition, then, otherwise) => {
                 let condition = self.condition(condition);
                 let (other, end) = (self.asm.target(), self.asm.target());
-                self.mark(head);
+                self.mark_source(head);
                 self.asm.jump_unless(condition, other);
-                self.part(then);
+                self.substatement(then);
                 if let Some(otherwise) = otherwise {
-                    self.mark(head);
+                    self.mark_source(head);
                     self.asm.jump(end);
                     self.asm.bind(other);
-                    self.part(otherwise);
+                    self.substatement(otherwise);
                 } else {
                     self.asm.bind(other);
                 }
@@ -348,11 +364,11 @@ impl Lowerer<'_> {
                 self.asm.bind(again);
                 self.loops += 1;
                 let condition = self.condition(condition);
-                self.mark(head);
+                self.mark_source(head);
                 self.asm.jump_unless(condition, end);
-                self.part(body);
+                self.substatement(body);
                 self.loops -= 1;
-                self.mark(head);
+                self.mark_source(head);
                 self.asm.jump(again);
                 self.join(end);
             }
@@ -360,48 +376,50 @@ impl Lowerer<'_> {
                 let again = self.asm.target();
                 self.asm.bind(again);
                 self.loops += 1;
-                self.part(body);
-                (self.root, self.used) = (head, 0);
+                self.substatement(body);
+                (self.statement_span, self.used) = (head, 0);
                 let condition = self.condition(condition);
                 self.loops -= 1;
-                self.mark(head);
+                self.mark_source(head);
                 self.asm.jump_if(condition, again);
-                self.gaps.filled = false;
+                self.places.after_written_fence = false;
             }
         }
     }
 
-    /// The value of a condition; if something is wrong with it, what depends on it is looked at all the same.
+    /// Returns the value of a condition. After an error, returns 0, so that lowering finds further
+    /// errors in the controlled statements.
     fn condition(&mut self, condition: &Expression) -> Expr<Reg> {
         let value = self.value(condition);
         self.check(value).unwrap_or(Expr::Const(0))
     }
 
-    /// Control comes here from elsewhere, too, past a fence that may have just been added.
+    /// Binds a target where control flow joins. A fence of the source before the join does not
+    /// cover the other paths, so a place after the join is not redundant.
     fn join(&mut self, target: Target) {
         self.asm.bind(target);
-        self.gaps.filled = false;
+        self.places.after_written_fence = false;
     }
 
-    fn declaration(&mut self, declared: &Declared) -> Result<(), Wrong> {
+    fn declaration(&mut self, declared: &Declaration) -> Result<(), LitmusError> {
         let reg = self.declare(&declared.name, declared.pointer, declared.span)?;
-        let local = self.locals.get_mut(&declared.name).expect("just declared");
+        let local = self.locals.get_mut(&declared.name).expect("`declare` inserts the local");
         if std::mem::replace(&mut local.declared, true) {
             let message = format!("`{}` is declared twice in this thread", declared.name);
-            return Err(Wrong::unsupported(declared.span, message)
-                .hint("a name stands for one register: choose another one"));
+            return Err(LitmusError::unsupported(declared.span, message)
+                .hint("a name is one register in the whole thread: choose another name"));
         }
         match &declared.value {
-            Some(value) => self.set(reg, value),
+            Some(value) => self.assign_local(reg, value),
             None => Ok(()),
         }
     }
 
-    /// Gives a local a value.
-    fn set(&mut self, reg: Reg, value: &Expression) -> Result<(), Wrong> {
+    /// Assigns a value to a local.
+    fn assign_local(&mut self, reg: Reg, value: &Expression) -> Result<(), LitmusError> {
         let value = self.value_into(value, reg)?;
         if value != Expr::Var(reg) {
-            self.mark(self.root);
+            self.mark_source(self.statement_span);
             self.asm.assign(reg, value);
         }
         Ok(())

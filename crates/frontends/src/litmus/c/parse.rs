@@ -1,27 +1,29 @@
-//! From tokens to functions: `P0(atomic_int *x, int *y) { ... }`, one after another.
+//! Parses tokens into functions: `P0(atomic_int *x, int *y) { ... }`.
 //!
-//! Read as C compilers read it, as far as tests need it: declarations, assignments, calls, `if`, `while` and
-//! `do`. Beyond herd: `&&`, `||`, `!`, `?:`, `%`, shifts and `do`. Types are read and forgotten, but for a
-//! `*`. What nests deeper than [`DEEPEST`] is refused: everything after this walks the tree by recursion.
+//! The syntax is a subset of C: declarations, assignments, calls, `if`, `while` and `do`.
+//! Extensions of herd's dialect: `&&`, `||`, `!`, `?:`, `%`, shifts and `do`. Types are dropped,
+//! except for `*`. Nesting deeper than [`MAX_DEPTH`] is an error, because later passes are
+//! recursive.
 
 mod expression;
 
 use fencepost_ir::Span;
 
+use super::super::error::{Errors, LitmusError};
 use super::super::tokens::{Tok, Tokens};
-use super::super::wrong::{Errors, Wrong};
-use super::ast::{Block, Declared, Expression, Function, Parameter, Statement, StatementKind};
+use super::ast::{Block, Declaration, Expression, Function, Parameter, Statement, StatementKind};
 use crate::fp::limits;
 
-/// How deep statements and expressions may nest.
-const DEEPEST: u32 = 200;
+/// The maximum nesting depth of statements and expressions.
+const MAX_DEPTH: u32 = 200;
 
-/// Statements that we do not read.
-const REFUSED: [&str; 9] =
+/// Keywords of statements that are not supported.
+const UNSUPPORTED_STATEMENTS: [&str; 9] =
     ["for", "goto", "return", "switch", "case", "break", "continue", "asm", "__asm__"];
 
-/// Reads all functions; none if it is not known which threads there are.
-pub(in super::super) fn read(
+/// Parses all functions. Returns `None` if the list of threads is not known: a function is invalid
+/// or out of order.
+pub(in super::super) fn parse_functions(
     tokens: &mut Tokens<'_>,
     errors: &mut Errors,
 ) -> Option<Vec<Function>> {
@@ -31,16 +33,16 @@ pub(in super::super) fn read(
         if tokens.kind() == Tok::End && !(functions.is_empty() && complete) {
             return complete.then_some(functions);
         }
-        let mut reader = Reader { tokens, errors, depth: 0, lost: false, in_order: complete };
-        match reader.function(functions.len()) {
+        let mut parser = Parser { tokens, errors, depth: 0, incomplete: false, in_order: complete };
+        match parser.function(functions.len()) {
             Ok(function) => {
-                complete &= reader.in_order;
+                complete &= parser.in_order;
                 functions.push(function);
             }
-            Err(wrong) => {
-                errors.push(wrong);
+            Err(error) => {
+                errors.push(error);
                 complete = false;
-                // On to the end of the function.
+                // Skip to the end of the function.
                 tokens.skip_to(BRACES, |tokens| tokens.kind() == Tok::LBrace);
                 tokens.take();
                 tokens.skip_to(BRACES, |tokens| tokens.kind() == Tok::RBrace);
@@ -52,21 +54,21 @@ pub(in super::super) fn read(
 
 const BRACES: (Tok, Tok) = (Tok::LBrace, Tok::RBrace);
 
-/// Reads one function.
-struct Reader<'t, 's> {
+/// The parser of one function.
+struct Parser<'t, 's> {
     tokens: &'t mut Tokens<'s>,
     errors: &'t mut Errors,
-    /// Whether a statement could not be read.
-    lost: bool,
-    /// Whether threads have come in order so far.
+    /// Whether a statement is invalid and was left out.
+    incomplete: bool,
+    /// Whether the threads so far are numbered in order.
     in_order: bool,
-    /// How deep the statement or expression is that is being read.
+    /// The nesting depth of the current statement or expression.
     depth: u32,
 }
 
-impl Reader<'_, '_> {
-    fn function(&mut self, number: usize) -> Result<Function, Wrong> {
-        while self.tokens.kind() == Tok::Name && self.tokens.ahead(1) == Tok::Name {
+impl Parser<'_, '_> {
+    fn function(&mut self, number: usize) -> Result<Function, LitmusError> {
+        while self.tokens.kind() == Tok::Name && self.tokens.kind_at(1) == Tok::Name {
             self.tokens.take();
         }
         let span = self.tokens.peek().span;
@@ -74,25 +76,25 @@ impl Reader<'_, '_> {
         let thread = name.strip_prefix('P').and_then(|n| n.parse::<u32>().ok());
         if self.in_order && thread != u32::try_from(number).ok() {
             let message = match thread {
-                Some(_) => format!("expected P{number}: threads come in order"),
-                None => "threads are called P0, P1, ...".into(),
+                Some(_) => format!("expected P{number}: threads are numbered in order"),
+                None => "invalid thread name: threads are named P0, P1, ...".into(),
             };
-            self.errors.push(Wrong::syntax(span, message));
+            self.errors.push(LitmusError::syntax(span, message));
             self.in_order = false;
         }
         if number as u64 >= limits::THREADS {
-            return Err(Wrong::too_large(span, "these are too many threads"));
+            return Err(LitmusError::too_large(span, "the test has too many threads"));
         }
         self.tokens.expect(Tok::LParen, "`(`")?;
         let mut parameters: Vec<Parameter> = Vec::new();
-        if self.tokens.word() == "void" && self.tokens.ahead(1) == Tok::RParen {
+        if self.tokens.word() == "void" && self.tokens.kind_at(1) == Tok::RParen {
             self.tokens.take();
         }
         while self.tokens.kind() != Tok::RParen {
             let parameter = self.parameter()?;
             if parameters.iter().any(|other| other.name == parameter.name) {
-                let message = format!("the parameter `{}` is there twice", parameter.name);
-                self.errors.push(Wrong::name(parameter.span, message));
+                let message = format!("the parameter `{}` is declared twice", parameter.name);
+                self.errors.push(LitmusError::name(parameter.span, message));
             }
             parameters.push(parameter);
             if !self.tokens.eat(Tok::Comma) {
@@ -101,16 +103,17 @@ impl Reader<'_, '_> {
         }
         self.tokens.expect(Tok::RParen, "`)` after the parameters")?;
         let body = self.block()?;
-        Ok(Function { thread: number as u32, parameters, body, lost: self.lost })
+        Ok(Function { thread: number as u32, parameters, body, incomplete: self.incomplete })
     }
 
-    /// `volatile int *x`, `int a[2]`.
-    fn parameter(&mut self) -> Result<Parameter, Wrong> {
+    /// Parses a parameter: `volatile int *x`, `int a[2]`.
+    fn parameter(&mut self) -> Result<Parameter, LitmusError> {
         if self.tokens.kind() == Tok::Name
-            && matches!(self.tokens.ahead(1), Tok::Comma | Tok::RParen)
+            && matches!(self.tokens.kind_at(1), Tok::Comma | Tok::RParen)
         {
             let message = format!("the parameter `{}` has no type", self.tokens.word());
-            return Err(Wrong::syntax(self.tokens.peek().span, message).hint("as in `int *x`"));
+            return Err(LitmusError::syntax(self.tokens.peek().span, message)
+                .hint("declare its type, as in `int *x`"));
         }
         self.type_words()?;
         let (mut pointer, span, name) = self.declarator()?;
@@ -124,8 +127,8 @@ impl Reader<'_, '_> {
         Ok(Parameter { name, pointer, span })
     }
 
-    /// The words of a type; stars and a name come next.
-    fn type_words(&mut self) -> Result<(), Wrong> {
+    /// Skips the words of a type, up to the stars and the name.
+    fn type_words(&mut self) -> Result<(), LitmusError> {
         self.tokens.name("a type")?;
         if self.tokens.eat(Tok::LParen) {
             // `_Atomic(int)`
@@ -133,35 +136,36 @@ impl Reader<'_, '_> {
             self.tokens.expect(Tok::RParen, "`)`")?;
         }
         while self.tokens.kind() == Tok::Name
-            && matches!(self.tokens.ahead(1), Tok::Name | Tok::Star)
+            && matches!(self.tokens.kind_at(1), Tok::Name | Tok::Star)
         {
             self.tokens.take();
         }
         Ok(())
     }
 
-    /// Stars and a name: whether it is a pointer, where the name is, the name.
-    fn declarator(&mut self) -> Result<(bool, Span, String), Wrong> {
+    /// Parses stars and a name. Returns whether there is a star, the span of the name, and the
+    /// name.
+    fn declarator(&mut self) -> Result<(bool, Span, String), LitmusError> {
         let pointer = self.tokens.kind() == Tok::Star;
         while self.tokens.eat(Tok::Star) {}
         // `int *const p`
-        while self.tokens.kind() == Tok::Name && self.tokens.ahead(1) == Tok::Name {
+        while self.tokens.kind() == Tok::Name && self.tokens.kind_at(1) == Tok::Name {
             self.tokens.take();
         }
         let span = self.tokens.peek().span;
         Ok((pointer, span, self.tokens.name("a name")?.to_string()))
     }
 
-    fn block(&mut self) -> Result<Block, Wrong> {
+    fn block(&mut self) -> Result<Block, LitmusError> {
         self.tokens.expect(Tok::LBrace, "`{`")?;
         let mut statements = Vec::new();
         let depth = self.depth;
         while self.tokens.kind() != Tok::RBrace {
             match self.statement() {
                 Ok(statement) => statements.push(statement),
-                Err(wrong) => {
-                    self.errors.push(wrong);
-                    (self.lost, self.depth) = (true, depth);
+                Err(error) => {
+                    self.errors.push(error);
+                    (self.incomplete, self.depth) = (true, depth);
                     self.skip_statement();
                     if self.tokens.kind() == Tok::End {
                         break;
@@ -172,8 +176,8 @@ impl Reader<'_, '_> {
         Ok(Block { statements, close: self.tokens.take().span })
     }
 
-    /// Takes the rest of a statement that could not be read: up to a semicolon outside of parentheses, a block, or
-    /// the end of the block around it.
+    /// Skips the rest of an invalid statement: past a semicolon outside of parentheses, past a
+    /// block, or up to the end of the enclosing block.
     fn skip_statement(&mut self) {
         let mut parentheses = 0u32;
         loop {
@@ -195,16 +199,16 @@ impl Reader<'_, '_> {
             }
             self.tokens.take();
         }
-        // The other half of an `if` is a statement to be read.
+        // After an invalid `if`, the parser continues with the statement after `else`.
         self.tokens.eat_word("else");
     }
 
-    fn statement(&mut self) -> Result<Statement, Wrong> {
+    fn statement(&mut self) -> Result<Statement, LitmusError> {
         let first = self.tokens.peek().span;
-        self.deeper(first)?;
-        let (kind, head) = self.compound_or_simple()?;
+        self.enter(first)?;
+        let (kind, head) = self.statement_kind()?;
         self.depth -= 1;
-        let span = first.to(self.tokens.last());
+        let span = first.to(self.tokens.last_span());
         let head = head.unwrap_or(span);
         let simple = match kind {
             StatementKind::Declare(_)
@@ -219,18 +223,19 @@ impl Reader<'_, '_> {
         if simple {
             self.tokens.expect(Tok::Semi, "`;`")?;
         }
-        Ok(Statement { kind, span, head, end: self.behind() })
+        Ok(Statement { kind, span, head, end: self.end_of_last_token() })
     }
 
-    /// The empty stretch behind what was read last.
-    fn behind(&self) -> Span {
-        let last = self.tokens.last();
+    /// Returns the empty span after the token that was taken last.
+    fn end_of_last_token(&self) -> Span {
+        let last = self.tokens.last_span();
         let column = last.column + (last.end - last.start);
         Span { start: last.end, end: last.end, line: last.line, column }
     }
 
-    /// What a statement does, and what is shown of it if that is not all.
-    fn compound_or_simple(&mut self) -> Result<(StatementKind, Option<Span>), Wrong> {
+    /// Parses a statement without its semicolon. Returns its kind, and the span of its head if the
+    /// head is not the whole statement.
+    fn statement_kind(&mut self) -> Result<(StatementKind, Option<Span>), LitmusError> {
         let token = self.tokens.peek();
         match (token.kind, self.tokens.word()) {
             (Tok::Semi, _) => {
@@ -240,7 +245,7 @@ impl Reader<'_, '_> {
             (Tok::LBrace, _) => Ok((StatementKind::Block(self.block()?), Some(token.span))),
             (Tok::Name, "if") => {
                 let condition = self.condition()?;
-                let head = token.span.to(self.tokens.last());
+                let head = token.span.to(self.tokens.last_span());
                 let then = Box::new(self.statement()?);
                 let has_else = self.tokens.eat_word("else");
                 let otherwise = if has_else { Some(Box::new(self.statement()?)) } else { None };
@@ -248,7 +253,7 @@ impl Reader<'_, '_> {
             }
             (Tok::Name, "while") => {
                 let condition = self.condition()?;
-                let head = token.span.to(self.tokens.last());
+                let head = token.span.to(self.tokens.last_span());
                 Ok((StatementKind::While(condition, Box::new(self.statement()?)), Some(head)))
             }
             (Tok::Name, "do") => {
@@ -259,13 +264,13 @@ impl Reader<'_, '_> {
                 }
                 Ok((StatementKind::DoWhile(body, self.condition()?), Some(token.span)))
             }
-            (Tok::Name, word) if REFUSED.contains(&word) => {
-                Err(Wrong::unsupported(token.span, format!("`{word}` is not supported"))
-                    .hint("we read `if`, `while` and `do`"))
+            (Tok::Name, word) if UNSUPPORTED_STATEMENTS.contains(&word) => {
+                Err(LitmusError::unsupported(token.span, format!("`{word}` is not supported"))
+                    .hint("use `if`, `while` or `do`"))
             }
             (Tok::Name, word)
-                if self.tokens.ahead(1) == Tok::Name
-                    || self.tokens.ahead(1) == Tok::Star && expression::is_type(word)
+                if self.tokens.kind_at(1) == Tok::Name
+                    || self.tokens.kind_at(1) == Tok::Star && expression::is_type(word)
                     || word == "_Atomic" =>
             {
                 Ok((StatementKind::Declare(self.declarations()?), None))
@@ -280,8 +285,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `(condition)` after the word that asks for it.
-    fn condition(&mut self) -> Result<Expression, Wrong> {
+    /// Parses a keyword and the `(condition)` after it.
+    fn condition(&mut self) -> Result<Expression, LitmusError> {
         self.tokens.take();
         self.tokens.expect(Tok::LParen, "`(`")?;
         let condition = self.expression()?;
@@ -289,30 +294,31 @@ impl Reader<'_, '_> {
         Ok(condition)
     }
 
-    fn declarations(&mut self) -> Result<Vec<Declared>, Wrong> {
+    fn declarations(&mut self) -> Result<Vec<Declaration>, LitmusError> {
         self.type_words()?;
         let mut all = Vec::new();
         loop {
             let (pointer, span, name) = self.declarator()?;
             if self.tokens.kind() == Tok::LBracket {
-                let message = format!("`{name}` is an array of its thread alone");
-                return Err(Wrong::unsupported(span, message));
+                let message = format!("`{name}` is a local array, which is not supported");
+                return Err(LitmusError::unsupported(span, message)
+                    .hint("declare the array in the initial state, and pass it as a parameter"));
             }
             let value = if self.tokens.eat(Tok::Eq) { Some(self.expression()?) } else { None };
-            all.push(Declared { name, pointer, value, span });
+            all.push(Declaration { name, pointer, value, span });
             if !self.tokens.eat(Tok::Comma) {
                 return Ok(all);
             }
         }
     }
 
-    /// One level deeper, if that is allowed; the caller comes back up.
-    fn deeper(&mut self, span: Span) -> Result<(), Wrong> {
+    /// Increments the nesting depth. Fails if it exceeds the maximum. The caller decrements it.
+    fn enter(&mut self, span: Span) -> Result<(), LitmusError> {
         self.depth += 1;
-        if self.depth > DEEPEST { Err(too_deep(span)) } else { Ok(()) }
+        if self.depth > MAX_DEPTH { Err(too_deep(span)) } else { Ok(()) }
     }
 }
 
-fn too_deep(span: Span) -> Wrong {
-    Wrong::too_large(span, format!("this nests deeper than {DEEPEST} levels"))
+fn too_deep(span: Span) -> LitmusError {
+    LitmusError::too_large(span, format!("this code is nested deeper than {MAX_DEPTH} levels"))
 }

@@ -1,13 +1,16 @@
-//! What C tests become, statement by statement; what is refused; that no text makes it panic.
+//! Tests of the C dialect: lowering, statement by statement; places for fences.
+//!
+//! - `mutated`: random invalid texts.
+//! - `rejected`: diagnostics.
 
 mod mutated;
-mod refused;
+mod rejected;
 
 use fencepost_ir::{Diagnostics, Op, Pc, Problem, text};
 
 use super::super::{Test, read};
 
-/// A test with these functions.
+/// Returns the text of a test with these functions.
 fn source(functions: &str) -> String {
     format!("C T\n{{ int a[3]; int *p = &x; }}\n{functions}\nexists (0:r0=0)\n")
 }
@@ -18,7 +21,7 @@ fn lowered(source: &str, places: bool) -> Test {
     test.unwrap_or_else(|| panic!("{source}\n{diagnostics:?}"))
 }
 
-/// The statements of a thread, without the last; a jump says where to.
+/// Prints the statements of a thread, without the final `halt`. Only jumps show their target.
 fn statements(problem: &Problem, thread: usize) -> Vec<String> {
     let thread = &problem.program.threads[thread];
     let printed = text::print_thread(&problem.program, thread);
@@ -27,16 +30,16 @@ fn statements(problem: &Problem, thread: usize) -> Vec<String> {
     for (at, (line, stmt)) in lines.zip(&thread.code).enumerate() {
         let words: Vec<&str> = line.split_whitespace().skip(2).collect();
         let line = words.join(" ");
-        let goes_on = !matches!(stmt.op, Op::Branch { .. });
-        let straight = stmt.next == Pc::from_index(at + 1);
-        let end = if goes_on && straight { line.find(" ->") } else { None };
+        let falls_through =
+            stmt.next == Pc::from_index(at + 1) && !matches!(stmt.op, Op::Branch { .. });
+        let end = if falls_through { line.find(" ->") } else { None };
         all.push(end.map_or(line.as_str(), |end| &line[..end]).to_string());
     }
     assert_eq!(all.pop().as_deref(), Some("halt"));
     all
 }
 
-/// What a body becomes.
+/// Lowers a function body.
 fn code(body: &str) -> Vec<String> {
     let functions = format!("P0(atomic_int *x, int *y, int *a, int **p, int v) {{ {body} }}");
     statements(&lowered(&source(&functions), false).problem, 0)
@@ -57,7 +60,7 @@ fn around<'a>(before: &[&'a str], access: &'a str, after: &[&'a str]) -> Vec<&'a
 }
 
 #[test]
-fn loads_are_followed_by_what_keeps_others_behind_them() {
+fn loads_have_the_fences_of_their_memory_order() {
     let load = "load r0 = x";
     for plain in ["*x", "READ_ONCE(*x)", "atomic_read(x)", "rcu_dereference(*x)", "(int)*x", "x[0]"]
     {
@@ -70,14 +73,14 @@ fn loads_are_followed_by_what_keeps_others_behind_them() {
         let body = format!("int r0 = atomic_load_explicit(x, memory_order_{order});");
         match order {
             "relaxed" => check(&body, &[load]),
-            "release" | "acq_rel" => refused::check(&body, "LT0002", 3, "cannot have this memory"),
+            "release" | "acq_rel" => rejected::check(&body, "LT0002", 3, "cannot have this memory"),
             _ => check(&body, &[load, ACQUIRE]),
         }
     }
 }
 
 #[test]
-fn stores_come_after_what_keeps_them_behind_others() {
+fn stores_have_the_fences_of_their_memory_order() {
     let store = "store x = 1";
     for plain in ["*x = 1", "WRITE_ONCE(*x, 1)", "atomic_set(x, 1)", "atomic_init(x, 1)"] {
         check(&format!("{plain};"), &[store]);
@@ -96,13 +99,13 @@ fn stores_come_after_what_keeps_them_behind_others() {
             "relaxed" => check(&body, &[store]),
             "release" => check(&body, &[RELEASE, store]),
             "seq_cst" => check(&body, &[RELEASE, store, "fence store_load"]),
-            _ => refused::check(&body, "LT0002", 3, "cannot have this memory order"),
+            _ => rejected::check(&body, "LT0002", 3, "cannot have this memory order"),
         }
     }
 }
 
 #[test]
-fn updates_have_fences_on_both_sides() {
+fn updates_have_the_fences_of_their_memory_order() {
     let operations = [
         ("exchange", "swap(x, 2)"),
         ("fetch_add", "fetch_add(x, 2)"),
@@ -133,7 +136,7 @@ fn updates_have_fences_on_both_sides() {
 }
 
 #[test]
-fn updates_of_linux_take_the_amount_first_and_are_full_fences() {
+fn linux_updates_take_the_amount_first_and_are_full_fences() {
     let full = |update| around(&[FULL], update, &[FULL]);
     check("int r0 = xchg(x, 2);", &full("update r0 = swap(x, 2)"));
     check("int r0 = xchg_acquire(x, 2);", &["update r0 = swap(x, 2)", ACQUIRE]);
@@ -143,17 +146,25 @@ fn updates_of_linux_take_the_amount_first_and_are_full_fences() {
     check("atomic_add(2, x);", &["update fetch_add(x, 2)"]);
     check("atomic_dec(x);", &["update fetch_add(x, -1)"]);
     check("atomic_add_return(2, x);", &full("update fetch_add(x, 2)"));
-    let with = |body, update, value| {
+    let check_value = |body, update, value| {
         check(body, &[full(update), vec![value]].concat());
     };
-    with("int r0 = atomic_add_return(2, x);", "update %1 = fetch_add(x, 2)", "assign r0 = %1 + 2");
-    with("int r0 = atomic_sub_return(2, x);", "update %1 = fetch_add(x, -2)", "assign r0 = %1 - 2");
-    with(
+    check_value(
+        "int r0 = atomic_add_return(2, x);",
+        "update %1 = fetch_add(x, 2)",
+        "assign r0 = %1 + 2",
+    );
+    check_value(
+        "int r0 = atomic_sub_return(2, x);",
+        "update %1 = fetch_add(x, -2)",
+        "assign r0 = %1 - 2",
+    );
+    check_value(
         "int r0 = atomic_dec_and_test(x);",
         "update %1 = fetch_add(x, -1)",
         "assign r0 = (%1 - 1) == 0",
     );
-    with(
+    check_value(
         "int r0 = atomic_add_negative(2, x);",
         "update %1 = fetch_add(x, 2)",
         "assign r0 = (%1 + 2) < 0",
@@ -163,7 +174,7 @@ fn updates_of_linux_take_the_amount_first_and_are_full_fences() {
 }
 
 #[test]
-fn fences() {
+fn fence_functions_have_their_kinds() {
     for order in ORDERS {
         let body = format!(
             "atomic_thread_fence(memory_order_{order}); atomic_signal_fence(memory_order_{order});"
@@ -182,7 +193,7 @@ fn fences() {
 }
 
 #[test]
-fn a_compare_exchange_is_one_update_when_nobody_asks_what_it_found() {
+fn a_compare_exchange_is_one_update_if_the_value_found_is_not_used() {
     let cas = "update %1 = cas(x, e, 1)";
     let body = |rest: &str| {
         format!("int e = 5; int r0 = atomic_compare_exchange_strong_explicit(x, &e, 1, {rest});")
@@ -199,7 +210,7 @@ fn a_compare_exchange_is_one_update_when_nobody_asks_what_it_found() {
 }
 
 #[test]
-fn a_compare_exchange_that_tells_what_it_found_tries_again() {
+fn a_compare_exchange_is_a_loop_if_the_value_found_is_used() {
     check(
         "int r0 = cmpxchg_acquire(x, 3, 4);",
         &[
@@ -224,7 +235,7 @@ fn a_compare_exchange_that_tells_what_it_found_tries_again() {
             "assign r1 = %2",
         ],
     );
-    // The value to find is in memory.
+    // The expected value is in memory.
     check(
         "int r0 = atomic_compare_exchange_strong_explicit(x, y, 4, memory_order_relaxed, memory_order_relaxed);",
         &[
@@ -239,13 +250,13 @@ fn a_compare_exchange_that_tells_what_it_found_tries_again() {
             "assign r0 = %2",
         ],
     );
-    // A loop looks at it again, so does the condition of the loop.
+    // In a loop, the value found is used by the next iteration.
     let again = "int e; while (!atomic_compare_exchange_strong(x, &e, 4)) e = 0;";
     assert!(code(again).contains(&"update %3 = fetch_add(x, 0)".to_string()), "{:?}", code(again));
 }
 
 #[test]
-fn locks() {
+fn locks_are_atomic_blocks() {
     let lock = ["atomic begin", "load %1 = x", "assume %1 == 0", "store x = 1", "atomic end"];
     for name in ["spin_lock", "mtx_lock", "lock"] {
         check(
@@ -257,7 +268,7 @@ fn locks() {
 }
 
 #[test]
-fn control_goes_where_c_says() {
+fn control_statements_become_branches() {
     check(
         "int r0 = *x; if (r0 == 1) *y = 1; else { *y = 2; } *x = 3;",
         &[
@@ -336,14 +347,14 @@ fn expressions_load_from_left_to_right() {
 }
 
 #[test]
-fn arrays_and_pointers() {
+fn arrays_and_pointers_are_resolved_to_locations() {
     check(
         "a[1] = 7; int r0 = a[2]; r0 = *a;",
         &["store a[1] = 7", "load r0 = a[2]", "load r0 = a[0]"],
     );
     check("int r0 = 1; a[r0] = v;", &["assign r0 = 1", "load %1 = v", "store a[r0] = %1"]);
     // The address of the second element of the first symbol, `a`.
-    let second = format!("assign r0 = {}", super::super::layout::ADDRESS + 4);
+    let second = format!("assign r0 = {}", super::super::layout::FIRST_ADDRESS + 4);
     check("int *r0 = &a[1]; *r0 = 3;", &[&second, &code("int *r0 = &a[1]; *r0 = 3;")[1]]);
     let through = code("int *q = READ_ONCE(*p); int r0 = *q;");
     assert_eq!(through[0], "load q = p");
@@ -354,17 +365,17 @@ fn arrays_and_pointers() {
 }
 
 #[test]
-fn locals_have_the_values_of_the_initial_state() {
+fn locals_start_with_the_values_of_the_initial_state() {
     let source = "C T\n{ 0:r1=2; int *0:q=x; 1:r1=3; }\nP0(int *x) { *x = r1; }\nstatic void P1(int *x) { *x = r1; }\nexists (1:r1=3 /\\ 0:r9=0)\n";
     let problem = lowered(source, false).problem;
-    let address = format!("assign q = {}", super::super::layout::ADDRESS);
+    let address = format!("assign q = {}", super::super::layout::FIRST_ADDRESS);
     assert_eq!(statements(&problem, 0), ["assign r1 = 2", &address, "store x = r1"]);
     assert_eq!(statements(&problem, 1), ["assign r1 = 3", "store x = r1"]);
     assert!(problem.program.threads[0].registers.iter().any(|r| r.name == "r9"));
 }
 
 #[test]
-fn whole_tests() {
+fn whole_tests_are_lowered() {
     let order = "memory_order_seq_cst";
     let sb = lowered(
         &source(&format!(
@@ -402,13 +413,15 @@ fn whole_tests() {
     assert_eq!((label.text.as_str(), label.span.line), ("int r0 = smp_load_acquire(y)", 4));
 }
 
-/// The text with a mark at every place: `^` a gap, `[..]` what a gap needs braces around, `!` a fence of the author.
+/// Returns the text with a mark at every place: `!` for a fence of the source, `[..]` for a place
+/// that needs braces around this text, `^` for other places. The number of loops follows if it is
+/// not 0.
 fn places(body: &str) -> String {
     let text = source(&format!("P0(int *x, int *y) {{ {body} }}"));
     let problem = lowered(&text, true).problem;
-    let from = text.find("{ ").expect("there is an initial state") + 2;
-    let from = from + text[from..].find("{ ").expect("there is a body") + 2;
-    let to = text.find("\nexists").expect("there is a condition");
+    let from = text.find("{ ").expect("the test has an initial state") + 2;
+    let from = from + text[from..].find("{ ").expect("the function has a body") + 2;
+    let to = text.find("\nexists").expect("the test has a condition");
     let mut marks = vec![String::new(); text.len() + 1];
     for place in &problem.program.places {
         let mark = match (place.written, place.wrap) {
@@ -429,7 +442,7 @@ fn places(body: &str) -> String {
 }
 
 #[test]
-fn fences_may_be_put_between_statements() {
+fn places_are_between_statements() {
     let check = |body: &str, expected: &str| assert_eq!(places(body), format!("{expected} ^}}"));
     check("*x = 1; int r0; r0 = *y;", "^*x = 1; int r0; ^r0 = *y;");
     check("*x = 1; smp_mb(); int r1; *y = 1;", "^*x = 1; !smp_mb(); int r1; *y = 1;");
@@ -447,12 +460,12 @@ fn fences_may_be_put_between_statements() {
 }
 
 #[test]
-fn braces_are_noted_for_a_fence_without_them() {
+fn a_written_fence_without_braces_records_the_span_to_wrap() {
     let text = source("P0(int *x) { if (*x) smp_mb(); }");
     let problem = lowered(&text, true).problem;
     let place = problem.program.places.iter().find(|place| place.written.is_some());
     let place = place.expect("a fence is a place");
-    let (kinds, span) = place.written.expect("it was just looked for");
+    let (kinds, span) = place.written.expect("the place has a written fence");
     assert_eq!((kinds.name().as_str(), span.text(&text)), ("full", "smp_mb();"));
     assert_eq!(place.wrap.map(|wrap| wrap.text(&text)), Some("smp_mb();"));
 }

@@ -1,8 +1,10 @@
-//! Tables with fences in them: only what has to change does.
+//! Fences written into tables: edits change only the necessary text.
 
-use fencepost_ir::essence::same_code;
+use fencepost_ir::code_equality::same_code;
 use fencepost_ir::placement::fenced;
-use fencepost_ir::{Atom, Barrier, Diagnostics, FenceKinds, PlaceId, Placement, Program, Written};
+use fencepost_ir::{
+    Atom, Barrier, Diagnostics, FenceKinds, PlaceId, Placement, Program, WrittenFences,
+};
 
 use crate::edit::{EditError, apply};
 use crate::{Frontend, LitmusFrontend};
@@ -10,10 +12,15 @@ use crate::{Frontend, LitmusFrontend};
 const SB: &str = "X86 SB\n{ x=0; y=0; }\n P0          | P1          ;\n MOV [x],$1  | MOV [y],$1  ;\n \
                   MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n";
 
-/// The text with a placement, as the front end writes it.
-fn with(source: &str, program: &Program, placement: &Placement, written: Written) -> String {
+/// Writes a placement into a text.
+fn insert_placement(
+    source: &str,
+    program: &Program,
+    placement: &Placement,
+    written: WrittenFences,
+) -> String {
     let edits = LitmusFrontend.insert(source, program, placement, written);
-    apply(source, &edits.expect("there is room for every fence"))
+    apply(source, &edits.expect("every place has a position in the text"))
 }
 
 fn lowered(source: &str, places: bool) -> Program {
@@ -26,17 +33,17 @@ fn atom(place: usize, kinds: FenceKinds) -> Atom {
     Atom { place: PlaceId::from_index(place), barrier: Barrier::Fence(kinds) }
 }
 
-/// The text with a placement, after comparing what it means.
-fn edited(source: &str, atoms: &[Atom], written: Written) -> String {
+/// Writes a placement into a text and checks that the new text has the code of the fenced program.
+fn edited(source: &str, atoms: &[Atom], written: WrittenFences) -> String {
     let program = lowered(source, true);
     let placement: Placement = atoms.iter().copied().collect();
-    let text = with(source, &program, &placement, written);
-    let wanted = fenced(&program, &placement, written);
-    assert!(same_code(&wanted, &lowered(&text, false)), "{atoms:?}\n{source}\n--\n{text}");
+    let text = insert_placement(source, &program, &placement, written);
+    let expected = fenced(&program, &placement, written);
+    assert!(same_code(&expected, &lowered(&text, false)), "{atoms:?}\n{source}\n--\n{text}");
     text
 }
 
-/// The places of a text with an instruction, by the threads that have them.
+/// Returns the index of the place before the instruction `text` of a thread.
 fn place(source: &str, thread: &str, text: &str) -> usize {
     let program = lowered(source, true);
     let mut labels = program.places.iter().map(|place| program.label(place.label));
@@ -45,58 +52,58 @@ fn place(source: &str, thread: &str, text: &str) -> usize {
 }
 
 #[test]
-fn fences_in_front_of_one_row_share_one() {
+fn fences_of_several_threads_before_one_row_share_a_new_row() {
     let atoms = [("P0", "MOV EAX,[y]"), ("P1", "MOV EAX,[x]")]
         .map(|(thread, text)| atom(place(SB, thread, text), FenceKinds::FULL));
-    let one = edited(SB, &atoms[..1], Written::Kept);
+    let one = edited(SB, &atoms[..1], WrittenFences::Kept);
     assert_eq!(
         one,
         SB.replace(" MOV EAX,[y]", " MFENCE      |             ;\n MOV EAX,[y]"),
-        "the rest stays to the byte"
+        "all other bytes stay unchanged"
     );
-    let two = edited(SB, &atoms, Written::Kept);
+    let two = edited(SB, &atoms, WrittenFences::Kept);
     assert_eq!(two, SB.replace(" MOV EAX,[y]", " MFENCE      | MFENCE      ;\n MOV EAX,[y]"));
 }
 
 #[test]
-fn two_instructions_for_one_place_stand_below_each_other() {
+fn two_fences_at_one_place_get_two_rows() {
     let program = lowered(SB, true);
     let both = FenceKinds::STORE_STORE.union(FenceKinds::ACQUIRE);
     let here = [atom(place(SB, "P1", "MOV EAX,[x]"), both)].into_iter().collect();
-    let text = with(SB, &program, &here, Written::Kept);
+    let text = insert_placement(SB, &program, &here, WrittenFences::Kept);
     let rows = "             | SFENCE      ;\n             | LFENCE      ;\n MOV EAX,[y]";
     assert_eq!(text, SB.replace(" MOV EAX,[y]", rows));
 }
 
 #[test]
-fn a_fence_goes_behind_labels() {
+fn a_fence_is_inserted_after_labels() {
     let source = "X86 spin\n{ }\nP0|P1;\nMOV [x],$1|L1: L2: MOV EAX,[x];\n|CMP EAX,$1;\n|JNE L1;\n\
                   exists (1:EAX=1)\n";
     let at = place(source, "P1", "MOV EAX,[x]");
-    let text = edited(source, &[atom(at, FenceKinds::ACQUIRE)], Written::Kept);
+    let text = edited(source, &[atom(at, FenceKinds::ACQUIRE)], WrittenFences::Kept);
     let row = "          |L1: L2: LFENCE     ;\nMOV [x],$1|        MOV EAX,[x];";
     assert_eq!(text, source.replace("MOV [x],$1|L1: L2: MOV EAX,[x];", row));
 }
 
 #[test]
-fn the_authors_fences_change_in_their_cells() {
+fn written_fences_are_rewritten_in_their_cells() {
     let source = "X86 t\r\n{ }\r\n P0         | P1          ;\r\n MOV [x],$1 | MOV EAX,[y] ;\r\n SFENCE     \
                   | L: LFENCE   ;\r\n MOV [y],$1 | MOV EBX,[x] ;\r\n MFENCE     |             ; (* why *)\r\n \
                   SFENCE | ;\r\nexists (1:EAX=1)\r\n";
     let stronger = [atom(place(source, "P0", "SFENCE"), FenceKinds::FULL)];
-    let text = edited(source, &stronger, Written::Kept);
+    let text = edited(source, &stronger, WrittenFences::Kept);
     assert_eq!(text, source.replacen(" SFENCE     |", " MFENCE     |", 1));
-    let text = edited(source, &[], Written::Dropped);
+    let text = edited(source, &[], WrittenFences::Dropped);
     let gone = source
         .replacen(" SFENCE     | L: LFENCE", "            | L:       ", 1)
         .replace(" MFENCE     |             ;", "")
         .replace(" SFENCE | ;\r\n", "");
-    assert_eq!(text, gone, "a row with nothing left goes, a comment stays");
+    assert_eq!(text, gone, "an empty row is removed, a comment stays");
 }
 
-/// Comments between and inside of rows, rows that share a line, `LOCK;`, labels alone, empty columns,
-/// text without a last semicolon.
-const ODD: [&str; 5] = [
+/// Unusual tables: comments between and inside of rows, rows that share a line, `LOCK;`, labels
+/// without instructions, empty columns, no semicolon at the end.
+const UNUSUAL: [&str; 5] = [
     SB,
     "X86 a (* P0 | P1 ; *)\n{x=0;}\n(* one ; two | *)\n P0 (* | *) | P1 ;\n (* ; *) MOV [x],$1 | ;\n\n \
      # hidden ; | \n LOCK; INC [x] | MOV EAX,[x] ; (* end *)\n | L: ;\n | MFENCE ;\n | LOCK ;\n DEC [x] ;\n\
@@ -108,18 +115,18 @@ const ODD: [&str; 5] = [
 ];
 
 #[test]
-fn every_place_gets_what_it_should() {
-    for source in ODD {
+fn fences_can_be_written_at_every_place() {
+    for source in UNUSUAL {
         let program = lowered(source, true);
-        // A column without cells has no room, and nothing to order.
+        // A column without cells has no position for a fence, and no accesses to order.
         let cells = program.places.iter().enumerate().filter(|(_, place)| place.offset > 0);
         let places: Vec<usize> = cells.map(|(at, _)| at).collect();
         let kinds = [FenceKinds::FULL, FenceKinds::STORE_STORE, FenceKinds::ACQUIRE];
-        for written in [Written::Kept, Written::Dropped] {
+        for written in [WrittenFences::Kept, WrittenFences::Dropped] {
             edited(source, &[], written);
             for (at, place) in places.iter().enumerate() {
-                // What is there already may make it two fences.
-                let own = program.places[*place].written.filter(|_| written == Written::Kept);
+                // Together with the written fence, another kind could need two fences.
+                let own = program.places[*place].written.filter(|_| written == WrittenFences::Kept);
                 let kind = if own.is_some() { FenceKinds::FULL } else { kinds[at % 3] };
                 let text = edited(source, &[atom(*place, kind)], written);
                 let comments = |text: &str| text.matches("(*").count() + text.matches('#').count();
@@ -132,19 +139,19 @@ fn every_place_gets_what_it_should() {
 }
 
 #[test]
-fn only_tables_have_rows() {
+fn c_tests_get_statements_instead_of_rows() {
     let source = "C c\n{ }\nP0(int *x, int *y) { *x = 1; *y = 1; }\nexists (x=1)\n";
-    let text = edited(source, &[atom(1, FenceKinds::FULL)], Written::Kept);
+    let text = edited(source, &[atom(1, FenceKinds::FULL)], WrittenFences::Kept);
     let statement = "atomic_thread_fence(memory_order_seq_cst); *y = 1;";
     assert_eq!(text, source.replace("*y = 1;", statement));
 }
 
 #[test]
-fn a_column_without_cells_has_no_room() {
+fn a_column_without_cells_has_no_position() {
     let source = "X86 e\n{ }\n P0 | P1 ;\n MOV [x],$1 | ;\nexists (x=1)\n";
     let program = lowered(source, true);
     let empty = program.places.iter().position(|place| place.offset == 0).expect("a place of P1");
     let placement = [atom(empty, FenceKinds::FULL)].into_iter().collect();
-    let said = LitmusFrontend.insert(source, &program, &placement, Written::Kept);
-    assert!(matches!(said, Err(EditError::NoPosition { .. })), "{said:?}");
+    let result = LitmusFrontend.insert(source, &program, &placement, WrittenFences::Kept);
+    assert!(matches!(result, Err(EditError::NoPosition { .. })), "{result:?}");
 }

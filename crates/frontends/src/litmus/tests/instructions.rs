@@ -1,10 +1,11 @@
-//! What instructions become, statement by statement.
+//! Lowering of instructions, statement by statement.
 
 use fencepost_ir::{Op, Pc, text};
 
 use super::good;
 
-/// The statements of the only thread, without the last; a jump says where to.
+/// Prints the statements of the only thread, without the final `halt`. Only jumps show their
+/// target.
 fn code(source: &str) -> Vec<String> {
     let program = good(source).problem.program;
     let thread = &program.threads[0];
@@ -23,13 +24,14 @@ fn code(source: &str) -> Vec<String> {
     all
 }
 
-/// What instructions of X86 become, one on a line.
+/// Lowers X86 instructions, one on each line.
 fn x86(program: &str) -> Vec<String> {
     let rows: String = program.lines().map(|line| format!(" {} ;\n", line.trim())).collect();
     code(&format!("X86 T\n{{ int a[2]; x; }}\n P0 ;\n{rows}\nforall (true)\n"))
 }
 
-fn amd(program: &str) -> Vec<String> {
+/// Lowers one X86_64 instruction.
+fn x86_64(program: &str) -> Vec<String> {
     code(&format!("X86_64 T\n{{ int a[2]; x; }}\n P0 ;\n {program} ;\nforall (true)\n"))
 }
 
@@ -39,7 +41,7 @@ fn check(found: &[String], expected: &[&str], program: &str) {
 }
 
 #[test]
-fn moves_and_plain_arithmetic() {
+fn moves_and_unlocked_arithmetic_are_loads_and_stores() {
     for (program, expected) in [
         ("MOV [x],$1", &["store x = 1"][..]),
         ("MOV [x],EAX", &["store x = EAX"]),
@@ -64,7 +66,7 @@ fn moves_and_plain_arithmetic() {
     }
 }
 
-/// What is locked is alone in its `atomic` block; what is done with registers comes after.
+/// The `atomic` block contains only the locked access. Writes to registers come after the block.
 #[test]
 fn locked_instructions_are_atomic() {
     for (program, inside, after) in [
@@ -100,14 +102,14 @@ fn locked_instructions_are_atomic() {
 }
 
 #[test]
-fn fences_order_what_they_order() {
+fn fence_instructions_have_their_kinds() {
     check(&x86("MFENCE"), &["fence full"], "MFENCE");
     check(&x86("SFENCE"), &["fence store_store"], "SFENCE");
     check(&x86("LFENCE"), &["fence load_load + load_store"], "LFENCE");
 }
 
 #[test]
-fn flags_are_kept_when_someone_looks() {
+fn only_flags_that_are_read_are_computed() {
     for (program, expected) in [
         ("CMP EAX,EBX", &[][..]),
         ("L: CMP EAX,$0\nJNE L", &["assign %zero = EAX == 0", "branch !%zero -> @0 else @2"]),
@@ -129,7 +131,7 @@ fn flags_are_kept_when_someone_looks() {
 }
 
 #[test]
-fn the_source_comes_first_in_x86_64() {
+fn the_source_operand_comes_first_in_x86_64() {
     for (program, expected) in [
         ("movq $1,(x)", &["store x = 1"][..]),
         ("movl (x),%eax", &["load rax = x"]),
@@ -139,11 +141,11 @@ fn the_source_comes_first_in_x86_64() {
         ("uxch (x),%eax", &["load %1 = x", "store x = rax", "assign rax = %1"]),
         ("nopw (%rax)", &[]),
         ("endbr64", &[]),
-        // herd has these two the other way round.
+        // In herd, the destination of `cmov` comes first.
         ("cmovne %rax,(x)", &["load %0 = x", "assign rax = (!%zero) ? %0 : rax"]),
         ("lock xchgq (x),%rax", &["atomic begin", "update rax = swap(x, rax)", "atomic end"]),
     ] {
-        check(&amd(program), expected, program);
+        check(&x86_64(program), expected, program);
     }
-    assert_eq!(amd("cmpxchgq (x),%rbx"), amd("cmpxchgq %rbx,(x)"));
+    assert_eq!(x86_64("cmpxchgq (x),%rbx"), x86_64("cmpxchgq %rbx,(x)"));
 }

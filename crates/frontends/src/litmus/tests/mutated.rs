@@ -1,6 +1,6 @@
-//! Texts that nobody would write: none makes the front end panic, and each is a test or has an error.
+//! Random texts: the front end does not panic, and returns either a test or an error.
 //!
-//! A test that is not well-formed in the program representation panics by itself.
+//! Lowering panics if it builds an ill-formed program, so these tests also check well-formedness.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 use fencepost_ir::Diagnostics;
 use proptest::prelude::*;
 
-use super::super::wrong::{ALL, Wrong};
+use super::super::error::{ALL, LitmusError};
 use super::read;
 
-/// Pieces of tests, to make nonsense of.
+/// Fragments of tests, for random texts.
 const PIECES: [&str; 46] = [
     "X86",
     "X86_64",
@@ -65,37 +65,38 @@ const PIECES: [&str; 46] = [
 /// The tests of the corpus.
 static CORPUS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/x86");
-    let entries = fs::read_dir(folder).expect("the corpus is there");
+    let entries = fs::read_dir(folder).expect("the corpus folder exists");
     let mut paths: Vec<PathBuf> =
         entries.map(|entry| entry.expect("a readable folder").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "litmus"));
     paths.sort();
-    assert!(paths.len() >= 100, "the corpus is there");
+    assert!(paths.len() >= 100, "the corpus has at least 100 tests");
     paths.iter().map(|path| fs::read_to_string(path).expect("a readable file")).collect()
 });
 
-/// Reads a text with and without places for fences. There is an error exactly when there is no test.
+/// Reads a text with and without places for fences. Checks that there is an error exactly if there
+/// is no test, and that codes and spans are valid.
 fn check(source: &str) {
     for places in [false, true] {
         let mut diagnostics = Diagnostics::new();
         let test = super::super::read(source, "t", places, &mut diagnostics);
         assert_eq!(test.is_none(), diagnostics.has_errors(), "{source}");
-        for told in diagnostics.iter() {
-            assert!(ALL.contains(&told.code), "{}", told.code);
-            let end = told.span.end as usize;
-            assert!(end <= source.len() && told.span.start <= told.span.end, "{source}");
+        for diagnostic in diagnostics.iter() {
+            assert!(ALL.contains(&diagnostic.code), "{}", diagnostic.code);
+            let (start, end) = (diagnostic.span.start as usize, diagnostic.span.end as usize);
+            assert!(end <= source.len() && start <= end, "{source}");
         }
     }
 }
 
-/// A change of a text.
+/// A mutation of a text at a position.
 #[derive(Clone, Debug)]
 enum Change {
-    /// Leaves out so many characters.
+    /// Deletes this many characters.
     Cut(usize),
-    /// Puts in a piece.
+    /// Inserts a fragment.
     Put(&'static str),
-    /// Says so many characters twice.
+    /// Duplicates this many characters.
     Repeat(usize),
 }
 
@@ -124,17 +125,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2048))]
 
     #[test]
-    fn any_text(source in "\\PC*") {
+    fn arbitrary_text_does_not_panic(source in "\\PC*") {
         check(&source);
     }
 
     #[test]
-    fn any_program(rows in "[ -~\n]{0,80}") {
+    fn arbitrary_rows_do_not_panic(rows in "[ -~\n]{0,80}") {
         check(&format!("X86 T {{ x=0; }} P0 | P1 ;\n{rows}"));
     }
 
     #[test]
-    fn any_pieces(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40)) {
+    fn arbitrary_fragments_do_not_panic(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40)) {
         let text = pieces.join(" ");
         check(&text);
         check(&format!("X86 T {{ {text} }} P0 ; NOP ; forall (true)"));
@@ -143,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn mutated_tests(
+    fn mutated_tests_do_not_panic(
         which in any::<prop::sample::Index>(),
         changes in prop::collection::vec((any::<u16>(), change()), 1..5),
     ) {
@@ -155,9 +156,8 @@ proptest! {
     }
 }
 
-/// What is mutated is well-formed to begin with.
 #[test]
-fn the_corpus_is_read() {
+fn the_corpus_is_valid() {
     for source in CORPUS.iter() {
         let mut diagnostics = Diagnostics::new();
         assert!(super::super::read(source, "t", true, &mut diagnostics).is_some(), "{source}");
@@ -165,20 +165,20 @@ fn the_corpus_is_read() {
 }
 
 #[test]
-fn a_comment_may_be_the_last_thing_of_a_file() {
+fn a_file_may_end_with_a_comment() {
     for source in ["C t\n{}\nP0(int *x) // foo", "C t\n{}\n// foo", "C t\n{}\nP0(int *x) {} // foo"]
     {
-        let wrong = read(source).err();
-        let syntax = |all: Vec<Wrong>| all.iter().all(|wrong| wrong.code == "LT0001");
-        assert!(wrong.is_none_or(syntax), "{source}");
+        let error = read(source).err();
+        let syntax = |all: Vec<LitmusError>| all.iter().all(|error| error.code == "LT0001");
+        assert!(error.is_none_or(syntax), "{source}");
     }
 }
 
 #[test]
-fn conditions_may_be_long() {
+fn long_conditions_are_lowered() {
     let many = vec!["x=0"; 20_000].join(" /\\ ");
     let test = read(&format!("X86 t\n{{}}\n P0 ;\n NOP ;\nexists ({many})\n"));
-    assert_eq!(test.expect("a test").shown, ["[x]"]);
+    assert_eq!(test.expect("a test").state_vars, ["[x]"]);
     let values: Vec<String> = (0..20_000).map(|n| n.to_string()).collect();
     let set = values.join(",");
     assert!(read(&format!("X86 t\n{{}}\n P0 ;\n NOP ;\nexists (x={{{set}}})\n")).is_ok());

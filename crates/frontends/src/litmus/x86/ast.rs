@@ -1,18 +1,18 @@
-//! Instructions and operands. Whatever the order in the source, the destination comes first here.
+//! Instructions and operands. The destination is the first operand, in both languages.
 
 use fencepost_ir::Span;
 
-use super::registers::Part;
+use super::registers::RegisterPart;
 
 /// A thread of an X86 program.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its number.
+    /// The number of the thread.
     pub thread: u32,
-    /// Its cells that are not empty, from top to bottom.
+    /// The non-empty cells, from top to bottom.
     pub cells: Vec<Cell>,
-    /// Whether an instruction could not be read.
-    pub lost: bool,
+    /// Whether an instruction is invalid and was left out.
+    pub incomplete: bool,
 }
 
 /// A cell of the table.
@@ -22,43 +22,43 @@ pub struct Cell {
     pub labels: Vec<(String, Span)>,
     /// The instruction, if there is one.
     pub instruction: Option<Instruction>,
-    /// All of it.
+    /// The span of the labels and the instruction.
     pub span: Span,
 }
 
 /// An instruction.
 #[derive(Clone, Debug)]
 pub struct Instruction {
-    /// Whether it has the prefix `LOCK`.
+    /// Whether the instruction has the prefix `LOCK`.
     pub lock: bool,
-    /// What it does.
+    /// The mnemonic, without its width suffix.
     pub mnemonic: Mnemonic,
-    /// The width its suffix or its name says, in bits.
+    /// The width in bits that the suffix of the mnemonic specifies.
     pub width: Option<u8>,
-    /// Its operands, the destination first.
+    /// The operands, destination first.
     pub operands: Vec<Operand>,
-    /// Where.
+    /// The span of the instruction, with its prefix.
     pub span: Span,
 }
 
 /// An operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Operand {
-    /// A number.
+    /// An immediate number.
     Number(i128),
     /// The address of a location: `$x`.
     Address(String),
-    /// A register, or a part of it.
-    Register(Part),
-    /// Memory.
+    /// A register or a part of one.
+    Register(RegisterPart),
+    /// A memory operand.
     Memory(Memory),
     /// A label to jump to.
     Label(String),
 }
 
 impl Operand {
-    /// The register that it is.
-    pub fn register(&self) -> Option<Part> {
+    /// Returns the register if the operand is one.
+    pub fn register(&self) -> Option<RegisterPart> {
         match self {
             Operand::Register(part) => Some(*part),
             Operand::Number(_) | Operand::Address(_) | Operand::Memory(_) | Operand::Label(_) => {
@@ -71,26 +71,26 @@ impl Operand {
 /// A memory operand: symbol + offset + base + index * scale.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Memory {
-    /// The location.
+    /// The name of the location.
     pub symbol: Option<String>,
-    /// Bytes to add.
+    /// The offset in bytes.
     pub offset: i128,
-    /// A register to add.
-    pub base: Option<Part>,
-    /// Another one, and what it is multiplied with.
-    pub index: Option<(Part, i128)>,
+    /// The base register.
+    pub base: Option<RegisterPart>,
+    /// The index register and its scale.
+    pub index: Option<(RegisterPart, i128)>,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "each is the instruction of its name")]
+#[expect(missing_docs, reason = "each variant is the instruction of its name")]
 pub enum Mnemonic {
     Mov,
-    /// A store that bypasses the cache; a plain store here.
+    /// A non-temporal store, modelled as a plain store.
     Movnti,
     Lea,
     Xchg,
-    /// herd's exchange that is not locked.
+    /// herd's exchange without an implicit lock.
     Uxch,
     Cmpxchg,
     Xadd,
@@ -113,9 +113,9 @@ pub enum Mnemonic {
     Mfence,
     Sfence,
     Lfence,
-    /// The thread ends.
+    /// Ends the thread.
     Ret,
     Nop,
-    /// `PAUSE`, `ENDBR64`: hints.
+    /// `PAUSE`, `ENDBR64`: hints without effect.
     Hint,
 }

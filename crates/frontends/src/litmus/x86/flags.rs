@@ -1,32 +1,34 @@
-//! What comparisons and arithmetic leave behind for conditional instructions.
+//! The status flags that comparisons and arithmetic set and conditional instructions read.
 //!
-//! The flags of hardware, kept as truth values in registers of their own: *zero* (ZF), *negative* (SF), *less*
-//! (SF and OF differ) and *below* (CF). Only those that some instruction of the thread looks at are kept.
-//! Arithmetic that overflows 32 bits is a fault here, so apart from comparisons *less* is *negative*. On 8 and 16 bits it
-//! wraps round, as on hardware; there *less* is refused.
+//! The flags are truth values in extra registers: *zero* (ZF), *negative* (SF), *less* (SF and OF
+//! differ) and *below* (CF). Only flags that an instruction of the thread reads are computed.
+//!
+//! DIVERGENCE: arithmetic that overflows 32 bits is a fault, so after arithmetic *less* is the same
+//! as *negative*. 8-bit and 16-bit arithmetic wraps, as on hardware; *less* after it is not
+//! supported.
 
 use fencepost_ir::{BinOp, Expr, Reg, Span, UnOp};
 
-use super::super::wrong::Wrong;
+use super::super::error::LitmusError;
 
-/// A flag.
+/// A status flag.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Flag {
-    /// The result was zero: the operands were equal.
+    /// The result is zero: the operands are equal.
     Zero,
-    /// The result was negative.
+    /// The result is negative.
     Negative,
-    /// The first operand was less than the second.
+    /// The first operand is less than the second, as signed numbers.
     Less,
-    /// The first operand was less than the second, both without sign.
+    /// The first operand is less than the second, as unsigned numbers.
     Below,
 }
 
 impl Flag {
-    /// All of them.
+    /// All flags.
     pub const ALL: [Flag; 4] = [Flag::Zero, Flag::Negative, Flag::Less, Flag::Below];
 
-    /// The register that keeps it.
+    /// Returns the name of the register that stores the flag.
     pub fn register(self) -> &'static str {
         match self {
             Flag::Zero => "%zero",
@@ -37,20 +39,20 @@ impl Flag {
     }
 }
 
-/// A condition of a jump, a set or a move: some flag is set; or none is.
+/// The condition of a conditional jump, set or move: at least one of some flags is set, or none is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Condition {
-    /// The flags it looks at.
+    /// The flags that the condition reads.
     pub flags: &'static [Flag],
-    /// Whether one of them must be set; else none may be.
-    pub set: bool,
+    /// If true, at least one of the flags must be set. If false, none may be set.
+    pub any_set: bool,
 }
 
 impl Condition {
-    /// The condition of a name, as in `je`: `e`.
+    /// Returns the condition of a mnemonic suffix, such as `e` in `je`.
     pub fn by_name(name: &str) -> Option<Condition> {
         use Flag::{Below, Less, Negative, Zero};
-        let (flags, set): (&'static [Flag], bool) = match name {
+        let (flags, any_set): (&'static [Flag], bool) = match name {
             "e" | "z" => (&[Zero], true),
             "ne" | "nz" => (&[Zero], false),
             "l" | "lt" | "nge" => (&[Less], true),
@@ -65,38 +67,44 @@ impl Condition {
             "a" | "nbe" => (&[Below, Zero], false),
             _ => return None,
         };
-        Some(Condition { flags, set })
+        Some(Condition { flags, any_set })
     }
 
-    /// As an expression over the registers of flags.
+    /// Returns the condition as an expression over the registers of the flags.
     pub fn expr(self, mut register: impl FnMut(&str) -> Reg) -> Expr<Reg> {
         let mut flags = self.flags.iter().map(|flag| Expr::Var(register(flag.register())));
-        let first = flags.next().expect("every condition looks at a flag");
+        let first = flags.next().expect("every condition reads at least one flag");
         let any = flags.fold(first, |a, b| Expr::Binary(BinOp::Or, Box::new(a), Box::new(b)));
-        if self.set { any } else { Expr::Unary(UnOp::Not, Box::new(any)) }
+        if self.any_set { any } else { Expr::Unary(UnOp::Not, Box::new(any)) }
     }
 }
 
-/// What an instruction says about flags.
+/// The effect of an instruction on the flags.
 #[derive(Clone, Debug)]
-pub enum Outcome {
-    /// It compared these two.
+pub enum FlagEffect {
+    /// All flags result from comparing these two values.
     Compared(Expr<Reg>, Expr<Reg>),
-    /// Its result is this, and it is known that nothing was carried.
-    Result(Expr<Reg>),
-    /// Its result is this; whether something was carried is not known.
-    Carried(Expr<Reg>),
-    /// Its result is this; *below* stays what it was.
-    Kept(Expr<Reg>),
+    /// The flags result from this value; *below* is cleared.
+    NoCarry(Expr<Reg>),
+    /// The flags result from this value; *below* is not modelled.
+    UnknownCarry(Expr<Reg>),
+    /// The flags result from this value; *below* is unchanged.
+    KeepsCarry(Expr<Reg>),
 }
 
-impl Outcome {
-    /// The value of a flag after an instruction on so many bits; none when it stays what it was.
-    pub fn flag(&self, flag: Flag, width: u8, span: Span) -> Result<Option<Expr<Reg>>, Wrong> {
+impl FlagEffect {
+    /// Returns the new value of a flag after an instruction of `width` bits, or `None` if the flag
+    /// is unchanged. Fails if the value is not modelled.
+    pub fn flag(
+        &self,
+        flag: Flag,
+        width: u8,
+        span: Span,
+    ) -> Result<Option<Expr<Reg>>, LitmusError> {
         let op = |op, a: &Expr<Reg>, b: &Expr<Reg>| {
             Expr::Binary(op, Box::new(a.clone()), Box::new(b.clone()))
         };
-        // The number that the lowest bits are, with a sign. It keeps the order of numbers without sign, too.
+        // Sign-extends the lowest `width` bits. The extension also preserves the unsigned order.
         let cut = |e: &Expr<Reg>| {
             if width >= 32 {
                 return e.clone();
@@ -106,39 +114,41 @@ impl Outcome {
         };
         let zero = Expr::Const(0);
         let exact = match self {
-            Outcome::Compared(a, b) => Outcome::Compared(cut(a), cut(b)),
-            Outcome::Result(r) => Outcome::Result(cut(r)),
-            Outcome::Carried(r) => Outcome::Carried(cut(r)),
-            Outcome::Kept(r) => Outcome::Kept(cut(r)),
+            FlagEffect::Compared(a, b) => FlagEffect::Compared(cut(a), cut(b)),
+            FlagEffect::NoCarry(r) => FlagEffect::NoCarry(cut(r)),
+            FlagEffect::UnknownCarry(r) => FlagEffect::UnknownCarry(cut(r)),
+            FlagEffect::KeepsCarry(r) => FlagEffect::KeepsCarry(cut(r)),
         };
         Ok(Some(match (&exact, flag) {
-            (Outcome::Compared(a, b), Flag::Zero) => op(BinOp::Eq, a, b),
-            (Outcome::Compared(a, b), Flag::Less) => op(BinOp::Lt, a, b),
-            (Outcome::Compared(a, b), Flag::Negative) => {
+            (FlagEffect::Compared(a, b), Flag::Zero) => op(BinOp::Eq, a, b),
+            (FlagEffect::Compared(a, b), Flag::Less) => op(BinOp::Lt, a, b),
+            (FlagEffect::Compared(a, b), Flag::Negative) => {
                 op(BinOp::Lt, &cut(&op(BinOp::Sub, a, b)), &zero)
             }
-            (Outcome::Compared(a, b), Flag::Below) => {
-                // A negative number is larger than all others when it has no sign.
+            (FlagEffect::Compared(a, b), Flag::Below) => {
+                // As an unsigned number, a negative number is greater than all others.
                 let alike = op(BinOp::Eq, &op(BinOp::Lt, a, &zero), &op(BinOp::Lt, b, &zero));
                 let less = Box::new(op(BinOp::Lt, a, b));
                 Expr::Select(Box::new(alike), less, Box::new(op(BinOp::Lt, b, &zero)))
             }
-            (Outcome::Kept(_), Flag::Below) => return Ok(None),
-            (Outcome::Carried(_), Flag::Below) => {
-                let message = "a condition on the carry flag after this is not supported";
-                return Err(Wrong::unsupported(span, message));
-            }
-            (Outcome::Carried(_) | Outcome::Kept(_), Flag::Less) if width < 32 => {
+            (FlagEffect::KeepsCarry(_), Flag::Below) => return Ok(None),
+            (FlagEffect::UnknownCarry(_), Flag::Below) => {
                 let message =
-                    "a condition on signed order after arithmetic on 8 or 16 bits is not supported";
-                return Err(Wrong::unsupported(span, message));
+                    "a condition on the carry flag after this instruction is not supported";
+                return Err(LitmusError::unsupported(span, message));
             }
-            (Outcome::Result(_), Flag::Below) => zero,
-            (Outcome::Result(r) | Outcome::Carried(r) | Outcome::Kept(r), Flag::Zero) => {
-                op(BinOp::Eq, r, &zero)
+            (FlagEffect::UnknownCarry(_) | FlagEffect::KeepsCarry(_), Flag::Less) if width < 32 => {
+                let message =
+                    "a signed condition after 8-bit or 16-bit arithmetic is not supported";
+                return Err(LitmusError::unsupported(span, message));
             }
+            (FlagEffect::NoCarry(_), Flag::Below) => zero,
             (
-                Outcome::Result(r) | Outcome::Carried(r) | Outcome::Kept(r),
+                FlagEffect::NoCarry(r) | FlagEffect::UnknownCarry(r) | FlagEffect::KeepsCarry(r),
+                Flag::Zero,
+            ) => op(BinOp::Eq, r, &zero),
+            (
+                FlagEffect::NoCarry(r) | FlagEffect::UnknownCarry(r) | FlagEffect::KeepsCarry(r),
                 Flag::Negative | Flag::Less,
             ) => op(BinOp::Lt, r, &zero),
         }))

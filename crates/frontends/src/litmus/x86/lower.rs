@@ -1,11 +1,12 @@
-//! From a column of instructions to a thread.
+//! Lowers a column of instructions to a thread.
 //!
-//! A locked instruction is an `atomic` block: it waits for all that its thread has pending, acts on memory
-//! in one step, and nothing later begins before it. An instruction on memory without `LOCK` is a load and a
-//! store. What each fence orders: `MFENCE` everything, `SFENCE` stores, `LFENCE` what comes after it
-//! behind earlier loads.
+//! A locked instruction is an `atomic` block: it waits for all pending accesses of its thread,
+//! accesses memory in one step, and no later access overtakes it. A read-modify-write instruction
+//! without `LOCK` is a load and a store. `MFENCE` is a full fence, `SFENCE` a store-store fence,
+//! and `LFENCE` an acquire fence: it orders earlier loads before all later accesses.
 //!
-//! - `operands`: reading and writing registers and memory; `exchange`: instructions that leave two things changed.
+//! - `operands`: reads and writes registers and memory.
+//! - `exchange`: instructions with two destinations.
 
 mod exchange;
 mod operands;
@@ -16,18 +17,18 @@ use fencepost_ir::assemble::{Sources, Target};
 use fencepost_ir::{BinOp, Expr, FenceKinds, Loc, Op, Reg, Span, Thread, UnOp, Update};
 
 use super::super::assembler::Assembler;
-use super::super::ast::{Arch, Constant, Init, Spot};
+use super::super::ast::{Arch, Constant, Init, StateVar};
+use super::super::error::{Errors, LitmusError};
 use super::super::layout::Layout;
-use super::super::wrong::{Errors, Wrong};
 use super::ast::{Column, Instruction, Memory, Mnemonic, Operand};
-use super::flags::{Flag, Outcome};
-use super::loops::loops;
+use super::flags::{Flag, FlagEffect};
+use super::loops::loop_depths;
 use super::registers;
 
-/// The register that `CMPXCHG` compares with.
+/// The register with which `CMPXCHG` compares.
 const ACCUMULATOR: usize = 0;
 
-/// What the columns of a test share.
+/// The state that the columns of a test share.
 #[derive(Debug)]
 pub(in super::super) struct Context<'a> {
     pub(in super::super) source: &'a str,
@@ -37,42 +38,48 @@ pub(in super::super) struct Context<'a> {
     pub(in super::super) widths: Widths,
 }
 
-/// How wide accesses are: a location has one width.
+/// The widths of the accesses. All accesses to a location must have the same width.
 #[derive(Debug, Default)]
 pub(in super::super) struct Widths {
-    /// The width of the first access to a location; 32 stands for all that is not narrow.
+    /// The width of the first access to each location; 32 stands for 32 and 64.
     by_location: BTreeMap<Loc, u8>,
-    /// Whether some access is narrow, and whether one goes where a register says.
-    narrow: bool,
-    through: bool,
-    /// About which locations it was said that widths differ, or about all: later accesses only repeat it.
-    told: BTreeSet<Option<Loc>>,
+    /// Whether an access has less than 32 bits.
+    has_narrow: bool,
+    /// Whether the address of an access is in a register.
+    has_indirect: bool,
+    /// The locations for which an error was reported; `None` for an error about indirect accesses.
+    reported: BTreeSet<Option<Loc>>,
 }
 
 impl Widths {
-    /// Notes an access; none for a location that a register tells.
-    fn note(&mut self, loc: Option<Loc>, width: u8, span: Span) -> Result<(), Wrong> {
+    /// Records an access; `loc` is `None` if the address is in a register. Fails at the first
+    /// conflict for each location, and at the first combination of narrow and indirect accesses.
+    fn note(&mut self, loc: Option<Loc>, width: u8, span: Span) -> Result<(), LitmusError> {
         let class = width.min(32);
-        self.narrow |= class < 32;
-        self.through |= loc.is_none();
+        self.has_narrow |= class < 32;
+        self.has_indirect |= loc.is_none();
         let differs = loc.is_some_and(|loc| *self.by_location.entry(loc).or_insert(class) != class);
-        let is_wrong = differs || (self.narrow && self.through);
-        if is_wrong && self.told.insert(loc.filter(|_| differs)) {
-            let message = "accesses of different widths to one location are not supported";
-            return Err(Wrong::unsupported(span, message));
+        let is_conflict = differs || (self.has_narrow && self.has_indirect);
+        if is_conflict && self.reported.insert(loc.filter(|_| differs)) {
+            let message = "accesses of different widths to one location are not supported: \
+                           use the same width for all accesses";
+            return Err(LitmusError::unsupported(span, message));
         }
         Ok(())
     }
 }
 
-/// Makes every location that the columns name one.
-pub(in super::super) fn mention(columns: &[Column], layout: &mut Layout) -> Result<(), Wrong> {
+/// Adds every location that the columns name to the layout.
+pub(in super::super) fn declare_locations(
+    columns: &[Column],
+    layout: &mut Layout,
+) -> Result<(), LitmusError> {
     for instruction in columns.iter().flat_map(|c| &c.cells).filter_map(|c| c.instruction.as_ref())
     {
         for operand in &instruction.operands {
             match operand {
                 Operand::Memory(Memory { symbol: Some(name), .. }) | Operand::Address(name) => {
-                    layout.mention(name, instruction.span)?;
+                    layout.declare_if_new(name, instruction.span)?;
                 }
                 Operand::Memory(_)
                 | Operand::Number(_)
@@ -84,16 +91,17 @@ pub(in super::super) fn mention(columns: &[Column], layout: &mut Layout) -> Resu
     Ok(())
 }
 
-/// The thread of a column. `shown` are registers that someone looks at in the end.
+/// Lowers a column to a thread. `observed` are the registers of the thread that the constraint
+/// uses.
 pub(in super::super) fn lower(
     column: &Column,
     init: &[Init],
-    shown: &[String],
+    observed: &[String],
     context: &mut Context<'_>,
     errors: &mut Errors,
 ) -> Option<Thread> {
     let Context { source, arch, layout, sources, widths } = context;
-    let written = written(column);
+    let written = written_registers(column);
     errors.begin_thread();
     let mut asm = Assembler::new(&format!("P{}", column.thread), sources);
     let flags = column.cells.iter().filter_map(|cell| cell.instruction.as_ref());
@@ -117,29 +125,32 @@ pub(in super::super) fn lower(
         targets,
         end,
     };
-    for name in shown {
+    for name in observed {
         lowerer.asm.register(name);
     }
     for item in init {
-        errors.check(lowerer.initial(item, column.thread, &written));
+        errors.check(lowerer.init_register(item, column.thread, &written));
     }
-    if column.lost {
-        // What could not be read may change registers.
+    if column.incomplete {
+        // Invalid instructions may write registers.
         lowerer.constants.clear();
     }
     for (name, span) in column.cells.iter().flat_map(|cell| &cell.labels) {
         let target = lowerer.asm.target();
         if lowerer.targets.insert(name, target).is_some() {
-            errors.push(Wrong::name(*span, format!("the label `{name}` stands here twice")));
+            errors.push(LitmusError::name(
+                *span,
+                format!("the label `{name}` is defined twice in this thread"),
+            ));
         }
     }
     let mut bound = BTreeSet::new();
-    for (cell, loops) in column.cells.iter().zip(loops(column)) {
+    for (cell, loops) in column.cells.iter().zip(loop_depths(column)) {
         for (name, _) in &cell.labels {
             if bound.insert(name) {
                 lowerer.asm.bind(lowerer.targets[name.as_str()]);
             }
-            lowerer.asm.reopen();
+            lowerer.asm.allow_place();
         }
         if let Some(instruction) = &cell.instruction {
             errors.check(lowerer.instruction(instruction, loops));
@@ -147,15 +158,15 @@ pub(in super::super) fn lower(
     }
     lowerer.asm.bind(end);
     let end = column.cells.last().map_or_else(Span::default, |cell| cell.span);
-    lowerer.asm.place(Span { start: end.end, ..end }, "", true, 0);
+    lowerer.asm.add_place(Span { start: end.end, ..end }, "", true, 0);
     errors.check(lowerer.asm.finish(end))
 }
 
-/// The registers that a column's instructions may change.
-fn written(column: &Column) -> BTreeSet<usize> {
+/// Returns the registers that the instructions of a column may write. Over-approximates: the first
+/// operand of a comparison counts.
+fn written_registers(column: &Column) -> BTreeSet<usize> {
     let mut written = BTreeSet::new();
     for instruction in column.cells.iter().filter_map(|cell| cell.instruction.as_ref()) {
-        // Comparisons change nothing, but it does no harm to think so.
         let parts = instruction.operands.iter().filter_map(Operand::register);
         let registers = parts.map(|part| part.register);
         match instruction.mnemonic {
@@ -180,14 +191,14 @@ struct Lowerer<'a> {
     arch: Arch,
     layout: &'a mut Layout,
     widths: &'a mut Widths,
-    /// The flags that matter.
+    /// The flags that an instruction of the thread reads.
     flags: BTreeSet<Flag>,
-    /// The registers that the initial state gives a value.
+    /// The registers that the initial state initialises.
     initialised: BTreeSet<usize>,
-    /// The values of registers that never change.
+    /// The values of registers that no instruction writes.
     constants: BTreeMap<usize, Expr<Reg>>,
     targets: BTreeMap<&'a str, Target>,
-    /// Where the thread ends.
+    /// The end of the thread.
     end: Target,
 }
 
@@ -196,35 +207,36 @@ fn binary(op: BinOp, a: Expr<Reg>, b: Expr<Reg>) -> Expr<Reg> {
 }
 
 impl Lowerer<'_> {
-    /// Gives a register its initial value.
-    fn initial(
+    /// Emits the initial value of a register, if the item belongs to this thread.
+    fn init_register(
         &mut self,
         item: &Init,
         thread: u32,
         written: &BTreeSet<usize>,
-    ) -> Result<(), Wrong> {
-        let Spot::Register(owner, name) = &item.spot else { return Ok(()) };
+    ) -> Result<(), LitmusError> {
+        let StateVar::Register(owner, name) = &item.var else { return Ok(()) };
         if *owner != thread {
             return Ok(());
         }
-        let part = registers::by_name(self.arch, name)
-            .ok_or_else(|| Wrong::name(item.span, format!("there is no register `{name}`")))?;
+        let part = registers::by_name(self.arch, name).ok_or_else(|| {
+            LitmusError::name(item.span, format!("there is no register `{name}`"))
+        })?;
         let value = item.values.first().cloned().unwrap_or(Constant::Int(0));
         let value = Expr::Const(self.layout.constant(&value, item.span)?);
-        self.asm.begin(item.span, item.span.text(self.source));
+        self.asm.set_source(item.span, item.span.text(self.source));
         self.write_register(part, value.clone(), item.span);
         if self.initialised.insert(part.register) && part.width >= 32 {
             if !written.contains(&part.register) {
                 self.constants.insert(part.register, value);
             }
         } else {
-            // A part of it is given a value of its own.
+            // A part of the register has a separate initial value.
             self.constants.remove(&part.register);
         }
         Ok(())
     }
 
-    fn instruction(&mut self, instruction: &Instruction, loops: u32) -> Result<(), Wrong> {
+    fn instruction(&mut self, instruction: &Instruction, loops: u32) -> Result<(), LitmusError> {
         let span = instruction.span;
         let text = span.text(self.source).split_whitespace().collect::<Vec<_>>().join(" ");
         if instruction.lock {
@@ -239,12 +251,12 @@ impl Lowerer<'_> {
         };
         if let Some(kinds) = fence {
             self.operands::<0>(instruction)?;
-            self.asm.begin(span, &text);
-            self.asm.written_fence(kinds, span, loops);
+            self.asm.set_source(span, &text);
+            self.asm.emit_written_fence(kinds, span, loops);
             return Ok(());
         }
-        self.asm.place(span, &text, false, loops);
-        self.asm.begin(span, &text);
+        self.asm.add_place(span, &text, false, loops);
+        self.asm.set_source(span, &text);
         match instruction.mnemonic {
             Mnemonic::Mov | Mnemonic::Movnti => self.mov(instruction),
             Mnemonic::Lea => self.lea(instruction),
@@ -283,16 +295,16 @@ impl Lowerer<'_> {
             }
             Mnemonic::Nop | Mnemonic::Hint => Ok(()),
             Mnemonic::Mfence | Mnemonic::Sfence | Mnemonic::Lfence => {
-                unreachable!("fences are done before")
+                unreachable!("fences are lowered above")
             }
         }
     }
 
-    /// The operands, which must be this many.
+    /// Returns the operands. Fails if their number is not `N`.
     fn operands<'i, const N: usize>(
         &self,
         instruction: &'i Instruction,
-    ) -> Result<[&'i Operand; N], Wrong> {
+    ) -> Result<[&'i Operand; N], LitmusError> {
         let operands: Vec<&Operand> = instruction.operands.iter().collect();
         operands.try_into().map_err(|_| {
             let message = format!(
@@ -300,12 +312,12 @@ impl Lowerer<'_> {
                 if N == 1 { "" } else { "s" },
                 instruction.operands.len()
             );
-            Wrong::syntax(instruction.span, message)
+            LitmusError::syntax(instruction.span, message)
         })
     }
 
-    /// `LOCK` is for instructions that change memory.
-    fn check_lock(&self, instruction: &Instruction) -> Result<(), Wrong> {
+    /// Checks that a locked instruction may have the prefix: it must write memory.
+    fn check_lock(&self, instruction: &Instruction) -> Result<(), LitmusError> {
         let lockable = match instruction.mnemonic {
             Mnemonic::Xchg
             | Mnemonic::Cmpxchg
@@ -344,15 +356,20 @@ impl Lowerer<'_> {
         if lockable && reaches {
             return Ok(());
         }
-        let message = "the prefix LOCK is not allowed here";
-        Err(Wrong::syntax(instruction.span, message)
-            .label("only instructions that change memory can be locked"))
+        let message = "the prefix LOCK is not allowed here: remove it";
+        Err(LitmusError::syntax(instruction.span, message)
+            .label("LOCK needs a read-modify-write instruction on memory"))
     }
 
-    /// Sets the flags that matter.
-    fn flags(&mut self, outcome: &Outcome, width: u8, span: Span) -> Result<(), Wrong> {
+    /// Emits assignments to the flags that an instruction of the thread reads.
+    fn set_flags(
+        &mut self,
+        outcome: &FlagEffect,
+        width: u8,
+        span: Span,
+    ) -> Result<(), LitmusError> {
         if self.flags.iter().any(|flag| *flag != Flag::Zero) {
-            self.layout.computes(span);
+            self.layout.note_arithmetic(span);
         }
         for flag in Flag::ALL {
             if self.flags.contains(&flag)
@@ -365,17 +382,17 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn mov(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+    fn mov(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {
         let span = instruction.span;
         let [to, from] = self.operands(instruction)?;
         let width = self.width(instruction);
         match (to, from) {
-            (Operand::Memory(_), Operand::Memory(_)) => Err(two_memories(span)),
+            (Operand::Memory(_), Operand::Memory(_)) => Err(two_memory_operands(span)),
             (Operand::Register(part), Operand::Memory(memory))
                 if part.width >= 32 && width >= 32 =>
             {
                 let from = self.address(memory, width, span)?;
-                let reg = self.asm.register(registers::shown(self.arch, part.register));
+                let reg = self.asm.register(registers::full_name(self.arch, part.register));
                 self.asm.emit(Op::Load { reg, from });
                 Ok(())
             }
@@ -386,20 +403,23 @@ impl Lowerer<'_> {
         }
     }
 
-    fn lea(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+    fn lea(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {
         match self.operands(instruction)? {
             [Operand::Register(part), Operand::Memory(memory)] => {
-                let address = self.effective(memory, instruction.span)?;
+                let address = self.effective_address(memory, instruction.span)?;
                 self.write_register(*part, address, instruction.span);
                 Ok(())
             }
-            _ => Err(Wrong::syntax(instruction.span, "LEA takes a register and memory")),
+            _ => Err(LitmusError::syntax(
+                instruction.span,
+                "LEA takes a register and a memory operand",
+            )),
         }
     }
 
-    fn arithmetic(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+    fn arithmetic(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {
         let span = instruction.span;
-        self.layout.computes(span);
+        self.layout.note_arithmetic(span);
         let width = self.width(instruction);
         let one = Operand::Number(1);
         let (to, by) = match instruction.mnemonic {
@@ -411,35 +431,36 @@ impl Lowerer<'_> {
             }
         };
         if matches!((to, by), (Operand::Memory(_), Operand::Memory(_))) {
-            return Err(two_memories(span));
+            return Err(two_memory_operands(span));
         }
         let mut by = self.read(by, width, span)?;
         if instruction.mnemonic == Mnemonic::Shl {
-            // Only the lowest bits of the count matter, and a shift by nothing leaves flags alone.
+            // The count is taken modulo 32 or 64. A shift by 0 leaves the flags unchanged.
             match by.as_const().map(|count| count & if width == 64 { 63 } else { 31 }) {
                 Some(0) => return Ok(()),
                 Some(count) => by = Expr::Const(count),
                 None if self.flags.is_empty() => {}
                 None => {
-                    let message = "a condition after a shift by a register is not supported";
-                    return Err(Wrong::unsupported(span, message));
+                    let message = "a shift by a register is not supported in a thread that reads flags: \
+                                   shift by a number";
+                    return Err(LitmusError::unsupported(span, message));
                 }
             }
         }
         if instruction.lock
             && width >= 32
-            && let Some(update) = update(instruction.mnemonic, &by)
+            && let Some(update) = locked_update(instruction.mnemonic, &by)
             && let Operand::Memory(memory) = to
         {
             let at = self.address(memory, width, span)?;
             let reads_flags = !self.flags.is_empty() && instruction.mnemonic != Mnemonic::Not;
             let old = reads_flags.then(|| self.asm.temporary());
-            self.locked(Op::Update { reg: old, at, update });
+            self.emit_locked(Op::Update { reg: old, at, update });
             return match old {
                 None => Ok(()),
                 Some(old) => {
-                    let (_, outcome) = computed(instruction.mnemonic, Expr::Var(old), by);
-                    outcome.map_or(Ok(()), |outcome| self.flags(&outcome, width, span))
+                    let (_, outcome) = compute(instruction.mnemonic, Expr::Var(old), by);
+                    outcome.map_or(Ok(()), |outcome| self.set_flags(&outcome, width, span))
                 }
             };
         }
@@ -448,14 +469,14 @@ impl Lowerer<'_> {
         }
         let mut old = self.read(to, width, span)?;
         if self.flags.is_empty() || matches!(to, Operand::Memory(_)) {
-            let (value, outcome) = computed(instruction.mnemonic, old, by);
+            let (value, outcome) = compute(instruction.mnemonic, old, by);
             self.write(to, value, width, span)?;
             if instruction.lock {
                 self.asm.emit(Op::AtomicEnd);
             }
-            return outcome.map_or(Ok(()), |outcome| self.flags(&outcome, width, span));
+            return outcome.map_or(Ok(()), |outcome| self.set_flags(&outcome, width, span));
         }
-        // Flags look at what the register held before.
+        // The flags depend on the old values of the registers.
         let kept = self.asm.temporary();
         self.asm.assign(kept, old);
         old = Expr::Var(kept);
@@ -464,32 +485,38 @@ impl Lowerer<'_> {
             self.asm.assign(kept, by);
             by = Expr::Var(kept);
         }
-        let (value, outcome) = computed(instruction.mnemonic, old, by);
+        let (value, outcome) = compute(instruction.mnemonic, old, by);
         self.write(to, value, width, span)?;
-        outcome.map_or(Ok(()), |outcome| self.flags(&outcome, width, span))
+        outcome.map_or(Ok(()), |outcome| self.set_flags(&outcome, width, span))
     }
 
-    fn compare(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+    fn compare(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {
         let span = instruction.span;
         let [a, b] = self.operands(instruction)?;
         if matches!((a, b), (Operand::Memory(_), Operand::Memory(_))) {
-            return Err(two_memories(span));
+            return Err(two_memory_operands(span));
         }
         let width = self.width(instruction);
         let (a, b) = (self.read(a, width, span)?, self.read(b, width, span)?);
         if instruction.mnemonic == Mnemonic::Cmp {
-            return self.flags(&Outcome::Compared(a, b), width, span);
+            return self.set_flags(&FlagEffect::Compared(a, b), width, span);
         }
-        self.layout.computes(span);
-        self.flags(&Outcome::Result(binary(BinOp::BitAnd, a, b)), width, span)
+        self.layout.note_arithmetic(span);
+        self.set_flags(&FlagEffect::NoCarry(binary(BinOp::BitAnd, a, b)), width, span)
     }
 
-    fn jump(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+    fn jump(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {
         let [Operand::Label(name)] = self.operands(instruction)? else {
-            return Err(Wrong::unsupported(instruction.span, "jumps go to labels only"));
+            return Err(LitmusError::unsupported(
+                instruction.span,
+                "the target of a jump must be a label",
+            ));
         };
         let target = *self.targets.get(name.as_str()).ok_or_else(|| {
-            Wrong::name(instruction.span, format!("there is no label `{name}` in this thread"))
+            LitmusError::name(
+                instruction.span,
+                format!("there is no label `{name}` in this thread"),
+            )
         })?;
         match instruction.mnemonic {
             Mnemonic::Jump(condition) => {
@@ -502,33 +529,36 @@ impl Lowerer<'_> {
     }
 }
 
-fn two_memories(span: Span) -> Wrong {
-    Wrong::syntax(span, "an instruction has at most one operand in memory")
+fn two_memory_operands(span: Span) -> LitmusError {
+    LitmusError::syntax(
+        span,
+        "an instruction has at most one memory operand: use a register for the other operand",
+    )
 }
 
-/// The new value, and what flags are told.
-fn computed(mnemonic: Mnemonic, old: Expr<Reg>, by: Expr<Reg>) -> (Expr<Reg>, Option<Outcome>) {
+/// Returns the result of an instruction and its effect on the flags.
+fn compute(mnemonic: Mnemonic, old: Expr<Reg>, by: Expr<Reg>) -> (Expr<Reg>, Option<FlagEffect>) {
     let both = |op| binary(op, old.clone(), by.clone());
     let zero = Expr::Const(0);
     match mnemonic {
-        Mnemonic::Inc => (both(BinOp::Add), Some(Outcome::Kept(both(BinOp::Add)))),
-        Mnemonic::Dec => (both(BinOp::Sub), Some(Outcome::Kept(both(BinOp::Sub)))),
-        Mnemonic::Add => (both(BinOp::Add), Some(Outcome::Carried(both(BinOp::Add)))),
-        Mnemonic::Sub => (both(BinOp::Sub), Some(Outcome::Compared(old, by))),
-        Mnemonic::And => (both(BinOp::BitAnd), Some(Outcome::Result(both(BinOp::BitAnd)))),
-        Mnemonic::Or => (both(BinOp::BitOr), Some(Outcome::Result(both(BinOp::BitOr)))),
-        Mnemonic::Xor => (both(BinOp::BitXor), Some(Outcome::Result(both(BinOp::BitXor)))),
-        Mnemonic::Shl => (both(BinOp::Shl), Some(Outcome::Carried(both(BinOp::Shl)))),
+        Mnemonic::Inc => (both(BinOp::Add), Some(FlagEffect::KeepsCarry(both(BinOp::Add)))),
+        Mnemonic::Dec => (both(BinOp::Sub), Some(FlagEffect::KeepsCarry(both(BinOp::Sub)))),
+        Mnemonic::Add => (both(BinOp::Add), Some(FlagEffect::UnknownCarry(both(BinOp::Add)))),
+        Mnemonic::Sub => (both(BinOp::Sub), Some(FlagEffect::Compared(old, by))),
+        Mnemonic::And => (both(BinOp::BitAnd), Some(FlagEffect::NoCarry(both(BinOp::BitAnd)))),
+        Mnemonic::Or => (both(BinOp::BitOr), Some(FlagEffect::NoCarry(both(BinOp::BitOr)))),
+        Mnemonic::Xor => (both(BinOp::BitXor), Some(FlagEffect::NoCarry(both(BinOp::BitXor)))),
+        Mnemonic::Shl => (both(BinOp::Shl), Some(FlagEffect::UnknownCarry(both(BinOp::Shl)))),
         Mnemonic::Neg => {
             let value = Expr::Unary(UnOp::Neg, Box::new(old.clone()));
-            (value, Some(Outcome::Compared(zero, old)))
+            (value, Some(FlagEffect::Compared(zero, old)))
         }
         _ => (Expr::Unary(UnOp::BitNot, Box::new(old)), None),
     }
 }
 
-/// The update that a locked instruction is, if it is one.
-fn update(mnemonic: Mnemonic, by: &Expr<Reg>) -> Option<Update> {
+/// Returns the update that implements a locked instruction, if there is one.
+fn locked_update(mnemonic: Mnemonic, by: &Expr<Reg>) -> Option<Update> {
     let bits = |op| Some(Update::Bits { op, by: by.clone() });
     let negative = || Expr::Unary(UnOp::Neg, Box::new(by.clone())).fold();
     match mnemonic {

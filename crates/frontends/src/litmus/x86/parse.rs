@@ -1,100 +1,103 @@
-//! From tokens to columns.
+//! Parses tokens into columns.
 //!
-//! X86 is written in Intel's order, destination first, with registers in upper case; X86_64 in the order of
-//! the AT&T syntax, source first, with `%` before registers. Three instructions of X86_64 have both
-//! operands the other way round: exchanges take them in any order, `cmpxchg` the memory first, and `cmovc` the
-//! register.
+//! X86 has Intel operand order, destination first, and registers in upper case. X86_64 has AT&T
+//! operand order, source first, and `%` before registers. Three X86_64 instructions are exceptions
+//! in herd: exchanges accept both orders, `cmpxchg` has the memory operand first, and `cmovc` has
+//! the destination register first.
 
 use fencepost_ir::Span;
 
 use super::super::ast::Arch;
 use super::super::condition;
+use super::super::error::{Errors, LitmusError};
 use super::super::tokens::{Tok, Tokens};
-use super::super::wrong::{Errors, Wrong};
 use super::ast::{Cell, Column, Instruction, Memory, Mnemonic, Operand};
 use super::flags::Condition;
-use super::registers::{self, Part};
+use super::registers::{self, RegisterPart};
 use crate::fp::limits;
 
-/// Reads the table up to where the constraint begins; none if it is not known which threads there are.
-pub(in super::super) fn read(
+/// Parses the table up to the start of the constraint. Returns `None` if the row of thread names is
+/// invalid.
+pub(in super::super) fn parse_columns(
     tokens: &mut Tokens<'_>,
     arch: Arch,
     errors: &mut Errors,
 ) -> Option<Vec<Column>> {
     while tokens.eat(Tok::Semi) {}
-    let found = head(tokens);
+    let found = thread_names(tokens);
     let mut columns = errors.check(found);
     if columns.is_none() {
         tokens.skip_to(NO_BRACKETS, |tokens| ends_cell(tokens) && tokens.kind() != Tok::Bar);
         tokens.eat(Tok::Semi);
     }
     let mut too_wide = false;
-    while !begins_constraint(tokens) {
-        let mut lost = false;
+    while !at_constraint_or_end(tokens) {
+        let mut incomplete = false;
         for at in 0.. {
-            let (cell, wrong) = Reader { tokens, arch }.cell();
-            lost = wrong.is_some();
+            let (cell, error) = Parser { tokens, arch }.cell();
+            incomplete = error.is_some();
             let column = columns.as_mut().map(|columns| columns.get_mut(at));
-            let empty = cell.labels.is_empty() && cell.instruction.is_none() && !lost;
+            let empty = cell.labels.is_empty() && cell.instruction.is_none() && !incomplete;
             match column {
                 Some(Some(column)) => {
-                    column.lost |= lost;
+                    column.incomplete |= incomplete;
                     column.cells.extend(Some(cell).filter(|_| !empty));
                 }
-                // Said once: all such rows have the same reason.
+                // Reported once: all such rows probably have the same cause.
                 Some(None) if !empty && !too_wide => {
-                    let message = "this row has more cells than there are threads";
-                    errors.push(Wrong::syntax(cell.span, message));
+                    let message = "this row has more cells than there are threads: \
+                                   add a thread name to the first row or remove the cell";
+                    errors.push(LitmusError::syntax(cell.span, message));
                     too_wide = true;
                 }
                 Some(None) | None => {}
             }
-            if let Some(wrong) = wrong {
-                errors.push(wrong);
+            if let Some(error) = error {
+                errors.push(error);
                 tokens.skip_to(NO_BRACKETS, ends_cell);
             }
             if !tokens.eat(Tok::Bar) {
                 break;
             }
         }
-        // Where a cell could not be read, the row may have no end.
-        if !lost || tokens.kind() == Tok::Semi {
+        // After an invalid cell, the semicolon of the row may be missing.
+        if !incomplete || tokens.kind() == Tok::Semi {
             tokens.take();
         }
     }
     columns
 }
 
-/// A bar ends a cell, whatever brackets are open.
+/// No bracket pair: a bar ends a cell even if a bracket is open.
 const NO_BRACKETS: (Tok, Tok) = (Tok::End, Tok::End);
 
-/// Whether a cell that could not be read ends here.
+/// Returns whether an invalid cell ends before the next token.
 fn ends_cell(tokens: &Tokens<'_>) -> bool {
-    matches!(tokens.kind(), Tok::Bar | Tok::Semi) || condition::begins(tokens)
+    matches!(tokens.kind(), Tok::Bar | Tok::Semi) || condition::starts_constraint(tokens)
 }
 
-/// `P0 | P1 ;`
-fn head(tokens: &mut Tokens<'_>) -> Result<Vec<Column>, Wrong> {
+/// Parses the row of thread names, `P0 | P1 ;`, into empty columns.
+fn thread_names(tokens: &mut Tokens<'_>) -> Result<Vec<Column>, LitmusError> {
     let mut columns = Vec::new();
     loop {
         let token = tokens.peek();
         let name = tokens.name("a thread, as in `P0 | P1 ;`")?;
         let number = name.strip_prefix('P').and_then(|n| n.parse::<u32>().ok());
-        let thread =
-            number.ok_or_else(|| Wrong::syntax(token.span, "threads are called P0, P1, ..."))?;
+        let thread = number.ok_or_else(|| {
+            LitmusError::syntax(token.span, "invalid thread name: threads are named P0, P1, ...")
+        })?;
         if thread as usize != columns.len() {
-            let message = format!("expected P{}: threads come in order", columns.len());
-            return Err(Wrong::syntax(token.span, message));
+            let message = format!("expected P{}: threads are numbered in order", columns.len());
+            return Err(LitmusError::syntax(token.span, message));
         }
         if columns.len() as u64 >= limits::THREADS {
-            return Err(Wrong::too_large(token.span, "these are too many threads"));
+            return Err(LitmusError::too_large(token.span, "the test has too many threads"));
         }
-        // A note on the thread may follow, as in `P0:I`.
+        // An annotation may follow, as in `P0:I`. It is ignored.
         if tokens.eat(Tok::Colon) {
             tokens.take();
         }
-        columns.push(Column { thread, cells: Vec::new(), lost: false });
+        columns.push(Column { thread, cells: Vec::new(), incomplete: false });
         if !tokens.eat(Tok::Bar) {
             tokens.expect(Tok::Semi, "`|` or `;`")?;
             return Ok(columns);
@@ -102,40 +105,40 @@ fn head(tokens: &mut Tokens<'_>) -> Result<Vec<Column>, Wrong> {
     }
 }
 
-fn begins_constraint(tokens: &Tokens<'_>) -> bool {
+fn at_constraint_or_end(tokens: &Tokens<'_>) -> bool {
     matches!(tokens.kind(), Tok::End | Tok::Shl | Tok::Tilde | Tok::LParen)
-        || condition::begins(tokens)
+        || condition::starts_constraint(tokens)
 }
 
-struct Reader<'t, 's> {
+struct Parser<'t, 's> {
     tokens: &'t mut Tokens<'s>,
     arch: Arch,
 }
 
-impl Reader<'_, '_> {
-    /// The cell, and what is wrong with its instruction; its labels are there all the same.
-    fn cell(&mut self) -> (Cell, Option<Wrong>) {
+impl Parser<'_, '_> {
+    /// Parses a cell. Returns the error of an invalid instruction with the cell, which keeps its labels.
+    fn cell(&mut self) -> (Cell, Option<LitmusError>) {
         let first = self.tokens.peek().span;
         let mut labels = Vec::new();
-        while self.tokens.kind() == Tok::Name && self.tokens.ahead(1) == Tok::Colon {
+        while self.tokens.kind() == Tok::Name && self.tokens.kind_at(1) == Tok::Colon {
             let token = self.tokens.take();
             labels.push((self.tokens.text(token).to_string(), token.span));
             self.tokens.take();
         }
         let ends = matches!(self.tokens.kind(), Tok::Bar | Tok::Semi | Tok::End);
-        let (instruction, wrong) = match ends {
+        let (instruction, error) = match ends {
             true => (None, None),
             false => match self.instruction() {
                 Ok(instruction) => (Some(instruction), None),
-                Err(wrong) => (None, Some(wrong)),
+                Err(error) => (None, Some(error)),
             },
         };
         let empty = labels.is_empty() && instruction.is_none();
-        let span = if empty { first } else { first.to(self.tokens.last()) };
-        (Cell { labels, instruction, span }, wrong)
+        let span = if empty { first } else { first.to(self.tokens.last_span()) };
+        (Cell { labels, instruction, span }, error)
     }
 
-    fn instruction(&mut self) -> Result<Instruction, Wrong> {
+    fn instruction(&mut self) -> Result<Instruction, LitmusError> {
         let first = self.tokens.peek().span;
         let mut lock = false;
         while self.tokens.word().eq_ignore_ascii_case("lock") {
@@ -146,11 +149,9 @@ impl Reader<'_, '_> {
         }
         let token = self.tokens.peek();
         let word = self.tokens.name("an instruction")?;
-        let Some((mnemonic, width)) = mnemonic(word) else {
+        let Some((mnemonic, width)) = parse_mnemonic(word) else {
             let message = format!("the instruction `{word}` is not supported");
-            return Err(
-                Wrong::unsupported(token.span, message).label("we do not know what it does")
-            );
+            return Err(LitmusError::unsupported(token.span, message).label("unknown instruction"));
         };
         let mut operands = Vec::new();
         let ends = |tokens: &Tokens<'_>| matches!(tokens.kind(), Tok::Bar | Tok::Semi | Tok::End);
@@ -168,17 +169,18 @@ impl Reader<'_, '_> {
         if destination_last {
             operands.reverse();
         }
-        // `cmpxchg ea,reg` names the memory first in herd, and last in assemblers.
-        let turned = mnemonic == Mnemonic::Cmpxchg
+        // The memory operand of `cmpxchg` comes first in herd and last in assemblers. Both are
+        // accepted.
+        let reversed = mnemonic == Mnemonic::Cmpxchg
             && matches!(operands[..], [Operand::Register(_), Operand::Memory(_)]);
-        if turned {
+        if reversed {
             operands.reverse();
         }
-        let span = first.to(self.tokens.last());
+        let span = first.to(self.tokens.last_span());
         Ok(Instruction { lock, mnemonic, width, operands, span })
     }
 
-    fn operand(&mut self, mnemonic: Mnemonic) -> Result<Operand, Wrong> {
+    fn operand(&mut self, mnemonic: Mnemonic) -> Result<Operand, LitmusError> {
         match self.tokens.kind() {
             Tok::Dollar => {
                 self.tokens.take();
@@ -196,7 +198,7 @@ impl Reader<'_, '_> {
             }
             Tok::Percent => {
                 let register = self.register()?;
-                // A segment before an address: `%cs:0(...)`. All segments are one here.
+                // A segment before an address: `%cs:0(...)`. Segments are ignored.
                 if self.tokens.eat(Tok::Colon) {
                     return self.operand(mnemonic);
                 }
@@ -220,31 +222,31 @@ impl Reader<'_, '_> {
                     return match self.parenthesis(0)? {
                         Operand::Memory(memory) => {
                             let symbol = Some(name.to_string());
-                            // `x(%rip)` is how assemblers write `(x)`.
+                            // `x(%rip)` is assembler syntax for `(x)`.
                             let base = memory
                                 .base
-                                .filter(|b| registers::shown(self.arch, b.register) != "rip");
+                                .filter(|b| registers::full_name(self.arch, b.register) != "rip");
                             Ok(Operand::Memory(Memory { symbol, base, ..memory }))
                         }
                         other => Ok(other),
                     };
                 }
-                Err(bare(self.arch, name, token.span))
+                Err(invalid_operand(self.arch, name, token.span))
             }
             _ => Err(self.tokens.unexpected("an operand")),
         }
     }
 
-    fn register(&mut self) -> Result<Part, Wrong> {
+    fn register(&mut self) -> Result<RegisterPart, LitmusError> {
         self.tokens.expect(Tok::Percent, "a register")?;
         let token = self.tokens.peek();
         let name = self.tokens.name("a register")?;
         registers::by_name(self.arch, name)
-            .ok_or_else(|| Wrong::name(token.span, format!("there is no register `%{name}`")))
+            .ok_or_else(|| LitmusError::name(token.span, format!("there is no register `%{name}`")))
     }
 
-    /// `[x]`, `[EAX]`, `[x+4]`, `[EAX+4]`
-    fn brackets(&mut self) -> Result<Operand, Wrong> {
+    /// Parses `[x]`, `[EAX]`, `[x+4]` or `[EAX+4]`.
+    fn brackets(&mut self) -> Result<Operand, LitmusError> {
         self.tokens.take();
         let mut memory = Memory::default();
         loop {
@@ -261,19 +263,26 @@ impl Reader<'_, '_> {
         Ok(Operand::Memory(memory))
     }
 
-    fn term(&mut self, memory: &mut Memory) -> Result<(), Wrong> {
+    fn term(&mut self, memory: &mut Memory) -> Result<(), LitmusError> {
         let token = self.tokens.peek();
         let part = match token.kind {
             Tok::Percent => Some(self.register()?),
             Tok::Name => {
                 let name = self.tokens.name("a location")?;
                 let part = registers::by_name(self.arch, name).filter(|_| self.arch == Arch::X86);
-                if part.is_none() && name.starts_with('R') && registers::any_case(name).is_some() {
-                    let message = format!("`{name}` is a register that X86 tests do not have");
-                    return Err(Wrong::name(token.span, message).hint("X86_64 tests have it"));
+                if part.is_none()
+                    && name.starts_with('R')
+                    && registers::by_name_any_case(name).is_some()
+                {
+                    let message = format!("`{name}` is not a register of X86 tests");
+                    return Err(LitmusError::name(token.span, message)
+                        .hint("use a 32-bit register, or write the test for X86_64"));
                 }
                 if part.is_none() && memory.symbol.replace(name.to_string()).is_some() {
-                    return Err(Wrong::unsupported(token.span, "two locations in one address"));
+                    return Err(LitmusError::unsupported(
+                        token.span,
+                        "two locations in one address are not supported",
+                    ));
                 }
                 part
             }
@@ -287,14 +296,17 @@ impl Reader<'_, '_> {
             (Some(part), None, _) => memory.base = Some(part),
             (Some(part), Some(_), None) => memory.index = Some((part, 1)),
             (Some(_), Some(_), Some(_)) => {
-                return Err(Wrong::syntax(token.span, "three registers in one address"));
+                return Err(LitmusError::syntax(
+                    token.span,
+                    "an address has at most two registers",
+                ));
             }
         }
         Ok(())
     }
 
-    /// `(x)`, `(%rax)`, `(%rax,%rbx,4)`, after an offset.
-    fn parenthesis(&mut self, offset: i128) -> Result<Operand, Wrong> {
+    /// Parses `(x)`, `(%rax)` or `(%rax,%rbx,4)`, after the offset.
+    fn parenthesis(&mut self, offset: i128) -> Result<Operand, LitmusError> {
         self.tokens.take();
         let mut memory = Memory { offset, ..Memory::default() };
         if self.tokens.kind() != Tok::Comma {
@@ -307,7 +319,10 @@ impl Reader<'_, '_> {
                 let token = self.tokens.peek();
                 scale = self.tokens.number("1, 2, 4 or 8")?;
                 if ![0, 1, 2, 4, 8].contains(&scale) {
-                    return Err(Wrong::syntax(token.span, "the scale of an index is 1, 2, 4 or 8"));
+                    return Err(LitmusError::syntax(
+                        token.span,
+                        "invalid scale: the scale of an index is 1, 2, 4 or 8",
+                    ));
                 }
             }
             memory.index = Some((part, scale));
@@ -317,22 +332,24 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A name that is no operand.
-fn bare(arch: Arch, name: &str, span: Span) -> Wrong {
+/// Creates the error for a name that is not an operand.
+fn invalid_operand(arch: Arch, name: &str, span: Span) -> LitmusError {
     let message = format!("`{name}` is neither a register nor an operand in memory");
-    let wrong = Wrong::syntax(span, message);
-    match (arch, registers::any_case(name)) {
-        (Arch::X86, Some(_)) => wrong.hint("registers of X86 tests are written in upper case"),
-        (Arch::X86_64 | Arch::C, Some(_)) => wrong.hint(format!("registers are written `%{name}`")),
-        (Arch::X86, None) => wrong.hint(format!("memory is written `[{name}]`")),
-        (Arch::X86_64 | Arch::C, None) => wrong.hint(format!("memory is written `({name})`")),
+    let error = LitmusError::syntax(span, message);
+    match (arch, registers::by_name_any_case(name)) {
+        (Arch::X86, Some(_)) => error.hint("write registers of X86 tests in upper case"),
+        (Arch::X86_64 | Arch::C, Some(_)) => error.hint(format!("write the register as `%{name}`")),
+        (Arch::X86, None) => error.hint(format!("write a memory operand as `[{name}]`")),
+        (Arch::X86_64 | Arch::C, None) => {
+            error.hint(format!("write a memory operand as `({name})`"))
+        }
     }
 }
 
-/// The instruction of a name, and the width that its suffix says.
-fn mnemonic(word: &str) -> Option<(Mnemonic, Option<u8>)> {
+/// Parses a mnemonic and its width suffix.
+fn parse_mnemonic(word: &str) -> Option<(Mnemonic, Option<u8>)> {
     let word = word.to_ascii_lowercase();
-    if let Some(found) = plain(&word) {
+    if let Some(found) = unsuffixed_mnemonic(&word) {
         return Some((found, None));
     }
     let width = match word.chars().last()? {
@@ -342,10 +359,10 @@ fn mnemonic(word: &str) -> Option<(Mnemonic, Option<u8>)> {
         'q' => 64,
         _ => return None,
     };
-    Some((plain(&word[..word.len() - 1])?, Some(width)))
+    Some((unsuffixed_mnemonic(&word[..word.len() - 1])?, Some(width)))
 }
 
-fn plain(word: &str) -> Option<Mnemonic> {
+fn unsuffixed_mnemonic(word: &str) -> Option<Mnemonic> {
     Some(match word {
         "mov" => Mnemonic::Mov,
         "movnti" => Mnemonic::Movnti,

@@ -1,15 +1,15 @@
-//! Names of registers. `EAX`, `RAX`, `AX`, `AL` and `AH` are parts of one register.
+//! Register names. `EAX`, `RAX`, `AX`, `AL` and `AH` name parts of one register.
 
 use super::super::ast::Arch;
 
-/// A register or a part of it.
+/// A register or a part of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
-    /// The register, as a position in [`NAMES`].
+pub struct RegisterPart {
+    /// The register, as an index into [`NAMES`].
     pub register: usize,
-    /// Which bits, from the lowest: 8, 16, 32 or 64.
+    /// The number of bits: 8, 16, 32 or 64.
     pub width: u8,
-    /// Whether it is the second lowest byte: `AH`.
+    /// Whether the part is the second lowest byte, as `AH`. Other parts start at the lowest bit.
     pub high: bool,
 }
 
@@ -35,24 +35,25 @@ const NAMES: [(&str, &str); 18] = [
     ("CS", "cs"),
 ];
 
-/// The register of this name: upper case in X86, any case in X86_64.
-pub fn by_name(arch: Arch, name: &str) -> Option<Part> {
+/// Returns the register of this name. Names are in upper case in X86, in any case in X86_64. C has
+/// no registers.
+pub fn by_name(arch: Arch, name: &str) -> Option<RegisterPart> {
     match arch {
         Arch::X86 => {
-            let part = any_case(name)?;
+            let part = by_name_any_case(name)?;
             let narrow = part.width <= 32 && part.register < 8;
             (narrow && !name.contains(|c: char| c.is_ascii_lowercase())).then_some(part)
         }
-        Arch::X86_64 => any_case(name),
+        Arch::X86_64 => by_name_any_case(name),
         Arch::C => None,
     }
 }
 
-/// The register of this name, however it is written.
-pub fn any_case(name: &str) -> Option<Part> {
+/// Returns the register of this name in any letter case.
+pub fn by_name_any_case(name: &str) -> Option<RegisterPart> {
     let name = name.to_ascii_lowercase();
     for (register, (narrow, wide)) in NAMES.iter().enumerate() {
-        let part = |width, high| Some(Part { register, width, high });
+        let part = |width, high| Some(RegisterPart { register, width, high });
         if name == *wide {
             return part(64, false);
         }
@@ -84,16 +85,16 @@ pub fn any_case(name: &str) -> Option<Part> {
     None
 }
 
-/// How a state shows a register.
-pub fn shown(arch: Arch, register: usize) -> &'static str {
+/// Returns the canonical name of a register, which printed states show.
+pub fn full_name(arch: Arch, register: usize) -> &'static str {
     match arch {
         Arch::X86 => NAMES[register].0,
         Arch::X86_64 | Arch::C => NAMES[register].1,
     }
 }
 
-/// The name of a part, in lower case.
-pub fn part_name(part: Part) -> String {
+/// Returns the name of a part, in lower case.
+pub fn part_name(part: RegisterPart) -> String {
     let (narrow, wide) = NAMES[part.register];
     let old = part.register < 8;
     let letter = &wide[1..2];
@@ -122,14 +123,18 @@ mod tests {
             ("BL", 1, 8, false),
             ("ESI", 4, 32, false),
         ] {
-            assert_eq!(by_name(Arch::X86, name), Some(Part { register, width, high }), "{name}");
+            assert_eq!(
+                by_name(Arch::X86, name),
+                Some(RegisterPart { register, width, high }),
+                "{name}"
+            );
         }
         assert_eq!(by_name(Arch::X86, "eax"), None);
         assert_eq!(by_name(Arch::X86, "RAX"), None);
-        let wide = Part { register: 9, width: 16, high: false };
+        let wide = RegisterPart { register: 9, width: 16, high: false };
         assert_eq!(by_name(Arch::X86_64, "r9w"), Some(wide));
         assert_eq!(by_name(Arch::X86_64, "x"), None);
-        let low = Part { register: 4, width: 8, high: false };
+        let low = RegisterPart { register: 4, width: 8, high: false };
         assert_eq!(by_name(Arch::X86_64, "SIL"), Some(low));
     }
 }

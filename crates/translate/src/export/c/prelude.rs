@@ -1,11 +1,12 @@
-//! What stands at the head of every C program: what a verifier provides, and the same for a plain run.
+//! The head of every C program: the interface to verifiers, and its replacement for a plain run.
 
-use super::super::names::written;
-use super::super::text::Text;
-use super::Uses;
+use super::super::names::source_names;
+use super::super::text::TextWriter;
+use super::PreludeParts;
 use fencepost_ir::{Problem, Program, Property};
 
-/// What a name must not be: words of C, names of its library that compilers know or the headers declare, and ours.
+/// Reserved names: words of C, library names that compilers know or headers declare, and names of
+/// the prelude.
 const WORDS: &str = "\
     abort abs acos asctime asin assert assume at_quick_exit atan atan2 atexit atof atoi atol \
     atoll atomic_begin atomic_end ATOMIC auto begin_run bool break bsearch calloc cas case cbrt \
@@ -23,37 +24,35 @@ const WORDS: &str = "\
     tanh tgamma threads time timezone tolower toupper true trunc typedef tzname union unix \
     unsigned unused vfprintf void volatile vprintf vsnprintf wcstombs wctomb while";
 
-/// What names of a program must not be: the words of C, these, and those of its names that the standard or the
-/// headers keep for themselves.
+/// Returns the names that a program must not use: the words of C, the given words, and names of the
+/// program that the standard or the headers reserve.
 pub(in crate::export) fn reserved(program: &Program, own: &str) -> Vec<String> {
-    let kept = |name: &str| {
+    let is_reserved = |name: &str| {
         let begins = ["_", "pthread_", "PTHREAD_", "atomic_", "ATOMIC_", "memory_order", "static_"];
         begins.iter().any(|begin| name.starts_with(begin)) || name.ends_with("_t")
     };
     let words = WORDS.split_whitespace().chain(own.split_whitespace());
-    words.chain(written(program).filter(|name| kept(name))).map(String::from).collect()
+    words.chain(source_names(program).filter(|name| is_reserved(name))).map(String::from).collect()
 }
 
-/// How to use the program, for the comment at its head.
-pub(super) fn about(uses: Uses, problem: &Problem, out: &mut Text<'_>) {
+/// Writes the part of the leading comment that explains how to use the program.
+pub(super) fn about(uses: PreludeParts, problem: &Problem, out: &mut TextWriter<'_>) {
     out.line(" *");
-    out.line(" * Sequentially consistent. To run it: cc -std=c11 -pthread; a run without failed assertion shows nothing");
+    out.line(" * Sequentially consistent. To run: cc -std=c11 -pthread. A run without a failed assertion proves nothing about");
     out.line(
-        " * but itself. CBMC is recognised; for GenMC, Nidhugg and the like: -DFENCEPOST_VERIFIER.",
+        " * other runs. CBMC is recognised. For GenMC, Nidhugg and similar tools, use -DFENCEPOST_VERIFIER.",
     );
     if uses.locked {
-        out.line(
-            " * What stands between atomic_begin and atomic_end is one step, also in ATOMIC(...).",
-        );
+        out.line(" * Code between atomic_begin and atomic_end, and in ATOMIC(...), is one step.");
     }
     if problem.properties.contains(&Property::DeadlockFree) {
-        out.line(" * That the program is free of deadlocks is not asserted here.");
+        out.line(" * Deadlock freedom is not checked.");
     }
-    out.line(" * Overflow is a fault of the program, too: let the verifier check for it.");
+    out.line(" * Overflow is also a fault of the program: let the verifier check for it.");
 }
 
-/// The head of the program.
-pub(super) fn write(uses: Uses, out: &mut Text<'_>) {
+/// Writes the head of the program.
+pub(super) fn write(uses: PreludeParts, out: &mut TextWriter<'_>) {
     let mut all = |lines: &[&str]| lines.iter().for_each(|line| out.line(line));
     all(&["#include <assert.h>", "#include <pthread.h>"]);
     if !uses.locked {
@@ -93,7 +92,7 @@ pub(super) fn write(uses: Uses, out: &mut Text<'_>) {
                 "#define nondet_int() __VERIFIER_nondet_int()",
             ]);
         }
-        all(&["#else", "/* The run ends, and does not count. */"]);
+        all(&["#else", "/* The run ends and is discarded. */"]);
         all(&["#define assume(condition) do { if (!(condition)) exit(0); } while (0)"]);
         if uses.choose {
             all(&["#define FENCEPOST_RUN"]);
@@ -134,8 +133,8 @@ pub(super) fn write(uses: Uses, out: &mut Text<'_>) {
     all(&[""]);
 }
 
-/// The updates that the program uses, as functions.
-pub(in crate::export) fn updates(uses: Uses, all: &mut impl FnMut(&[&str])) {
+/// Writes the updates that the program uses, as functions.
+pub(in crate::export) fn updates(uses: PreludeParts, all: &mut impl FnMut(&[&str])) {
     if !uses.locked {
         if uses.cas {
             all(&[
@@ -155,7 +154,7 @@ pub(in crate::export) fn updates(uses: Uses, all: &mut impl FnMut(&[&str])) {
             "}",
         ]);
     }
-    for (is_used, name, change) in [
+    for (is_used, name, assignment) in [
         (uses.swap, "swap", "*at = by"),
         (uses.add, "fetch_add", "*at += by"),
         (uses.and, "fetch_and", "*at &= by"),
@@ -164,7 +163,7 @@ pub(in crate::export) fn updates(uses: Uses, all: &mut impl FnMut(&[&str])) {
     ] {
         if is_used {
             let line = format!(
-                "static int {name}(int *at, int by) {{ int old = *at; {change}; return old; }}"
+                "static int {name}(int *at, int by) {{ int old = *at; {assignment}; return old; }}"
             );
             all(&[&line]);
         }

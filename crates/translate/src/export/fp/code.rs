@@ -1,22 +1,23 @@
-//! The code of one thread as `.fp` source.
+//! Writes the code of one thread as `.fp` source.
 //!
-//! A critical section is a block again: it begins where control comes from outside, and ends at the `Leave` in
-//! the same sequence. A `Leave` that a jump follows is what the front end makes of a jump out of the block.
-//! Every jump is checked against that; if one does not fit, there is no text.
+//! A critical section becomes a block again. The block begins where control enters the section and
+//! ends at the `Leave` in the same sequence. A `Leave` before a jump is the lowering of a jump out
+//! of the block. Every jump is checked against this structure. If one does not fit, there is no
+//! text.
 
-use super::super::expr::{Dialect, negated, text};
+use super::super::expr::{Dialect, negated_condition, text};
 use super::super::names::Names;
-use super::super::structure::{Node, Rounds, labels, rounds, structure, targets};
-use super::super::text::Text;
-use super::is_silent;
-use super::typed::{Kind, Typed, Written, atom, constant, convert, type_name};
+use super::super::structure::{LoopForm, Node, labels, loop_form, structure, targets};
+use super::super::text::TextWriter;
+use super::has_no_syntax;
+use super::typed::{TypedExpr, TypedWriter, ValueType, atom, constant, convert, type_name};
 use fencepost_ir::{
     Address, BinOp, Expr, FenceKinds, Op, Pc, Problem, Reg, Stmt, Thread, ThreadId, Update, Value,
     flow,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A critical section, by number; none outside of all.
+/// The number of a critical section; `None` outside.
 type Section = Option<usize>;
 
 pub(super) struct Code<'a, 'b> {
@@ -24,13 +25,13 @@ pub(super) struct Code<'a, 'b> {
     names: &'a Names,
     id: Option<ThreadId>,
     thread: &'a Thread,
-    out: &'a mut Text<'b>,
-    /// Registers that cannot be declared without a value, because 0 is none of theirs.
+    out: &'a mut TextWriter<'b>,
+    /// Registers that cannot be declared without a value, because their type excludes 0.
     undeclared: BTreeSet<Reg>,
     sections: usize,
-    /// Where labels are.
+    /// The section of each label.
     labels: BTreeMap<Pc, Section>,
-    /// Jumps, and where they must lead to.
+    /// The target of each jump, with the section in which its label must be.
     jumps: Vec<(Pc, Section)>,
 }
 
@@ -40,7 +41,7 @@ impl<'a, 'b> Code<'a, 'b> {
         names: &'a Names,
         id: Option<ThreadId>,
         thread: &'a Thread,
-        out: &'a mut Text<'b>,
+        out: &'a mut TextWriter<'b>,
     ) -> Self {
         let (undeclared, labels, jumps) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
         Code { problem, names, id, thread, out, undeclared, sections: 0, labels, jumps }
@@ -55,7 +56,8 @@ impl<'a, 'b> Code<'a, 'b> {
     }
 
     fn declare(&mut self) {
-        let mut used = self.id.map(|id| self.problem.kept_registers(id, true)).unwrap_or_default();
+        let mut used =
+            self.id.map(|id| self.problem.observed_registers(id, true)).unwrap_or_default();
         for stmt in &self.thread.code {
             used.extend(flow::uses(&stmt.op));
             used.extend(stmt.op.target());
@@ -83,18 +85,19 @@ impl<'a, 'b> Code<'a, 'b> {
         }
     }
 
-    /// Code in a critical section or outside of all; `around` is the section that the innermost loop is in.
+    /// Writes code inside a critical section or outside. `around` is the section of the innermost
+    /// loop.
     fn sequence(&mut self, code: &[Node], inside: Section, around: Section) -> Option<()> {
         let mut at = 0;
         while at < code.len() {
-            // A label stands before the block: jumps into it are not possible.
+            // A label stays before the block, because jumps into the block are not possible.
             let is_label = matches!(code[at], Node::Label(_));
             let begins = inside.is_none() && !is_label && self.is_critical(&code[at]);
             if begins {
-                let end = at + code[at..].iter().position(|node| self.ends(node))?;
+                let end = at + code[at..].iter().position(|node| self.always_leaves(node))?;
                 self.sections += 1;
                 let mut section = code[at..=end].to_vec();
-                without_end(&mut section);
+                strip_leave(&mut section);
                 self.out.open("critical {");
                 self.sequence(&section, Some(self.sections), around)?;
                 self.out.close("}");
@@ -102,22 +105,22 @@ impl<'a, 'b> Code<'a, 'b> {
                 continue;
             }
             self.node(&code[at], code.get(at + 1), inside, around)?;
-            // The jump after a `Leave` was written with it.
-            let leaves = matches!(code[at], Node::Plain(pc) if self.leaves(pc));
+            // The jump after a `Leave` is written together with it.
+            let leaves = matches!(code[at], Node::Plain(pc) if self.is_leave(pc));
             at += if leaves { 2 } else { 1 };
         }
         Some(())
     }
 
-    fn leaves(&self, pc: Pc) -> bool {
+    fn is_leave(&self, pc: Pc) -> bool {
         matches!(self.thread.stmt(pc).op, Op::Leave)
     }
 
-    /// Whether every way through this leaves the critical section at last.
-    fn ends(&self, node: &Node) -> bool {
-        let all = |code: &[Node]| code.last().is_some_and(|last| self.ends(last));
+    /// Returns whether every path through the node ends by leaving the critical section.
+    fn always_leaves(&self, node: &Node) -> bool {
+        let all = |code: &[Node]| code.last().is_some_and(|last| self.always_leaves(last));
         match node {
-            Node::Plain(pc) => self.leaves(*pc),
+            Node::Plain(pc) => self.is_leave(*pc),
             Node::If(_, then, otherwise) => all(then) && all(otherwise),
             Node::Atomic(..)
             | Node::Loop(_)
@@ -129,12 +132,12 @@ impl<'a, 'b> Code<'a, 'b> {
         }
     }
 
-    /// Whether control leaves a critical section somewhere in this code and does not jump away.
-    fn comes_out(&self, code: &[Node]) -> bool {
+    /// Returns whether control may leave a critical section in this code without a jump.
+    fn may_leave(&self, code: &[Node]) -> bool {
         code.iter().enumerate().any(|(at, node)| match node {
-            Node::Plain(pc) => self.leaves(*pc) && !code.get(at + 1).is_some_and(is_jump),
-            Node::If(_, then, otherwise) => self.comes_out(then) || self.comes_out(otherwise),
-            Node::Loop(body) => self.comes_out(body),
+            Node::Plain(pc) => self.is_leave(*pc) && !code.get(at + 1).is_some_and(is_jump),
+            Node::If(_, then, otherwise) => self.may_leave(then) || self.may_leave(otherwise),
+            Node::Loop(body) => self.may_leave(body),
             Node::Atomic(..)
             | Node::Break
             | Node::Continue
@@ -144,11 +147,12 @@ impl<'a, 'b> Code<'a, 'b> {
         })
     }
 
-    /// Whether all of this is in a critical section, and control does not just come out of it.
+    /// Returns whether the whole node is in a critical section, and control does not leave it by
+    /// falling through.
     fn is_critical(&self, node: &Node) -> bool {
         let all = |code: &[Node]| {
             let stays = code.iter().all(|node| is_jump(node) || self.is_critical(node));
-            stays && !self.comes_out(code)
+            stays && !self.may_leave(code)
         };
         match node {
             Node::Plain(pc) | Node::Label(pc) => self.thread.stmt(*pc).critical,
@@ -167,8 +171,8 @@ impl<'a, 'b> Code<'a, 'b> {
         around: Section,
     ) -> Option<()> {
         match node {
-            Node::Plain(pc) if self.leaves(*pc) => {
-                // The front end leaves the section when it jumps out of it.
+            Node::Plain(pc) if self.is_leave(*pc) => {
+                // The front end adds the `Leave` to a jump out of the section.
                 let jump = next.filter(|next| is_jump(next) && inside.is_some())?;
                 self.jump(jump, inside, None, around)?;
             }
@@ -176,7 +180,7 @@ impl<'a, 'b> Code<'a, 'b> {
             Node::Atomic(pc, body) => {
                 let stmt = self.thread.stmt(*pc);
                 self.out.open_statement("atomic {", stmt);
-                // Ways out other than the end have no text: the labels they name are not in here.
+                // Other exits than the end of the block have no syntax: their labels are outside.
                 if !targets(body).is_subset(&labels(body)) {
                     return None;
                 }
@@ -195,13 +199,13 @@ impl<'a, 'b> Code<'a, 'b> {
                 self.sequence(first, inside, around)?;
                 if !second.is_empty() {
                     self.out.close("} else {");
-                    self.out.open_again();
+                    self.out.indent_again();
                     self.sequence(second, inside, around)?;
                 }
                 self.out.close("}");
             }
-            Node::Loop(body) => match rounds(body) {
-                Rounds::While(pc, holds, rest) => {
+            Node::Loop(body) => match loop_form(body) {
+                LoopForm::While(pc, holds, rest) => {
                     let stmt = self.thread.stmt(pc);
                     if stmt.critical != inside.is_some() {
                         return self.forever(body, inside);
@@ -211,7 +215,7 @@ impl<'a, 'b> Code<'a, 'b> {
                     self.sequence(rest, inside, inside)?;
                     self.out.close("}");
                 }
-                Rounds::DoWhile(rest, pc, holds) => {
+                LoopForm::DoWhile(rest, pc, holds) => {
                     let stmt = self.thread.stmt(pc);
                     if stmt.critical != inside.is_some() {
                         return self.forever(body, inside);
@@ -221,7 +225,7 @@ impl<'a, 'b> Code<'a, 'b> {
                     self.sequence(rest, inside, inside)?;
                     self.out.close_statement(&format!("}} while ({cond});"), stmt);
                 }
-                Rounds::Forever(body) => self.forever(body, inside)?,
+                LoopForm::Forever(body) => self.forever(body, inside)?,
             },
             Node::Break | Node::Continue | Node::Goto(_) | Node::Halt => {
                 self.jump(node, inside, inside, around)?;
@@ -241,7 +245,7 @@ impl<'a, 'b> Code<'a, 'b> {
         Some(())
     }
 
-    /// A jump from one section to another (or the same).
+    /// Writes a jump from one section to another, or within one.
     fn jump(&mut self, node: &Node, from: Section, to: Section, around: Section) -> Option<()> {
         debug_assert!(from == to || to.is_none(), "sections do not nest");
         let line = match node {
@@ -262,16 +266,16 @@ impl<'a, 'b> Code<'a, 'b> {
         let line = match &stmt.op {
             Op::Skip => "skip;".into(),
             Op::Assign { reg, expr } => {
-                let value = self.value(expr, &self.kind(*reg))?;
+                let value = self.value(expr, &self.value_type(*reg))?;
                 self.assign(*reg, &value)
             }
             Op::Choose { reg, lo, hi } => {
-                let value = self.choice(*lo, *hi, &self.kind(*reg))?;
+                let value = self.choice(*lo, *hi, &self.value_type(*reg))?;
                 self.assign(*reg, &value)
             }
             Op::Load { reg, from } => {
                 let (place, kind) = self.place(from)?;
-                self.yields(*reg, place, &kind)?
+                self.assign_typed(*reg, place, &kind)?
             }
             Op::Store { to, value } => {
                 let (place, kind) = self.place(to)?;
@@ -280,16 +284,16 @@ impl<'a, 'b> Code<'a, 'b> {
             Op::Update { reg, at, update } => {
                 let (place, kind) = self.place(at)?;
                 let value = |expr| self.value(expr, &kind);
-                let (call, yields) = match update {
+                let (call, result_type) = match update {
                     Update::Cas { expected, new } => {
                         let call = format!("cas({place}, {}, {})", value(expected)?, value(new)?);
-                        (call, Kind::Bool)
+                        (call, ValueType::Bool)
                     }
                     Update::Swap { new } => {
                         (format!("swap({place}, {})", value(new)?), kind.clone())
                     }
                     Update::Add { by } => {
-                        (format!("fetch_add({place}, {})", value(by)?), Kind::Int)
+                        (format!("fetch_add({place}, {})", value(by)?), ValueType::Int)
                     }
                     Update::Bits { op, by } => {
                         let word = match op {
@@ -302,12 +306,12 @@ impl<'a, 'b> Code<'a, 'b> {
                 };
                 match (update, &kind) {
                     (Update::Cas { .. } | Update::Swap { .. }, _) => {}
-                    (Update::Bits { .. }, Kind::Int | Kind::Bool) => {}
-                    (Update::Add { .. }, Kind::Int) => {}
+                    (Update::Bits { .. }, ValueType::Int | ValueType::Bool) => {}
+                    (Update::Add { .. }, ValueType::Int) => {}
                     (Update::Add { .. } | Update::Bits { .. }, _) => return None,
                 }
                 match reg {
-                    Some(reg) => self.yields(*reg, call, &yields)?,
+                    Some(reg) => self.assign_typed(*reg, call, &result_type)?,
                     None => format!("{call};"),
                 }
             }
@@ -315,26 +319,28 @@ impl<'a, 'b> Code<'a, 'b> {
             Op::Fence(kinds) if kinds.name().is_empty() => "skip;".into(),
             Op::Fence(kinds) => format!("fence {};", kinds.name().replace(" + ", ", ")),
             Op::Drain(at) => format!("drain {};", self.place(at)?.0),
-            Op::Assume(cond) => format!("assume({});", self.value(cond, &Kind::Bool)?),
-            Op::Assert(cond) => format!("assert({});", self.value(cond, &Kind::Bool)?),
+            Op::Assume(cond) => format!("assume({});", self.value(cond, &ValueType::Bool)?),
+            Op::Assert(cond) => format!("assert({});", self.value(cond, &ValueType::Bool)?),
             Op::New { reg, pool } => {
                 let new = format!("new {}", self.problem.program.pool(*pool).name);
-                self.yields(*reg, new, &Kind::Ref(*pool))?
+                self.assign_typed(*reg, new, &ValueType::Ref(*pool))?
             }
-            Op::Free { pool, cell } => format!("free({});", self.value(cell, &Kind::Ref(*pool))?),
-            op if is_silent(op) => return Some(()),
+            Op::Free { pool, cell } => {
+                format!("free({});", self.value(cell, &ValueType::Ref(*pool))?)
+            }
+            op if has_no_syntax(op) => return Some(()),
             Op::Branch { .. } | Op::Leave | Op::AtomicBegin | Op::AtomicEnd | Op::Halt => {
-                unreachable!("no plain statements")
+                unreachable!("not a plain statement")
             }
-            Op::Invoke { .. } | Op::Return { .. } => unreachable!("silent"),
+            Op::Invoke { .. } | Op::Return { .. } => unreachable!("handled by `has_no_syntax`"),
         };
         self.out.statement(&line, stmt);
         Some(())
     }
 
-    /// The register gets what this yields.
-    fn yields(&mut self, reg: Reg, text_: String, kind: &Kind) -> Option<String> {
-        let written = convert(atom(text_), kind, &self.kind(reg))?;
+    /// Writes an assignment of an expression of this type to a register.
+    fn assign_typed(&mut self, reg: Reg, text_: String, kind: &ValueType) -> Option<String> {
+        let written = convert(atom(text_), kind, &self.value_type(reg))?;
         let value = text(&written, Dialect::Fp, &String::clone);
         Some(self.assign(reg, &value))
     }
@@ -348,47 +354,54 @@ impl<'a, 'b> Code<'a, 'b> {
         format!("{name} = {value};")
     }
 
-    fn choice(&self, lo: Value, hi: Value, kind: &Kind) -> Option<String> {
-        if matches!(kind, Kind::Int | Kind::Open) {
+    fn choice(&self, lo: Value, hi: Value, kind: &ValueType) -> Option<String> {
+        if matches!(kind, ValueType::Int | ValueType::Literal) {
             return Some(format!("choose({lo}..={hi})"));
         }
-        let all: Option<Vec<Written>> = (lo..=hi).map(|value| constant(value, kind)).collect();
+        let all: Option<Vec<TypedExpr>> = (lo..=hi).map(|value| constant(value, kind)).collect();
         let all: Vec<String> =
             all?.iter().map(|value| text(value, Dialect::Fp, &String::clone)).collect();
         Some(format!("choose({})", all.join(", ")))
     }
 
-    fn kind(&self, reg: Reg) -> Kind {
-        Kind::of(&self.thread.registers[reg.index()].ty)
+    fn value_type(&self, reg: Reg) -> ValueType {
+        ValueType::of(&self.thread.registers[reg.index()].ty)
     }
 
-    fn value(&self, expr: &Expr<Reg>, wanted: &Kind) -> Option<String> {
-        let leaf = |reg: &Reg| (self.names.register(self.id, *reg).to_string(), self.kind(*reg));
-        let written = Typed { leaf: &leaf }.write(expr, wanted)?;
+    fn value(&self, expr: &Expr<Reg>, expected: &ValueType) -> Option<String> {
+        let leaf =
+            |reg: &Reg| (self.names.register(self.id, *reg).to_string(), self.value_type(*reg));
+        let written = TypedWriter { leaf: &leaf }.write(expr, expected)?;
         Some(text(&written, Dialect::Fp, &String::clone))
     }
 
-    /// The condition of a branch, or what holds when it does not.
+    /// Writes the condition of a branch, or its negation.
     fn condition(&self, stmt: &Stmt, holds: bool) -> Option<String> {
-        let Op::Branch { cond, .. } = &stmt.op else { unreachable!("only branches have one") };
-        if holds { self.value(cond, &Kind::Bool) } else { self.value(&negated(cond), &Kind::Bool) }
+        let Op::Branch { cond, .. } = &stmt.op else {
+            unreachable!("only branches have a condition")
+        };
+        if holds {
+            self.value(cond, &ValueType::Bool)
+        } else {
+            self.value(&negated_condition(cond), &ValueType::Bool)
+        }
     }
 
-    /// Where an access goes, and what is there.
-    fn place(&self, at: &Address) -> Option<(String, Kind)> {
+    /// Writes the place of an access, with its type.
+    fn place(&self, at: &Address) -> Option<(String, ValueType)> {
         let program = &self.problem.program;
-        let kind = Kind::of(&program.location(at.base).ty);
+        let kind = ValueType::of(&program.location(at.base).ty);
         let index = match &at.index {
-            Some((_, index)) => Some(self.value(index, &Kind::Int)?),
+            Some((_, index)) => Some(self.value(index, &ValueType::Int)?),
             None => None,
         };
         let Some((pool, cell)) = &at.cell else {
-            let kind = Kind::of(&self.names.variable(at.base).0.ty);
+            let kind = ValueType::of(&self.names.variable(at.base).0.ty);
             return Some((self.names.place(at, index.as_deref()), kind));
         };
         let of = match cell {
-            Expr::Var(_) => self.value(cell, &Kind::Ref(*pool))?,
-            _ => format!("({})", self.value(cell, &Kind::Ref(*pool))?),
+            Expr::Var(_) => self.value(cell, &ValueType::Ref(*pool))?,
+            _ => format!("({})", self.value(cell, &ValueType::Ref(*pool))?),
         };
         let (_, field) = program.location(at.base).name.split_once('.')?;
         let place = match index {
@@ -399,12 +412,12 @@ impl<'a, 'b> Code<'a, 'b> {
     }
 }
 
-/// A section that ends in every way by leaving it, without that.
-fn without_end(section: &mut Vec<Node>) {
+/// Removes the final `Leave` from every path of a section.
+fn strip_leave(section: &mut Vec<Node>) {
     match section.last_mut() {
         Some(Node::If(_, then, otherwise)) => {
-            without_end(then);
-            without_end(otherwise);
+            strip_leave(then);
+            strip_leave(otherwise);
         }
         _ => {
             section.pop();

@@ -1,108 +1,118 @@
-//! Expressions of the program representation, where every value is a number, as expressions of the language,
-//! where numbers, truth values, constants of enums and references are different things.
+//! Turns expressions of the program representation, in which every value is a number, into typed
+//! `.fp` expressions with numbers, truth values, enum constants and references.
 //!
-//! Numbers and truth values are turned into each other where the program needs it: `b ? 1 : 0`, `n != 0`.
-//! Nothing turns a number into a constant of an enum or into a reference; a program that does has no text.
+//! Numbers and truth values are converted where the program needs it: `b ? 1 : 0`, `n != 0`. A
+//! number is never converted to an enum constant or a reference. A program that needs such a
+//! conversion has no `.fp` text.
 
 use fencepost_ir::{BinOp, Expr, PoolId, Program, Type, UnOp, Value};
 
-/// What a value is.
+/// The `.fp` type of a value, without ranges.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum ValueType {
     Bool,
     Int,
-    /// A constant of this enum.
+    /// A constant of the enum with this name and these constants.
     Enum(String, Vec<String>),
     Ref(PoolId),
-    /// A number that may stand for something else.
-    Open,
+    /// A number literal, which takes any type.
+    Literal,
 }
 
-impl Kind {
-    pub(super) fn of(ty: &Type) -> Kind {
+impl ValueType {
+    pub(super) fn of(ty: &Type) -> ValueType {
         match ty {
-            Type::Bool => Kind::Bool,
-            Type::Int { .. } => Kind::Int,
-            Type::Enum { name, constants } => Kind::Enum(name.clone(), constants.clone()),
-            Type::Ref(pool) => Kind::Ref(*pool),
+            Type::Bool => ValueType::Bool,
+            Type::Int { .. } => ValueType::Int,
+            Type::Enum { name, constants } => ValueType::Enum(name.clone(), constants.clone()),
+            Type::Ref(pool) => ValueType::Ref(*pool),
         }
     }
 
-    /// What both of two values can be written as, if there is anything.
-    fn join(self, other: Kind) -> Option<Kind> {
+    /// Returns the common type of two values, if there is one.
+    fn join(self, other: ValueType) -> Option<ValueType> {
         match (self, other) {
-            (Kind::Open, kind) | (kind, Kind::Open) => Some(kind),
+            (ValueType::Literal, kind) | (kind, ValueType::Literal) => Some(kind),
             (a, b) if a == b => Some(a),
-            (Kind::Bool, Kind::Int) | (Kind::Int, Kind::Bool) => Some(Kind::Int),
+            (ValueType::Bool, ValueType::Int) | (ValueType::Int, ValueType::Bool) => {
+                Some(ValueType::Int)
+            }
             _ => None,
         }
     }
 }
 
-/// A value of the program as the language writes it.
-pub(super) type Written = Expr<String>;
+/// A typed `.fp` expression; a leaf is its text.
+pub(super) type TypedExpr = Expr<String>;
 
-/// A text that stands where a name could.
-pub(super) fn atom(text: impl Into<String>) -> Written {
+/// Returns a leaf with this text.
+pub(super) fn atom(text: impl Into<String>) -> TypedExpr {
     Expr::Var(text.into())
 }
 
-/// The language's word for a value.
-pub(super) fn constant(value: Value, wanted: &Kind) -> Option<Written> {
-    match (wanted, value) {
-        (Kind::Int | Kind::Open, _) => Some(Expr::Const(value)),
-        (Kind::Bool, 0) => Some(atom("false")),
-        (Kind::Bool, 1) => Some(atom("true")),
-        (Kind::Enum(_, constants), _) => {
+/// Returns the `.fp` literal for a value of this type; `None` if there is none.
+pub(super) fn constant(value: Value, expected: &ValueType) -> Option<TypedExpr> {
+    match (expected, value) {
+        (ValueType::Int | ValueType::Literal, _) => Some(Expr::Const(value)),
+        (ValueType::Bool, 0) => Some(atom("false")),
+        (ValueType::Bool, 1) => Some(atom("true")),
+        (ValueType::Enum(_, constants), _) => {
             Some(atom(constants.get(usize::try_from(value).ok()?)?.clone()))
         }
-        (Kind::Ref(_), 0) => Some(atom("null")),
-        (Kind::Bool | Kind::Ref(_), _) => None,
+        (ValueType::Ref(_), 0) => Some(atom("null")),
+        (ValueType::Bool | ValueType::Ref(_), _) => None,
     }
 }
 
-/// Writes an expression with leaves of one sort.
-pub(super) struct Typed<'a, V> {
-    /// The name of a leaf and what it holds.
-    pub(super) leaf: &'a dyn Fn(&V) -> (String, Kind),
+/// Writes expressions with leaves of one kind.
+pub(super) struct TypedWriter<'a, V> {
+    /// Returns the name and the type of a leaf.
+    pub(super) leaf: &'a dyn Fn(&V) -> (String, ValueType),
 }
 
-impl<V> Typed<'_, V> {
-    /// The expression where a value of this kind is wanted. None when it cannot be one.
-    pub(super) fn write(&self, expr: &Expr<V>, wanted: &Kind) -> Option<Written> {
+impl<V> TypedWriter<'_, V> {
+    /// Writes an expression of the expected type; `None` if it cannot have this type.
+    pub(super) fn write(&self, expr: &Expr<V>, expected: &ValueType) -> Option<TypedExpr> {
         if let Expr::Const(value) = expr {
-            // As a condition, any number but 0 holds; as a value it would be a fault.
-            return constant(*value, wanted);
+            // A number other than 0 and 1 has no boolean literal: as a condition it holds, as a
+            // value it is a fault.
+            return constant(*value, expected);
         }
         if let Expr::Select(c, a, b) = expr {
-            let part = |e| Some(Box::new(self.write(e, wanted)?));
-            return Some(Expr::Select(Box::new(self.write(c, &Kind::Bool)?), part(a)?, part(b)?));
+            let part = |e| Some(Box::new(self.write(e, expected)?));
+            return Some(Expr::Select(
+                Box::new(self.write(c, &ValueType::Bool)?),
+                part(a)?,
+                part(b)?,
+            ));
         }
-        let (written, kind) = self.natural(expr)?;
-        convert(written, &kind, wanted)
+        let (written, kind) = self.write_natural(expr)?;
+        convert(written, &kind, expected)
     }
 
-    /// The expression as what it is by itself.
-    fn natural(&self, expr: &Expr<V>) -> Option<(Written, Kind)> {
-        let kind = self.kind(expr)?;
+    /// Writes an expression with its own type.
+    fn write_natural(&self, expr: &Expr<V>) -> Option<(TypedExpr, ValueType)> {
+        let kind = self.value_type(expr)?;
         let written = match expr {
             Expr::Const(value) => Expr::Const(*value),
             Expr::Var(var) => atom((self.leaf)(var).0),
             Expr::Unary(op, a) => {
                 let operand = match op {
-                    UnOp::Not => Kind::Bool,
-                    UnOp::Neg | UnOp::BitNot => Kind::Int,
+                    UnOp::Not => ValueType::Bool,
+                    UnOp::Neg | UnOp::BitNot => ValueType::Int,
                 };
                 Expr::Unary(*op, Box::new(self.write(a, &operand)?))
             }
             Expr::Binary(op, a, b) => {
                 let operands = match op {
-                    BinOp::And | BinOp::Or => Kind::Bool,
+                    BinOp::And | BinOp::Or => ValueType::Bool,
                     BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => kind.clone(),
-                    BinOp::Eq | BinOp::Ne => self.kind(a)?.join(self.kind(b)?)?,
-                    BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => Kind::Int,
-                    BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Rem => Kind::Int,
-                    BinOp::Shl | BinOp::Shr => Kind::Int,
+                    BinOp::Eq | BinOp::Ne => self.value_type(a)?.join(self.value_type(b)?)?,
+                    BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => ValueType::Int,
+                    BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Rem => {
+                        ValueType::Int
+                    }
+                    BinOp::Shl | BinOp::Shr => ValueType::Int,
                 };
                 let part = |e| Some(Box::new(self.write(e, &operands)?));
                 Expr::Binary(*op, part(a)?, part(b)?)
@@ -112,48 +122,55 @@ impl<V> Typed<'_, V> {
         Some((written, kind))
     }
 
-    fn kind(&self, expr: &Expr<V>) -> Option<Kind> {
+    fn value_type(&self, expr: &Expr<V>) -> Option<ValueType> {
         Some(match expr {
-            Expr::Const(_) => Kind::Open,
+            Expr::Const(_) => ValueType::Literal,
             Expr::Var(var) => (self.leaf)(var).1,
-            Expr::Unary(UnOp::Not, _) => Kind::Bool,
-            Expr::Unary(UnOp::Neg | UnOp::BitNot, _) => Kind::Int,
+            Expr::Unary(UnOp::Not, _) => ValueType::Bool,
+            Expr::Unary(UnOp::Neg | UnOp::BitNot, _) => ValueType::Int,
             Expr::Binary(op, a, b) => match op {
-                BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => Kind::Bool,
-                BinOp::And | BinOp::Or => Kind::Bool,
+                BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => {
+                    ValueType::Bool
+                }
+                BinOp::And | BinOp::Or => ValueType::Bool,
                 BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => {
                     let small = |e: &Expr<V>| e.as_const().is_none_or(|v| v == 0 || v == 1);
-                    match self.kind(a)?.join(self.kind(b)?)? {
-                        Kind::Bool if small(a) && small(b) => Kind::Bool,
-                        _ => Kind::Int,
+                    match self.value_type(a)?.join(self.value_type(b)?)? {
+                        ValueType::Bool if small(a) && small(b) => ValueType::Bool,
+                        _ => ValueType::Int,
                     }
                 }
-                BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Rem => Kind::Int,
-                BinOp::Shl | BinOp::Shr => Kind::Int,
+                BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Rem => ValueType::Int,
+                BinOp::Shl | BinOp::Shr => ValueType::Int,
             },
-            Expr::Select(_, a, b) => self.kind(a)?.join(self.kind(b)?)?,
+            Expr::Select(_, a, b) => self.value_type(a)?.join(self.value_type(b)?)?,
         })
     }
 }
 
-/// A value of one kind where another one is wanted.
-pub(super) fn convert(written: Written, from: &Kind, to: &Kind) -> Option<Written> {
-    let test = |other: Written, e: Written| Expr::Binary(BinOp::Ne, Box::new(e), Box::new(other));
+/// Converts an expression from one type to another; `None` if there is no conversion.
+pub(super) fn convert(written: TypedExpr, from: &ValueType, to: &ValueType) -> Option<TypedExpr> {
+    let test =
+        |other: TypedExpr, e: TypedExpr| Expr::Binary(BinOp::Ne, Box::new(e), Box::new(other));
     match (from, to) {
         (from, to) if from == to => Some(written),
-        (_, Kind::Open) | (Kind::Open, Kind::Int) => Some(written),
-        (Kind::Bool, Kind::Int) => {
+        (_, ValueType::Literal) | (ValueType::Literal, ValueType::Int) => Some(written),
+        (ValueType::Bool, ValueType::Int) => {
             let (one, zero) = (Expr::Const(1), Expr::Const(0));
             Some(Expr::Select(Box::new(written), Box::new(one), Box::new(zero)))
         }
-        (Kind::Open | Kind::Int, Kind::Bool) => Some(test(Expr::Const(0), written)),
-        (Kind::Ref(_), Kind::Bool) => Some(test(atom("null"), written)),
-        (Kind::Enum(_, constants), Kind::Bool) => Some(test(atom(constants[0].clone()), written)),
+        (ValueType::Literal | ValueType::Int, ValueType::Bool) => {
+            Some(test(Expr::Const(0), written))
+        }
+        (ValueType::Ref(_), ValueType::Bool) => Some(test(atom("null"), written)),
+        (ValueType::Enum(_, constants), ValueType::Bool) => {
+            Some(test(atom(constants[0].clone()), written))
+        }
         _ => None,
     }
 }
 
-/// The name of a type.
+/// Returns the name of a type.
 pub(super) fn type_name(program: &Program, ty: &Type) -> String {
     match ty {
         Type::Bool => "bool".into(),

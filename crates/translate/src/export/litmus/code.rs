@@ -1,15 +1,15 @@
-//! A thread as instructions: registers of the processor for those of the thread, and values calculated in them.
+//! Translates a thread to instructions: allocates machine registers and computes values in them.
 //!
-//! A register keeps its place while somebody may still read it; then the place is free for another one. A register
-//! that is read before anything is put into it is 0, as those of the processor are, so it gets a place that
-//! was never used.
+//! A register keeps its machine register while it is live; then the machine register is free again.
+//! A register that is read before it is set is 0. Machine registers start as 0, so such a register
+//! gets one that was never used.
 
 use super::instruction::{
-    ACCUMULATOR, Arithmetic, Fence, Instruction, Mark, Operand, REGISTERS, Slot,
+    ACCUMULATOR, Arithmetic, Fence, Instruction, JumpTarget, MachineReg, Operand, REGISTERS,
 };
-use super::straight::{Line, straight};
-use super::{Refuse, mentions};
-use crate::{NoLitmus, Unsupported};
+use super::straight_line::{StraightStmt, straight_line};
+use super::{ErrorFor, mentions};
+use crate::{Unsupported, UnsupportedInLitmus};
 use fencepost_ir::{
     Address, BinOp, Expr, FenceKinds, Label, Loc, Op, Problem, Reg, Thread, ThreadId, Type, UnOp,
     Update, flow,
@@ -19,70 +19,71 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A thread as instructions.
 pub(super) struct Code {
     pub(super) instructions: Vec<Instruction>,
-    /// How many marks it has.
-    pub(super) marks: usize,
-    /// Where the registers are that somebody looks at in the end.
-    pub(super) kept: BTreeMap<Reg, Slot>,
-    /// How many registers of the processor are used.
+    /// The number of jump targets.
+    pub(super) jump_targets: usize,
+    /// The machine registers of the registers that are observed in the final state.
+    pub(super) observed: BTreeMap<Reg, MachineReg>,
+    /// The number of machine registers used.
     pub(super) registers: usize,
-    /// Fences that keep more in order than the program asks for: where, which, and what else they order.
+    /// Fences that order more than the program requires: statement, instruction, additional pairs.
     pub(super) stronger: Vec<(Label, &'static str, FenceKinds)>,
-    /// Whether an update of the program, which need not wait for all stores, waits for them here.
+    /// Whether an update of the program becomes a locked instruction, which drains more stores.
     pub(super) drains: bool,
-    /// Whether something is calculated, which may overflow.
-    pub(super) calculates: bool,
+    /// Whether the thread has arithmetic that may overflow.
+    pub(super) computes: bool,
 }
 
-/// Writes a thread.
+/// Translates a thread.
 pub(super) fn code(
     problem: &Problem,
     id: ThreadId,
-    refuse: Refuse<'_>,
+    error_for: ErrorFor<'_>,
 ) -> Result<Code, Unsupported> {
     let thread = problem.program.thread(id);
-    let lines = straight(thread, refuse)?;
-    let kept = problem.kept_registers(id, true);
-    let compares = |line: &Line| matches!(&line.op, Op::Update { update: Update::Cas { .. }, .. });
-    // A thread that compares and swaps needs the accumulator for that.
+    let lines = straight_line(thread, error_for)?;
+    let observed = problem.observed_registers(id, true);
+    let compares =
+        |line: &StraightStmt| matches!(&line.op, Op::Update { update: Update::Cas { .. }, .. });
+    // CAS needs the accumulator.
     let first = usize::from(lines.iter().any(compares));
-    let mut writer = Writer {
+    let mut emitter = ThreadEmitter {
         thread,
-        refuse,
+        error_for,
         label: Label(0),
         live: BTreeSet::new(),
-        places: BTreeMap::new(),
+        allocated: BTreeMap::new(),
         scratch: Vec::new(),
         first,
         used: first,
         code: Code {
             instructions: Vec::new(),
-            marks: 0,
-            kept: BTreeMap::new(),
+            jump_targets: 0,
+            observed: BTreeMap::new(),
             registers: 0,
             stronger: Vec::new(),
             drains: false,
-            calculates: false,
+            computes: false,
         },
     };
-    for (line, live) in lines.iter().zip(live_after(&lines, &kept)) {
-        writer.label = line.label;
-        writer.live = live;
-        writer.line(line)?;
-        writer.scratch.clear();
-        let live = &writer.live;
-        writer.places.retain(|reg, _| live.contains(reg));
+    for (line, live) in lines.iter().zip(live_after(&lines, &observed)) {
+        emitter.label = line.label;
+        emitter.live = live;
+        emitter.line(line)?;
+        emitter.scratch.clear();
+        let live = &emitter.live;
+        emitter.allocated.retain(|reg, _| live.contains(reg));
     }
-    for reg in kept {
-        let place = writer.place(reg)?;
-        writer.code.kept.insert(reg, place);
+    for reg in observed {
+        let machine_reg = emitter.machine_reg(reg)?;
+        emitter.code.observed.insert(reg, machine_reg);
     }
-    writer.code.registers = writer.used;
-    Ok(writer.code)
+    emitter.code.registers = emitter.used;
+    Ok(emitter.code)
 }
 
-/// After each statement, the registers that somebody may still read.
-fn live_after(lines: &[Line], kept: &[Reg]) -> Vec<BTreeSet<Reg>> {
-    let mut live: BTreeSet<Reg> = kept.iter().copied().collect();
+/// Returns the live registers after each statement.
+fn live_after(lines: &[StraightStmt], observed: &[Reg]) -> Vec<BTreeSet<Reg>> {
+    let mut live: BTreeSet<Reg> = observed.iter().copied().collect();
     let mut all = Vec::new();
     for line in lines.iter().rev() {
         all.push(live.clone());
@@ -95,41 +96,41 @@ fn live_after(lines: &[Line], kept: &[Reg]) -> Vec<BTreeSet<Reg>> {
     all
 }
 
-struct Writer<'a> {
+struct ThreadEmitter<'a> {
     thread: &'a Thread,
-    refuse: Refuse<'a>,
-    /// The statement that is being written.
+    error_for: ErrorFor<'a>,
+    /// The current statement.
     label: Label,
-    /// What is read after it.
+    /// The live registers after the current statement.
     live: BTreeSet<Reg>,
-    places: BTreeMap<Reg, Slot>,
-    /// Taken while the statement is written.
-    scratch: Vec<Slot>,
-    /// The first place that registers may have.
+    allocated: BTreeMap<Reg, MachineReg>,
+    /// The scratch registers of the current statement.
+    scratch: Vec<MachineReg>,
+    /// The first machine register that may be allocated.
     first: usize,
-    /// No place from here on was ever used.
+    /// The number of machine registers used so far; later ones were never used.
     used: usize,
     code: Code,
 }
 
-impl Writer<'_> {
-    fn line(&mut self, line: &Line) -> Result<(), Unsupported> {
+impl ThreadEmitter<'_> {
+    fn line(&mut self, line: &StraightStmt) -> Result<(), Unsupported> {
         for reg in flow::uses(&line.op) {
-            self.place(reg)?;
+            self.machine_reg(reg)?;
         }
         match &line.op {
             Op::Skip | Op::Leave | Op::Invoke { .. } | Op::Return { .. } => {}
             Op::Assign { reg, expr } => {
-                let to = self.target(*reg)?;
-                self.put(to, Some(*reg), expr)?;
+                let to = self.target_reg(*reg)?;
+                self.compute_into(to, Some(*reg), expr)?;
             }
             Op::Load { reg, from } => {
-                let (to, from) = (self.target(*reg)?, self.location(from)?);
-                self.write(Instruction::Load { to, from });
+                let (to, from) = (self.target_reg(*reg)?, self.location(from)?);
+                self.emit(Instruction::Load { to, from });
             }
             Op::Store { to, value } => {
                 let (to, value) = (self.location(to)?, self.operand(value)?);
-                self.write(Instruction::Store { to, value });
+                self.emit(Instruction::Store { to, value });
             }
             Op::Update { reg, at, update } => {
                 self.code.drains |= !line.drains;
@@ -139,22 +140,22 @@ impl Writer<'_> {
             }
             Op::Fence(kinds) => self.fence(*kinds),
             Op::Drain(_) => {
-                return self.refuse(NoLitmus::Drain);
+                return self.reject(UnsupportedInLitmus::Drain);
             }
             Op::Choose { .. } => {
-                return self.refuse(NoLitmus::Choose);
+                return self.reject(UnsupportedInLitmus::Choose);
             }
             Op::Assume(_) => {
-                return self.refuse(NoLitmus::Assume);
+                return self.reject(UnsupportedInLitmus::Assume);
             }
             Op::Assert(_) => {
-                return self.refuse(NoLitmus::Assert);
+                return self.reject(UnsupportedInLitmus::Assert);
             }
             Op::New { .. } | Op::Free { .. } => {
-                return self.refuse(NoLitmus::Records);
+                return self.reject(UnsupportedInLitmus::Records);
             }
             Op::Branch { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Halt => {
-                unreachable!("not in straight-line code")
+                unreachable!("straight-line code has no such operation")
             }
         }
         Ok(())
@@ -163,53 +164,58 @@ impl Writer<'_> {
     fn update(&mut self, reg: Option<Reg>, at: Loc, update: &Update) -> Result<(), Unsupported> {
         match update {
             Update::Swap { new } => {
-                let with = self.exchanged(reg, new)?;
-                self.write(Instruction::Exchange { at, with });
+                let with = self.exchange_operand(reg, new)?;
+                self.emit(Instruction::Exchange { at, with });
             }
             Update::Add { by } => {
-                self.code.calculates = true;
+                self.code.computes = true;
                 match reg {
                     None => {
                         let value = self.operand(by)?;
-                        self.write(Instruction::Locked { what: Arithmetic::Add, at, value });
+                        self.emit(Instruction::Locked { what: Arithmetic::Add, at, value });
                     }
                     Some(_) => {
-                        let with = self.exchanged(reg, by)?;
-                        self.write(Instruction::ExchangeAdd { at, with });
+                        let with = self.exchange_operand(reg, by)?;
+                        self.emit(Instruction::ExchangeAdd { at, with });
                     }
                 }
             }
             Update::Bits { op, by } => {
                 if reg.is_some() {
-                    return self.refuse(NoLitmus::OldValueOfBits);
+                    return self.reject(UnsupportedInLitmus::OldValueOfBits);
                 }
                 let what = match op {
                     BinOp::BitAnd => Arithmetic::And,
                     BinOp::BitOr => Arithmetic::Or,
                     BinOp::BitXor => Arithmetic::Xor,
-                    other => unreachable!("{} is no bitwise update", other.symbol()),
+                    other => unreachable!("{} is not a bitwise operator", other.symbol()),
                 };
                 let value = self.operand(by)?;
-                self.write(Instruction::Locked { what, at, value });
+                self.emit(Instruction::Locked { what, at, value });
             }
             Update::Cas { expected, new } => self.compare_and_swap(reg, at, expected, new)?,
         }
         Ok(())
     }
 
-    /// What is written, in a register that gets what was there.
-    fn exchanged(&mut self, reg: Option<Reg>, value: &Expr<Reg>) -> Result<Slot, Unsupported> {
+    /// Returns a machine register that holds the new value and receives the old one.
+    fn exchange_operand(
+        &mut self,
+        reg: Option<Reg>,
+        value: &Expr<Reg>,
+    ) -> Result<MachineReg, Unsupported> {
         match reg {
             Some(reg) => {
-                let place = self.target(reg)?;
-                self.put(place, Some(reg), value)?;
-                Ok(place)
+                let machine_reg = self.target_reg(reg)?;
+                self.compute_into(machine_reg, Some(reg), value)?;
+                Ok(machine_reg)
             }
-            None => self.consumed(value),
+            None => self.compute_overwritable(value),
         }
     }
 
-    /// Whether it wrote is known from a flag. The jump orders nothing that the locked instruction does not.
+    /// Translates a CAS. `cmpxchg` reports its success in a flag. The jump that reads the flag
+    /// orders nothing that the locked instruction does not order.
     fn compare_and_swap(
         &mut self,
         reg: Option<Reg>,
@@ -217,45 +223,45 @@ impl Writer<'_> {
         expected: &Expr<Reg>,
         new: &Expr<Reg>,
     ) -> Result<(), Unsupported> {
-        self.put(ACCUMULATOR, None, expected)?;
+        self.compute_into(ACCUMULATOR, None, expected)?;
         let new = match new {
-            Expr::Var(reg) => self.place(*reg)?,
+            Expr::Var(reg) => self.machine_reg(*reg)?,
             new => {
-                let place = self.free()?;
-                self.put(place, None, new)?;
-                place
+                let machine_reg = self.allocate_scratch()?;
+                self.compute_into(machine_reg, None, new)?;
+                machine_reg
             }
         };
-        self.write(Instruction::CompareExchange { at, new });
+        self.emit(Instruction::CompareExchange { at, new });
         if let Some(reg) = reg {
-            let (to, over) = (self.target(reg)?, Mark(self.code.marks));
-            self.code.marks += 1;
-            self.write(Instruction::Move { to, value: Operand::Number(0) });
-            self.write(Instruction::JumpIfDifferent(over));
-            self.write(Instruction::Move { to, value: Operand::Number(1) });
-            self.write(Instruction::Here(over));
+            let (to, over) = (self.target_reg(reg)?, JumpTarget(self.code.jump_targets));
+            self.code.jump_targets += 1;
+            self.emit(Instruction::Move { to, value: Operand::Number(0) });
+            self.emit(Instruction::JumpIfNotEqual(over));
+            self.emit(Instruction::Move { to, value: Operand::Number(1) });
+            self.emit(Instruction::Target(over));
         }
         Ok(())
     }
 
-    /// The weakest fences that keep these kinds in order.
+    /// Writes the weakest fences that order these pairs.
     fn fence(&mut self, kinds: FenceKinds) {
         let loads = FenceKinds::LOAD_LOAD.union(FenceKinds::LOAD_STORE);
         if kinds.contains(FenceKinds::STORE_LOAD) {
-            self.write(Instruction::Fence(Fence::Memory));
-            self.stronger("MFENCE", FenceKinds::FULL, kinds);
+            self.emit(Instruction::Fence(Fence::Memory));
+            self.note_stronger("MFENCE", FenceKinds::FULL, kinds);
             return;
         }
         if kinds.contains(FenceKinds::STORE_STORE) {
-            self.write(Instruction::Fence(Fence::Store));
+            self.emit(Instruction::Fence(Fence::Store));
         }
         if kinds.contains(FenceKinds::LOAD_LOAD) || kinds.contains(FenceKinds::LOAD_STORE) {
-            self.write(Instruction::Fence(Fence::Load));
-            self.stronger("LFENCE", loads, kinds);
+            self.emit(Instruction::Fence(Fence::Load));
+            self.note_stronger("LFENCE", loads, kinds);
         }
     }
 
-    fn stronger(&mut self, name: &'static str, orders: FenceKinds, asked: FenceKinds) {
+    fn note_stronger(&mut self, name: &'static str, orders: FenceKinds, asked: FenceKinds) {
         let more = FenceKinds::SINGLE.iter().map(|(kind, _)| *kind);
         let more = more.filter(|kind| orders.contains(*kind) && !asked.contains(*kind));
         let more = more.fold(FenceKinds::default(), FenceKinds::union);
@@ -264,19 +270,20 @@ impl Writer<'_> {
         }
     }
 
-    /// A value as an operand: as it is, or calculated into a register.
+    /// Returns an operand with a value: the value itself, or a register into which it is computed.
     fn operand(&mut self, value: &Expr<Reg>) -> Result<Operand, Unsupported> {
         Ok(match value {
             Expr::Const(value) => Operand::Number(*value),
-            Expr::Var(reg) => Operand::Register(self.place(*reg)?),
+            Expr::Var(reg) => Operand::Register(self.machine_reg(*reg)?),
             Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => {
-                Operand::Register(self.consumed(value)?)
+                Operand::Register(self.compute_overwritable(value)?)
             }
         })
     }
 
-    /// A value in a register that nobody needs afterwards: that of its first operand, or a free one.
-    fn consumed(&mut self, value: &Expr<Reg>) -> Result<Slot, Unsupported> {
+    /// Computes a value into a register that may be overwritten: that of its first operand if it is
+    /// dead, or a scratch register.
+    fn compute_overwritable(&mut self, value: &Expr<Reg>) -> Result<MachineReg, Unsupported> {
         let first = match value {
             Expr::Binary(_, a, b) => match a.as_ref() {
                 Expr::Var(reg) if !mentions(b, *reg) => Some(*reg),
@@ -290,17 +297,22 @@ impl Writer<'_> {
             Expr::Const(_) | Expr::Select(..) => None,
         };
         let first = first.filter(|reg| !self.live.contains(reg));
-        let place = match first {
-            Some(reg) => self.place(reg)?,
-            None => self.free()?,
+        let machine_reg = match first {
+            Some(reg) => self.machine_reg(reg)?,
+            None => self.allocate_scratch()?,
         };
-        self.put(place, first, value)?;
-        Ok(place)
+        self.compute_into(machine_reg, first, value)?;
+        Ok(machine_reg)
     }
 
-    /// Puts a value into a place, which belongs to `owner`.
-    fn put(&mut self, to: Slot, owner: Option<Reg>, value: &Expr<Reg>) -> Result<(), Unsupported> {
-        // What is calculated step by step must not lose an operand on the way.
+    /// Computes a value into the machine register of `owner`.
+    fn compute_into(
+        &mut self,
+        to: MachineReg,
+        owner: Option<Reg>,
+        value: &Expr<Reg>,
+    ) -> Result<(), Unsupported> {
+        // The computation must not overwrite an operand that it still needs.
         let in_place = |owner: Reg| match value {
             Expr::Const(_) | Expr::Var(_) => true,
             Expr::Unary(_, a) => matches!(a.as_ref(), Expr::Var(_)),
@@ -308,36 +320,37 @@ impl Writer<'_> {
             Expr::Select(..) => false,
         };
         if owner.is_some_and(|owner| mentions(value, owner) && !in_place(owner)) {
-            let place = self.free()?;
-            self.calculate(place, value)?;
-            self.write(Instruction::Move { to, value: Operand::Register(place) });
+            let machine_reg = self.allocate_scratch()?;
+            self.compute(machine_reg, value)?;
+            self.emit(Instruction::Move { to, value: Operand::Register(machine_reg) });
             return Ok(());
         }
-        self.calculate(to, value)
+        self.compute(to, value)
     }
 
-    /// Calculates a value in a place that it does not read once something is in there.
-    fn calculate(&mut self, to: Slot, value: &Expr<Reg>) -> Result<(), Unsupported> {
+    /// Computes a value into a machine register that the computation does not read after the first
+    /// write.
+    fn compute(&mut self, to: MachineReg, value: &Expr<Reg>) -> Result<(), Unsupported> {
         match value {
             Expr::Const(value) => {
-                self.write(Instruction::Move { to, value: Operand::Number(*value) });
+                self.emit(Instruction::Move { to, value: Operand::Number(*value) });
             }
             Expr::Var(reg) => {
-                let from = self.place(*reg)?;
+                let from = self.machine_reg(*reg)?;
                 if from != to {
-                    self.write(Instruction::Move { to, value: Operand::Register(from) });
+                    self.emit(Instruction::Move { to, value: Operand::Register(from) });
                 }
             }
             Expr::Unary(UnOp::Not, a) if self.is_bool(a) => {
-                self.calculate(to, a)?;
+                self.compute(to, a)?;
                 self.number(Arithmetic::Xor, to, 1);
             }
             Expr::Unary(UnOp::BitNot, a) => {
-                self.calculate(to, a)?;
+                self.compute(to, a)?;
                 self.number(Arithmetic::Xor, to, -1);
             }
             Expr::Unary(UnOp::Neg, a) => {
-                self.calculate(to, a)?;
+                self.compute(to, a)?;
                 self.number(Arithmetic::Xor, to, -1);
                 self.number(Arithmetic::Add, to, 1);
             }
@@ -347,42 +360,42 @@ impl Writer<'_> {
                     (BinOp::Sub, Expr::Const(by)) if *by != i32::MIN => {
                         (Arithmetic::Add, Expr::Const(-by))
                     }
-                    // Both are 0, and herd knows this one.
+                    // Both give 0, but herd does not support `SUB`.
                     (BinOp::Sub, b) if a.as_ref() == b => (Arithmetic::Xor, b.clone()),
                     (BinOp::Sub, b) => (Arithmetic::Sub, b.clone()),
                     (BinOp::BitAnd, b) => (Arithmetic::And, b.clone()),
                     (BinOp::BitOr, b) => (Arithmetic::Or, b.clone()),
                     (BinOp::BitXor, b) => (Arithmetic::Xor, b.clone()),
-                    (op, _) => return self.cannot_calculate(op.symbol()),
+                    (op, _) => return self.no_instruction(op.symbol()),
                 };
-                self.calculate(to, a)?;
+                self.compute(to, a)?;
                 let value = match &b {
                     Expr::Const(value) => Operand::Number(*value),
-                    Expr::Var(reg) => Operand::Register(self.place(*reg)?),
+                    Expr::Var(reg) => Operand::Register(self.machine_reg(*reg)?),
                     b => {
-                        let place = self.free()?;
-                        self.calculate(place, b)?;
-                        Operand::Register(place)
+                        let machine_reg = self.allocate_scratch()?;
+                        self.compute(machine_reg, b)?;
+                        Operand::Register(machine_reg)
                     }
                 };
-                self.code.calculates |= matches!(what, Arithmetic::Add | Arithmetic::Sub);
-                self.write(Instruction::Calculate { what, to, value });
+                self.code.computes |= matches!(what, Arithmetic::Add | Arithmetic::Sub);
+                self.emit(Instruction::Compute { what, to, value });
             }
-            Expr::Unary(op, _) => return self.cannot_calculate(op.symbol()),
+            Expr::Unary(op, _) => return self.no_instruction(op.symbol()),
             // `flag ? 1 : 0`
             Expr::Select(flag, yes, no)
                 if self.is_bool(flag) && (yes.as_const(), no.as_const()) == (Some(1), Some(0)) =>
             {
-                self.calculate(to, flag)?;
+                self.compute(to, flag)?;
             }
-            Expr::Select(..) => return self.cannot_calculate("?:"),
+            Expr::Select(..) => return self.no_instruction("?:"),
         }
         Ok(())
     }
 
-    fn number(&mut self, what: Arithmetic, to: Slot, value: i32) {
-        self.code.calculates |= what == Arithmetic::Add;
-        self.write(Instruction::Calculate { what, to, value: Operand::Number(value) });
+    fn number(&mut self, what: Arithmetic, to: MachineReg, value: i32) {
+        self.code.computes |= what == Arithmetic::Add;
+        self.emit(Instruction::Compute { what, to, value: Operand::Number(value) });
     }
 
     fn is_bool(&self, expr: &Expr<Reg>) -> bool {
@@ -393,64 +406,67 @@ impl Writer<'_> {
     fn location(&self, at: &Address) -> Result<Loc, Unsupported> {
         match at.as_fixed() {
             Some(loc) => Ok(loc),
-            None => self.refuse(NoLitmus::ComputedAddress),
+            None => self.reject(UnsupportedInLitmus::ComputedAddress),
         }
     }
 
-    /// Where a register is; one that was never set is 0.
-    fn place(&mut self, reg: Reg) -> Result<Slot, Unsupported> {
-        if let Some(place) = self.places.get(&reg) {
-            return Ok(*place);
+    /// Returns the machine register of a register. A register that was never set gets an unused
+    /// one, which is 0.
+    fn machine_reg(&mut self, reg: Reg) -> Result<MachineReg, Unsupported> {
+        if let Some(machine_reg) = self.allocated.get(&reg) {
+            return Ok(*machine_reg);
         }
-        self.take(reg, Slot(self.used))
+        self.allocate(reg, MachineReg(self.used))
     }
 
-    /// Where a register that is being set is. What the statement reads has its place already.
-    fn target(&mut self, reg: Reg) -> Result<Slot, Unsupported> {
-        match self.places.get(&reg) {
-            Some(place) => Ok(*place),
-            None => self.take(reg, self.lowest()),
+    /// Returns the machine register of a register that is being set. The operands of the statement
+    /// already have theirs.
+    fn target_reg(&mut self, reg: Reg) -> Result<MachineReg, Unsupported> {
+        match self.allocated.get(&reg) {
+            Some(machine_reg) => Ok(*machine_reg),
+            None => self.allocate(reg, self.lowest_free()),
         }
     }
 
-    fn lowest(&self) -> Slot {
-        let is_free = |place: &Slot| {
-            !self.scratch.contains(place) && !self.places.values().any(|taken| taken == place)
+    fn lowest_free(&self) -> MachineReg {
+        let is_free = |machine_reg: &MachineReg| {
+            !self.scratch.contains(machine_reg)
+                && !self.allocated.values().any(|taken| taken == machine_reg)
         };
-        (self.first..).map(Slot).find(is_free).expect("finitely many are taken")
+        (self.first..).map(MachineReg).find(is_free).expect("finitely many registers are taken")
     }
 
-    fn take(&mut self, reg: Reg, place: Slot) -> Result<Slot, Unsupported> {
-        self.claim(place)?;
-        self.places.insert(reg, place);
-        Ok(place)
+    fn allocate(&mut self, reg: Reg, machine_reg: MachineReg) -> Result<MachineReg, Unsupported> {
+        self.reserve(machine_reg)?;
+        self.allocated.insert(reg, machine_reg);
+        Ok(machine_reg)
     }
 
-    /// A place until the statement is written.
-    fn free(&mut self) -> Result<Slot, Unsupported> {
-        let place = self.lowest();
-        self.claim(place)?;
-        self.scratch.push(place);
-        Ok(place)
+    /// Allocates a scratch register for the current statement.
+    fn allocate_scratch(&mut self) -> Result<MachineReg, Unsupported> {
+        let machine_reg = self.lowest_free();
+        self.reserve(machine_reg)?;
+        self.scratch.push(machine_reg);
+        Ok(machine_reg)
     }
 
-    fn claim(&mut self, place: Slot) -> Result<(), Unsupported> {
-        self.used = self.used.max(place.0 + 1);
+    fn reserve(&mut self, machine_reg: MachineReg) -> Result<(), Unsupported> {
+        self.used = self.used.max(machine_reg.0 + 1);
         if self.used > REGISTERS {
-            return self.refuse(NoLitmus::Registers);
+            return self.reject(UnsupportedInLitmus::Registers);
         }
         Ok(())
     }
 
-    fn write(&mut self, instruction: Instruction) {
+    fn emit(&mut self, instruction: Instruction) {
         self.code.instructions.push(instruction);
     }
 
-    fn cannot_calculate<T>(&self, operator: &'static str) -> Result<T, Unsupported> {
-        self.refuse(NoLitmus::Operator(operator))
+    fn no_instruction<T>(&self, operator: &'static str) -> Result<T, Unsupported> {
+        self.reject(UnsupportedInLitmus::Operator(operator))
     }
 
-    fn refuse<T>(&self, reason: NoLitmus) -> Result<T, Unsupported> {
-        Err((self.refuse)(self.label, reason))
+    fn reject<T>(&self, reason: UnsupportedInLitmus) -> Result<T, Unsupported> {
+        Err((self.error_for)(self.label, reason))
     }
 }

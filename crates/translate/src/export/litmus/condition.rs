@@ -1,12 +1,12 @@
-//! Conditions on final states in herd's syntax.
+//! Writes conditions on final states in herd's syntax.
 //!
-//! An atom compares a location or register with a number, or with another one. What else an expression may do,
-//! such as adding and asking which is less, conditions of litmus tests cannot say.
+//! An atom compares a location or register with a number or with another location or register.
+//! Other operators, such as `+` and `<`, are not available.
 
-use crate::NoLitmus;
+use crate::UnsupportedInLitmus;
 use fencepost_ir::{BinOp, Expr, Observable, Type, UnOp, Value};
 
-/// How tightly the outermost operator of a text binds.
+/// The precedence of the outermost operator of a text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     Or,
@@ -14,23 +14,23 @@ enum Binding {
     Atom,
 }
 
-/// How a condition names things.
+/// Writes conditions, with the names and types of observables.
 pub(super) struct Conditions<'a> {
-    /// The name of a location or register.
+    /// Returns the name of a location or register.
     pub(super) name: &'a dyn Fn(Observable) -> String,
-    /// Its type.
+    /// Returns the type of a location or register.
     pub(super) ty: &'a dyn Fn(Observable) -> Type,
 }
 
 impl Conditions<'_> {
-    /// The condition, in parentheses; the error is what it cannot say.
-    pub(super) fn text(&self, condition: &Expr<Observable>) -> Result<String, NoLitmus> {
+    /// Writes a condition in parentheses, or returns the reason why it cannot be expressed.
+    pub(super) fn text(&self, condition: &Expr<Observable>) -> Result<String, UnsupportedInLitmus> {
         let (text, _) = self.holds(condition)?;
         Ok(format!("({text})"))
     }
 
-    /// That the expression is not zero.
-    fn holds(&self, expr: &Expr<Observable>) -> Result<(String, Binding), NoLitmus> {
+    /// Writes the condition that an expression is not zero.
+    fn holds(&self, expr: &Expr<Observable>) -> Result<(String, Binding), UnsupportedInLitmus> {
         Ok(match expr {
             Expr::Const(0) => ("false".into(), Binding::Atom),
             Expr::Const(_) => ("true".into(), Binding::Atom),
@@ -46,9 +46,11 @@ impl Conditions<'_> {
             Expr::Binary(BinOp::Or, a, b) => (self.both(a, b, Binding::Or)?, Binding::Or),
             Expr::Binary(BinOp::Eq, a, b) => (self.equal(a, b)?, Binding::Atom),
             Expr::Binary(BinOp::Ne, a, b) => not(&self.equal(a, b)?),
-            Expr::Binary(op, ..) => return Err(NoLitmus::ConditionOperator(op.symbol())),
-            Expr::Unary(op, _) => return Err(NoLitmus::ConditionOperator(op.symbol())),
-            Expr::Select(..) => return Err(NoLitmus::ConditionOperator("?:")),
+            Expr::Binary(op, ..) => {
+                return Err(UnsupportedInLitmus::ConditionOperator(op.symbol()));
+            }
+            Expr::Unary(op, _) => return Err(UnsupportedInLitmus::ConditionOperator(op.symbol())),
+            Expr::Select(..) => return Err(UnsupportedInLitmus::ConditionOperator("?:")),
         })
     }
 
@@ -57,7 +59,7 @@ impl Conditions<'_> {
         a: &Expr<Observable>,
         b: &Expr<Observable>,
         binding: Binding,
-    ) -> Result<String, NoLitmus> {
+    ) -> Result<String, UnsupportedInLitmus> {
         let operator = if binding == Binding::And { "/\\" } else { "\\/" };
         let mut sides = Vec::new();
         for side in [a, b] {
@@ -67,13 +69,17 @@ impl Conditions<'_> {
         Ok(sides.join(&format!(" {operator} ")))
     }
 
-    fn equal(&self, a: &Expr<Observable>, b: &Expr<Observable>) -> Result<String, NoLitmus> {
+    fn equal(
+        &self,
+        a: &Expr<Observable>,
+        b: &Expr<Observable>,
+    ) -> Result<String, UnsupportedInLitmus> {
         match (a, b) {
             (Expr::Var(what), Expr::Const(value)) | (Expr::Const(value), Expr::Var(what)) => {
                 Ok(self.is(*what, *value))
             }
             (Expr::Var(a), Expr::Var(b)) => Ok(format!("{}={}", self.of(*a), self.of(*b))),
-            _ => Err(NoLitmus::Comparison),
+            _ => Err(UnsupportedInLitmus::Comparison),
         }
     }
 

@@ -1,29 +1,29 @@
-//! The x86 instructions that a litmus test needs, and which of herd's two dialects has them. How instructions are
-//! written is in [`fencepost_cycles::x86`].
+//! The x86 instructions for litmus tests, and the choice between herd's two dialects.
+//! [`fencepost_cycles::x86`] defines the syntax of instructions.
 
-use fencepost_cycles::x86::{self, Layout, Syntax};
+use fencepost_cycles::x86::{self, Spacing, Syntax};
 use fencepost_ir::{Loc, Value};
 
-/// How many registers the larger dialect has: without those that programs keep their stack in.
+/// The number of registers of the larger dialect, without stack registers.
 pub(super) const REGISTERS: usize = x86::REGISTERS.len();
 
-/// A register of the processor, by its number in [`x86::REGISTERS`].
+/// A machine register, by its index in [`x86::REGISTERS`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Slot(pub(super) usize);
+pub(super) struct MachineReg(pub(super) usize);
 
-/// What `cmpxchg` compares with, and where it leaves what it found.
-pub(super) const ACCUMULATOR: Slot = Slot(0);
+/// The register with which `cmpxchg` compares, and to which it writes the old value.
+pub(super) const ACCUMULATOR: MachineReg = MachineReg(0);
 
-/// What is not a location.
+/// An operand that is not a location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Operand {
     /// A constant.
     Number(Value),
     /// A register.
-    Register(Slot),
+    Register(MachineReg),
 }
 
-/// What is done with two operands; the first gets the result.
+/// An arithmetic operation. The first operand receives the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arithmetic {
     Add,
@@ -48,50 +48,50 @@ impl Arithmetic {
 /// A fence instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fence {
-    /// Everything before it with everything after it.
+    /// Orders all accesses before it with all accesses after it.
     Memory,
-    /// Stores with stores.
+    /// Orders stores with stores.
     Store,
-    /// Loads with loads and stores.
+    /// Orders loads with loads and stores.
     Load,
 }
 
-/// The end of a jump. Each thread counts its own.
+/// The target of a jump, numbered per thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Mark(pub(super) usize);
+pub(super) struct JumpTarget(pub(super) usize);
 
 /// An instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Instruction {
-    /// Reads memory.
-    Load { to: Slot, from: Loc },
-    /// Writes memory.
+    /// Loads a location.
+    Load { to: MachineReg, from: Loc },
+    /// Stores to a location.
     Store { to: Loc, value: Operand },
-    /// Copies into a register; flags stay what they are.
-    Move { to: Slot, value: Operand },
-    /// Calculates in a register.
-    Calculate { what: Arithmetic, to: Slot, value: Operand },
-    /// Calculates in memory, in one step.
+    /// Copies a value into a register. Does not change flags.
+    Move { to: MachineReg, value: Operand },
+    /// Computes in a register.
+    Compute { what: Arithmetic, to: MachineReg, value: Operand },
+    /// Computes in memory, atomically.
     Locked { what: Arithmetic, at: Loc, value: Operand },
-    /// Exchanges memory and register, in one step.
-    Exchange { at: Loc, with: Slot },
-    /// Adds the register to memory and leaves there what memory was, in one step.
-    ExchangeAdd { at: Loc, with: Slot },
-    /// Writes the register if memory is what the accumulator is, in one step.
-    CompareExchange { at: Loc, new: Slot },
-    /// Keeps accesses in order.
+    /// Exchanges a location and a register, atomically.
+    Exchange { at: Loc, with: MachineReg },
+    /// Adds the register to a location and loads the old value into the register, atomically.
+    ExchangeAdd { at: Loc, with: MachineReg },
+    /// Stores the register if the location equals the accumulator, atomically.
+    CompareExchange { at: Loc, new: MachineReg },
+    /// Orders accesses.
     Fence(Fence),
     /// Jumps if the last comparison failed.
-    JumpIfDifferent(Mark),
-    /// Where a jump goes.
-    Here(Mark),
+    JumpIfNotEqual(JumpTarget),
+    /// A jump target.
+    Target(JumpTarget),
 }
 
 impl Instruction {
-    /// What herd would refuse in any dialect.
+    /// Returns the name of the instruction if herd does not support it in any dialect.
     pub(super) fn unknown_to_herd(self) -> Option<&'static str> {
         match self {
-            Instruction::Calculate { what: Arithmetic::Sub, .. } => Some("SUB"),
+            Instruction::Compute { what: Arithmetic::Sub, .. } => Some("SUB"),
             Instruction::Locked { what: Arithmetic::Sub, .. } => Some("LOCK SUB"),
             Instruction::Locked { what: Arithmetic::And, .. } => Some("LOCK AND"),
             Instruction::Locked { what: Arithmetic::Or, .. } => Some("LOCK OR"),
@@ -99,27 +99,27 @@ impl Instruction {
             Instruction::Load { .. }
             | Instruction::Store { .. }
             | Instruction::Move { .. }
-            | Instruction::Calculate { .. }
+            | Instruction::Compute { .. }
             | Instruction::Locked { .. }
             | Instruction::Exchange { .. }
             | Instruction::CompareExchange { .. }
             | Instruction::Fence(_)
-            | Instruction::JumpIfDifferent(_)
-            | Instruction::Here(_) => None,
+            | Instruction::JumpIfNotEqual(_)
+            | Instruction::Target(_) => None,
         }
     }
 
-    /// Whether herd knows it in `X86_64` only.
-    fn is_wide(self) -> bool {
+    /// Returns whether herd supports the instruction only in `X86_64`.
+    fn needs_x86_64(self) -> bool {
         matches!(
             self,
             Instruction::CompareExchange { .. }
-                | Instruction::Calculate { what: Arithmetic::And, .. }
+                | Instruction::Compute { what: Arithmetic::And, .. }
         )
     }
 }
 
-/// Which of herd's architectures a test is for. Values have 32 bits in both.
+/// The herd architecture of a test. Values have 32 bits in both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
     /// `X86`: `MOV EAX,[x]`.
@@ -129,16 +129,16 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// `X86` wherever it has enough registers and herd knows the instructions there.
+    /// Returns `X86` if it has enough registers and all instructions, else `X86_64`.
     pub(super) fn of(registers: usize, mut code: impl Iterator<Item = Instruction>) -> Dialect {
-        if registers > x86::OLD_REGISTERS || code.any(Instruction::is_wide) {
+        if registers > x86::X86_REGISTER_COUNT || code.any(Instruction::needs_x86_64) {
             Dialect::Att
         } else {
             Dialect::Intel
         }
     }
 
-    /// Its name in the first line.
+    /// Returns the architecture name for the first line of a test.
     pub(super) fn name(self) -> &'static str {
         match self {
             Dialect::Intel => "X86",
@@ -146,21 +146,21 @@ impl Dialect {
         }
     }
 
-    /// A register in a condition.
-    pub(super) fn observed(self, slot: Slot) -> String {
-        let (wide, narrow) = x86::REGISTERS[slot.0];
+    /// Returns the name of a register in a condition.
+    pub(super) fn observed(self, machine_reg: MachineReg) -> String {
+        let (wide, narrow) = x86::REGISTERS[machine_reg.0];
         match self {
             Dialect::Intel => Syntax::Intel.register(narrow),
             Dialect::Att => wide.to_string(),
         }
     }
 
-    /// The text of an instruction.
+    /// Returns the text of an instruction.
     pub(super) fn text(
         self,
         instruction: Instruction,
         location: &impl Fn(Loc) -> String,
-        mark: &impl Fn(Mark) -> String,
+        jump_target: &impl Fn(JumpTarget) -> String,
     ) -> String {
         let (syntax, width) = match self {
             Dialect::Intel => (Syntax::Intel, None),
@@ -172,19 +172,21 @@ impl Dialect {
                 Some(name) => (true, name),
                 None => (false, name),
             };
-            x86::Instruction { lock, name, width, operands }.text(syntax, Layout::Diy)
+            x86::Instruction { lock, name, width, operands }.text(syntax, Spacing::Diy)
         };
         let memory = |at: Loc| x86::Operand::Memory(location(at));
-        let register = |slot: Slot| x86::Operand::Register(x86::REGISTERS[slot.0].1.into());
+        let register = |machine_reg: MachineReg| {
+            x86::Operand::Register(x86::REGISTERS[machine_reg.0].1.into())
+        };
         let operand = |operand: Operand| match operand {
             Operand::Number(value) => x86::Operand::Number(value.into()),
-            Operand::Register(slot) => register(slot),
+            Operand::Register(machine_reg) => register(machine_reg),
         };
         match instruction {
             Instruction::Load { to, from } => write("mov", vec![register(to), memory(from)]),
             Instruction::Store { to, value } => write("mov", vec![memory(to), operand(value)]),
             Instruction::Move { to, value } => write("mov", vec![register(to), operand(value)]),
-            Instruction::Calculate { what, to, value } => {
+            Instruction::Compute { what, to, value } => {
                 write(what.name(), vec![register(to), operand(value)])
             }
             Instruction::Locked { what, at, value } => match (what, value) {
@@ -194,7 +196,7 @@ impl Dialect {
                     write(&format!("lock {}", what.name()), vec![memory(at), operand(value)])
                 }
             },
-            // Either order means the same; this is the one that generated tests have.
+            // Both operand orders have the same meaning; this is the order in generated tests.
             Instruction::Exchange { at, with } => match self {
                 Dialect::Intel => write("xchg", vec![memory(at), register(with)]),
                 Dialect::Att => write("xchg", vec![register(with), memory(at)]),
@@ -208,8 +210,10 @@ impl Dialect {
             Instruction::Fence(Fence::Memory) => write("mfence", Vec::new()),
             Instruction::Fence(Fence::Store) => write("sfence", Vec::new()),
             Instruction::Fence(Fence::Load) => write("lfence", Vec::new()),
-            Instruction::JumpIfDifferent(to) => format!("{} {}", syntax.name("jne"), mark(to)),
-            Instruction::Here(here) => format!("{}:", mark(here)),
+            Instruction::JumpIfNotEqual(to) => {
+                format!("{} {}", syntax.name("jne"), jump_target(to))
+            }
+            Instruction::Target(here) => format!("{}:", jump_target(here)),
         }
     }
 }

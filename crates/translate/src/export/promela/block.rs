@@ -1,29 +1,29 @@
-//! Atomic blocks: one `d_step` for each path that [`guards`](crate::export::guards) finds.
+//! Writes atomic blocks: one `d_step` for each path that [`guards`](crate::export::guards) finds.
 
 use super::code::Printer;
-use super::plan::{Plan, ends};
+use super::plan::{RegisterPlan, ends};
 use crate::Unsupported;
+use crate::export::actions::{Action, Env, Leaf};
 use crate::export::checks::is_true;
 use crate::export::guards::{Path, paths};
-use crate::export::steps::{Action, Env, Leaf};
 use crate::export::structure::structure;
 use fencepost_ir::flow::live_registers;
 use fencepost_ir::{Op, Pc, Reg, Stmt, Thread};
 
 impl Printer<'_> {
-    /// The atomic block that begins here.
-    pub(super) fn block(&mut self, begin: Pc, jumped: bool) -> Result<(), Unsupported> {
+    /// Writes the atomic block that begins here. `is_jump_target`: a jump may target the block.
+    pub(super) fn block(&mut self, begin: Pc, is_jump_target: bool) -> Result<(), Unsupported> {
         let ends = ends(self.thread, begin);
         let Some(end) = ends.first().copied() else {
             return Err(Unsupported::EndlessBlock(self.thread.name.clone()));
         };
         let next = self.thread.stmt(end).next;
         if ends.iter().any(|end| self.thread.stmt(*end).next != next) {
-            return Err(Unsupported::SeveralExits(self.thread.name.clone()));
+            return Err(Unsupported::DifferentExits(self.thread.name.clone()));
         }
-        self.seen.beginnings.insert(begin);
-        self.seen.ends.extend(ends.iter().copied());
-        let kept: Vec<Reg> = (0..self.thread.registers.len())
+        self.record.beginnings.insert(begin);
+        self.record.ends.extend(ends.iter().copied());
+        let live_at_end: Vec<Reg> = (0..self.thread.registers.len())
             .map(Reg::from_index)
             .filter(|reg| self.live[next.index()][reg.index()])
             .collect();
@@ -37,7 +37,7 @@ impl Printer<'_> {
                 }
             }
         }
-        let several = paths.len() != 1 || jumped;
+        let several = paths.len() != 1 || is_jump_target;
         if paths.is_empty() {
             self.out.commented("(false);", comment.as_deref());
             return Ok(());
@@ -46,10 +46,10 @@ impl Printer<'_> {
             self.out.commented("if", comment.as_deref());
         }
         for path in &paths {
-            let code = self.path(path, begin, &kept)?;
+            let code = self.path(path, begin, &live_at_end)?;
             let mark = self.mark(begin, path.choices.clone());
             if several {
-                self.out.begin(":: ");
+                self.out.prefix_line(":: ");
             }
             self.out.mark(mark.as_ref());
             let comment = if several { None } else { comment.as_deref() };
@@ -77,12 +77,12 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The code of a path.
+    /// Writes the code of a path.
     fn path(
         &mut self,
         path: &Path,
         begin: Pc,
-        kept: &[Reg],
+        live_at_end: &[Reg],
     ) -> Result<super::out::Out, Unsupported> {
         let Some(rest) = path.rest else {
             return self.inside(|this| {
@@ -90,51 +90,55 @@ impl Printer<'_> {
                 Ok(())
             });
         };
-        let mut thread = straight(self.thread, path, rest, begin);
-        self.simplify(&mut thread, kept)?;
+        let mut thread = path_thread(self.thread, path, rest, begin);
+        self.remove_dead_assignments(&mut thread, live_at_end)?;
         for stmt in &thread.code {
-            // Which program counters set something is asked about the block as a whole.
+            // The record is per program counter of the block, not of the path.
             if let Some(reg) = stmt.op.target() {
                 self.note_set(begin, reg);
             }
         }
         let action = |stmt: &Stmt| Action::of(&stmt.op, &Env::default());
         let written: Vec<Leaf> =
-            thread.code.iter().filter_map(|stmt| action(stmt).written().cloned()).collect();
-        let plan = Plan::default();
+            thread.code.iter().filter_map(|stmt| action(stmt).written_place().cloned()).collect();
+        let plan = RegisterPlan::default();
         let mut inner =
-            Printer::new(self.model, self.t, &thread, self.facts.registers, &plan, kept);
+            Printer::new(self.model, self.t, &thread, self.facts.registers, &plan, live_at_end);
         inner.out = self.out.inner();
-        inner.directly(&structure(&thread))?;
+        inner.write_in_step(&structure(&thread))?;
         let lines = inner.invariants(&written)?;
         for line in lines {
             inner.out.line(&format!("{line};"));
         }
         self.named.borrow_mut().extend(inner.named.take());
-        if inner.kept.get() {
-            self.kept.set(true);
+        if inner.uses_old_value.get() {
+            self.uses_old_value.set(true);
         }
         Ok(inner.out)
     }
 
-    /// The statements of the block that set a register do.
+    /// Records that the statements of the block that set a register really set it.
     fn note_set(&mut self, begin: Pc, reg: Reg) {
         let inside = super::plan::inside(self.thread, begin);
         let sets = inside.into_iter().filter(|pc| self.thread.stmt(*pc).op.target() == Some(reg));
-        self.seen.sets.extend(sets);
+        self.record.sets.extend(sets);
     }
 
-    /// Leaves out what computes values that nobody reads.
-    fn simplify(&self, thread: &mut Thread, kept: &[Reg]) -> Result<(), Unsupported> {
+    /// Removes computations of dead values that cannot fault.
+    fn remove_dead_assignments(
+        &self,
+        thread: &mut Thread,
+        live_at_end: &[Reg],
+    ) -> Result<(), Unsupported> {
         loop {
-            let live = live_registers(thread, &[], kept);
+            let live = live_registers(thread, &[], live_at_end);
             let mut changed = false;
             for at in 0..thread.code.len() {
                 let stmt = &thread.code[at];
                 let action = Action::of(&stmt.op, &Env::default());
                 let useless = |(reg, _): (Reg, _)| !live[stmt.next.index()][reg.index()];
-                if action.sets().is_some_and(useless)
-                    && is_true(&self.facts.right(&action, thread)?)
+                if action.register_assignment().is_some_and(useless)
+                    && is_true(&self.facts.precondition(&action, thread)?)
                 {
                     thread.code[at].op = Op::Skip;
                     changed = true;
@@ -147,8 +151,8 @@ impl Printer<'_> {
     }
 }
 
-/// A path as code of its own: what it does before the rest, and the rest up to the end of the block.
-fn straight(thread: &Thread, path: &Path, rest: Pc, begin: Pc) -> Thread {
+/// Returns a path as separate code: its prefix, then the rest up to the end of the block.
+fn path_thread(thread: &Thread, path: &Path, rest: Pc, begin: Pc) -> Thread {
     let first = path.prefix.len().max(1);
     let shifted = |pc: Pc| Pc::from_index(pc.index() + first);
     let mut code: Vec<Stmt> = Vec::new();
@@ -159,7 +163,7 @@ fn straight(thread: &Thread, path: &Path, rest: Pc, begin: Pc) -> Thread {
     if code.is_empty() {
         code.push(Stmt { op: Op::Skip, ..thread.stmt(begin).clone() });
     }
-    code.last_mut().expect("there is one").next = shifted(rest);
+    code.last_mut().expect("the prefix is not empty").next = shifted(rest);
     let inside = super::plan::inside(thread, begin);
     for (at, stmt) in thread.code.iter().enumerate() {
         let mut stmt = stmt.clone();

@@ -1,13 +1,13 @@
-//! The code of a thread, and of `init`.
+//! Writes the code of threads and of `init`.
 
 use super::group::Test;
 use super::out::{Mark, Out};
-use super::plan::{Plan, Seen};
+use super::plan::{PassRecord, RegisterPlan};
 use super::{Model, declare};
 use crate::Unsupported;
-use crate::export::checks::{Facts, both, is_true, ranges_of_init};
+use crate::export::actions::{Action, Env, Leaf};
+use crate::export::checks::{RangeFacts, conjunction, is_true, ranges_of_init};
 use crate::export::expr::{self, Dialect};
-use crate::export::steps::{Action, Env, Leaf};
 use crate::export::structure::{Node, structure, targets};
 use crate::export::substitute::substitute;
 use fencepost_ir::flow::live_registers;
@@ -16,44 +16,44 @@ use fencepost_ir::{Address, BinOp, Expr, Label, Observable, Pc, Property, Reg, T
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-/// How many alternatives of a `choose` are written out.
-const ALTERNATIVES: i64 = 1_024;
+/// The largest number of alternatives of a `choose`.
+const MAX_ALTERNATIVES: i64 = 1_024;
 
 /// Writes the code of one thread.
 pub(super) struct Printer<'a> {
     pub(super) model: &'a Model<'a>,
-    /// Whose code it is; none for `init`.
+    /// The thread; `None` for `init`.
     pub(super) t: Option<ThreadId>,
     pub(super) thread: &'a Thread,
-    pub(super) plan: &'a Plan,
-    pub(super) facts: Facts<'a>,
-    /// By program counter and register.
+    pub(super) plan: &'a RegisterPlan,
+    pub(super) facts: RangeFacts<'a>,
+    /// The live registers, by program counter and register.
     pub(super) live: Vec<Vec<bool>>,
     pub(super) out: Out,
-    pub(super) seen: Seen,
+    pub(super) record: PassRecord,
     pub(super) named: RefCell<BTreeSet<Reg>>,
-    /// Whether a value had to be kept on the way.
-    pub(super) kept: Cell<bool>,
-    /// Whether everything is inside of one step already.
-    pub(super) direct: bool,
-    /// What the last comment was about.
-    said: Option<Label>,
-    /// The statements that something goes to.
+    /// Whether an update needed the variable for its old value.
+    pub(super) uses_old_value: Cell<bool>,
+    /// Whether all code is already inside one step.
+    pub(super) in_step: bool,
+    /// The statement of the last comment.
+    last_comment: Option<Label>,
+    /// The targets of jumps.
     targets: BTreeSet<Pc>,
-    /// The innermost loop's label, if it has one.
-    again: Option<String>,
-    /// How many labels were given out.
+    /// The label of the innermost loop, if it has one.
+    loop_label: Option<String>,
+    /// The number of generated labels.
     labels: u32,
-    /// Whether something goes to the end.
-    stops: bool,
+    /// Whether a jump targets the end.
+    jumps_to_end: bool,
 }
 
-/// What comes after the end of a list of nodes.
+/// What follows the end of a list of nodes.
 #[derive(Clone, Copy)]
-pub(super) struct After {
-    /// The innermost loop begins again.
-    again: bool,
-    /// Nothing: the code is done.
+pub(super) struct Following {
+    /// The next iteration of the innermost loop.
+    next_iteration: bool,
+    /// The end of the code.
     done: bool,
 }
 
@@ -63,8 +63,8 @@ impl<'a> Printer<'a> {
         t: Option<ThreadId>,
         thread: &'a Thread,
         registers: &'a [Range],
-        plan: &'a Plan,
-        kept: &[Reg],
+        plan: &'a RegisterPlan,
+        live_at_end: &[Reg],
     ) -> Self {
         let program = &model.problem.program;
         Printer {
@@ -72,27 +72,27 @@ impl<'a> Printer<'a> {
             t,
             thread,
             plan,
-            facts: Facts { program, ranges: model.ranges, registers },
-            live: live_registers(thread, &[], kept),
+            facts: RangeFacts { program, ranges: model.ranges, registers },
+            live: live_registers(thread, &[], live_at_end),
             out: Out::default(),
-            seen: Seen::default(),
+            record: PassRecord::default(),
             named: RefCell::default(),
-            kept: Cell::new(false),
-            direct: false,
-            said: None,
+            uses_old_value: Cell::new(false),
+            in_step: false,
+            last_comment: None,
             targets: BTreeSet::new(),
-            again: None,
+            loop_label: None,
             labels: 0,
-            stops: false,
+            jumps_to_end: false,
         }
     }
 
-    /// What a statement does.
+    /// Returns the action of a statement.
     pub(super) fn action(&self, pc: Pc) -> Action {
         Action::of(&self.thread.stmt(pc).op, &Env::default())
     }
 
-    /// A leaf as text.
+    /// Prints a leaf.
     pub(super) fn leaf(&self, leaf: &Leaf) -> String {
         let names = self.model.names;
         match leaf {
@@ -117,15 +117,15 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An expression as text.
+    /// Prints an expression.
     pub(super) fn expr(&self, expr: &Expr<Leaf>) -> String {
-        expr::text(&self.shielded(expr), Dialect::Promela, &|leaf| self.leaf(leaf))
+        expr::text(&self.guard_divisions(expr), Dialect::Promela, &|leaf| self.leaf(leaf))
     }
 
-    /// The expression with divisions that are not done when the divisor is 0. An assertion has failed
-    /// then, but SPIN goes on for a while when it shows how it came to that, and would crash.
-    fn shielded(&self, expr: &Expr<Leaf>) -> Expr<Leaf> {
-        let inner = |e: &Expr<Leaf>| Box::new(self.shielded(e));
+    /// Guards divisions against a divisor of 0. An assertion has already failed in that case, but
+    /// SPIN executes a few more statements when it shows the trail, and would crash.
+    fn guard_divisions(&self, expr: &Expr<Leaf>) -> Expr<Leaf> {
+        let inner = |e: &Expr<Leaf>| Box::new(self.guard_divisions(e));
         match expr {
             Expr::Const(_) | Expr::Var(_) => expr.clone(),
             Expr::Unary(op, a) => Expr::Unary(*op, inner(a)),
@@ -142,7 +142,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The step that begins at a statement, for lines that stand for it.
+    /// Returns the step that begins at a statement, for the lines that stand for it.
     pub(super) fn mark(&self, pc: Pc, choices: Vec<u32>) -> Option<Mark> {
         let pc = match self.t {
             Some(t) => self.model.lowered.origins[t.index()].get(pc.index()).copied().flatten()?,
@@ -151,15 +151,15 @@ impl<'a> Printer<'a> {
         Some((self.t, pc, choices))
     }
 
-    /// What the source says at these statements, unless it was just said.
+    /// Returns a comment with the source text of these statements, unless the last comment has it.
     pub(super) fn comment(&mut self, pcs: &[Pc]) -> Option<String> {
         let mut parts: Vec<String> = Vec::new();
         for pc in pcs {
             let label = self.thread.stmt(*pc).label;
-            if self.said == Some(label) {
+            if self.last_comment == Some(label) {
                 continue;
             }
-            self.said = Some(label);
+            self.last_comment = Some(label);
             let info = self.model.problem.program.label(label);
             let text = info.text.replace("*/", "* /");
             let part = match (self.model.export.line)(info.span) {
@@ -173,13 +173,13 @@ impl<'a> Printer<'a> {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Sets registers to 0 that nobody reads after this statement.
+    /// Returns assignments that reset the dead registers after this statement.
     pub(super) fn clear(&self, last: Pc) -> Vec<String> {
         let clear = |reg| format!("{} = 0", self.leaf(&Leaf::Reg(reg)));
         self.plan.cleared(last).map(clear).collect()
     }
 
-    /// Asserts the invariants that mention what is written there.
+    /// Returns assertions of the invariants that mention written locations.
     pub(super) fn invariants(&self, written: &[Leaf]) -> Result<Vec<String>, Unsupported> {
         let touched: BTreeSet<_> = written.iter().flat_map(Leaf::locations).collect();
         let mut lines = Vec::new();
@@ -202,23 +202,23 @@ impl<'a> Printer<'a> {
             Observable::Loc(loc) => Expr::Var(Leaf::Loc(*loc)),
             Observable::Reg(_, reg) => Expr::Var(Leaf::Reg(*reg)),
         });
-        let checked = both(self.facts.evaluates(&expr)?, expr);
+        let checked = conjunction(self.facts.expr_precondition(&expr)?, expr);
         Ok(format!("assert({})", self.expr(&checked)))
     }
 
-    /// All of the code.
+    /// Writes the whole code.
     fn body(&mut self, nodes: &[Node]) -> Result<(), Unsupported> {
         self.targets = targets(nodes);
-        self.list(nodes, After { again: false, done: true })
+        self.list(nodes, Following { next_iteration: false, done: true })
     }
 
-    pub(super) fn list(&mut self, nodes: &[Node], after: After) -> Result<(), Unsupported> {
+    pub(super) fn list(&mut self, nodes: &[Node], after: Following) -> Result<(), Unsupported> {
         let mut at = 0;
         while at < nodes.len() {
             let last = |next: usize| if next == nodes.len() { after } else { NOTHING };
-            let jumped = at > 0 && is_left_by_jump(&nodes[at - 1]) || self.out.waits();
-            if self.direct {
-                at += self.node(&nodes[at], last(at + 1), jumped)?;
+            let is_jump_target = at > 0 && exits_by_jump(&nodes[at - 1]) || self.out.has_prefix();
+            if self.in_step {
+                at += self.node(&nodes[at], last(at + 1), is_jump_target)?;
                 continue;
             }
             let many = self.group(&nodes[at..]);
@@ -232,67 +232,73 @@ impl<'a> Printer<'a> {
                 continue;
             }
             if many > 0 {
-                self.step(&pcs, jumped)?;
+                self.step(&pcs, is_jump_target)?;
                 at += many;
             } else {
-                at += self.node(&nodes[at], last(at + 1), jumped)?;
+                at += self.node(&nodes[at], last(at + 1), is_jump_target)?;
             }
         }
         Ok(())
     }
 
-    /// One node. Tells how many were written.
-    fn node(&mut self, node: &Node, after: After, jumped: bool) -> Result<usize, Unsupported> {
+    /// Writes one node. Returns the number of nodes written.
+    fn node(
+        &mut self,
+        node: &Node,
+        after: Following,
+        is_jump_target: bool,
+    ) -> Result<usize, Unsupported> {
         match node {
             Node::Plain(pc) => self.plain(*pc)?,
-            Node::Atomic(pc, _) => self.block(*pc, jumped)?,
+            Node::Atomic(pc, _) => self.block(*pc, is_jump_target)?,
             Node::If(branch, then, otherwise) => {
                 let action = self.action(*branch);
-                let right = self.facts.right(&action, self.thread)?;
+                let precondition = self.facts.precondition(&action, self.thread)?;
                 let Action::Branch { cond: condition, .. } = action else {
-                    unreachable!("an `if` is at a branch")
+                    unreachable!("an `if` node is a branch")
                 };
-                self.seen.beginnings.insert(*branch);
-                if !is_true(&right) {
-                    self.out.line(&format!("assert({});", self.expr(&right)));
+                self.record.beginnings.insert(*branch);
+                if !is_true(&precondition) {
+                    self.out.line(&format!("assert({});", self.expr(&precondition)));
                 }
                 let test = Test { condition, mark: None, comment: self.comment(&[*branch]) };
                 self.branch(&test, then, otherwise, after)?;
             }
-            Node::Loop(body) => self.repeat(body)?,
+            Node::Loop(body) => self.write_loop(body)?,
             Node::Break => self.out.line("break;"),
             Node::Continue => {
-                if !after.again {
-                    let label = self.again.clone().expect("a loop that needs a label has one");
+                if !after.next_iteration {
+                    let label =
+                        self.loop_label.clone().expect("a loop with a `Continue` has a label");
                     self.out.line(&format!("goto {label};"));
                 }
             }
             Node::Label(pc) => {
                 if self.targets.contains(pc) {
-                    // A label needs a statement, and what follows may not write one.
-                    self.out.begin(&format!("at_{}: ", pc.0));
+                    // A label needs a statement, and the following node may not write one.
+                    self.out.prefix_line(&format!("at_{}: ", pc.0));
                     self.out.line("skip;");
-                    self.seen.beginnings.insert(*pc);
+                    self.record.beginnings.insert(*pc);
                 }
             }
             Node::Goto(pc) => self.out.line(&format!("goto at_{};", pc.0)),
             Node::Halt => {
                 if !after.done {
-                    self.stops = true;
-                    self.out.line(&format!("goto {};", self.stop()));
+                    self.jumps_to_end = true;
+                    self.out.line(&format!("goto {};", self.end_label()));
                 }
             }
         }
         Ok(1)
     }
 
-    /// Two alternatives.
+    /// Writes an `if` with two alternatives.
     fn branch(
         &mut self,
         test: &Test,
         then: &[Node],
         otherwise: &[Node],
-        after: After,
+        after: Following,
     ) -> Result<(), Unsupported> {
         self.out.commented("if", test.comment.as_deref());
         let guards = [format!("({})", self.expr(&test.condition)), "else".into()];
@@ -312,7 +318,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Lines that are indented once more than those around them.
+    /// Returns lines that are indented by one more level.
     pub(super) fn inside(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
@@ -324,18 +330,19 @@ impl<'a> Printer<'a> {
         result.map(|()| inner)
     }
 
-    fn repeat(&mut self, body: &[Node]) -> Result<(), Unsupported> {
-        let label = continues(body, true).then(|| {
+    fn write_loop(&mut self, body: &[Node]) -> Result<(), Unsupported> {
+        let label = has_early_continue(body, true).then(|| {
             self.labels += 1;
             format!("again_{}", self.labels)
         });
         if let Some(label) = &label {
-            self.out.begin(&format!("{label}: "));
+            self.out.prefix_line(&format!("{label}: "));
         }
         self.out.line("do");
-        let outer = std::mem::replace(&mut self.again, label);
-        let inner = self.inside(|this| this.list(body, After { again: true, done: false }))?;
-        self.again = outer;
+        let outer = std::mem::replace(&mut self.loop_label, label);
+        let inner =
+            self.inside(|this| this.list(body, Following { next_iteration: true, done: false }))?;
+        self.loop_label = outer;
         if inner.lines() == 0 {
             self.out.line(":: skip;");
         } else {
@@ -346,17 +353,17 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// A statement that is no part of a group, or any in a step.
+    /// Writes a statement that is not part of a group, or any statement inside a step.
     fn plain(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let action = self.action(pc);
-        self.seen.beginnings.insert(pc);
+        self.record.beginnings.insert(pc);
         let mut comment = self.comment(&[pc]);
-        let lines = self.operate(&action)?;
+        let lines = self.statements_of(&action)?;
         match action {
             Action::Choose { reg, lo, hi } => {
-                self.seen.sets.insert(pc);
-                if i64::from(hi) - i64::from(lo) >= ALTERNATIVES {
-                    return Err(Unsupported::ManyAlternatives(ALTERNATIVES));
+                self.record.sets.insert(pc);
+                if i64::from(hi) - i64::from(lo) >= MAX_ALTERNATIVES {
+                    return Err(Unsupported::TooManyAlternatives(MAX_ALTERNATIVES));
                 }
                 self.lines(&lines);
                 let name = self.leaf(&Leaf::Reg(reg));
@@ -371,9 +378,9 @@ impl<'a> Printer<'a> {
             Action::Assume(condition) => {
                 self.lines(&lines);
                 if self.t.is_none() {
-                    // An `init` that cannot go on is no deadlock: there is no such run.
+                    // An `init` that blocks is not a deadlock: the run does not exist.
                     self.labels += 1;
-                    self.out.begin(&format!("end_{}: ", self.labels));
+                    self.out.prefix_line(&format!("end_{}: ", self.labels));
                 }
                 let condition = self.expr(&condition);
                 self.out.commented(&format!("({condition});"), comment.as_deref());
@@ -399,70 +406,69 @@ impl<'a> Printer<'a> {
         lines.iter().for_each(|line| self.out.line(&format!("{line};")));
     }
 
-    fn stop(&self) -> String {
+    fn end_label(&self) -> String {
         "stop".into()
     }
 }
 
 impl Printer<'_> {
-    /// Writes code whose steps are one step already, up to its end. Returns whether something jumps to the
-    /// end.
-    pub(super) fn directly(&mut self, nodes: &[Node]) -> Result<(), Unsupported> {
-        self.direct = true;
+    /// Writes code that is already inside one step, up to its end.
+    pub(super) fn write_in_step(&mut self, nodes: &[Node]) -> Result<(), Unsupported> {
+        self.in_step = true;
         self.body(nodes)?;
         self.finish();
         Ok(())
     }
 
     fn finish(&mut self) {
-        if self.stops {
-            let label = self.stop();
+        if self.jumps_to_end {
+            let label = self.end_label();
             self.out.line(&format!("{label}: skip;"));
         }
     }
 }
 
-/// The code of a thread, and what was seen of it.
+/// Writes the code of a thread, and returns the record of the pass.
 pub(super) fn thread(
     model: &Model<'_>,
     t: ThreadId,
-    plan: &Plan,
-) -> Result<(Out, Seen), Unsupported> {
+    plan: &RegisterPlan,
+) -> Result<(Out, PassRecord), Unsupported> {
     let thread = model.problem.program.thread(t);
-    let kept = model.problem.kept_registers(t, false);
+    let live_at_end = model.problem.observed_registers(t, false);
     let registers = &model.ranges.registers[t.index()];
-    let mut printer = Printer::new(model, Some(t), thread, registers, plan, &kept);
+    let mut printer = Printer::new(model, Some(t), thread, registers, plan, &live_at_end);
     printer.out.indent();
     printer.body(&structure(thread))?;
     printer.finish();
     if printer.out.lines() == 0 {
         printer.out.line("skip;");
     }
-    printer.seen.named = printer.named.take();
-    printer.seen.keeps = printer.kept.get();
-    Ok((printer.out, printer.seen))
+    printer.record.named = printer.named.take();
+    printer.record.uses_old_value = printer.uses_old_value.get();
+    Ok((printer.out, printer.record))
 }
 
-/// What is done before the threads run, and starting them. Tells whether a value is kept on the way in an
-/// update.
+/// Writes the code of `init` and starts the threads. Returns whether an update needs the variable
+/// for its old value.
 pub(super) fn init(model: &Model<'_>, out: &mut Out) -> Result<bool, Unsupported> {
     let program = &model.problem.program;
     out.indent();
-    let (mut lines, mut keeps) = (Out::default(), false);
+    let (mut lines, mut uses_old_value) = (Out::default(), false);
     if let Some(init) = &program.init {
         let registers = ranges_of_init(program);
-        let plan = Plan::default();
+        let plan = RegisterPlan::default();
         let mut printer = Printer::new(model, None, init, &registers, &plan, &[]);
         printer.out = out.inner();
-        printer.directly(&structure(init))?;
+        printer.write_in_step(&structure(init))?;
         declare::registers(model, &printer, out);
-        keeps = printer.kept.get();
+        uses_old_value = printer.uses_old_value.get();
         lines = printer.out;
     }
     out.line("atomic {");
     out.append(lines);
     out.indent();
-    let facts = Facts { program, ranges: model.ranges, registers: &[] };
+    let facts = RangeFacts { program, ranges: model.ranges, registers: &[] };
     for property in &model.problem.properties {
         if let Property::Invariant(condition) = property {
             let text = declare::condition(model, &facts, &condition.expr, false)?;
@@ -475,10 +481,10 @@ pub(super) fn init(model: &Model<'_>, out: &mut Out) -> Result<bool, Unsupported
     out.outdent();
     out.line("}");
     out.outdent();
-    Ok(keeps)
+    Ok(uses_old_value)
 }
 
-const NOTHING: After = After { again: false, done: false };
+const NOTHING: Following = Following { next_iteration: false, done: false };
 
 fn plain(node: &Node) -> Option<Pc> {
     match node {
@@ -494,12 +500,12 @@ fn plain(node: &Node) -> Option<Pc> {
     }
 }
 
-/// Whether control may jump to what comes after the node.
-fn is_left_by_jump(node: &Node) -> bool {
+/// Returns whether control may jump to the node after this one.
+fn exits_by_jump(node: &Node) -> bool {
     match node {
         Node::Loop(_) | Node::Label(_) => true,
         Node::If(_, then, otherwise) => {
-            [then, otherwise].iter().any(|side| side.last().is_some_and(is_left_by_jump))
+            [then, otherwise].iter().any(|side| side.last().is_some_and(exits_by_jump))
         }
         Node::Plain(_)
         | Node::Atomic(..)
@@ -510,13 +516,15 @@ fn is_left_by_jump(node: &Node) -> bool {
     }
 }
 
-/// Whether a loop begins again from a place that is not its end.
-fn continues(nodes: &[Node], at_end: bool) -> bool {
+/// Returns whether a loop has a `Continue` that is not at its end.
+fn has_early_continue(nodes: &[Node], at_end: bool) -> bool {
     nodes.iter().enumerate().any(|(at, node)| {
         let at_end = at_end && at + 1 == nodes.len();
         match node {
             Node::Continue => !at_end,
-            Node::If(_, then, otherwise) => continues(then, at_end) || continues(otherwise, at_end),
+            Node::If(_, then, otherwise) => {
+                has_early_continue(then, at_end) || has_early_continue(otherwise, at_end)
+            }
             Node::Plain(_)
             | Node::Atomic(..)
             | Node::Loop(_)

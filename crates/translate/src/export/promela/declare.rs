@@ -1,21 +1,21 @@
-//! What stands around the code: comments, variables, processes, and what is asserted in the end.
+//! Writes the parts around the code: comments, variables, processes, and final conditions.
 
 use super::Model;
 use super::code::Printer;
 use super::out::Out;
-use super::plan::{Plan, Seen};
+use super::plan::{PassRecord, RegisterPlan};
 use crate::Unsupported;
+use crate::export::actions::Leaf;
 use crate::export::c;
-use crate::export::checks::{Facts, both};
+use crate::export::checks::{RangeFacts, conjunction};
 use crate::export::expr::{self, Dialect};
-use crate::export::names::{Names, written};
-use crate::export::steps::Leaf;
+use crate::export::names::{Names, source_names};
 use crate::export::substitute::substitute;
 use fencepost_ir::interval::{FULL, Range, join};
 use fencepost_ir::{Expr, Observable, Problem, Program, Property, Quantifier, Reg, ThreadId, UnOp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Words that mean something in Promela, to its preprocessor, or in this model.
+/// Words that are reserved in Promela, in its preprocessor, or in this model.
 const RESERVED: &str = "\
     active assert atomic bit bool break byte chan c_code c_decl c_expr c_state c_track d_proctype \
     d_step D_proctype define do else empty enabled end eval false fi for full get_priority goto \
@@ -25,41 +25,41 @@ const RESERVED: &str = "\
     kept now main _ _last _nr_pr _pid _priority U V X W R M always eventually until next implies \
     equivalent weakuntil release stronguntil";
 
-/// What the names of a program must not be: words of Promela and, because the verifier is a C program in which they
-/// appear, words of C and what could be a macro.
+/// Returns the names that a program must not use: words of Promela and, because the verifier is a C
+/// program that contains these names, words of C and possible macros.
 pub(super) fn reserved(program: &Program) -> Vec<String> {
     let macros = |name: &str| {
         let upper = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
         name.len() > 1 && name.chars().all(upper)
     };
-    let own: Vec<&str> = written(program).filter(|name| macros(name)).collect();
+    let own: Vec<&str> = source_names(program).filter(|name| macros(name)).collect();
     let more = ["asm", "memset", "typeof", "uchar", "uint", "ushort"];
     let words = RESERVED.split_whitespace().chain(more).chain(own);
     c::prelude::reserved(program, &words.collect::<Vec<_>>().join(" "))
 }
 
-/// Holds the old value of an update on its way.
-pub(super) const KEPT: &str = "kept";
+/// The variable for the old value of an update.
+pub(super) const OLD_VALUE: &str = "kept";
 
-/// Registers that conditions mention, with names that all processes know.
+/// Returns the registers that conditions mention, with global names.
 pub(super) fn globals(problem: &Problem, names: &mut Names) -> Vec<((ThreadId, Reg), String)> {
     let mut found = Vec::new();
     for t in problem.program.thread_ids() {
-        let mut kept = problem.kept_registers(t, false);
-        kept.sort();
-        for reg in kept {
+        let mut observed = problem.observed_registers(t, false);
+        observed.sort();
+        for reg in observed {
             let name = format!("{}_{}", names.threads[t.index()], names.register(Some(t), reg));
-            found.push(((t, reg), names.global(&name)));
+            found.push(((t, reg), names.add_global(&name)));
         }
     }
     found
 }
 
-/// Registers that hold nothing between steps, with names that all processes know; those with the same name
-/// share a variable.
+/// Returns the registers whose values are not used across steps, with global names. Registers with
+/// the same name share a variable.
 pub(super) fn hidden(
     problem: &Problem,
-    plans: &[Plan],
+    plans: &[RegisterPlan],
     names: &mut Names,
 ) -> Vec<((ThreadId, Reg), String)> {
     let registers =
@@ -86,7 +86,7 @@ pub(super) fn hidden(
             while local.contains(&free) {
                 free.push_str("_now");
             }
-            let free = names.global(&free);
+            let free = names.add_global(&free);
             local.insert(free.clone());
             free
         });
@@ -95,7 +95,7 @@ pub(super) fn hidden(
     scratch
 }
 
-/// The smallest type for these values.
+/// Returns the smallest type for a range.
 fn type_name((lo, hi): Range) -> &'static str {
     match (lo, hi) {
         (0.., ..=1) => "bit",
@@ -105,29 +105,29 @@ fn type_name((lo, hi): Range) -> &'static str {
     }
 }
 
-/// More bytes than a state has, and no less than SPIN's own guess.
-pub(super) fn vector(model: &Model<'_>) -> u32 {
+/// Returns an upper bound for the size of a state in bytes, at least SPIN's default.
+pub(super) fn state_vector_bytes(model: &Model<'_>) -> u32 {
     let program = &model.problem.program;
     let threads = program.init.iter().chain(&program.threads);
-    // Every process has a header, and everything is aligned.
+    // Every process has a header, and all values are aligned.
     let locals: usize = threads.map(|thread| 32 + 4 * thread.registers.len()).sum();
     let all = 4 * program.locations.len() + locals + 256;
     u32::try_from(all.next_multiple_of(1024)).unwrap_or(u32::MAX)
 }
 
-/// The leading comment.
+/// Writes the leading comment.
 pub(super) fn heading(model: &Model<'_>, out: &mut Out) {
     let safe = |text: &str| text.replace("*/", "* /");
     for line in model.export.about {
         out.line(&format!("/* {} */", safe(line)));
     }
     if !model.problem.properties.contains(&Property::DeadlockFree) {
-        out.line("/* Nothing is claimed about deadlocks: run pan with -E. */");
+        out.line("/* Deadlock freedom is not a property: run pan with -E. */");
     }
     out.line("");
 }
 
-/// SPIN does not take negative numbers in a list of initial values.
+/// Rejects lists of initial values with a negative number, which SPIN does not accept.
 pub(super) fn check_lists(program: &Program, names: &Names) -> Result<(), Unsupported> {
     for variable in &names.variables {
         let inits: Vec<i32> = variable.locations().map(|loc| program.location(loc).init).collect();
@@ -139,8 +139,13 @@ pub(super) fn check_lists(program: &Program, names: &Names) -> Result<(), Unsupp
     Ok(())
 }
 
-/// The variables that all processes know.
-pub(super) fn variables(model: &Model<'_>, seen: &[Seen], init_keeps: bool, out: &mut Out) {
+/// Declares the global variables.
+pub(super) fn variables(
+    model: &Model<'_>,
+    record: &[PassRecord],
+    init_uses_old_value: bool,
+    out: &mut Out,
+) {
     let program = &model.problem.program;
     for variable in &model.names.variables {
         let ranges = variable.locations().map(|loc| model.ranges.locations[loc.index()]);
@@ -166,23 +171,23 @@ pub(super) fn variables(model: &Model<'_>, seen: &[Seen], init_keeps: bool, out:
         let of = model.problem.program.observable_name(Observable::Reg(*t, *reg));
         out.line(&format!("{ty} {name}; /* {} */", of.replace("*/", "* /")));
     }
-    let used = model.hidden.iter().filter(|((t, reg), _)| seen[t.index()].named.contains(reg));
+    let used = model.hidden.iter().filter(|((t, reg), _)| record[t.index()].named.contains(reg));
     let mut hidden: BTreeSet<&str> = used.map(|(_, name)| name.as_str()).collect();
-    if seen.iter().any(|seen| seen.keeps) || init_keeps {
-        hidden.insert(KEPT);
+    if record.iter().any(|record| record.uses_old_value) || init_uses_old_value {
+        hidden.insert(OLD_VALUE);
     }
     for name in hidden {
         out.line(&format!("hidden int {name};"));
     }
 }
 
-/// The beginning of a process, up to its variables.
+/// Writes the head of a process, with its variables.
 pub(super) fn process(
     model: &Model<'_>,
     t: ThreadId,
     started: bool,
-    plans: &[Plan],
-    seen: &[Seen],
+    plans: &[RegisterPlan],
+    record: &[PassRecord],
     out: &mut Out,
 ) {
     let active = if started { "" } else { "active " };
@@ -190,49 +195,49 @@ pub(super) fn process(
     out.line(&format!("{active}proctype {}() {{", model.names.threads[t.index()]));
     out.indent();
     let scratch = &plans[t.index()].scratch;
-    for reg in seen[t.index()].named.iter().filter(|reg| !scratch.contains(reg)) {
+    for reg in record[t.index()].named.iter().filter(|reg| !scratch.contains(reg)) {
         let ty = type_name(model.ranges.registers[t.index()][reg.index()]);
         out.line(&format!("{ty} {};", model.names.register(Some(t), *reg)));
     }
     out.outdent();
 }
 
-/// The registers of `init`.
+/// Declares the registers of `init`.
 pub(super) fn registers(model: &Model<'_>, printer: &Printer<'_>, out: &mut Out) {
     for reg in printer.named.borrow().iter() {
         out.line(&format!("int {};", model.names.register(None, *reg)));
     }
 }
 
-/// A condition as text, false where it faults; with `negated`, its negation.
+/// Prints a condition that is false if its evaluation faults; if `negated`, prints its negation.
 pub(super) fn condition(
     model: &Model<'_>,
-    facts: &Facts<'_>,
+    facts: &RangeFacts<'_>,
     condition: &Expr<Observable>,
     negated: bool,
 ) -> Result<String, Unsupported> {
-    // Registers are numbered through, so that their ranges are found.
+    // Registers are numbered by their index in `globals`, so that their ranges are found.
     let leaf = |what: &Observable| match what {
         Observable::Loc(loc) => Expr::Var(Leaf::Loc(*loc)),
         Observable::Reg(t, reg) => {
             let at = model.globals.iter().position(|(which, _)| *which == (*t, *reg));
-            Expr::Var(Leaf::Reg(Reg::from_index(at.expect("it is mentioned"))))
+            Expr::Var(Leaf::Reg(Reg::from_index(at.expect("a register in a condition is global"))))
         }
     };
     let mut expr = substitute(condition, &leaf);
-    let right = facts.evaluates(&expr)?;
+    let precondition = facts.expr_precondition(&expr)?;
     if negated {
         expr = Expr::Unary(UnOp::Not, Box::new(expr));
     }
-    let expr = both(right, expr);
+    let expr = conjunction(precondition, expr);
     Ok(expr::text(&expr, Dialect::Promela, &|leaf| match leaf {
         Leaf::Reg(reg) => model.globals[reg.index()].1.clone(),
         Leaf::Loc(loc) => model.names.location(*loc),
-        Leaf::Element(..) => unreachable!("a condition mentions single locations"),
+        Leaf::Element(..) => unreachable!("a condition has no computed index"),
     }))
 }
 
-/// Waits for all threads and asserts what must hold then.
+/// Writes the code that waits for all threads and asserts the final conditions.
 pub(super) fn final_conditions(model: &Model<'_>, out: &mut Out) -> Result<(), Unsupported> {
     let program = &model.problem.program;
     let registers: Vec<Range> = model
@@ -240,13 +245,13 @@ pub(super) fn final_conditions(model: &Model<'_>, out: &mut Out) -> Result<(), U
         .iter()
         .map(|((t, reg), _)| model.ranges.registers[t.index()][reg.index()])
         .collect();
-    let facts = Facts { program, ranges: model.ranges, registers: &registers };
+    let facts = RangeFacts { program, ranges: model.ranges, registers: &registers };
     let mut waits = false;
     let mut witnesses = 0..;
     out.indent();
     for (quantifier, asked) in model.problem.finals() {
         if !std::mem::replace(&mut waits, true) {
-            out.line("(_nr_pr == 1); /* all threads are done */");
+            out.line("(_nr_pr == 1); /* all threads have ended */");
         }
         let text = asked.text.replace("*/", "* /");
         match quantifier {

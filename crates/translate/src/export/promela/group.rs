@@ -1,20 +1,20 @@
-//! Steps outside of atomic blocks: an access with the local statements around it.
+//! Writes steps outside of atomic blocks: a group is an access with the local statements around it.
 //!
-//! A register that only carries a value from one statement of a group to another one is not set: what reads it gets
-//! the value itself.
+//! A register that only carries a value between statements of a group is not set. Its value is
+//! substituted where it is read.
 
 use super::code::Printer;
 use super::out::Mark;
 use crate::Unsupported;
+use crate::export::actions::{Action, Env, Leaf, UpdateAction};
 use crate::export::checks::is_true;
-use crate::export::steps::{Action, Change, Env, Leaf};
 use crate::export::structure::Node;
 use fencepost_ir::{BinOp, Expr, Pc, Reg};
 
-/// How large an expression may become when values are put where they are read.
-const LARGE: usize = 24;
+/// The largest size of an expression after substitution.
+const MAX_SIZE: usize = 24;
 
-/// A test at the end of a group, with what it tests.
+/// A branch condition at the end of a group.
 pub(super) struct Test {
     pub(super) condition: Expr<Leaf>,
     pub(super) mark: Option<Mark>,
@@ -22,7 +22,8 @@ pub(super) struct Test {
 }
 
 impl Printer<'_> {
-    /// How many of the nodes are one group: at most one access, and local statements.
+    /// Returns the number of leading nodes that form one group: at most one access, and local
+    /// statements.
     pub(super) fn group(&self, nodes: &[Node]) -> usize {
         let mut accesses = 0;
         let in_group = |node: &&Node| match node {
@@ -43,13 +44,13 @@ impl Printer<'_> {
         nodes.iter().take_while(in_group).count()
     }
 
-    /// The step that a group is: that of its access.
+    /// Returns the step of a group, which is the step of its access.
     fn mark_of(&self, pcs: &[Pc]) -> Option<Mark> {
         let accesses = |pc: &&Pc| self.action(**pc).accesses();
         self.mark(*pcs.iter().find(accesses)?, Vec::new())
     }
 
-    /// The condition of a branch after a group that does nothing but compute it.
+    /// Returns the condition of a branch after a group that only computes this condition.
     pub(super) fn test(&mut self, pcs: &[Pc], branch: Pc) -> Result<Option<Test>, Unsupported> {
         let Action::Branch { then, otherwise, .. } = self.action(branch) else {
             unreachable!("an `if` is at a branch")
@@ -57,37 +58,41 @@ impl Printer<'_> {
         let live = |reg: Reg| {
             self.live[then.index()][reg.index()] || self.live[otherwise.index()][reg.index()]
         };
-        let Some((env, statements)) = self.compute(pcs, &live)? else { return Ok(None) };
+        let Some((env, statements)) = self.substitute_registers(pcs, &live)? else {
+            return Ok(None);
+        };
         if !statements.is_empty() {
             return Ok(None);
         }
         let action = Action::of(&self.thread.stmt(branch).op, &env);
-        if !is_true(&self.facts.right(&action, self.thread)?) {
+        if !is_true(&self.facts.precondition(&action, self.thread)?) {
             return Ok(None);
         }
-        let Action::Branch { cond: condition, .. } = action else { unreachable!("as before") };
-        if size(&condition) > LARGE {
+        let Action::Branch { cond: condition, .. } = action else {
+            unreachable!("the statement is a branch")
+        };
+        if size(&condition) > MAX_SIZE {
             return Ok(None);
         }
         let begin = pcs.first().copied().unwrap_or(branch);
-        self.seen.beginnings.insert(begin);
+        self.record.beginnings.insert(begin);
         let mark = self.mark_of(pcs);
         let all: Vec<Pc> = pcs.iter().copied().chain([branch]).collect();
         Ok(Some(Test { condition, mark, comment: self.comment(&all) }))
     }
 
-    /// Writes a group as one step. With `jumped`, something may jump to it.
-    pub(super) fn step(&mut self, pcs: &[Pc], jumped: bool) -> Result<(), Unsupported> {
+    /// Writes a group as one step. `is_jump_target`: a jump may target the group.
+    pub(super) fn step(&mut self, pcs: &[Pc], is_jump_target: bool) -> Result<(), Unsupported> {
         let last = *pcs.last().expect("a group is not empty");
         let after = self.thread.stmt(last).next;
         let live = |reg: Reg| self.live[after.index()][reg.index()];
-        let mut lines = match self.compute(pcs, &live)? {
-            Some((_, statements)) => self.emit(statements),
+        let mut lines = match self.substitute_registers(pcs, &live)? {
+            Some((_, statements)) => self.record_statements(statements),
             None => {
                 let mut all = Vec::new();
                 for pc in pcs {
-                    all.extend(self.operate(&self.action(*pc))?);
-                    self.seen.sets.insert(*pc);
+                    all.extend(self.statements_of(&self.action(*pc))?);
+                    self.record.sets.insert(*pc);
                 }
                 all
             }
@@ -96,23 +101,23 @@ impl Printer<'_> {
             return Ok(());
         }
         let written: Vec<Leaf> =
-            pcs.iter().filter_map(|pc| self.action(*pc).written().cloned()).collect();
+            pcs.iter().filter_map(|pc| self.action(*pc).written_place().cloned()).collect();
         lines.extend(self.invariants(&written)?);
-        self.seen.beginnings.insert(pcs[0]);
-        self.seen.ends.insert(last);
+        self.record.beginnings.insert(pcs[0]);
+        self.record.ends.insert(last);
         lines.extend(self.clear(last));
         let (mark, comment) = (self.mark_of(pcs), self.comment(pcs));
-        self.put(&lines, mark.as_ref(), comment.as_deref(), jumped);
+        self.write_step(&lines, mark.as_ref(), comment.as_deref(), is_jump_target);
         Ok(())
     }
 
-    /// Lines that are one step.
-    pub(super) fn put(
+    /// Writes lines as one step.
+    pub(super) fn write_step(
         &mut self,
         lines: &[String],
         mark: Option<&Mark>,
         comment: Option<&str>,
-        jumped: bool,
+        is_jump_target: bool,
     ) {
         if let [line] = lines
             && !line.starts_with("if ")
@@ -121,10 +126,10 @@ impl Printer<'_> {
             self.out.commented(&format!("{line};"), comment);
             return;
         }
-        // SPIN does not let anything jump to a d_step, but to an `if` that has only this to offer.
-        if jumped {
+        // SPIN allows no jump to a `d_step`, but allows one to an `if` with a single alternative.
+        if is_jump_target {
             self.out.line("if");
-            self.out.begin(":: ");
+            self.out.prefix_line(":: ");
         }
         self.out.mark(mark);
         self.out.commented("d_step {", comment);
@@ -135,27 +140,27 @@ impl Printer<'_> {
         }
         self.out.outdent();
         self.out.line("};");
-        if jumped {
+        if is_jump_target {
             self.out.line("fi;");
         }
     }
 
-    fn emit(&mut self, statements: Vec<(Pc, Vec<String>)>) -> Vec<String> {
+    fn record_statements(&mut self, statements: Vec<(Pc, Vec<String>)>) -> Vec<String> {
         let mut all = Vec::new();
         for (pc, lines) in statements {
-            self.seen.sets.insert(pc);
+            self.record.sets.insert(pc);
             all.extend(lines);
         }
         all
     }
 
-    /// Values in place of registers that are dead after the group, and the statements that are left. None
-    /// when that cannot be done.
+    /// Substitutes the values of registers that are dead after the group. Returns the substitution
+    /// and the remaining statements; `None` if the substitution is not possible.
     #[expect(
         clippy::type_complexity,
-        reason = "statements are lines of text with where they are from"
+        reason = "a statement is its lines of text with its program counter"
     )]
-    fn compute(
+    fn substitute_registers(
         &self,
         pcs: &[Pc],
         live: &impl Fn(Reg) -> bool,
@@ -165,25 +170,25 @@ impl Printer<'_> {
         for pc in pcs {
             let op = &self.thread.stmt(*pc).op;
             let action = Action::of(op, &env);
-            let right = self.facts.right(&action, self.thread)?;
-            if let Some((reg, value)) = action.sets()
+            let precondition = self.facts.precondition(&action, self.thread)?;
+            if let Some((reg, value)) = action.register_assignment()
                 && !live(reg)
-                && is_true(&right)
-                && size(value) <= LARGE
+                && is_true(&precondition)
+                && size(value) <= MAX_SIZE
             {
                 env.registers.insert(reg, value.clone());
                 continue;
             }
-            let lines = self.operate(&action)?;
+            let lines = self.statements_of(&action)?;
             if let Some(reg) = op.target() {
-                // What was computed from its old value must not be computed from the new one.
+                // A substituted value must not read the new value of the register.
                 if env.registers.values().any(|value| mentions(value, reg)) {
                     return Ok(None);
                 }
                 env.registers.remove(&reg);
             }
-            // The same for what was read before.
-            if let Some(place) = action.written()
+            // A substituted value must not read the new value of the place.
+            if let Some(place) = action.written_place()
                 && env.registers.values().any(|value| reads(value, place))
             {
                 return Ok(None);
@@ -195,12 +200,12 @@ impl Printer<'_> {
         Ok(Some((env, statements)))
     }
 
-    /// The statements of an action, what must hold first.
-    pub(super) fn operate(&self, action: &Action) -> Result<Vec<String>, Unsupported> {
-        let right = self.facts.right(action, self.thread)?;
+    /// Returns the statements of an action, after an assertion that it does not fault.
+    pub(super) fn statements_of(&self, action: &Action) -> Result<Vec<String>, Unsupported> {
+        let precondition = self.facts.precondition(action, self.thread)?;
         let mut lines = Vec::new();
-        if !is_true(&right) {
-            lines.push(format!("assert({})", self.expr(&right)));
+        if !is_true(&precondition) {
+            lines.push(format!("assert({})", self.expr(&precondition)));
         }
         let set = |to: &Leaf, value| format!("{} = {}", self.leaf(to), self.expr(value));
         match action {
@@ -209,7 +214,7 @@ impl Printer<'_> {
                 lines.push(set(&Leaf::Reg(*reg), &Expr::Var(from.clone())));
             }
             Action::Store { to, value } => lines.push(set(to, value)),
-            Action::Update(change) => lines.extend(self.update(change)),
+            Action::Update(update_action) => lines.extend(self.update(update_action)),
             Action::Assert(cond) => lines.push(format!("assert({})", self.expr(cond))),
             Action::Nothing
             | Action::Fence
@@ -221,11 +226,11 @@ impl Printer<'_> {
         Ok(lines)
     }
 
-    fn update(&self, change: &Change) -> Vec<String> {
-        let target = change.reg.map(|reg| self.leaf(&Leaf::Reg(reg)));
-        let place = self.leaf(&change.at);
-        if let Some(writes) = change.succeeds() {
-            let (writes, new) = (self.expr(&writes), self.expr(&change.by));
+    fn update(&self, update_action: &UpdateAction) -> Vec<String> {
+        let target = update_action.reg.map(|reg| self.leaf(&Leaf::Reg(reg)));
+        let place = self.leaf(&update_action.at);
+        if let Some(writes) = update_action.succeeds() {
+            let (writes, new) = (self.expr(&writes), self.expr(&update_action.operand));
             return vec![match target {
                 Some(reg) => format!(
                     "if :: ({writes}) -> {place} = {new}; {reg} = 1; :: else -> {reg} = 0; fi"
@@ -233,14 +238,14 @@ impl Printer<'_> {
                 None => format!("if :: ({writes}) -> {place} = {new}; :: else fi"),
             }];
         }
-        let new = change.written();
+        let new = update_action.new_value();
         let write = format!("{place} = {}", self.expr(&without_negative(&new)));
-        match (change.reg, target) {
+        match (update_action.reg, target) {
             (Some(reg), Some(target)) => {
-                if mentions(&new, reg) || mentions(&change.old, reg) {
-                    self.kept.set(true);
-                    let kept = super::declare::KEPT;
-                    vec![format!("{kept} = {place}"), write, format!("{target} = {kept}")]
+                if mentions(&new, reg) || mentions(&update_action.old, reg) {
+                    self.uses_old_value.set(true);
+                    let old_value = super::declare::OLD_VALUE;
+                    vec![format!("{old_value} = {place}"), write, format!("{target} = {old_value}")]
                 } else {
                     vec![format!("{target} = {place}"), write]
                 }
@@ -250,7 +255,7 @@ impl Printer<'_> {
     }
 }
 
-/// The sum with a negative number as a difference.
+/// Returns a sum with a negative constant as a difference.
 fn without_negative(sum: &Expr<Leaf>) -> Expr<Leaf> {
     match sum {
         Expr::Binary(BinOp::Add, a, b) => match **b {
@@ -273,7 +278,7 @@ fn size(expr: &Expr<Leaf>) -> usize {
     }
 }
 
-/// Whether an expression has such a leaf, inside of indices, too.
+/// Returns whether an expression has such a leaf, also inside of indices.
 fn has(expr: &Expr<Leaf>, is_it: &dyn Fn(&Leaf) -> bool) -> bool {
     let mut found = false;
     expr.for_each_var(&mut |leaf| {
@@ -289,10 +294,11 @@ fn mentions(expr: &Expr<Leaf>, reg: Reg) -> bool {
     has(expr, &|leaf| *leaf == Leaf::Reg(reg))
 }
 
-/// Whether an expression may read what is written there.
+/// Returns whether an expression may read a location of the place.
 fn reads(expr: &Expr<Leaf>, place: &Leaf) -> bool {
-    let Some((start, len)) = place.stretch() else { return false };
+    let Some((start, len)) = place.location_range() else { return false };
     has(expr, &|leaf| {
-        leaf.stretch().is_some_and(|(at, many)| at.0 < start.0 + len && start.0 < at.0 + many)
+        leaf.location_range()
+            .is_some_and(|(at, many)| at.0 < start.0 + len && start.0 < at.0 + many)
     })
 }

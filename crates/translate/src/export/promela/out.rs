@@ -1,41 +1,41 @@
-//! Lines of text, and which of them stand for steps.
+//! Writes lines of text and records the lines that stand for steps.
 
-use super::Line;
+use super::StepLine;
 use fencepost_ir::{Pc, ThreadId};
 
-/// Text in the making.
+/// Text under construction.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Out {
     pub(super) text: String,
-    pub(super) steps: Vec<Line>,
+    pub(super) steps: Vec<StepLine>,
     pub(super) witnesses: Vec<(u32, usize, String)>,
     lines: u32,
     depth: usize,
-    /// What comes before the next line: a label, or the beginning of an alternative.
-    before: String,
+    /// The prefix of the next line: a label, or the beginning of an alternative.
+    prefix: String,
 }
 
-/// The step that lines stand for: whose, which, with which choices.
+/// The step that a line stands for: thread, statement, choices.
 pub(super) type Mark = (Option<ThreadId>, Pc, Vec<u32>);
 
 impl Out {
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub(super) fn lines(&self) -> u32 {
         self.lines
     }
 
-    /// One line, indented.
+    /// Writes an indented line.
     pub(super) fn line(&mut self, text: &str) {
         self.lines += 1;
-        if !(text.is_empty() && self.before.is_empty()) {
+        if !(text.is_empty() && self.prefix.is_empty()) {
             self.text.push_str(&"  ".repeat(self.depth));
-            self.text.push_str(&std::mem::take(&mut self.before));
+            self.text.push_str(&std::mem::take(&mut self.prefix));
             self.text.push_str(text);
         }
         self.text.push('\n');
     }
 
-    /// One line with a comment, if there is one.
+    /// Writes a line with a comment, if there is one.
     pub(super) fn commented(&mut self, text: &str, comment: Option<&str>) {
         match comment {
             Some(comment) => self.line(&format!("{text} /* {comment} */")),
@@ -43,53 +43,51 @@ impl Out {
         }
     }
 
-    /// A line at the margin, for the preprocessor.
+    /// Writes a preprocessor directive, without indentation.
     pub(super) fn directive(&mut self, text: &str) {
         let depth = std::mem::take(&mut self.depth);
         self.line(text);
         self.depth = depth;
     }
 
-    /// The next line begins with this.
-    pub(super) fn begin(&mut self, text: &str) {
-        self.before.push_str(text);
+    /// Adds a prefix to the next line.
+    pub(super) fn prefix_line(&mut self, text: &str) {
+        self.prefix.push_str(text);
     }
 
-    /// Whether something waits for the next line.
-    pub(super) fn waits(&self) -> bool {
-        !self.before.is_empty()
+    /// Returns whether the next line has a prefix.
+    pub(super) fn has_prefix(&self) -> bool {
+        !self.prefix.is_empty()
     }
 
-    /// What follows is inside.
     pub(super) fn indent(&mut self) {
         self.depth += 1;
     }
 
-    /// No longer.
     pub(super) fn outdent(&mut self) {
         self.depth -= 1;
     }
 
-    /// The next line stands for this step.
+    /// Records that the next line stands for this step.
     pub(super) fn mark(&mut self, mark: Option<&Mark>) {
         if let Some((thread, pc, choices)) = mark {
             let line = self.lines + 1;
             let (thread, pc, choices) = (*thread, *pc, choices.clone());
-            self.steps.push(Line { line, thread, pc, choices });
+            self.steps.push(StepLine { line, thread, pc, choices });
         }
     }
 
-    /// Text that is to be appended to this one, indented once more.
+    /// Returns an empty text with one more level of indentation, to be appended later.
     pub(super) fn inner(&self) -> Out {
         Out { depth: self.depth + 1, ..Out::default() }
     }
 
-    /// Other text after this one.
+    /// Appends another text.
     pub(super) fn append(&mut self, other: Out) {
         let shift = self.lines;
         self.text.push_str(&other.text);
         self.lines += other.lines;
-        self.steps.extend(other.steps.into_iter().map(|s| Line { line: s.line + shift, ..s }));
+        self.steps.extend(other.steps.into_iter().map(|s| StepLine { line: s.line + shift, ..s }));
         let moved = other.witnesses.into_iter().map(|(line, at, name)| (line + shift, at, name));
         self.witnesses.extend(moved);
     }

@@ -1,64 +1,66 @@
-//! What is known of a thread's registers at the beginnings and ends of steps.
+//! Analyses the registers of a thread at the boundaries of steps.
 //!
-//! A register that is live at the beginning of no step is only used inside of steps: it is no part of a
-//! state. The others are cleared at the end of the step after which nobody reads them.
+//! A register that is live at the beginning of no step is only used inside of steps. It is not part
+//! of the state. All other registers are reset at the end of the step after which they are dead.
 
 use fencepost_ir::flow::{live_registers, successors};
 use fencepost_ir::{Op, Pc, Problem, Reg, Thread, ThreadId};
 use std::collections::BTreeSet;
 
-/// What was seen when a thread was written.
+/// The record of one pass over a thread.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Seen {
-    /// Where statements of the model begin.
+pub(super) struct PassRecord {
+    /// The statements at which steps begin.
     pub(super) beginnings: BTreeSet<Pc>,
-    /// The last statements of steps that can clear registers.
+    /// The last statements of steps that can reset registers.
     pub(super) ends: BTreeSet<Pc>,
-    /// The statements whose registers are really set.
+    /// The statements that really set their register in the text.
     pub(super) sets: BTreeSet<Pc>,
-    /// The registers that the text names.
+    /// The registers that the text mentions.
     pub(super) named: BTreeSet<Reg>,
-    /// Whether a value is kept on the way in an update.
-    pub(super) keeps: bool,
+    /// Whether an update needs the variable for its old value.
+    pub(super) uses_old_value: bool,
 }
 
-/// What to do with a thread's registers.
+/// The treatment of a thread's registers.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Plan {
-    /// Those that hold nothing between steps.
+pub(super) struct RegisterPlan {
+    /// The registers whose values are not used across steps.
     pub(super) scratch: BTreeSet<Reg>,
-    /// By program counter: those that may be cleared at the end of a step that ends with it.
+    /// By program counter: the registers that a step that ends here resets.
     pub(super) cleared: Vec<BTreeSet<Reg>>,
 }
 
-impl Plan {
-    /// From what was seen in a first writing.
-    pub(super) fn new(problem: &Problem, t: ThreadId, seen: &Seen) -> Plan {
+impl RegisterPlan {
+    /// Computes the plan from the record of the first pass.
+    pub(super) fn new(problem: &Problem, t: ThreadId, record: &PassRecord) -> RegisterPlan {
         let thread = problem.program.thread(t);
-        let kept = problem.kept_registers(t, false);
-        let live = live_registers(thread, &[], &kept);
+        let observed = problem.observed_registers(t, false);
+        let live = live_registers(thread, &[], &observed);
         let registers = || (0..thread.registers.len()).map(Reg::from_index);
         let scratch: BTreeSet<Reg> = registers()
-            .filter(|reg| !kept.contains(reg))
-            .filter(|reg| seen.beginnings.iter().all(|pc| !live[pc.index()][reg.index()]))
+            .filter(|reg| !observed.contains(reg))
+            .filter(|reg| record.beginnings.iter().all(|pc| !live[pc.index()][reg.index()]))
             .collect();
-        // Forwards: what may hold something.
+        // Forward analysis: the registers that may differ from 0.
         let mut dirty: Vec<BTreeSet<Reg>> = vec![BTreeSet::new(); thread.code.len()];
         let mut cleared = dirty.clone();
         let mut pending: BTreeSet<Pc> = (0..thread.code.len()).map(Pc::from_index).collect();
         while let Some(pc) = pending.pop_first() {
             let stmt = thread.stmt(pc);
             let mut now = dirty[pc.index()].clone();
-            if seen.sets.contains(&pc) {
+            if record.sets.contains(&pc) {
                 now.extend(stmt.op.target());
             }
             for next in successors(stmt) {
                 let mut after = now.clone();
-                if seen.ends.contains(&pc) {
+                if record.ends.contains(&pc) {
                     let dead: Vec<Reg> = (after.iter().copied())
-                        .filter(|reg| !live[next.index()][reg.index()] && !kept.contains(reg))
+                        .filter(|reg| !live[next.index()][reg.index()] && !observed.contains(reg))
                         .collect();
-                    dead.iter().for_each(|reg| assert!(after.remove(reg), "it was there"));
+                    dead.iter().for_each(|reg| {
+                        assert!(after.remove(reg), "dead registers are a subset of `after`")
+                    });
                     cleared[pc.index()].extend(dead.into_iter().filter(|r| !scratch.contains(r)));
                 }
                 let known = &mut dirty[next.index()];
@@ -69,28 +71,28 @@ impl Plan {
                 }
             }
         }
-        Plan { scratch, cleared }
+        RegisterPlan { scratch, cleared }
     }
 
-    /// The registers to clear at the end of a step that ends with this statement.
+    /// Returns the registers to reset at the end of a step that ends with this statement.
     pub(super) fn cleared(&self, pc: Pc) -> impl Iterator<Item = Reg> + '_ {
         self.cleared.get(pc.index()).into_iter().flatten().copied()
     }
 }
 
-/// The statements of the atomic block that begins at this one, its ends included.
+/// Returns the statements of the atomic block that begins here, its ends included.
 pub(super) fn inside(thread: &Thread, begin: Pc) -> BTreeSet<Pc> {
-    let mut seen = BTreeSet::new();
+    let mut visited = BTreeSet::new();
     let mut pending = vec![thread.stmt(begin).next];
     while let Some(pc) = pending.pop() {
-        if seen.insert(pc) && !matches!(thread.stmt(pc).op, Op::AtomicEnd) {
+        if visited.insert(pc) && !matches!(thread.stmt(pc).op, Op::AtomicEnd) {
             pending.extend(successors(thread.stmt(pc)));
         }
     }
-    seen
+    visited
 }
 
-/// The ends of that block.
+/// Returns the ends of the atomic block that begins here.
 pub(super) fn ends(thread: &Thread, begin: Pc) -> Vec<Pc> {
     let is_end = |pc: &Pc| matches!(thread.stmt(*pc).op, Op::AtomicEnd);
     inside(thread, begin).into_iter().filter(is_end).collect()

@@ -1,86 +1,88 @@
-//! What SPIN says: the report of a verifier (`pan`), and a trail as `spin -t -p -T` tells it.
+//! Parses the output of SPIN: the report of a verifier (`pan`), and the text of a trail (`spin -t
+//! -p -T`).
 //!
-//! Both are text for people; what is not recognised is skipped. [`Report::of`] therefore believes that everything
-//! was searched only when the report says how many states there were and complains about nothing.
+//! Both are informal text. Unrecognised lines are skipped. So [`Report::parse`] treats a search as
+//! complete only if the report has a number of states and no sign of an incomplete search.
 
-use super::{Line, Promela};
+use super::{Promela, StepLine};
 
-/// What a verifier reports.
+/// The report of a verifier.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
-    /// How many errors it found.
+    /// The number of errors.
     pub errors: u64,
-    /// The first one.
+    /// The first error.
     pub error: Option<Error>,
-    /// Why not everything was searched, in its own words; none when everything was.
+    /// Why the search is incomplete, in the words of the verifier; `None` if it is complete.
     pub incomplete: Option<String>,
-    /// States it stored.
+    /// The number of stored states.
     pub states: u64,
-    /// Transitions it took.
+    /// The number of transitions.
     pub transitions: u64,
-    /// The longest path it followed.
+    /// The depth of the search.
     pub depth: u64,
-    /// Bytes of a state.
-    pub vector: u64,
-    /// Memory it used, in millions of bytes.
+    /// The size of a state, in bytes.
+    pub state_vector_bytes: u64,
+    /// The memory used, in megabytes (10^6 bytes).
     pub megabytes: f64,
-    /// Seconds it took, by its own clock.
+    /// The time by the clock of the verifier, in seconds.
     pub seconds: f64,
 }
 
-/// What a verifier calls an error.
+/// An error that a verifier reports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// This assertion fails.
+    /// A failed assertion.
     Assertion(String),
-    /// No process can go on, and one of them is not at its end.
+    /// A deadlock: no process is enabled, and some process is not at its end.
     InvalidEndState,
-    /// Something else, in its words.
+    /// Another error, in the words of the verifier.
     Other(String),
 }
 
-/// What a verifier says when it gives up.
-const COMPLAINTS: [&str; 4] =
+/// Phrases in the output of a verifier that gives up.
+const INCOMPLETE_MARKERS: [&str; 4] =
     ["max search depth too small", "out of memory", "reached -DMEMLIM", "VECTORSZ"];
 
 impl Report {
-    /// From what `pan` writes.
-    pub fn of(output: &str) -> Report {
+    /// Parses the output of `pan`.
+    pub fn parse(output: &str) -> Report {
         let mut report = Report::default();
-        let mut counted = false;
+        let mut has_state_count = false;
         for line in output.lines() {
             let line = line.trim();
             if let Some(rest) = line.strip_prefix("pan:1:") {
-                report.error.get_or_insert_with(|| Error::of(rest.trim()));
+                report.error.get_or_insert_with(|| Error::parse(rest.trim()));
             }
-            let complaint = COMPLAINTS.iter().any(|complaint| line.contains(complaint));
-            if complaint || line.starts_with("Warning: Search not completed") {
+            let gives_up = INCOMPLETE_MARKERS.iter().any(|marker| line.contains(marker));
+            if gives_up || line.starts_with("Warning: Search not completed") {
                 let words = line.trim_start_matches("error: ").trim_start_matches("Warning: ");
-                if complaint || report.incomplete.is_none() {
+                if gives_up || report.incomplete.is_none() {
                     report.incomplete = Some(words.into());
                 }
             }
-            if let Some(errors) = after(line, "errors:") {
+            if let Some(errors) = number_after(line, "errors:") {
                 report.errors = errors as u64;
-                report.vector = after(line, "State-vector").unwrap_or(0.0) as u64;
-                report.depth = after(line, "depth reached").unwrap_or(0.0) as u64;
+                report.state_vector_bytes =
+                    number_after(line, "State-vector").unwrap_or(0.0) as u64;
+                report.depth = number_after(line, "depth reached").unwrap_or(0.0) as u64;
             }
-            let count = || first(line).unwrap_or(0.0);
+            let count = || leading_number(line).unwrap_or(0.0);
             if line.contains("states, stored") {
                 report.states = count() as u64;
-                counted = true;
+                has_state_count = true;
             } else if line.contains(" transitions (=") {
                 report.transitions = count() as u64;
             } else if line.contains("total actual memory usage") {
                 report.megabytes = count();
-            } else if let Some(seconds) = after(line, "elapsed time") {
+            } else if let Some(seconds) = number_after(line, "elapsed time") {
                 report.seconds = seconds;
             }
         }
         if matches!(&report.error, Some(Error::Other(words)) if words.contains("VECTORSZ")) {
             (report.error, report.errors) = (None, 0);
         }
-        if !counted && report.incomplete.is_none() {
+        if !has_state_count && report.incomplete.is_none() {
             report.incomplete = Some("the verifier did not finish".into());
         }
         report
@@ -88,7 +90,7 @@ impl Report {
 }
 
 impl Error {
-    fn of(text: &str) -> Error {
+    fn parse(text: &str) -> Error {
         let what = text.split(" (at depth").next().unwrap_or(text).trim();
         match what.strip_prefix("assertion violated") {
             Some(assertion) => Error::Assertion(assertion.trim().into()),
@@ -98,50 +100,51 @@ impl Error {
     }
 }
 
-/// The number at the beginning.
-fn first(text: &str) -> Option<f64> {
+/// Returns the number at the beginning of a text.
+fn leading_number(text: &str) -> Option<f64> {
     text.split(|c: char| c.is_whitespace() || c == ',').find(|t| !t.is_empty())?.parse().ok()
 }
 
-/// The number after a word.
-fn after(text: &str, word: &str) -> Option<f64> {
-    first(text.split_once(word)?.1)
+/// Returns the number after a word.
+fn number_after(text: &str, word: &str) -> Option<f64> {
+    leading_number(text.split_once(word)?.1)
 }
 
-/// A trail, as far as it is about steps of the program.
+/// The steps of a trail that are steps of the program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Trail {
     /// The alternatives of `choose` in `init`.
     pub init: Vec<u32>,
-    /// The steps.
-    pub steps: Vec<Line>,
-    /// The line of the assertion that fails in the end.
-    pub fails: Option<u32>,
+    /// The steps of threads.
+    pub steps: Vec<StepLine>,
+    /// The line of the assertion that fails at the end.
+    pub failed_assertion_line: Option<u32>,
 }
 
 impl Promela {
-    /// From what `spin -t -p -T` writes about this model.
+    /// Parses the output of `spin -t -p -T` for this model.
     pub fn trail(&self, output: &str) -> Trail {
         let mut trail = Trail::default();
-        let mut last: Option<(&str, &Line)> = None;
+        let mut last: Option<(&str, &StepLine)> = None;
         for text in output.lines() {
-            if let Some(line) = failed(text) {
-                trail.fails = Some(line);
+            if let Some(line) = parse_failed_assertion(text) {
+                trail.failed_assertion_line = Some(line);
             }
-            let Some((number, line)) = told(text) else { continue };
+            let Some((number, line)) = parse_step_line(text) else { continue };
             let Ok(at) = self.steps.binary_search_by_key(&line, |step| step.line) else {
                 continue;
             };
             let step = &self.steps[at];
-            // The first two lines of a `d_step` stand for it, and SPIN may show both, or one of them twice.
-            let again = last.is_some_and(|(before, known)| {
+            // The first two lines of a `d_step` stand for it. SPIN may print both, or one of them
+            // twice.
+            let is_repeated = last.is_some_and(|(before, known)| {
                 before == number
                     && (known.line == line || known.line + 1 == line)
                     && (known.thread, known.pc, &known.choices)
                         == (step.thread, step.pc, &step.choices)
             });
             last = Some((number, step));
-            if again {
+            if is_repeated {
                 continue;
             }
             match step.thread {
@@ -153,22 +156,23 @@ impl Promela {
     }
 }
 
-/// The number of a step and the line of the model, from a line like
-/// `  5: proc  1 (p_0:1) model.pml:14 (state 13) [y = 9]`.
-fn told(text: &str) -> Option<(&str, u32)> {
+/// Returns the step number and the line of the model, from a line such as `  5: proc  1 (p_0:1)
+/// model.pml:14 (state 13) [y = 9]`.
+fn parse_step_line(text: &str) -> Option<(&str, u32)> {
     let (number, rest) = text.trim_start().split_once(':')?;
     number.parse::<u64>().ok()?;
     let rest = rest.trim_start().strip_prefix("proc")?;
     let (_, rest) = rest.split_once(") ")?;
     if !rest.contains("\t[") && !rest.contains(" [") {
-        return None; // where a process is in the end
+        return None; // the final position of a process
     }
     let place = rest.split(" (state").next()?;
     Some((number, place.rsplit_once(':')?.1.trim().parse().ok()?))
 }
 
-/// The line of the model, from a line like `spin: model.pml:28, Error: assertion violated`.
-fn failed(text: &str) -> Option<u32> {
+/// Returns the line of the model, from a line such as `spin: model.pml:28, Error: assertion
+/// violated`.
+fn parse_failed_assertion(text: &str) -> Option<u32> {
     let place = text.strip_prefix("spin: ")?.split(", Error: assertion violated").next()?;
     text.contains("Error: assertion violated").then_some(())?;
     place.rsplit_once(':')?.1.parse().ok()
@@ -180,41 +184,44 @@ mod tests {
     use fencepost_ir::{Pc, ThreadId};
 
     #[test]
-    fn a_report_is_read() {
+    fn reports_are_parsed() {
         let output = "pan:1: assertion violated (r==2) (at depth 11)\npan: wrote a.pml.trail\n\n\
             Warning: Search not completed\n\
             State-vector 20 byte, depth reached 11, errors: 1\n\
             \x20      12 states, stored\n        0 states, matched\n\
             \x20      13 transitions (= stored+matched)\n\
             \x20 128.730\ttotal actual memory usage\n\npan: elapsed time 0.25 seconds\n";
-        let report = Report::of(output);
+        let report = Report::parse(output);
         assert_eq!(report.errors, 1);
         assert_eq!(report.error, Some(Error::Assertion("(r==2)".into())));
         assert_eq!((report.states, report.transitions, report.depth), (12, 13, 11));
-        assert_eq!((report.vector, report.megabytes, report.seconds), (20, 128.73, 0.25));
+        assert_eq!(
+            (report.state_vector_bytes, report.megabytes, report.seconds),
+            (20, 128.73, 0.25)
+        );
         assert_eq!(report.incomplete.as_deref(), Some("Search not completed"));
     }
 
     #[test]
-    fn what_is_cut_short_is_not_complete() {
-        let deep = Report::of("error: max search depth too small\n 1e+08 states, stored\n");
+    fn truncated_searches_are_incomplete() {
+        let deep = Report::parse("error: max search depth too small\n 1e+08 states, stored\n");
         assert_eq!(deep.states, 100_000_000);
         assert_eq!(deep.incomplete.as_deref(), Some("max search depth too small"));
-        let full = Report::of("pan: out of memory\n\t5 states, stored\n");
+        let full = Report::parse("pan: out of memory\n\t5 states, stored\n");
         assert_eq!(full.incomplete.as_deref(), Some("pan: out of memory"));
-        assert!(Report::of("").incomplete.is_some());
-        assert!(Report::of("\t5 states, stored\n").incomplete.is_none());
-        let large = Report::of(
+        assert!(Report::parse("").incomplete.is_some());
+        assert!(Report::parse("\t5 states, stored\n").incomplete.is_none());
+        let large = Report::parse(
             "pan:1: VECTORSZ is too small, edit pan.h (at depth 0)\n 1 states, stored\n",
         );
         assert!(large.incomplete.is_some_and(|why| why.contains("VECTORSZ")) && large.errors == 0);
-        let stuck = Report::of("pan:1: invalid end state (at depth 3)\n\t5 states, stored\n");
+        let stuck = Report::parse("pan:1: invalid end state (at depth 3)\n\t5 states, stored\n");
         assert_eq!(stuck.error, Some(Error::InvalidEndState));
     }
 
     #[test]
-    fn a_trail_is_read() {
-        let line = |line, thread: Option<u16>, pc, choices: &[u32]| Line {
+    fn trails_are_parsed() {
+        let line = |line, thread: Option<u16>, pc, choices: &[u32]| StepLine {
             line,
             thread: thread.map(ThreadId),
             pc: Pc(pc),
@@ -232,7 +239,7 @@ mod tests {
             steps,
             witnesses: Vec::new(),
             deadlock_free: false,
-            vector: 1024,
+            state_vector_bytes: 1024,
         };
         let trail = model.trail(
             "  1:\tproc  0 (:init::1) m.pml:41 (state 3)\t[r = 1]\n\
@@ -247,6 +254,6 @@ mod tests {
         );
         assert_eq!(trail.init, [1, 0]);
         assert_eq!(trail.steps, [line(9, Some(0), 4, &[]), line(15, Some(1), 2, &[1])]);
-        assert_eq!(trail.fails, Some(28));
+        assert_eq!(trail.failed_assertion_line, Some(28));
     }
 }

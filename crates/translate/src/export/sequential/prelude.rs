@@ -1,38 +1,43 @@
-//! What stands around every sequential C program: what a verifier provides, and for those who have none, a driver
-//! that tries all choices one after another.
+//! The fixed parts of every sequential C program: the interface to verifiers, and a driver that
+//! enumerates all choices without a verifier.
 
-use super::super::c::Uses;
+use super::super::c::PreludeParts;
 use super::super::c::prelude::updates;
-use super::super::text::Text;
+use super::super::text::TextWriter;
 
-/// What a name must not be, besides the words of all C programs.
+/// Reserved names, besides those of all C programs.
 pub(super) const WORDS: &str = "\
-    again before check cut error exists found invariants jmp_buf known leave_place longjmp made most \
-    next_choices next_place now offer PLACES THREADS reset run runs setjmp STEP stderr stdout taken thread used \
+    again before check cut error exists found invariants jmp_buf choices_known choices_made leave_slot longjmp most \
+    next_choices next_slot now offer SLOTS THREADS reset run runs setjmp STEP stderr stdout taken thread used \
     violation witness CHOICES RUNS";
 
-/// How the program works, for the comment at its head.
-pub(super) fn about(out: &mut Text<'_>) {
+/// Writes the part of the leading comment that explains the program.
+pub(super) fn about(out: &mut TextWriter<'_>) {
     for line in [
         "",
-        "The threads run one after another. Their contexts have places in the order of the run that is meant; place 0",
-        "is its beginning. A thread takes one place for each of its contexts. Of every shared variable x there is a",
-        "copy for each place: x_at. Where the place before has not been taken yet, what x holds is guessed (x_guess);",
-        "who takes that place must leave just this, or the run does not count. So what fails on the way is only",
-        "noted in `error`, and asserted when all guesses are confirmed. Before each STEP a thread may begin contexts,",
-        "or stop for good.",
+        "The threads run one after another. Their contexts have slots in the order of the simulated run; slot 0 is the",
+        "initial state. A thread occupies one slot for each of its contexts. Every shared variable x has a copy for",
+        "each slot: x_at. If the preceding slot is still free, the value of x is guessed (x_guess). The thread that",
+        "occupies that slot later must leave exactly this value, or the run is discarded. So a failure is only",
+        "recorded in `error`, and asserted when all guesses are confirmed. Before each STEP, a thread may begin",
+        "contexts, or stop.",
         "",
-        "CBMC is recognised; for other verifiers: -DFENCEPOST_VERIFIER. Without any: -DFENCEPOST_ENUMERATE makes a",
-        "program that tries all choices and prints what it finds; it ends with 0 if there is no violation, 1 if there",
-        "is one, 2 if it cannot tell. Else it is one random run, which shows little.",
-        "Overflow is a fault of the program, too: let the verifier check for it.",
+        "CBMC is recognised. For other verifiers, use -DFENCEPOST_VERIFIER. Without a verifier, use",
+        "-DFENCEPOST_ENUMERATE: the program tries all choices and prints the result. Its exit code is 0 if there is",
+        "no violation, 1 if there is one, 2 if the result is unknown. Otherwise, the program executes one random run.",
+        "Overflow is also a fault of the program: let the verifier check for it.",
     ] {
         out.line(format!(" * {line}").trim_end());
     }
 }
 
-/// The head of the program.
-pub(super) fn write(uses: Uses, any_number: bool, witnesses: usize, out: &mut Text<'_>) {
+/// Writes the head of the program.
+pub(super) fn write(
+    uses: PreludeParts,
+    any_number: bool,
+    witnesses: usize,
+    out: &mut TextWriter<'_>,
+) {
     let mut all = |lines: &[&str]| lines.iter().for_each(|line| out.line(line));
     all(&[
         "#if defined(__CPROVER__)",
@@ -54,24 +59,24 @@ pub(super) fn write(uses: Uses, any_number: bool, witnesses: usize, out: &mut Te
         "#include <assert.h>",
         "#include <stdlib.h>",
         "#include <time.h>",
-        "/* The run ends, and does not count. */",
+        "/* The run ends and is discarded. */",
         "#define assume(condition) do { if (!(condition)) exit(0); } while (0)",
         "#define FENCEPOST_RUN",
         "#endif",
         "",
         "#if defined(FENCEPOST_ENUMERATE)",
         "#if !defined(CHOICES)",
-        "#define CHOICES 1000  /* A run with more choices is cut. */",
+        "#define CHOICES 1000  /* A run with more choices is cut off. */",
         "#endif",
         "#if !defined(RUNS)",
-        "#define RUNS 1000000000UL  /* There are no more runs than these. */",
+        "#define RUNS 1000000000UL  /* The largest number of runs. */",
         "#endif",
         "static jmp_buf again;",
         "static unsigned long runs, cut;",
-        "/* The choices of this run: what is taken and what is the most; made so far, and known from before. */",
+        "/* The choices of this run: the alternative taken and the last alternative; the number made, and replayed. */",
         "static unsigned taken[CHOICES], most[CHOICES];",
-        "static int made, known;",
-        "/* The run ends, and does not count. */",
+        "static int choices_made, choices_known;",
+        "/* The run ends and is discarded. */",
         "#define assume(condition) do { if (!(condition)) longjmp(again, 1); } while (0)",
         "#define assert(condition) do { if (!(condition)) violation(#condition); } while (0)",
         "static void violation(const char *what) {",
@@ -80,29 +85,29 @@ pub(super) fn write(uses: Uses, any_number: bool, witnesses: usize, out: &mut Te
         "}",
         "static int choose(int lo, int hi) {",
         "  assume(lo <= hi);",
-        "  if (made == CHOICES) {",
+        "  if (choices_made == CHOICES) {",
         "    cut++;",
         "    longjmp(again, 1);",
         "  }",
-        "  if (made == known) {",
-        "    taken[known] = 0;",
-        "    most[known++] = (unsigned)hi - (unsigned)lo;",
+        "  if (choices_made == choices_known) {",
+        "    taken[choices_known] = 0;",
+        "    most[choices_known++] = (unsigned)hi - (unsigned)lo;",
         "  }",
-        "  return (int)((unsigned)lo + taken[made++]);",
+        "  return (int)((unsigned)lo + taken[choices_made++]);",
         "}",
-        "/* The next choices, like an odometer. Whether there are any. */",
+        "/* Advances to the next choices, like an odometer. Returns whether there are any. */",
         "static int next_choices(void) {",
-        "  known = made;",
-        "  made = 0;",
-        "  while (known > 0 && taken[known - 1] == most[known - 1]) known--;",
-        "  if (known > 0) taken[known - 1]++;",
-        "  return known > 0;",
+        "  choices_known = choices_made;",
+        "  choices_made = 0;",
+        "  while (choices_known > 0 && taken[choices_known - 1] == most[choices_known - 1]) choices_known--;",
+        "  if (choices_known > 0) taken[choices_known - 1]++;",
+        "  return choices_known > 0;",
         "}",
     ]);
     if any_number {
         all(&[
             "static int nondet_int(void) {",
-            "  printf(\"a guess without limits cannot be enumerated: declare ranges\\n\");",
+            "  printf(\"a guess without a range cannot be enumerated: declare ranges\\n\");",
             "  exit(2);",
             "}",
         ]);
@@ -133,7 +138,7 @@ pub(super) fn write(uses: Uses, any_number: bool, witnesses: usize, out: &mut Te
             &format!("static int found[{witnesses}];"),
             "#define witness(number, condition) do { if (condition) found[number] = 1; } while (0)",
             "#else",
-            "/* This assertion is meant to fail: a run that breaks it is the witness. */",
+            "/* This assertion is expected to fail: a run that violates it is the witness. */",
             "#define witness(number, condition) do { if (!error) assert(!(condition)); } while (0)",
             "#endif",
             "",
@@ -144,15 +149,15 @@ pub(super) fn write(uses: Uses, any_number: bool, witnesses: usize, out: &mut Te
     all(&[""]);
 }
 
-/// How threads make steps.
-pub(super) fn steps(is_watching: bool, out: &mut Text<'_>) {
-    let check = if is_watching { " check(invariants());" } else { "" };
+/// Writes the macros for the steps of threads.
+pub(super) fn steps(has_invariants: bool, out: &mut TextWriter<'_>) {
+    let check = if has_invariants { " check(invariants());" } else { "" };
     for line in [
         "",
-        "/* A thread in which something fails stops; the others still have to confirm its guesses. */",
+        "/* A thread stops at its first failure. The other threads must still confirm its guesses. */",
         "#define check(condition) do { if (!(condition)) { error = 1; return; } } while (0)",
         "",
-        "/* Before a step: contexts may begin, or the thread may stop for good. */",
+        "/* Before a step, contexts may begin, or the thread may stop. */",
         "#define STEP(begin_context) \\",
         "  while (choose(0, 1)) { \\",
         "    if (choose(0, 1)) return; \\",
@@ -163,8 +168,8 @@ pub(super) fn steps(is_watching: bool, out: &mut Text<'_>) {
     }
 }
 
-/// The function where it all begins.
-pub(super) fn main(witnesses: usize, out: &mut Text<'_>) {
+/// Writes the `main` function.
+pub(super) fn main(witnesses: usize, out: &mut TextWriter<'_>) {
     let mut all = |lines: &[&str]| lines.iter().for_each(|line| out.line(line));
     all(&[
         "",
@@ -172,7 +177,7 @@ pub(super) fn main(witnesses: usize, out: &mut Text<'_>) {
         "#if defined(FENCEPOST_ENUMERATE)",
         "  do {",
         "    if (runs == RUNS) {",
-        "      printf(\"no violation in %lu runs; there are more\\n\", runs);",
+        "      printf(\"no violation in %lu runs; there are more runs\\n\", runs);",
         "      return 2;",
         "    }",
         "    if (!setjmp(again)) {",
@@ -182,14 +187,14 @@ pub(super) fn main(witnesses: usize, out: &mut Text<'_>) {
         "    runs++;",
         "  } while (next_choices());",
         "  if (cut > 0) {",
-        "    printf(\"no violation in %lu runs; %lu were cut\\n\", runs, cut);",
+        "    printf(\"no violation in %lu runs; %lu runs were cut off\\n\", runs, cut);",
         "    return 2;",
         "  }",
     ]);
     if witnesses > 0 {
         all(&[
             &format!("  for (int number = 0; number < {witnesses}; number++) {{"),
-            "    if (!found[number]) violation(\"a state that must exist does not\");",
+            "    if (!found[number]) violation(\"no witness for a `final exists`\");",
             "  }",
         ]);
     }

@@ -1,41 +1,45 @@
-//! What the walk over the dominator tree asks: where each statement has its place.
+//! Computes the control-flow facts for the walk over the dominator tree: where each statement is
+//! placed.
 //!
-//! A statement with one way to it is written there. Any other has its place after the statement that
-//! dominates it, or, if that one is in loops that it is not in itself, after the outermost of them.
+//! A statement with one forward predecessor is written there. Any other statement is placed after
+//! its immediate dominator. If the dominator is in loops that do not contain the statement, the
+//! statement is placed after the outermost of them.
 
 use fencepost_ir::flow::successors;
 use fencepost_ir::{Op, Pc, Thread};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// The flow of a thread, in which atomic blocks are single statements, or of the inside of one block.
+/// The control flow of a thread, in which atomic blocks are single statements, or of the inside of
+/// one block.
 pub(super) struct Flow {
     entry: Pc,
     end: Option<Pc>,
-    nodes: BTreeMap<Pc, Facts>,
+    nodes: BTreeMap<Pc, NodeInfo>,
 }
 
 #[derive(Default)]
-struct Facts {
-    /// The statement from which there is the only way to this one.
-    only_way: Option<Pc>,
+struct NodeInfo {
+    /// The only forward predecessor, if there is exactly one and the statement is written there.
+    sole_predecessor: Option<Pc>,
     is_head: bool,
-    /// What has its place after it, in order; for the head of a loop, after the loop.
+    /// The statements placed after this one, in order. For a loop head: after the loop.
     after: Vec<Pc>,
-    /// For the head of a loop: what has its place after it, in the loop.
-    within: Vec<Pc>,
+    /// For a loop head: the statements placed after the head, inside the loop.
+    after_in_loop: Vec<Pc>,
 }
 
 impl Flow {
-    /// The flow of a thread.
+    /// Computes the control flow of a thread.
     pub(super) fn of_thread(thread: &Thread) -> Flow {
-        // Who jumps out of a critical section leaves it first: that belongs to the jump.
-        let sticks = |pc| matches!(thread.stmt(pc).op, Op::Leave);
-        Flow::new(Pc(0), None, sticks, |pc| match &thread.stmt(pc).op {
+        // A jump out of a critical section is preceded by a `Leave`, which belongs to the jump.
+        let stays_in_loop = |pc| matches!(thread.stmt(pc).op, Op::Leave);
+        Flow::new(Pc(0), None, stays_in_loop, |pc| match &thread.stmt(pc).op {
             Op::AtomicBegin => {
                 let ends = ends(thread, pc);
                 let mut exits: Vec<Pc> = ends.iter().map(|end| thread.stmt(*end).next).collect();
-                // An exit that is jumped to is never written in place of the jump.
+                // Additional exits are listed twice, so that they have two predecessors and are
+                // never written in place of the jump.
                 let main = exits.first().copied();
                 exits.retain(|exit| Some(*exit) != main);
                 exits.sort_unstable();
@@ -46,7 +50,7 @@ impl Flow {
         })
     }
 
-    /// The flow inside of the atomic block that begins here.
+    /// Computes the control flow inside the atomic block that begins here.
     pub(super) fn of_block(thread: &Thread, begin: Pc) -> Flow {
         let ends = ends(thread, begin);
         let stays = |pc: &Pc| !matches!(thread.stmt(*pc).op, Op::AtomicEnd);
@@ -58,82 +62,87 @@ impl Flow {
         Flow::new(entry, ends.first().copied(), |_| false, inside)
     }
 
-    /// `sticks`: what stays in the loops of the statement before it, if there is only one.
+    /// `stays_in_loop`: whether a statement stays in the loops of its predecessor, if it has only
+    /// one.
     fn new(
         entry: Pc,
         end: Option<Pc>,
-        sticks: impl Fn(Pc) -> bool,
+        stays_in_loop: impl Fn(Pc) -> bool,
         next: impl Fn(Pc) -> Vec<Pc>,
     ) -> Flow {
         let graph = Graph::new(entry, next);
-        let mut facts: Vec<Facts> = graph.order.iter().map(|_| Facts::default()).collect();
+        let mut infos: Vec<NodeInfo> = graph.order.iter().map(|_| NodeInfo::default()).collect();
         let mut loops = graph.loops();
         for at in 1..graph.order.len() {
-            if let ([before], true) = (&graph.before[at][..], sticks(graph.order[at])) {
-                loops.iter_mut().for_each(|(_, all)| all[at] |= all[*before]);
+            if let ([predecessors], true) =
+                (&graph.predecessors[at][..], stays_in_loop(graph.order[at]))
+            {
+                loops.iter_mut().for_each(|(_, all)| all[at] |= all[*predecessors]);
             }
         }
         for (head, _) in &loops {
-            facts[*head].is_head = true;
+            infos[*head].is_head = true;
         }
-        // In reverse postorder, so that what has its place after a statement is in order, too.
+        // In reverse postorder, so that the placement lists are in order, too.
         for at in 1..graph.order.len() {
             let pc = graph.order[at];
-            let above = graph.above[at];
-            let forward = graph.before[at].iter().filter(|from| !graph.dominates(at, **from));
-            let left = loops.iter().filter(|(_, all)| all[above] && !all[at]);
+            let immediate_dominator = graph.immediate_dominator[at];
+            let forward = graph.predecessors[at].iter().filter(|from| !graph.dominates(at, **from));
+            let left = loops.iter().filter(|(_, all)| all[immediate_dominator] && !all[at]);
             let left = left.max_by_key(|(_, all)| all.iter().filter(|inside| **inside).count());
             if let Some((head, _)) = left {
-                facts[*head].after.push(pc);
+                infos[*head].after.push(pc);
             } else if forward.count() == 1 {
-                facts[at].only_way = Some(graph.order[above]);
-            } else if facts[above].is_head {
-                facts[above].within.push(pc);
+                infos[at].sole_predecessor = Some(graph.order[immediate_dominator]);
+            } else if infos[immediate_dominator].is_head {
+                infos[immediate_dominator].after_in_loop.push(pc);
             } else {
-                facts[above].after.push(pc);
+                infos[immediate_dominator].after.push(pc);
             }
         }
-        let nodes = graph.order.into_iter().zip(facts).collect();
+        let nodes = graph.order.into_iter().zip(infos).collect();
         Flow { entry, end, nodes }
     }
 
-    /// Where it begins.
+    /// Returns the entry statement.
     pub(super) fn entry(&self) -> Pc {
         self.entry
     }
 
-    /// Of a block: its end; the first, if there are several. None if it has no end.
+    /// Returns the `AtomicEnd` of a block, the first one if there are several; `None` if the block
+    /// has no end.
     pub(super) fn end(&self) -> Option<Pc> {
         self.end
     }
 
-    /// Whether there are no statements: a block that ends where it begins.
+    /// Returns whether there are no statements: a block that ends where it begins.
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Whether this statement is the head of a loop.
+    /// Returns whether this statement is a loop head.
     pub(super) fn is_head(&self, pc: Pc) -> bool {
         self.nodes[&pc].is_head
     }
 
-    /// What has its place after this statement and, if that is the head of a loop, after the loop.
+    /// Returns the statements placed after this one. For a loop head: after the loop.
     pub(super) fn after(&self, pc: Pc) -> &[Pc] {
         &self.nodes[&pc].after
     }
 
-    /// What has its place after this head of a loop, in the loop.
-    pub(super) fn within(&self, pc: Pc) -> &[Pc] {
-        &self.nodes[&pc].within
+    /// Returns the statements placed after this loop head, inside the loop.
+    pub(super) fn after_in_loop(&self, pc: Pc) -> &[Pc] {
+        &self.nodes[&pc].after_in_loop
     }
 
-    /// Whether the only way to a statement is the one from this statement before it.
-    pub(super) fn is_only_way(&self, from: Pc, to: Pc) -> bool {
-        self.nodes.get(&to).is_some_and(|facts| facts.only_way == Some(from))
+    /// Returns whether `from` is the only forward predecessor of `to`, so that `to` is written
+    /// after it.
+    pub(super) fn is_sole_predecessor(&self, from: Pc, to: Pc) -> bool {
+        self.nodes.get(&to).is_some_and(|infos| infos.sole_predecessor == Some(from))
     }
 
-    /// Where a jump really goes. Ends of one block that go on to the same place are one; at an end that
-    /// goes elsewhere, a jump leaves the block.
+    /// Returns the real target of a jump. All ends of a block with the same successor are
+    /// equivalent. A jump to an end with another successor leaves the block.
     pub(super) fn resolve(&self, thread: &Thread, to: Pc) -> Pc {
         match (self.end, &thread.stmt(to).op) {
             (Some(end), Op::AtomicEnd) if thread.stmt(to).next == thread.stmt(end).next => end,
@@ -143,7 +152,7 @@ impl Flow {
     }
 }
 
-/// The ends of the atomic block that begins here, in order.
+/// Returns the ends of the atomic block that begins here, in order.
 fn ends(thread: &Thread, begin: Pc) -> Vec<Pc> {
     let mut seen = vec![false; thread.code.len()];
     let mut ends = Vec::new();
@@ -162,25 +171,26 @@ fn ends(thread: &Thread, begin: Pc) -> Vec<Pc> {
     ends
 }
 
-/// Reachable statements in reverse postorder, with their dominators. Statements are named by their place in
-/// that order.
+/// The reachable statements in reverse postorder, with their dominators. Statements are identified
+/// by their position in this order.
 struct Graph {
     order: Vec<Pc>,
-    /// Which statements come directly before each.
-    before: Vec<Vec<usize>>,
-    /// The immediate dominator; the entry is its own.
-    above: Vec<usize>,
+    /// The predecessors of each statement.
+    predecessors: Vec<Vec<usize>>,
+    /// The immediate dominator of each statement; the entry is its own.
+    immediate_dominator: Vec<usize>,
 }
 
 impl Graph {
     fn new(entry: Pc, next: impl Fn(Pc) -> Vec<Pc>) -> Graph {
-        let (mut ways, mut order) = (BTreeMap::new(), Vec::new());
-        ways.insert(entry, next(entry));
-        let mut path = vec![(entry, ways[&entry].clone())];
+        let (mut successor_lists, mut order) = (BTreeMap::new(), Vec::new());
+        successor_lists.insert(entry, next(entry));
+        let mut path = vec![(entry, successor_lists[&entry].clone())];
         while let Some((pc, left)) = path.last_mut() {
-            // The last way first: what it leads to ends up behind what the others lead to.
+            // Visit the last successor first, so that its region comes after the regions of the
+            // others.
             if let Some(to) = left.pop() {
-                if let Entry::Vacant(new) = ways.entry(to) {
+                if let Entry::Vacant(new) = successor_lists.entry(to) {
                     path.push((to, new.insert(next(to)).clone()));
                 }
             } else {
@@ -191,26 +201,27 @@ impl Graph {
         order.reverse();
         let place: BTreeMap<Pc, usize> =
             order.iter().enumerate().map(|(at, pc)| (*pc, at)).collect();
-        let mut before = vec![Vec::new(); order.len()];
+        let mut predecessors = vec![Vec::new(); order.len()];
         for (at, pc) in order.iter().enumerate() {
-            ways[pc].iter().for_each(|to| before[place[to]].push(at));
+            successor_lists[pc].iter().for_each(|to| predecessors[place[to]].push(at));
         }
-        let above = dominators(&before);
-        Graph { order, before, above }
+        let immediate_dominator = dominators(&predecessors);
+        Graph { order, predecessors, immediate_dominator }
     }
 
     fn dominates(&self, high: usize, mut low: usize) -> bool {
         while low > high {
-            low = self.above[low];
+            low = self.immediate_dominator[low];
         }
         low == high
     }
 
-    /// Every head of a loop, with what is in the loop.
+    /// Returns every loop head, with the members of its loop.
     fn loops(&self) -> Vec<(usize, Vec<bool>)> {
         let mut loops = Vec::new();
         for head in 0..self.order.len() {
-            let ends = self.before[head].iter().copied().filter(|from| self.dominates(head, *from));
+            let ends =
+                self.predecessors[head].iter().copied().filter(|from| self.dominates(head, *from));
             let mut pending: Vec<usize> = ends.collect();
             if pending.is_empty() {
                 continue;
@@ -219,7 +230,7 @@ impl Graph {
             inside[head] = true;
             while let Some(at) = pending.pop() {
                 if !std::mem::replace(&mut inside[at], true) {
-                    pending.extend(&self.before[at]);
+                    pending.extend(&self.predecessors[at]);
                 }
             }
             loops.push((head, inside));
@@ -228,30 +239,33 @@ impl Graph {
     }
 }
 
-/// Immediate dominators, as Cooper, Harvey and Kennedy find them.
-fn dominators(before: &[Vec<usize>]) -> Vec<usize> {
+/// Computes immediate dominators with the algorithm of Cooper, Harvey and Kennedy.
+fn dominators(predecessors: &[Vec<usize>]) -> Vec<usize> {
     const UNKNOWN: usize = usize::MAX;
-    let mut above = vec![UNKNOWN; before.len()];
-    above[0] = 0;
+    let mut immediate_dominator = vec![UNKNOWN; predecessors.len()];
+    immediate_dominator[0] = 0;
     let mut changed = true;
     while changed {
         changed = false;
-        for at in 1..before.len() {
-            let known = before[at].iter().copied().filter(|from| above[*from] != UNKNOWN);
+        for at in 1..predecessors.len() {
+            let known = predecessors[at]
+                .iter()
+                .copied()
+                .filter(|from| immediate_dominator[*from] != UNKNOWN);
             let meet = known.reduce(|mut a, mut b| {
                 while a != b {
                     if a > b {
-                        a = above[a];
+                        a = immediate_dominator[a];
                     } else {
-                        b = above[b];
+                        b = immediate_dominator[b];
                     }
                 }
                 a
             });
-            let meet = meet.expect("in reverse postorder something before it is known");
-            changed |= above[at] != meet;
-            above[at] = meet;
+            let meet = meet.expect("reverse postorder visits a predecessor first");
+            changed |= immediate_dominator[at] != meet;
+            immediate_dominator[at] = meet;
         }
     }
-    above
+    immediate_dominator
 }

@@ -1,4 +1,4 @@
-//! A fence put at a place means what the same fence means in the text.
+//! Tests that a fence at a place has the same meaning as the same fence in the source text.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,14 +8,14 @@ use fencepost_ir::placement::fenced;
 use fencepost_ir::validate::validate;
 use fencepost_ir::{
     Atom, Barrier, Diagnostics, FenceKinds, Label, Op, Pc, PlaceId, Placement, Problem, Program,
-    Thread, Written,
+    Thread, WrittenFences,
 };
 use fencepost_testkit::{corpus, is_campaign};
 use proptest::prelude::*;
 
 use crate::Request;
 use crate::fp::lower_for;
-use crate::fp::sample::{Dice, disarrange, program};
+use crate::fp::random_program::{Choices, program, randomize_layout};
 
 fn lowered(source: &str, places: bool) -> Vec<Problem> {
     let mut diagnostics = Diagnostics::new();
@@ -25,11 +25,11 @@ fn lowered(source: &str, places: bool) -> Vec<Problem> {
     problems.unwrap_or_else(|| panic!("{found:?}\n{source}"))
 }
 
-/// A piece of text: its offset and the order of what goes to one offset; the text; how much of the
-/// source it replaces.
+/// A text edit: the offset with a key that orders edits at the same offset, the new text, and the
+/// number of replaced bytes.
 type Edit = ((u32, u8, Reverse<u32>, u8), String, u32);
 
-/// The source with fences written at places, by somebody who knows only what a place tells.
+/// Inserts fences into the source, using only the data of the places.
 fn with_text(source: &str, program: &Program, fences: &BTreeMap<usize, FenceKinds>) -> String {
     let mut edits: Vec<Edit> = Vec::new();
     let mut braces = BTreeSet::new();
@@ -65,10 +65,10 @@ fn with_text(source: &str, program: &Program, fences: &BTreeMap<usize, FenceKind
     out
 }
 
-/// What a thread does, without what does nothing: operations in the order they are found from the
-/// first one, with `critical` and the numbers of their successors. Inside `atomic` and in `init`
-/// a fence does nothing, either.
-fn essence(thread: &Thread, init: bool) -> Vec<(Op, bool, Vec<usize>)> {
+/// Returns the code of a thread without statements that have no effect: the operations in the order
+/// of a search from the first one, each with `critical` and the numbers of its successors. A fence
+/// inside `atomic` or in `init` has no effect.
+fn effective_code(thread: &Thread, init: bool) -> Vec<(Op, bool, Vec<usize>)> {
     let mut atomic = vec![init; thread.code.len()];
     let mut pending = vec![(Pc(0), init)];
     let mut seen = vec![false; thread.code.len()];
@@ -85,15 +85,15 @@ fn essence(thread: &Thread, init: bool) -> Vec<(Op, bool, Vec<usize>)> {
         let next = fencepost_ir::flow::successors(thread.stmt(pc));
         pending.extend(next.map(|next| (next, inside)));
     }
-    let does_nothing = |pc: Pc| match thread.stmt(pc).op {
+    let has_no_effect = |pc: Pc| match thread.stmt(pc).op {
         Op::Skip => true,
         Op::Fence(_) => atomic[pc.index()],
         _ => false,
     };
-    // The first statement on the way that does something; none in an endless loop of others.
+    // The next statement with an effect. `None` in an endless loop of statements without effect.
     let resolve = |mut pc: Pc| {
         for _ in 0..=thread.code.len() {
-            if !does_nothing(pc) {
+            if !has_no_effect(pc) {
                 return Some(pc);
             }
             pc = thread.stmt(pc).next;
@@ -131,8 +131,8 @@ fn essence(thread: &Thread, init: bool) -> Vec<(Op, bool, Vec<usize>)> {
     found
 }
 
-/// Compares the text with fences and the program with fences.
-fn agree(source: &str, problems: &[Problem], fences: &BTreeMap<usize, FenceKinds>) {
+/// Checks that inserting fences into the text and into the program gives the same code.
+fn check_fences(source: &str, problems: &[Problem], fences: &BTreeMap<usize, FenceKinds>) {
     let text = with_text(source, &problems[0].program, fences);
     let placement: Placement = fences
         .iter()
@@ -141,42 +141,46 @@ fn agree(source: &str, problems: &[Problem], fences: &BTreeMap<usize, FenceKinds
             barrier: Barrier::Fence(*kinds),
         })
         .collect();
-    let wanted = lowered(&text, false);
-    assert_eq!(wanted.len(), problems.len());
-    for (problem, wanted) in problems.iter().zip(&wanted) {
-        let repaired = fenced(&problem.program, &placement, Written::Kept);
+    let expected = lowered(&text, false);
+    assert_eq!(expected.len(), problems.len());
+    for (problem, expected) in problems.iter().zip(&expected) {
+        let repaired = fenced(&problem.program, &placement, WrittenFences::Kept);
         let repaired = Problem { program: repaired, ..problem.clone() };
         assert!(validate(&repaired).is_ok(), "{:?}", validate(&repaired));
-        let (ours, theirs) = (&repaired.program, &wanted.program);
-        assert_eq!(ours.threads.len(), theirs.threads.len());
-        for (ours, theirs) in ours.threads.iter().zip(&theirs.threads) {
-            assert_eq!(ours.registers, theirs.registers);
-            assert_eq!(essence(ours, false), essence(theirs, false), "{source}\n--\n{text}");
+        let (found, expected) = (&repaired.program, &expected.program);
+        let same_code = |found: &Thread, expected: &Thread, init: bool| {
+            let (found, expected) = (effective_code(found, init), effective_code(expected, init));
+            assert_eq!(found, expected, "{source}\n--\n{text}");
+        };
+        assert_eq!(found.threads.len(), expected.threads.len());
+        for (found, expected) in found.threads.iter().zip(&expected.threads) {
+            assert_eq!(found.registers, expected.registers);
+            same_code(found, expected, false);
         }
-        assert_eq!(ours.init.is_some(), theirs.init.is_some());
-        for (ours, theirs) in ours.init.iter().zip(&theirs.init) {
-            assert_eq!(essence(ours, true), essence(theirs, true), "{source}\n--\n{text}");
+        assert_eq!(found.init.is_some(), expected.init.is_some());
+        for (found, expected) in found.init.iter().zip(&expected.init) {
+            same_code(found, expected, true);
         }
     }
 }
 
-/// Each place alone, none, all, and every second one.
-fn agree_everywhere(source: &str) {
+/// Checks the empty placement, each single place, all places, every second and every third place.
+fn check_placements(source: &str) {
     let problems = lowered(source, true);
     let places = problems[0].program.places.len();
     assert!(problems.iter().all(|p| p.program.places == problems[0].program.places));
     let kind = |at: usize| FenceKinds::SINGLE[at % 4].0;
-    agree(source, &problems, &BTreeMap::new());
+    check_fences(source, &problems, &BTreeMap::new());
     for at in 0..places {
-        agree(source, &problems, &BTreeMap::from([(at, kind(at))]));
+        check_fences(source, &problems, &BTreeMap::from([(at, kind(at))]));
     }
     for step in 1..=3 {
         let some = (0..places).step_by(step).map(|at| (at, kind(at / step)));
-        agree(source, &problems, &some.collect());
+        check_fences(source, &problems, &some.collect());
     }
 }
 
-/// The corners of the language, each of them once.
+/// A program with all corner cases of the language.
 const CORNERS: &str = "shared int x, y; shared bool b;
 init { x = 3; f(1); }
 proc int f(int v) { if (v == 2) return 7; x = v; return g(v) + g(y); }
@@ -209,16 +213,16 @@ thread small { L: M: x = 1; while (true) { } }
 ";
 
 #[test]
-fn corners_of_the_language() {
-    agree_everywhere(CORNERS);
+fn fences_in_corner_cases_match_the_text() {
+    check_placements(CORNERS);
 }
 
 #[test]
-fn programs_of_the_corpus_campaign() {
+fn fences_in_corpus_programs_match_the_text_campaign() {
     let folders = ["litmus", "mutex", "papers", "regress", "structures"];
     let sources: Vec<_> = folders.iter().flat_map(|folder| corpus::sample(folder, 3)).collect();
     for (_, source) in &sources {
-        agree_everywhere(source);
+        check_placements(source);
     }
     assert!(sources.len() > if is_campaign() { 200 } else { 70 }, "{}", sources.len());
 }
@@ -231,22 +235,22 @@ proptest! {
     })]
 
     #[test]
-    fn random_programs(
+    fn fences_in_random_programs_match_the_text(
         bytes in proptest::collection::vec(any::<u8>(), 0..300),
         layout in proptest::collection::vec(any::<u8>(), 0..600),
         picks in proptest::collection::vec((any::<prop::sample::Index>(), 0..4usize), 0..6),
     ) {
-        let source = disarrange(&program(&mut Dice::new(&bytes)), &mut Dice::new(&layout));
+        let source = randomize_layout(&program(&mut Choices::new(&bytes)), &mut Choices::new(&layout));
         let problems = lowered(&source, true);
         let places = problems[0].program.places.len();
         let fences = picks.iter().map(|(at, kind)| (at.index(places), FenceKinds::SINGLE[*kind].0));
-        agree(&source, &problems, &fences.collect());
+        check_fences(&source, &problems, &fences.collect());
     }
 }
 
-/// Without a wish for places nothing is marked, and labels are what they were.
+/// Without a request for places, there are no marks, and all other labels are the same.
 #[test]
-fn nothing_is_marked_without_a_wish() {
+fn places_are_marked_only_on_request() {
     let (plain, marked) = (lowered(CORNERS, false), lowered(CORNERS, true));
     let program = &plain[0].program;
     assert!(program.places.is_empty());
@@ -263,16 +267,16 @@ fn nothing_is_marked_without_a_wish() {
     }
 }
 
-/// The source with the number of each place, and what is known of them.
+/// Prints the source with the number of each place, and the data of the places.
 #[test]
-fn where_places_are() {
+fn positions_of_places() {
     let problems = lowered(CORNERS, true);
     let program = &problems[0].program;
     let mut out = String::new();
     let mut done = 0;
     for (at, place) in program.places.iter().enumerate() {
         out.push_str(&CORNERS[done..place.offset as usize]);
-        write!(out, "<{at}>").expect("a string");
+        write!(out, "<{at}>").expect("writing to a string never fails");
         done = place.offset as usize;
     }
     out.push_str(&CORNERS[done..]);
@@ -282,15 +286,17 @@ fn where_places_are() {
         let mut line =
             format!("F{at} {}:{} {} `{}`", span.line, span.column, info.function, info.text);
         if place.loops > 0 {
-            write!(line, ", loops: {}", place.loops).expect("a string");
+            write!(line, ", loops: {}", place.loops).expect("writing to a string never fails");
         }
         if let Some(wrap) = place.wrap {
-            write!(line, ", wraps `{}`", wrap.text(CORNERS)).expect("a string");
+            write!(line, ", wraps `{}`", wrap.text(CORNERS))
+                .expect("writing to a string never fails");
         }
         if let Some((kinds, span)) = place.written {
-            write!(line, ", `{}` is {}", span.text(CORNERS), kinds.name()).expect("a string");
+            write!(line, ", `{}` is {}", span.text(CORNERS), kinds.name())
+                .expect("writing to a string never fails");
         }
-        writeln!(out, "{line}").expect("a string");
+        writeln!(out, "{line}").expect("writing to a string never fails");
     }
-    insta::assert_snapshot!("where_places_are", out);
+    insta::assert_snapshot!("positions_of_places", out);
 }

@@ -1,159 +1,166 @@
-//! Calls, by the table.
+//! Lowers calls, by the table in [`super::super::functions`].
 //!
 //! # Compare and exchange
-//! An update that compares yields whether it succeeds, not what it found. Where that is wanted as well, the call is
+//! A CAS update returns whether it succeeds, but not the value that it found. If the value is
+//! needed, the call becomes
 //!
 //! ```text
-//! again: found = fetch_add(x, 0)       reads as an update does: it waits for what an update waits for
+//! again: found = fetch_add(x, 0)       a load with the ordering of an update
 //!        if found != expected: done
 //!        ok = cas(x, expected, new)
-//!        if !ok: again                 somebody was faster, and nothing has happened yet
+//!        if !ok: again                 another thread wrote x, and nothing has changed yet
 //! done:
 //! ```
 //!
-//! Nobody can tell this from one step: the first update changes nothing, and the run in which
-//! nobody acts between the two is the one step. Direction: exact, but for accesses after a relaxed or release one
-//! under RMO; they wait until it is decided, as if the thread branched on what it found.
+//! This sequence is observably equivalent to one step: the first update changes nothing, and the
+//! run in which no other thread acts between the two updates is the single step. Direction: exact,
+//! except for accesses after a relaxed or release call under RMO. They wait until the result of the
+//! call is known, as if the thread branched on the value found.
 
 use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, UnOp, Update};
 
-use super::super::super::wrong::Wrong;
+use super::super::super::error::LitmusError;
 use super::super::ast::{Expression, ExpressionKind};
-use super::super::table::{self, Around, Change, Known, Meaning, Operands, Order, Told, Yields};
+use super::super::functions::{
+    self, FencesAround, FunctionInfo, FunctionKind, LocationArgument, MemoryOrder, Operands,
+    Returns, UpdateKind,
+};
 use super::Lowerer;
-use super::value::{Meant, Want, binary};
+use super::value::{NameKind, ResultUse, binary};
 
-/// Where the value is that a compare-and-exchange must find.
+/// The variable that holds the expected value of a compare-and-exchange.
 enum Expected {
-    /// In a local.
+    /// A local.
     Local(Reg),
-    /// In a location.
+    /// A location.
     Location(Address),
 }
 
-/// The arguments of a call, those that tell its order apart.
+/// A resolved call. `arguments` excludes the memory orders, which `order` combines.
 struct Call<'e> {
     name: &'e str,
     span: Span,
-    meaning: Meaning,
+    kind: FunctionKind,
     arguments: &'e [Expression],
-    order: Order,
+    order: MemoryOrder,
 }
 
 impl Lowerer<'_> {
-    /// What a call means, and its arguments.
-    fn known<'e>(
+    /// Looks up the function of a call and checks its arguments.
+    fn resolve_call<'e>(
         &self,
         span: Span,
         name: &'e str,
         arguments: &'e [Expression],
-    ) -> Result<Call<'e>, Wrong> {
+    ) -> Result<Call<'e>, LitmusError> {
         let address_first = arguments.first().is_some_and(|first| self.is_address(first));
-        let Known { meaning, order, orders } =
-            table::find(name, address_first).ok_or_else(|| {
-                Wrong::unsupported(span, format!("the function `{name}` is not supported"))
+        let FunctionInfo { kind, order, orders } = functions::find(name, address_first)
+            .ok_or_else(|| {
+                LitmusError::unsupported(span, format!("the function `{name}` is not supported"))
             })?;
-        let values = match meaning {
-            Meaning::Fence | Meaning::Barrier(_) => 0,
-            Meaning::Load(_)
-            | Meaning::Clear
-            | Meaning::Update(_, Operands::Address, _)
-            | Meaning::Lock
-            | Meaning::TryLock
-            | Meaning::Unlock => 1,
-            Meaning::Store(_)
-            | Meaning::Update(_, Operands::AddressValue | Operands::ValueAddress, _) => 2,
-            Meaning::CompareExchange | Meaning::CompareSwap => 3,
+        let values = match kind {
+            FunctionKind::Fence | FunctionKind::Barrier(_) => 0,
+            FunctionKind::Load(_)
+            | FunctionKind::Clear
+            | FunctionKind::Update(_, Operands::Address, _)
+            | FunctionKind::Lock
+            | FunctionKind::TryLock
+            | FunctionKind::Unlock => 1,
+            FunctionKind::Store(_)
+            | FunctionKind::Update(_, Operands::AddressValue | Operands::ValueAddress, _) => 2,
+            FunctionKind::CompareExchange | FunctionKind::CompareSwap => 3,
         };
         if arguments.len() != values + orders {
-            let (wanted, found) = (values + orders, arguments.len());
-            let plural = if wanted == 1 { "" } else { "s" };
-            let message = format!("`{name}` takes {wanted} argument{plural}, not {found}");
-            return Err(Wrong::syntax(span, message));
+            let (expected, found) = (values + orders, arguments.len());
+            let plural = if expected == 1 { "" } else { "s" };
+            let message = format!("`{name}` takes {expected} argument{plural}, not {found}");
+            return Err(LitmusError::syntax(span, message));
         }
         let (arguments, last) = arguments.split_at(values);
-        let mut told = Vec::new();
+        let mut given_orders = Vec::new();
         for argument in last {
-            let named = match &argument.kind {
-                ExpressionKind::Name(word) => Order::named(word),
+            let order = match &argument.kind {
+                ExpressionKind::Name(word) => MemoryOrder::by_name(word),
                 _ => None,
             };
-            told.push(named.ok_or_else(|| {
-                Wrong::syntax(argument.span, "expected a memory order")
-                    .hint("as in `memory_order_acquire`")
+            given_orders.push(order.ok_or_else(|| {
+                LitmusError::syntax(argument.span, "expected a memory order")
+                    .hint("write a C11 memory order, as in `memory_order_acquire`")
             })?);
         }
-        let order = told.into_iter().reduce(stronger).unwrap_or(order);
-        Ok(Call { name, span, meaning, arguments, order })
+        let order = given_orders.into_iter().reduce(join_orders).unwrap_or(order);
+        Ok(Call { name, span, kind, arguments, order })
     }
 
-    /// What a call orders, if it is a fence.
+    /// Returns the kinds of a call that is a fence; `None` for other calls.
     pub(super) fn fence_kinds(
         &self,
         name: &str,
         arguments: &[Expression],
         span: Span,
-    ) -> Result<Option<FenceKinds>, Wrong> {
-        let call = self.known(span, name, arguments)?;
-        Ok(match call.meaning {
-            Meaning::Fence => Some(call.order.of_fence()),
-            Meaning::Barrier(kinds) => Some(kinds),
-            Meaning::Load(_)
-            | Meaning::Store(_)
-            | Meaning::Clear
-            | Meaning::Update(..)
-            | Meaning::CompareExchange
-            | Meaning::CompareSwap
-            | Meaning::Lock
-            | Meaning::TryLock
-            | Meaning::Unlock => None,
+    ) -> Result<Option<FenceKinds>, LitmusError> {
+        let call = self.resolve_call(span, name, arguments)?;
+        Ok(match call.kind {
+            FunctionKind::Fence => Some(call.order.fence_kinds()),
+            FunctionKind::Barrier(kinds) => Some(kinds),
+            FunctionKind::Load(_)
+            | FunctionKind::Store(_)
+            | FunctionKind::Clear
+            | FunctionKind::Update(..)
+            | FunctionKind::CompareExchange
+            | FunctionKind::CompareSwap
+            | FunctionKind::Lock
+            | FunctionKind::TryLock
+            | FunctionKind::Unlock => None,
         })
     }
 
-    /// A call, and what it yields.
+    /// Lowers a call. Returns its value, if it has one.
     pub(super) fn call(
         &mut self,
         span: Span,
         name: &str,
         arguments: &[Expression],
-        want: Want,
-    ) -> Result<Option<Expr<Reg>>, Wrong> {
-        let call = self.known(span, name, arguments)?;
-        match call.meaning {
-            // As a statement it is a fence of the author, and no call.
-            Meaning::Fence | Meaning::Barrier(_) => Ok(None),
-            Meaning::Load(told) => {
-                let around = call.order.of_load().ok_or_else(|| call.refused("load"))?;
-                let from = self.told(told, &call.arguments[0])?;
-                let reg = self.destination(want, span)?;
-                self.mark_access(want, span);
-                self.ordered(around, Op::Load { reg, from });
+        result_use: ResultUse,
+    ) -> Result<Option<Expr<Reg>>, LitmusError> {
+        let call = self.resolve_call(span, name, arguments)?;
+        match call.kind {
+            // A fence statement is lowered elsewhere. Inside of an expression a fence is an error.
+            FunctionKind::Fence | FunctionKind::Barrier(_) => Ok(None),
+            FunctionKind::Load(argument_kind) => {
+                let around = call.order.load_fences().ok_or_else(|| call.invalid_order("load"))?;
+                let from = self.location_argument(argument_kind, &call.arguments[0])?;
+                let reg = self.destination_register(result_use, span)?;
+                self.mark_access_source(result_use, span);
+                self.emit_with_fences(around, Op::Load { reg, from });
                 Ok(Some(Expr::Var(reg)))
             }
-            Meaning::Store(told) => {
-                let around = call.order.of_store().ok_or_else(|| call.refused("store"))?;
-                let to = self.told(told, &call.arguments[0])?;
+            FunctionKind::Store(argument_kind) => {
+                let around =
+                    call.order.store_fences().ok_or_else(|| call.invalid_order("store"))?;
+                let to = self.location_argument(argument_kind, &call.arguments[0])?;
                 let value = self.value(&call.arguments[1])?;
-                self.mark_access(want, span);
-                self.ordered(around, Op::Store { to, value });
+                self.mark_access_source(result_use, span);
+                self.emit_with_fences(around, Op::Store { to, value });
                 Ok(None)
             }
-            Meaning::Clear | Meaning::Unlock => {
-                let around = call.order.of_store().ok_or_else(|| call.refused("store"))?;
-                let to = self.pointed(&call.arguments[0])?;
-                self.mark_access(want, span);
-                self.ordered(around, Op::Store { to, value: Expr::Const(0) });
+            FunctionKind::Clear | FunctionKind::Unlock => {
+                let around =
+                    call.order.store_fences().ok_or_else(|| call.invalid_order("store"))?;
+                let to = self.pointee(&call.arguments[0])?;
+                self.mark_access_source(result_use, span);
+                self.emit_with_fences(around, Op::Store { to, value: Expr::Const(0) });
                 Ok(None)
             }
-            Meaning::Update(change, operands, yields) => {
-                self.update(&call, change, operands, yields, want)
+            FunctionKind::Update(update_kind, operands, returns) => {
+                self.update(&call, update_kind, operands, returns, result_use)
             }
-            Meaning::CompareSwap => self.compare_swap(&call, want),
-            Meaning::CompareExchange => self.compare_exchange(&call, want),
-            Meaning::Lock => {
-                let at = self.pointed(&call.arguments[0])?;
+            FunctionKind::CompareSwap => self.compare_swap(&call, result_use),
+            FunctionKind::CompareExchange => self.compare_exchange(&call, result_use),
+            FunctionKind::Lock => {
+                let at = self.pointee(&call.arguments[0])?;
                 let found = self.temporary(span)?;
-                self.mark_access(want, span);
+                self.mark_access_source(result_use, span);
                 self.asm.emit(Op::AtomicBegin);
                 self.asm.emit(Op::Load { reg: found, from: at.clone() });
                 self.asm.emit(Op::Assume(binary(BinOp::Eq, Expr::Var(found), Expr::Const(0))));
@@ -161,32 +168,39 @@ impl Lowerer<'_> {
                 self.asm.emit(Op::AtomicEnd);
                 Ok(None)
             }
-            Meaning::TryLock => {
-                let at = self.pointed(&call.arguments[0])?;
-                let reg = self.destination(want, span)?;
-                self.mark_access(want, span);
+            FunctionKind::TryLock => {
+                let at = self.pointee(&call.arguments[0])?;
+                let reg = self.destination_register(result_use, span)?;
+                self.mark_access_source(result_use, span);
                 let update = Update::Cas { expected: Expr::Const(0), new: Expr::Const(1) };
-                self.ordered(call.order.of_update(), Op::Update { reg: Some(reg), at, update });
+                self.emit_with_fences(
+                    call.order.update_fences(),
+                    Op::Update { reg: Some(reg), at, update },
+                );
                 Ok(Some(Expr::Var(reg)))
             }
         }
     }
 
-    fn told(&mut self, told: Told, argument: &Expression) -> Result<Address, Wrong> {
-        match told {
-            Told::Address => self.pointed(argument),
-            Told::Itself => self.place(argument),
+    fn location_argument(
+        &mut self,
+        argument_kind: LocationArgument,
+        argument: &Expression,
+    ) -> Result<Address, LitmusError> {
+        match argument_kind {
+            LocationArgument::Address => self.pointee(argument),
+            LocationArgument::Lvalue => self.lvalue(argument),
         }
     }
 
-    /// An access with its fences.
-    fn ordered(&mut self, (before, after): Around, op: Op) {
-        self.order(before);
+    /// Emits an access with the fences before and after it.
+    fn emit_with_fences(&mut self, (before, after): FencesAround, op: Op) {
+        self.emit_fence(before);
         self.asm.emit(op);
-        self.order(after);
+        self.emit_fence(after);
     }
 
-    fn order(&mut self, kinds: FenceKinds) {
+    fn emit_fence(&mut self, kinds: FenceKinds) {
         if kinds != FenceKinds::default() {
             self.asm.emit(Op::Fence(kinds));
         }
@@ -195,43 +209,45 @@ impl Lowerer<'_> {
     fn update(
         &mut self,
         call: &Call<'_>,
-        change: Change,
+        update_kind: UpdateKind,
         operands: Operands,
-        yields: Yields,
-        want: Want,
-    ) -> Result<Option<Expr<Reg>>, Wrong> {
+        returns: Returns,
+        result_use: ResultUse,
+    ) -> Result<Option<Expr<Reg>>, LitmusError> {
         let (at, value) = match operands {
-            Operands::Address => (self.pointed(&call.arguments[0])?, Expr::Const(1)),
+            Operands::Address => (self.pointee(&call.arguments[0])?, Expr::Const(1)),
             Operands::AddressValue => {
-                let at = self.pointed(&call.arguments[0])?;
+                let at = self.pointee(&call.arguments[0])?;
                 (at, self.value(&call.arguments[1])?)
             }
             Operands::ValueAddress => {
                 let value = self.value(&call.arguments[0])?;
-                (self.pointed(&call.arguments[1])?, value)
+                (self.pointee(&call.arguments[1])?, value)
             }
         };
-        let (update, op) = match change {
-            Change::Swap => (Update::Swap { new: value.clone() }, None),
-            Change::Add { negative: false } => {
+        let (update, op) = match update_kind {
+            UpdateKind::Swap => (Update::Swap { new: value.clone() }, None),
+            UpdateKind::Add { negative: false } => {
                 (Update::Add { by: value.clone() }, Some(BinOp::Add))
             }
-            Change::Add { negative: true } => {
+            UpdateKind::Add { negative: true } => {
                 let by = Expr::Unary(UnOp::Neg, Box::new(value.clone())).fold();
                 (Update::Add { by }, Some(BinOp::Sub))
             }
-            Change::Bits(op) => (Update::Bits { op, by: value.clone() }, Some(op)),
+            UpdateKind::Bits(op) => (Update::Bits { op, by: value.clone() }, Some(op)),
         };
         if op.is_some() {
-            self.layout.computes(call.span);
+            self.layout.note_arithmetic(call.span);
         }
-        let reg = match (yields, want) {
-            (Yields::Nothing, _) | (_, Want::Effects) => None,
-            (Yields::Old, _) => Some(self.destination(want, call.span)?),
-            (Yields::New | Yields::Zero | Yields::Negative, _) => Some(self.temporary(call.span)?),
+        let reg = match (returns, result_use) {
+            (Returns::Nothing, _) | (_, ResultUse::Discarded) => None,
+            (Returns::Old, _) => Some(self.destination_register(result_use, call.span)?),
+            (Returns::New | Returns::Zero | Returns::Negative, _) => {
+                Some(self.temporary(call.span)?)
+            }
         };
-        self.mark_access(want, call.span);
-        self.ordered(call.order.of_update(), Op::Update { reg, at, update });
+        self.mark_access_source(result_use, call.span);
+        self.emit_with_fences(call.order.update_fences(), Op::Update { reg, at, update });
         let Some(old) = reg else { return Ok(None) };
         let old = Expr::Var(old);
         let new = |old| match op {
@@ -239,53 +255,58 @@ impl Lowerer<'_> {
             None => value,
         };
         let zero = Expr::Const(0);
-        Ok(match yields {
-            Yields::Nothing => None,
-            Yields::Old => Some(old),
-            Yields::New => Some(new(old)),
-            Yields::Zero => Some(binary(BinOp::Eq, new(old), zero)),
-            Yields::Negative => Some(binary(BinOp::Lt, new(old), zero)),
+        Ok(match returns {
+            Returns::Nothing => None,
+            Returns::Old => Some(old),
+            Returns::New => Some(new(old)),
+            Returns::Zero => Some(binary(BinOp::Eq, new(old), zero)),
+            Returns::Negative => Some(binary(BinOp::Lt, new(old), zero)),
         })
     }
 
-    fn compare_swap(&mut self, call: &Call<'_>, want: Want) -> Result<Option<Expr<Reg>>, Wrong> {
-        let at = self.pointed(&call.arguments[0])?;
+    fn compare_swap(
+        &mut self,
+        call: &Call<'_>,
+        result_use: ResultUse,
+    ) -> Result<Option<Expr<Reg>>, LitmusError> {
+        let at = self.pointee(&call.arguments[0])?;
         let expected = self.value(&call.arguments[1])?;
         let new = self.value(&call.arguments[2])?;
-        let found = match want {
-            Want::Effects => None,
-            Want::Inside | Want::Into(_) => Some(self.temporary(call.span)?),
+        let found = match result_use {
+            ResultUse::Discarded => None,
+            ResultUse::Operand | ResultUse::Into(_) => Some(self.temporary(call.span)?),
         };
-        self.mark_access(want, call.span);
-        let (before, after) = call.order.of_update();
-        self.order(before);
+        self.mark_access_source(result_use, call.span);
+        let (before, after) = call.order.update_fences();
+        self.emit_fence(before);
         match found {
             None => {
                 let update = Update::Cas { expected, new };
                 self.asm.emit(Op::Update { reg: None, at, update });
             }
-            Some(found) => self.find_and_swap(found, &at, &expected, &new, call.span)?,
+            Some(found) => self.emit_find_and_swap(found, &at, &expected, &new, call.span)?,
         }
-        self.order(after);
+        self.emit_fence(after);
         Ok(found.map(Expr::Var))
     }
 
-    /// Writes `new` if `expected` is there; `found` tells what was, in any case.
-    fn find_and_swap(
+    /// Emits code that writes `new` if the location has the value `expected`, and sets `found` to
+    /// the old value in both cases.
+    fn emit_find_and_swap(
         &mut self,
         found: Reg,
         at: &Address,
         expected: &Expr<Reg>,
         new: &Expr<Reg>,
         span: Span,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), LitmusError> {
         let ok = self.temporary(span)?;
         let (again, done) = (self.asm.target(), self.asm.target());
         self.asm.bind(again);
         let update = Update::Add { by: Expr::Const(0) };
         self.asm.emit(Op::Update { reg: Some(found), at: at.clone(), update });
-        let there = binary(BinOp::Eq, Expr::Var(found), expected.clone());
-        self.asm.jump_unless(there, done);
+        let equal = binary(BinOp::Eq, Expr::Var(found), expected.clone());
+        self.asm.jump_unless(equal, done);
         let update = Update::Cas { expected: expected.clone(), new: new.clone() };
         self.asm.emit(Op::Update { reg: Some(ok), at: at.clone(), update });
         self.asm.jump_unless(Expr::Var(ok), again);
@@ -296,48 +317,48 @@ impl Lowerer<'_> {
     fn compare_exchange(
         &mut self,
         call: &Call<'_>,
-        want: Want,
-    ) -> Result<Option<Expr<Reg>>, Wrong> {
-        let at = self.pointed(&call.arguments[0])?;
+        result_use: ResultUse,
+    ) -> Result<Option<Expr<Reg>>, LitmusError> {
+        let at = self.pointee(&call.arguments[0])?;
         let argument = &call.arguments[1];
-        let (holder, only_here) = match &argument.kind {
-            ExpressionKind::Address(inner) => match &inner.kind {
-                ExpressionKind::Name(name) => match self.meant(name) {
-                    Some(Meant::Local(local)) => {
-                        (Expected::Local(local.reg), self.is_only_here(name))
+        let (holder, used_once) = match &argument.kind {
+            ExpressionKind::AddressOf(inner) => match &inner.kind {
+                ExpressionKind::Name(name) => match self.resolve_name(name) {
+                    Some(NameKind::Local(local)) => {
+                        (Expected::Local(local.reg), self.is_used_once(name))
                     }
-                    _ => (Expected::Location(self.pointed(argument)?), false),
+                    _ => (Expected::Location(self.pointee(argument)?), false),
                 },
-                _ => (Expected::Location(self.pointed(argument)?), false),
+                _ => (Expected::Location(self.pointee(argument)?), false),
             },
-            _ => (Expected::Location(self.pointed(argument)?), false),
+            _ => (Expected::Location(self.pointee(argument)?), false),
         };
         let new = self.value(&call.arguments[2])?;
         let expected = match &holder {
             Expected::Local(reg) => Expr::Var(*reg),
             Expected::Location(from) => {
                 let reg = self.temporary(argument.span)?;
-                self.mark(argument.span);
+                self.mark_source(argument.span);
                 self.asm.emit(Op::Load { reg, from: from.clone() });
                 Expr::Var(reg)
             }
         };
         let ok = self.temporary(call.span)?;
-        let (before, after) = call.order.of_update();
-        if only_here {
-            self.mark_access(want, call.span);
-            self.order(before);
+        let (before, after) = call.order.update_fences();
+        if used_once {
+            self.mark_access_source(result_use, call.span);
+            self.emit_fence(before);
             let update = Update::Cas { expected, new };
-            let reg = (want != Want::Effects).then_some(ok);
+            let reg = (result_use != ResultUse::Discarded).then_some(ok);
             self.asm.emit(Op::Update { reg, at, update });
-            self.order(after);
+            self.emit_fence(after);
             return Ok(Some(Expr::Var(ok)));
         }
         let found = self.temporary(call.span)?;
-        self.mark_access(want, call.span);
-        self.order(before);
-        self.find_and_swap(found, &at, &expected, &new, call.span)?;
-        self.order(after);
+        self.mark_access_source(result_use, call.span);
+        self.emit_fence(before);
+        self.emit_find_and_swap(found, &at, &expected, &new, call.span)?;
+        self.emit_fence(after);
         self.asm.assign(ok, binary(BinOp::Eq, Expr::Var(found), expected));
         match holder {
             Expected::Local(reg) => self.asm.assign(reg, Expr::Var(found)),
@@ -351,32 +372,37 @@ impl Lowerer<'_> {
         Ok(Some(Expr::Var(ok)))
     }
 
-    /// Whether nobody looks at a local after a call that just named it: it is named nowhere else, not in the
-    /// condition, and the call is not repeated.
-    fn is_only_here(&self, name: &str) -> bool {
+    /// Returns whether the value of a local after the current call is dead: no other expression and
+    /// no condition names the local, and the call is not in a loop.
+    fn is_used_once(&self, name: &str) -> bool {
         let mut named = 0;
         self.function.body.for_each(&mut |expression| {
             named += usize::from(matches!(&expression.kind, ExpressionKind::Name(n) if n == name));
         });
-        named == 1 && self.loops == 0 && !self.shown.iter().any(|shown| shown == name)
+        named == 1 && self.loops == 0 && !self.observed.iter().any(|observed| observed == name)
     }
 }
 
 impl Call<'_> {
-    fn refused(&self, what: &str) -> Wrong {
+    fn invalid_order(&self, what: &str) -> LitmusError {
         let message = format!("`{}` is a {what}, which cannot have this memory order", self.name);
-        Wrong::unsupported(self.span, message)
+        let allowed = if what == "load" { "acquire" } else { "release" };
+        LitmusError::unsupported(self.span, message).hint(format!(
+            "use `memory_order_relaxed`, `memory_order_{allowed}` or `memory_order_seq_cst`"
+        ))
     }
 }
 
-/// The order that has the fences of both.
-fn stronger(a: Order, b: Order) -> Order {
+/// Returns the weakest order that has the fences of both orders.
+fn join_orders(a: MemoryOrder, b: MemoryOrder) -> MemoryOrder {
     match (a, b) {
-        (Order::Relaxed, other) | (other, Order::Relaxed) => other,
-        (Order::Full, _) | (_, Order::Full) => Order::Full,
-        (Order::Sequential, _) | (_, Order::Sequential) => Order::Sequential,
-        (Order::Acquire, Order::Acquire) => Order::Acquire,
-        (Order::Release, Order::Release) => Order::Release,
-        (Order::AcquireRelease | Order::Acquire | Order::Release, _) => Order::AcquireRelease,
+        (MemoryOrder::Relaxed, other) | (other, MemoryOrder::Relaxed) => other,
+        (MemoryOrder::Full, _) | (_, MemoryOrder::Full) => MemoryOrder::Full,
+        (MemoryOrder::SeqCst, _) | (_, MemoryOrder::SeqCst) => MemoryOrder::SeqCst,
+        (MemoryOrder::Acquire, MemoryOrder::Acquire) => MemoryOrder::Acquire,
+        (MemoryOrder::Release, MemoryOrder::Release) => MemoryOrder::Release,
+        (MemoryOrder::AcqRel | MemoryOrder::Acquire | MemoryOrder::Release, _) => {
+            MemoryOrder::AcqRel
+        }
     }
 }

@@ -1,36 +1,38 @@
-//! Expressions: what they are worth, which locations they name.
+//! Lowers expressions to values and lvalues.
 //!
-//! A value is an expression over registers; each load in it has been made by then, into a register of its own.
-//! So an expression reads its locations from left to right, each once.
+//! A value is an expression over registers. Each load of the source expression is emitted before,
+//! into a separate register. So an expression loads its locations from left to right, each access
+//! once.
 
 use fencepost_ir::{Address, BinOp, Expr, Loc, Op, Reg, Span, UnOp};
 
 use super::super::super::ast::Constant;
-use super::super::super::wrong::Wrong;
+use super::super::super::error::LitmusError;
 use super::super::ast::{Expression, ExpressionKind};
 use super::{Local, Lowerer};
 
-/// The most that addresses from registers may take together, counted in locations.
-const THROUGH: usize = 1 << 20;
+/// The maximum total size of all computed addresses of a thread, in locations.
+const MAX_INDIRECT_SIZE: usize = 1 << 20;
 
-/// What is wanted of an expression.
+/// How the value of an expression is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Want {
-    /// Its value, for the expression around it.
-    Inside,
-    /// Its value, best in this register; it is all that the statement computes.
+pub(super) enum ResultUse {
+    /// The value is an operand of the enclosing expression.
+    Operand,
+    /// The value is the result of the statement, preferably in this register.
     Into(Reg),
-    /// What it does; its value is not used.
-    Effects,
+    /// The value is not used.
+    Discarded,
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Meant {
+pub(super) enum NameKind {
+    /// A local.
     Local(Local),
-    /// A parameter that is a location's address.
+    /// A pointer parameter: the address of a location.
     Address,
-    /// A parameter that is a location.
+    /// A non-pointer parameter: the value of a location.
     Location,
 }
 
@@ -39,198 +41,217 @@ pub(super) fn binary(op: BinOp, a: Expr<Reg>, b: Expr<Reg>) -> Expr<Reg> {
 }
 
 impl Lowerer<'_> {
-    /// The value of an expression.
-    pub(super) fn value(&mut self, expression: &Expression) -> Result<Expr<Reg>, Wrong> {
-        self.evaluate(expression, Want::Inside)
+    /// Lowers an expression that is an operand. Returns its value.
+    pub(super) fn value(&mut self, expression: &Expression) -> Result<Expr<Reg>, LitmusError> {
+        self.evaluate(expression, ResultUse::Operand)
     }
 
-    /// The value of an expression that is to be put into a register, and may be there already.
+    /// Lowers an expression whose value is assigned to `reg`. The value may already be in `reg`.
     pub(super) fn value_into(
         &mut self,
         expression: &Expression,
         reg: Reg,
-    ) -> Result<Expr<Reg>, Wrong> {
-        self.evaluate(expression, Want::Into(reg))
+    ) -> Result<Expr<Reg>, LitmusError> {
+        self.evaluate(expression, ResultUse::Into(reg))
     }
 
-    /// An expression for what it does.
-    pub(super) fn effects(&mut self, expression: &Expression) -> Result<(), Wrong> {
+    /// Lowers an expression for its side effects.
+    pub(super) fn effects(&mut self, expression: &Expression) -> Result<(), LitmusError> {
         match &expression.kind {
             ExpressionKind::Call(name, arguments) => {
-                self.call(expression.span, name, arguments, Want::Effects).map(|_| ())
+                self.call(expression.span, name, arguments, ResultUse::Discarded).map(|_| ())
             }
-            _ => self.evaluate(expression, Want::Effects).map(|_| ()),
+            _ => self.evaluate(expression, ResultUse::Discarded).map(|_| ()),
         }
     }
 
-    /// `target = value;`
+    /// Lowers `target = value;`.
     pub(super) fn assignment(
         &mut self,
         target: &Expression,
         value: &Expression,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), LitmusError> {
         if let ExpressionKind::Name(name) = &target.kind
-            && !matches!(self.meant(name), Some(Meant::Address | Meant::Location))
+            && !matches!(self.resolve_name(name), Some(NameKind::Address | NameKind::Location))
         {
             self.check_undeclared(name, target.span)?;
             let reg = self.declare(name, self.is_address(value), target.span)?;
-            return self.set(reg, value);
+            return self.assign_local(reg, value);
         }
-        let to = self.place(target)?;
+        let to = self.lvalue(target)?;
         let value = self.value(value)?;
-        self.mark(self.root);
+        self.mark_source(self.statement_span);
         self.asm.emit(Op::Store { to, value });
         Ok(())
     }
 
-    /// What a name stands for, if it stands for something.
-    pub(super) fn meant(&self, name: &str) -> Option<Meant> {
+    /// Returns the meaning of a name; `None` for an unknown name.
+    pub(super) fn resolve_name(&self, name: &str) -> Option<NameKind> {
         if let Some(local) = self.locals.get(name) {
-            return Some(Meant::Local(*local));
+            return Some(NameKind::Local(*local));
         }
         let parameter = self.function.parameters.iter().find(|p| p.name == name)?;
-        Some(if parameter.pointer { Meant::Address } else { Meant::Location })
+        Some(if parameter.pointer { NameKind::Address } else { NameKind::Location })
     }
 
-    fn named(&self, name: &str, span: Span) -> Result<Meant, Wrong> {
-        self.meant(name).ok_or_else(|| {
+    fn require_name(&self, name: &str, span: Span) -> Result<NameKind, LitmusError> {
+        self.resolve_name(name).ok_or_else(|| {
             let message = format!("`{name}` is neither a parameter nor a local of this function");
-            Wrong::name(span, message)
+            LitmusError::name(span, message)
+                .hint(format!("add the parameter `int *{name}`, or declare the local `int {name}`"))
         })
     }
 
-    /// A local need not be declared; but a location that is no parameter was probably meant to be one.
-    fn check_undeclared(&self, name: &str, span: Span) -> Result<(), Wrong> {
+    /// Checks an assignment to an undeclared name. Locals need no declaration. But a location that
+    /// is not a parameter was probably forgotten in the parameter list.
+    fn check_undeclared(&self, name: &str, span: Span) -> Result<(), LitmusError> {
         let is_location = self.layout.cell(name, None, span).is_ok();
         if is_location && !self.locals.contains_key(name) {
-            let message = format!("the location `{name}` is no parameter of this function");
-            return Err(Wrong::name(span, message).hint(format!("as in `P0(int *{name})`")));
+            let message = format!("the location `{name}` is not a parameter of this function");
+            return Err(LitmusError::name(span, message)
+                .hint(format!("add a parameter, as in `P0(int *{name})`")));
         }
         Ok(())
     }
 
-    /// Whether an expression is meant as an address.
+    /// Returns whether an expression is an address, by its form and by the declared types.
     pub(super) fn is_address(&self, expression: &Expression) -> bool {
         match &expression.kind {
-            ExpressionKind::Name(name) => match self.meant(name) {
-                Some(Meant::Address) => true,
-                Some(Meant::Local(local)) => local.pointer,
-                Some(Meant::Location) | None => false,
+            ExpressionKind::Name(name) => match self.resolve_name(name) {
+                Some(NameKind::Address) => true,
+                Some(NameKind::Local(local)) => local.pointer,
+                Some(NameKind::Location) | None => false,
             },
-            ExpressionKind::Address(_) => true,
+            ExpressionKind::AddressOf(_) => true,
             ExpressionKind::Select(_, a, b) => self.is_address(a) || self.is_address(b),
             ExpressionKind::Number(_)
             | ExpressionKind::Unary(..)
             | ExpressionKind::Binary(..)
-            | ExpressionKind::Target(_)
-            | ExpressionKind::Element(..)
+            | ExpressionKind::Deref(_)
+            | ExpressionKind::Index(..)
             | ExpressionKind::Call(..) => false,
         }
     }
 
-    /// Whether an expression accesses locations.
-    fn touches(&self, expression: &Expression) -> bool {
+    /// Returns whether an expression accesses locations.
+    fn accesses_memory(&self, expression: &Expression) -> bool {
         let mut found = false;
         expression.for_each(&mut |part| {
             found |= match &part.kind {
-                ExpressionKind::Target(_)
-                | ExpressionKind::Element(..)
-                | ExpressionKind::Call(..) => true,
-                ExpressionKind::Name(name) => matches!(self.meant(name), Some(Meant::Location)),
+                ExpressionKind::Deref(_) | ExpressionKind::Index(..) | ExpressionKind::Call(..) => {
+                    true
+                }
+                ExpressionKind::Name(name) => {
+                    matches!(self.resolve_name(name), Some(NameKind::Location))
+                }
                 ExpressionKind::Number(_)
                 | ExpressionKind::Unary(..)
                 | ExpressionKind::Binary(..)
                 | ExpressionKind::Select(..)
-                | ExpressionKind::Address(_) => false,
+                | ExpressionKind::AddressOf(_) => false,
             }
         });
         found
     }
 
-    fn evaluate(&mut self, expression: &Expression, want: Want) -> Result<Expr<Reg>, Wrong> {
+    fn evaluate(
+        &mut self,
+        expression: &Expression,
+        result_use: ResultUse,
+    ) -> Result<Expr<Reg>, LitmusError> {
         let span = expression.span;
         match &expression.kind {
             ExpressionKind::Number(value) => Ok(Expr::Const(self.layout.int(*value, span)?)),
-            ExpressionKind::Name(name) => match self.named(name, span)? {
-                Meant::Local(local) => Ok(Expr::Var(local.reg)),
-                Meant::Address => self.address_of(expression),
-                Meant::Location => {
-                    let from = self.place(expression)?;
-                    self.load(from, want, span)
+            ExpressionKind::Name(name) => match self.require_name(name, span)? {
+                NameKind::Local(local) => Ok(Expr::Var(local.reg)),
+                NameKind::Address => self.address_of(expression),
+                NameKind::Location => {
+                    let from = self.lvalue(expression)?;
+                    self.load(from, result_use, span)
                 }
             },
             ExpressionKind::Unary(UnOp::Neg, operand)
                 if matches!(operand.kind, ExpressionKind::Number(_)) =>
             {
                 let ExpressionKind::Number(value) = operand.kind else {
-                    unreachable!("it was just seen to be a number")
+                    unreachable!("the guard checks that the operand is a number")
                 };
                 Ok(Expr::Const(self.layout.int(-value, span)?))
             }
             ExpressionKind::Unary(op, operand) => {
                 if *op != UnOp::Not {
-                    self.computes(span, &[operand])?;
+                    self.check_arithmetic(span, &[operand])?;
                 }
                 let operand = self.value(operand)?;
                 Ok(Expr::Unary(*op, Box::new(operand)).fold())
             }
             ExpressionKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) => {
-                if self.touches(b) {
-                    return self.step_by_step(*op, a, b);
+                if self.accesses_memory(b) {
+                    return self.short_circuit(*op, a, b);
                 }
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 Ok(binary(*op, a, b))
             }
             ExpressionKind::Binary(op, a, b) => {
                 if !matches!(op, BinOp::Eq | BinOp::Ne) {
-                    self.computes(span, &[a, b])?;
+                    self.check_arithmetic(span, &[a, b])?;
                 }
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 Ok(binary(*op, a, b))
             }
             ExpressionKind::Select(condition, a, b) => {
-                if self.touches(a) || self.touches(b) {
-                    return self.either(condition, a, b);
+                if self.accesses_memory(a) || self.accesses_memory(b) {
+                    return self.conditional(condition, a, b);
                 }
                 let condition = self.value(condition)?;
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 Ok(Expr::Select(Box::new(condition), Box::new(a), Box::new(b)).fold())
             }
-            ExpressionKind::Target(_) | ExpressionKind::Element(..) => {
-                let from = self.place(expression)?;
-                self.load(from, want, span)
+            ExpressionKind::Deref(_) | ExpressionKind::Index(..) => {
+                let from = self.lvalue(expression)?;
+                self.load(from, result_use, span)
             }
-            ExpressionKind::Address(place) => self.address_of(place),
+            ExpressionKind::AddressOf(place) => self.address_of(place),
             ExpressionKind::Call(name, arguments) => {
-                let value = self.call(span, name, arguments, want)?;
-                value.ok_or_else(|| Wrong::syntax(span, format!("`{name}` yields no value")))
+                let value = self.call(span, name, arguments, result_use)?;
+                value.ok_or_else(|| {
+                    LitmusError::syntax(
+                        span,
+                        format!("`{name}` returns no value: call it as a statement"),
+                    )
+                })
             }
         }
     }
 
-    /// Notes that values are computed with, which addresses cannot be.
-    fn computes(&mut self, span: Span, operands: &[&Expression]) -> Result<(), Wrong> {
-        self.layout.computes(span);
+    /// Records arithmetic on the operands. Fails if an operand is an address.
+    fn check_arithmetic(
+        &mut self,
+        span: Span,
+        operands: &[&Expression],
+    ) -> Result<(), LitmusError> {
+        self.layout.note_arithmetic(span);
         match operands.iter().find(|operand| self.is_address(operand)) {
             None => Ok(()),
-            Some(address) => {
-                Err(Wrong::unsupported(address.span, "computing with addresses is not supported")
-                    .hint("an array's element is `a[1]`"))
-            }
+            Some(address) => Err(LitmusError::unsupported(
+                address.span,
+                "arithmetic on addresses is not supported",
+            )
+            .hint("write an array element as `a[1]`")),
         }
     }
 
-    /// `a && b` or `a || b`, where looking at `b` is something that others may notice.
-    fn step_by_step(
+    /// Lowers `a && b` or `a || b` with a branch, because `b` accesses memory.
+    fn short_circuit(
         &mut self,
         op: BinOp,
         a: &Expression,
         b: &Expression,
-    ) -> Result<Expr<Reg>, Wrong> {
+    ) -> Result<Expr<Reg>, LitmusError> {
         let truth = |value| binary(BinOp::Ne, value, Expr::Const(0));
         let first = self.value(a)?;
         let (reg, end) = (self.temporary(a.span)?, self.asm.target());
-        self.mark(a.span);
+        self.mark_source(a.span);
         self.asm.assign(reg, truth(first));
         if op == BinOp::And {
             self.asm.jump_unless(Expr::Var(reg), end);
@@ -238,98 +259,114 @@ impl Lowerer<'_> {
             self.asm.jump_if(Expr::Var(reg), end);
         }
         let second = self.value(b)?;
-        self.mark(b.span);
+        self.mark_source(b.span);
         self.asm.assign(reg, truth(second));
         self.asm.bind(end);
         Ok(Expr::Var(reg))
     }
 
-    /// `condition ? a : b`, where looking at `a` or `b` is something that others may notice.
-    fn either(
+    /// Lowers `condition ? a : b` with a branch, because `a` or `b` accesses memory.
+    fn conditional(
         &mut self,
         condition: &Expression,
         a: &Expression,
         b: &Expression,
-    ) -> Result<Expr<Reg>, Wrong> {
+    ) -> Result<Expr<Reg>, LitmusError> {
         let cond = self.value(condition)?;
         let reg = self.temporary(condition.span)?;
         let (other, end) = (self.asm.target(), self.asm.target());
-        self.mark(condition.span);
+        self.mark_source(condition.span);
         self.asm.jump_unless(cond, other);
         let value = self.value(a)?;
-        self.mark(a.span);
+        self.mark_source(a.span);
         self.asm.assign(reg, value);
         self.asm.jump(end);
         self.asm.bind(other);
         let value = self.value(b)?;
-        self.mark(b.span);
+        self.mark_source(b.span);
         self.asm.assign(reg, value);
         self.asm.bind(end);
         Ok(Expr::Var(reg))
     }
 
-    /// Where to put a value that is made in one step.
-    pub(super) fn destination(&mut self, want: Want, span: Span) -> Result<Reg, Wrong> {
-        match want {
-            Want::Into(reg) => Ok(reg),
-            Want::Inside | Want::Effects => self.temporary(span),
+    /// Returns the register for the result of an access.
+    pub(super) fn destination_register(
+        &mut self,
+        result_use: ResultUse,
+        span: Span,
+    ) -> Result<Reg, LitmusError> {
+        match result_use {
+            ResultUse::Into(reg) => Ok(reg),
+            ResultUse::Operand | ResultUse::Discarded => self.temporary(span),
         }
     }
 
-    /// What follows is the access of an expression, or of the statement that it is.
-    pub(super) fn mark_access(&mut self, want: Want, span: Span) {
-        match want {
-            Want::Inside => self.mark(span),
-            Want::Into(_) | Want::Effects => self.mark(self.root),
+    /// Sets the source text of an access: the expression if it is an operand, else the statement.
+    pub(super) fn mark_access_source(&mut self, result_use: ResultUse, span: Span) {
+        match result_use {
+            ResultUse::Operand => self.mark_source(span),
+            ResultUse::Into(_) | ResultUse::Discarded => self.mark_source(self.statement_span),
         }
     }
 
-    fn load(&mut self, from: Address, want: Want, span: Span) -> Result<Expr<Reg>, Wrong> {
-        let reg = self.destination(want, span)?;
-        self.mark_access(want, span);
+    fn load(
+        &mut self,
+        from: Address,
+        result_use: ResultUse,
+        span: Span,
+    ) -> Result<Expr<Reg>, LitmusError> {
+        let reg = self.destination_register(result_use, span)?;
+        self.mark_access_source(result_use, span);
         self.asm.emit(Op::Load { reg, from });
         Ok(Expr::Var(reg))
     }
 
-    /// The location that an expression names.
-    pub(super) fn place(&mut self, expression: &Expression) -> Result<Address, Wrong> {
+    /// Lowers an lvalue. Returns its location.
+    pub(super) fn lvalue(&mut self, expression: &Expression) -> Result<Address, LitmusError> {
         let span = expression.span;
         match &expression.kind {
-            ExpressionKind::Target(address) => self.pointed(address),
-            ExpressionKind::Element(name, index) => self.element(name, index, span),
-            ExpressionKind::Name(name) => match self.named(name, span)? {
-                Meant::Location => self.layout.cell(name, None, span).map(Address::fixed),
-                Meant::Address => Err(Wrong::syntax(span, format!("`{name}` is an address"))
-                    .hint(format!("the location is `*{name}`"))),
-                Meant::Local(_) => {
-                    Err(Wrong::unsupported(span, format!("`{name}` is a local, no location")))
+            ExpressionKind::Deref(address) => self.pointee(address),
+            ExpressionKind::Index(name, index) => self.element(name, index, span),
+            ExpressionKind::Name(name) => match self.require_name(name, span)? {
+                NameKind::Location => self.layout.cell(name, None, span).map(Address::fixed),
+                NameKind::Address => {
+                    Err(LitmusError::syntax(span, format!("`{name}` is an address"))
+                        .hint(format!("write `*{name}` for the location")))
                 }
+                NameKind::Local(_) => Err(LitmusError::unsupported(
+                    span,
+                    format!("`{name}` is a local, not a location"),
+                )),
             },
             ExpressionKind::Number(_)
             | ExpressionKind::Unary(..)
             | ExpressionKind::Binary(..)
             | ExpressionKind::Select(..)
-            | ExpressionKind::Address(_)
-            | ExpressionKind::Call(..) => Err(Wrong::syntax(span, "this names no location")),
+            | ExpressionKind::AddressOf(_)
+            | ExpressionKind::Call(..) => {
+                Err(LitmusError::syntax(span, "this expression is not a location"))
+            }
         }
     }
 
-    /// The location that an address leads to.
-    pub(super) fn pointed(&mut self, address: &Expression) -> Result<Address, Wrong> {
+    /// Lowers an address. Returns the location that it points to.
+    pub(super) fn pointee(&mut self, address: &Expression) -> Result<Address, LitmusError> {
         let span = address.span;
         match &address.kind {
-            ExpressionKind::Name(name) if matches!(self.meant(name), Some(Meant::Address)) => {
+            ExpressionKind::Name(name)
+                if matches!(self.resolve_name(name), Some(NameKind::Address)) =>
+            {
                 return self.layout.cell(name, None, span).map(Address::fixed);
             }
-            ExpressionKind::Address(place) => {
-                // `&x` is forgiven where `x` already is an address.
+            ExpressionKind::AddressOf(place) => {
+                // `&x` is accepted for a pointer parameter `x`, and means `x`.
                 return match &place.kind {
                     ExpressionKind::Name(name)
-                        if matches!(self.meant(name), Some(Meant::Address)) =>
+                        if matches!(self.resolve_name(name), Some(NameKind::Address)) =>
                     {
                         self.layout.cell(name, None, span).map(Address::fixed)
                     }
-                    _ => self.place(place),
+                    _ => self.lvalue(place),
                 };
             }
             _ => {}
@@ -337,22 +374,30 @@ impl Lowerer<'_> {
         let mut value = self.value(address)?;
         if !matches!(value, Expr::Const(_) | Expr::Var(_)) {
             let reg = self.temporary(span)?;
-            self.mark(span);
+            self.mark_source(span);
             self.asm.assign(reg, value);
             value = Expr::Var(reg);
         }
-        self.through += self.cells;
-        if self.through > THROUGH {
-            return Err(Wrong::too_large(span, "these are too many accesses through pointers"));
+        self.indirect_size += self.cells;
+        if self.indirect_size > MAX_INDIRECT_SIZE {
+            return Err(LitmusError::too_large(
+                span,
+                "the thread has too many accesses through pointers",
+            ));
         }
-        self.layout.through(&value, span)
+        self.layout.indirect_address(&value, span)
     }
 
-    /// `name[index]`
-    fn element(&mut self, name: &str, index: &Expression, span: Span) -> Result<Address, Wrong> {
-        if let Meant::Local(_) = self.named(name, span)? {
-            let message = format!("`{name}` is a local, and only parameters are arrays");
-            return Err(Wrong::unsupported(span, message));
+    /// Lowers `name[index]`. Returns its location.
+    fn element(
+        &mut self,
+        name: &str,
+        index: &Expression,
+        span: Span,
+    ) -> Result<Address, LitmusError> {
+        if let NameKind::Local(_) = self.require_name(name, span)? {
+            let message = format!("`{name}` is a local: only parameters can be arrays");
+            return Err(LitmusError::unsupported(span, message));
         }
         let index = self.value(index)?;
         let is_array = self.layout.is_array(name);
@@ -360,39 +405,40 @@ impl Lowerer<'_> {
         match constant {
             Some(0) if !is_array => self.layout.cell(name, None, span).map(Address::fixed),
             Some(at) => self.layout.cell(name, Some(at), span).map(Address::fixed),
-            None if !is_array => Err(Wrong::name(span, format!("`{name}` is no array"))),
+            None if !is_array => Err(LitmusError::name(span, format!("`{name}` is not an array"))),
             None => {
                 let first: Loc = self.layout.cell(name, Some(0), span)?;
                 let has = |at: &u32| self.layout.cell(name, Some(*at), span).is_ok();
                 let len = (0..).take_while(has).count() as u32;
-                self.layout.computes(span);
+                self.layout.note_arithmetic(span);
                 Ok(Address { base: first, cell: None, index: Some((len, index)) })
             }
         }
     }
 
-    /// The address of a location, as a value.
-    fn address_of(&mut self, place: &Expression) -> Result<Expr<Reg>, Wrong> {
+    /// Returns the address of an lvalue as a value.
+    fn address_of(&mut self, place: &Expression) -> Result<Expr<Reg>, LitmusError> {
         let span = place.span;
         let constant = match &place.kind {
-            ExpressionKind::Name(name) => match self.named(name, span)? {
-                Meant::Address | Meant::Location => Constant::Address(name.clone()),
-                Meant::Local(_) => {
-                    let message = format!("the address of `{name}`, a local, is not supported");
-                    return Err(Wrong::unsupported(span, message));
+            ExpressionKind::Name(name) => match self.require_name(name, span)? {
+                NameKind::Address | NameKind::Location => Constant::Address(name.clone()),
+                NameKind::Local(_) => {
+                    let message = format!("the address of the local `{name}` is not supported");
+                    return Err(LitmusError::unsupported(span, message));
                 }
             },
-            ExpressionKind::Element(name, index) => {
+            ExpressionKind::Index(name, index) => {
                 let at = match index.kind {
                     ExpressionKind::Number(at) => u32::try_from(at).ok(),
                     _ => None,
                 };
-                let message = "the address of an element that is not known is not supported";
-                let at = at.ok_or_else(|| Wrong::unsupported(span, message))?;
+                let message =
+                    "the address of an element is supported only if the index is a number";
+                let at = at.ok_or_else(|| LitmusError::unsupported(span, message))?;
                 Constant::Element(name.clone(), at)
             }
-            ExpressionKind::Target(address) => return self.value(address),
-            _ => return Err(Wrong::syntax(span, "this names no location")),
+            ExpressionKind::Deref(address) => return self.value(address),
+            _ => return Err(LitmusError::syntax(span, "this expression is not a location")),
         };
         Ok(Expr::Const(self.layout.constant(&constant, span)?))
     }

@@ -1,16 +1,16 @@
-//! Expressions, by the precedences of C.
+//! Parses expressions with the precedences of C.
 //!
-//! Assignments, `++` and `+=` are statements or nothing, never values. A cast changes nothing: every value of a
-//! test is a number that it copies, compares and computes with.
+//! Assignments are statements, not expressions. `++` and `+=` are not supported. Casts have no
+//! effect, because all values are integers.
 
 use fencepost_ir::{BinOp, Span, UnOp};
 
+use super::super::super::error::LitmusError;
 use super::super::super::tokens::{Tok, Token};
-use super::super::super::wrong::Wrong;
 use super::super::ast::{Expression, ExpressionKind};
-use super::{DEEPEST, Reader, too_deep};
+use super::{MAX_DEPTH, Parser, too_deep};
 
-/// Words that begin a type, beside those that end in `_t`.
+/// Words that start a type, in addition to those that end in `_t`.
 const TYPES: [&str; 19] = [
     "void",
     "int",
@@ -33,18 +33,18 @@ const TYPES: [&str; 19] = [
     "atomic_bool",
 ];
 
-/// Whether a word begins a type.
+/// Returns whether a word starts a type.
 pub(super) fn is_type(word: &str) -> bool {
     TYPES.contains(&word) || word.ends_with("_t")
 }
 
-/// How tightly `||` binds; what binds tighter has a higher number.
-const LOOSEST: u8 = 1;
+/// The precedence of `||`. Operators that bind tighter have a higher precedence.
+const MIN_PRECEDENCE: u8 = 1;
 
-/// How tightly an operator binds, and what it does.
-fn operator(kind: Tok) -> Option<(u8, BinOp)> {
+/// Returns the precedence and the operation of a binary operator.
+fn binary_operator(kind: Tok) -> Option<(u8, BinOp)> {
     Some(match kind {
-        Tok::OrOr => (LOOSEST, BinOp::Or),
+        Tok::OrOr => (MIN_PRECEDENCE, BinOp::Or),
         Tok::AndAnd => (2, BinOp::And),
         Tok::Bar => (3, BinOp::BitOr),
         Tok::Caret => (4, BinOp::BitXor),
@@ -66,80 +66,81 @@ fn operator(kind: Tok) -> Option<(u8, BinOp)> {
     })
 }
 
-/// An expression, if it does not nest too deep.
-fn node(kind: ExpressionKind, span: Span) -> Result<Expression, Wrong> {
-    let height = 1 + kind.parts().iter().map(|part| part.height).max().unwrap_or(0);
-    if height > DEEPEST { Err(too_deep(span)) } else { Ok(Expression { kind, span, height }) }
+/// Creates an expression. Fails if it is nested too deeply.
+fn new_expression(kind: ExpressionKind, span: Span) -> Result<Expression, LitmusError> {
+    let height = 1 + kind.children().iter().map(|part| part.height).max().unwrap_or(0);
+    if height > MAX_DEPTH { Err(too_deep(span)) } else { Ok(Expression { kind, span, height }) }
 }
 
-impl Reader<'_, '_> {
-    /// An expression.
-    pub(super) fn expression(&mut self) -> Result<Expression, Wrong> {
+impl Parser<'_, '_> {
+    /// Parses an expression.
+    pub(super) fn expression(&mut self) -> Result<Expression, LitmusError> {
         let first = self.tokens.peek().span;
-        self.deeper(first)?;
-        let mut found = self.binary(LOOSEST)?;
+        self.enter(first)?;
+        let mut found = self.binary(MIN_PRECEDENCE)?;
         if self.tokens.eat(Tok::Question) {
             let then = Box::new(self.expression()?);
             self.tokens.expect(Tok::Colon, "`:`")?;
             let otherwise = Box::new(self.expression()?);
-            let span = first.to(self.tokens.last());
-            found = node(ExpressionKind::Select(Box::new(found), then, otherwise), span)?;
+            let span = first.to(self.tokens.last_span());
+            found = new_expression(ExpressionKind::Select(Box::new(found), then, otherwise), span)?;
         }
         self.depth -= 1;
         Ok(found)
     }
 
-    /// Operators that bind at least this tightly.
-    fn binary(&mut self, least: u8) -> Result<Expression, Wrong> {
+    /// Parses binary operators of at least this precedence.
+    fn binary(&mut self, min_precedence: u8) -> Result<Expression, LitmusError> {
         let mut left = self.unary()?;
         loop {
             let token = self.tokens.peek();
-            let Some((binds, op)) = operator(token.kind) else { return Ok(left) };
-            if binds < least {
+            let Some((precedence, op)) = binary_operator(token.kind) else { return Ok(left) };
+            if precedence < min_precedence {
                 return Ok(left);
             }
-            self.check_step(token)?;
+            self.reject_increments(token)?;
             self.tokens.take();
-            let right = self.binary(binds + 1)?;
+            let right = self.binary(precedence + 1)?;
             let span = left.span.to(right.span);
-            left = node(ExpressionKind::Binary(op, Box::new(left), Box::new(right)), span)?;
+            left =
+                new_expression(ExpressionKind::Binary(op, Box::new(left), Box::new(right)), span)?;
         }
     }
 
-    /// Refuses `++`, `--`, `+=` and the like.
-    fn check_step(&mut self, token: Token) -> Result<(), Wrong> {
-        let next = self.tokens.ahead(1);
+    /// Fails at `++`, `--`, `+=` and similar operators.
+    fn reject_increments(&mut self, token: Token) -> Result<(), LitmusError> {
+        let next = self.tokens.kind_at(1);
         let doubled = next == token.kind && matches!(next, Tok::Plus | Tok::Minus);
         if doubled || next == Tok::Eq {
-            let text = format!("{0}{1}", self.tokens.word(), self.tokens.word_ahead(1));
-            return Err(Wrong::unsupported(token.span, format!("`{text}` is not supported"))
-                .hint("write `r = r + 1`"));
+            let text = format!("{0}{1}", self.tokens.word(), self.tokens.word_at(1));
+            return Err(LitmusError::unsupported(token.span, format!("`{text}` is not supported"))
+                .hint("write an assignment, as in `r = r + 1`"));
         }
         Ok(())
     }
 
-    fn unary(&mut self) -> Result<Expression, Wrong> {
+    fn unary(&mut self) -> Result<Expression, LitmusError> {
         let token = self.tokens.peek();
-        self.deeper(token.span)?;
+        self.enter(token.span)?;
         let prefix = matches!(
             token.kind,
             Tok::Bang | Tok::Minus | Tok::Plus | Tok::Tilde | Tok::Star | Tok::Amp
         );
         let found = if prefix {
-            self.check_step(token)?;
+            self.reject_increments(token)?;
             self.tokens.take();
             let operand = self.unary()?;
             let span = token.span.to(operand.span);
             let operand = Box::new(operand);
             match token.kind {
-                Tok::Bang => node(ExpressionKind::Unary(UnOp::Not, operand), span)?,
-                Tok::Minus => node(ExpressionKind::Unary(UnOp::Neg, operand), span)?,
-                Tok::Tilde => node(ExpressionKind::Unary(UnOp::BitNot, operand), span)?,
-                Tok::Star => node(ExpressionKind::Target(operand), span)?,
-                Tok::Amp => node(ExpressionKind::Address(operand), span)?,
+                Tok::Bang => new_expression(ExpressionKind::Unary(UnOp::Not, operand), span)?,
+                Tok::Minus => new_expression(ExpressionKind::Unary(UnOp::Neg, operand), span)?,
+                Tok::Tilde => new_expression(ExpressionKind::Unary(UnOp::BitNot, operand), span)?,
+                Tok::Star => new_expression(ExpressionKind::Deref(operand), span)?,
+                Tok::Amp => new_expression(ExpressionKind::AddressOf(operand), span)?,
                 _ => *operand,
             }
-        } else if self.at_cast() {
+        } else if self.is_cast_next() {
             while !self.tokens.eat(Tok::RParen) {
                 self.tokens.take();
             }
@@ -151,33 +152,33 @@ impl Reader<'_, '_> {
         Ok(found)
     }
 
-    /// Whether `(int)`, `(int *)` or the like comes next.
-    fn at_cast(&self) -> bool {
-        if self.tokens.kind() != Tok::LParen || !is_type(self.tokens.word_ahead(1)) {
+    /// Returns whether a cast comes next: `(int)`, `(int *)`.
+    fn is_cast_next(&self) -> bool {
+        if self.tokens.kind() != Tok::LParen || !is_type(self.tokens.word_at(1)) {
             return false;
         }
         let mut at = 1;
-        while self.tokens.ahead(at) == Tok::Name {
+        while self.tokens.kind_at(at) == Tok::Name {
             at += 1;
         }
-        while self.tokens.ahead(at) == Tok::Star {
+        while self.tokens.kind_at(at) == Tok::Star {
             at += 1;
         }
-        self.tokens.ahead(at) == Tok::RParen
+        self.tokens.kind_at(at) == Tok::RParen
     }
 
-    fn primary(&mut self) -> Result<Expression, Wrong> {
+    fn primary(&mut self) -> Result<Expression, LitmusError> {
         let token = self.tokens.peek();
         match token.kind {
             Tok::Number => {
                 let value = self.tokens.number("a number")?;
-                node(ExpressionKind::Number(value), token.span)
+                new_expression(ExpressionKind::Number(value), token.span)
             }
             Tok::LParen => {
                 self.tokens.take();
                 let inner = self.expression()?;
                 self.tokens.expect(Tok::RParen, "`)`")?;
-                Ok(Expression { span: token.span.to(self.tokens.last()), ..inner })
+                Ok(Expression { span: token.span.to(self.tokens.last_span()), ..inner })
             }
             Tok::Name => {
                 let name = self.tokens.name("a name")?.to_string();
@@ -187,20 +188,20 @@ impl Reader<'_, '_> {
                 if self.tokens.eat(Tok::LBracket) {
                     let index = Box::new(self.expression()?);
                     self.tokens.expect(Tok::RBracket, "`]`")?;
-                    let span = token.span.to(self.tokens.last());
-                    return node(ExpressionKind::Element(name, index), span);
+                    let span = token.span.to(self.tokens.last_span());
+                    return new_expression(ExpressionKind::Index(name, index), span);
                 }
                 if name == "NULL" {
-                    return node(ExpressionKind::Number(0), token.span);
+                    return new_expression(ExpressionKind::Number(0), token.span);
                 }
-                node(ExpressionKind::Name(name), token.span)
+                new_expression(ExpressionKind::Name(name), token.span)
             }
             _ => Err(self.tokens.unexpected("a value")),
         }
     }
 
-    /// A call, from behind its opening parenthesis on.
-    fn call(&mut self, name: String, first: Span) -> Result<Expression, Wrong> {
+    /// Parses a call after its opening parenthesis.
+    fn call(&mut self, name: String, first: Span) -> Result<Expression, LitmusError> {
         let mut arguments = Vec::new();
         while self.tokens.kind() != Tok::RParen {
             arguments.push(self.expression()?);
@@ -209,6 +210,6 @@ impl Reader<'_, '_> {
             }
         }
         self.tokens.expect(Tok::RParen, "`)` after the arguments")?;
-        node(ExpressionKind::Call(name, arguments), first.to(self.tokens.last()))
+        new_expression(ExpressionKind::Call(name, arguments), first.to(self.tokens.last_span()))
     }
 }

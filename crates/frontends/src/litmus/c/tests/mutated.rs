@@ -1,5 +1,5 @@
-//! Any text gives a test or a message, never a panic: tests of every form, with pieces cut out, put in and
-//! swapped.
+//! Random mutations of C tests: the front end does not panic, and returns either a test or an
+//! error.
 
 use fencepost_ir::Diagnostics;
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_text_makes_it_panic(text in mutated(), places in any::<bool>()) {
+    fn mutated_tests_do_not_panic(text in mutated(), places in any::<bool>()) {
         let mut diagnostics = Diagnostics::default();
         let test = read(&text, "t", places, &mut diagnostics);
         prop_assert_eq!(test.is_some(), !diagnostics.has_errors());
@@ -89,7 +89,7 @@ proptest! {
 }
 
 #[test]
-fn the_seeds_are_tests() {
+fn the_seeds_are_valid_tests() {
     for seed in SEEDS {
         let mut diagnostics = Diagnostics::default();
         assert!(read(seed, "t", true, &mut diagnostics).is_some(), "{diagnostics:?}");

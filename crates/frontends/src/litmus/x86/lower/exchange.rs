@@ -1,15 +1,15 @@
-//! Instructions that leave two things changed: `XCHG`, `CMPXCHG`, `XADD`.
+//! Instructions with two destinations: `XCHG`, `CMPXCHG`, `XADD`.
 
 use fencepost_ir::{BinOp, Expr, Op, Update};
 
-use super::super::super::wrong::Wrong;
+use super::super::super::error::LitmusError;
 use super::super::ast::{Instruction, Mnemonic, Operand};
-use super::super::flags::Outcome;
-use super::super::registers::{self, Part};
+use super::super::flags::FlagEffect;
+use super::super::registers::{self, RegisterPart};
 use super::{ACCUMULATOR, Lowerer, binary};
 
 impl Lowerer<'_> {
-    pub(super) fn exchange(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+    pub(super) fn exchange(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {
         let span = instruction.span;
         let width = self.width(instruction);
         let (memory, part) = match self.operands(instruction)? {
@@ -23,42 +23,57 @@ impl Lowerer<'_> {
                 self.write_register(*b, Expr::Var(reg), span);
                 return Ok(());
             }
-            _ => return Err(Wrong::syntax(span, "XCHG takes two registers, or one and memory")),
+            _ => {
+                return Err(LitmusError::syntax(
+                    span,
+                    "XCHG takes two registers, or a register and a memory operand",
+                ));
+            }
         };
         let address = self.address(memory, width, span)?;
         let new = self.register(part);
-        let new = self.narrowed(new, width);
+        let new = self.truncate(new, width);
         if instruction.mnemonic == Mnemonic::Uxch {
             let old = self.asm.temporary();
             self.asm.emit(Op::Load { reg: old, from: address.clone() });
             self.asm.emit(Op::Store { to: address, value: new });
             self.write_register(part, Expr::Var(old), span);
         } else if part.width >= 32 {
-            let reg = Some(self.asm.register(registers::shown(self.arch, part.register)));
-            self.locked(Op::Update { reg, at: address, update: Update::Swap { new } });
+            let reg = Some(self.asm.register(registers::full_name(self.arch, part.register)));
+            self.emit_locked(Op::Update { reg, at: address, update: Update::Swap { new } });
         } else {
             let old = self.asm.temporary();
-            self.locked(Op::Update { reg: Some(old), at: address, update: Update::Swap { new } });
+            self.emit_locked(Op::Update {
+                reg: Some(old),
+                at: address,
+                update: Update::Swap { new },
+            });
             self.write_register(part, Expr::Var(old), span);
         }
         Ok(())
     }
 
-    /// One operation, locked.
-    pub(super) fn locked(&mut self, op: Op) {
+    /// Emits an operation in an `atomic` block.
+    pub(super) fn emit_locked(&mut self, op: Op) {
         self.asm.emit(Op::AtomicBegin);
         self.asm.emit(op);
         self.asm.emit(Op::AtomicEnd);
     }
 
-    pub(super) fn compare_exchange(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+    pub(super) fn compare_exchange(
+        &mut self,
+        instruction: &Instruction,
+    ) -> Result<(), LitmusError> {
         let span = instruction.span;
         let [to, from] = self.operands(instruction)?;
         let width = self.width(instruction);
         let Operand::Register(new) = from else {
-            return Err(Wrong::syntax(span, "CMPXCHG takes memory or a register, and a register"));
+            return Err(LitmusError::syntax(
+                span,
+                "CMPXCHG takes a memory operand or a register, and a register",
+            ));
         };
-        let accumulator = Part { register: ACCUMULATOR, width, high: false };
+        let accumulator = RegisterPart { register: ACCUMULATOR, width, high: false };
         let (expected, new) = (self.register(accumulator), self.register(*new));
         if instruction.lock {
             self.asm.emit(Op::AtomicBegin);
@@ -66,7 +81,7 @@ impl Lowerer<'_> {
         let found = self.asm.temporary();
         let value = self.read(to, width, span)?;
         self.asm.assign(found, value);
-        self.flags(&Outcome::Compared(expected.clone(), Expr::Var(found)), width, span)?;
+        self.set_flags(&FlagEffect::Compared(expected.clone(), Expr::Var(found)), width, span)?;
         let equal = binary(BinOp::Eq, expected, Expr::Var(found));
         let (failed, done) = (self.asm.target(), self.asm.target());
         self.asm.jump_unless(equal, failed);
@@ -81,18 +96,21 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    pub(super) fn exchange_add(&mut self, instruction: &Instruction) -> Result<(), Wrong> {
+    pub(super) fn exchange_add(&mut self, instruction: &Instruction) -> Result<(), LitmusError> {
         let span = instruction.span;
-        self.layout.computes(span);
+        self.layout.note_arithmetic(span);
         let [to, from] = self.operands(instruction)?;
         let width = self.width(instruction);
         let Operand::Register(part) = from else {
-            return Err(Wrong::syntax(span, "XADD takes memory or a register, and a register"));
+            return Err(LitmusError::syntax(
+                span,
+                "XADD takes a memory operand or a register, and a register",
+            ));
         };
         let mut by = self.register(*part);
         let old = self.asm.temporary();
         if !self.flags.is_empty() || matches!(to, Operand::Register(_)) {
-            // Both operands change before they are looked at again.
+            // Both operands are written before `by` is read again.
             let kept = self.asm.temporary();
             self.asm.assign(kept, by);
             by = Expr::Var(kept);
@@ -101,7 +119,7 @@ impl Lowerer<'_> {
         match to {
             Operand::Memory(memory) if instruction.lock && width >= 32 => {
                 let at = self.address(memory, width, span)?;
-                self.locked(Op::Update { reg: Some(old), at, update: Update::Add { by } });
+                self.emit_locked(Op::Update { reg: Some(old), at, update: Update::Add { by } });
             }
             _ => {
                 if instruction.lock {
@@ -109,7 +127,7 @@ impl Lowerer<'_> {
                 }
                 let value = self.read(to, width, span)?;
                 self.asm.assign(old, value);
-                // Where both are one register, the sum is what stays.
+                // The sum is written last: it remains if both operands are the same register.
                 if matches!(to, Operand::Register(_)) {
                     self.write_register(*part, Expr::Var(old), span);
                 }
@@ -122,6 +140,6 @@ impl Lowerer<'_> {
         if matches!(to, Operand::Memory(_)) {
             self.write_register(*part, Expr::Var(old), span);
         }
-        self.flags(&Outcome::Carried(sum), width, span)
+        self.set_flags(&FlagEffect::UnknownCarry(sum), width, span)
     }
 }

@@ -1,11 +1,11 @@
-//! Operands: reading and writing registers, parts of them, and memory.
+//! Reads and writes operands: registers, parts of registers, and memory.
 
 use fencepost_ir::{Address, BinOp, Expr, Op, Reg, Span};
 
 use super::super::super::ast::Constant;
-use super::super::super::wrong::Wrong;
+use super::super::super::error::LitmusError;
 use super::super::ast::{Instruction, Memory, Mnemonic, Operand};
-use super::super::registers::{self, Part};
+use super::super::registers::{self, RegisterPart};
 use super::{Lowerer, binary};
 
 fn mask(width: u8) -> Expr<Reg> {
@@ -13,52 +13,64 @@ fn mask(width: u8) -> Expr<Reg> {
 }
 
 impl Lowerer<'_> {
-    /// How many bits an instruction works on.
+    /// Returns the width of an instruction in bits: that of its suffix or of its first register,
+    /// else 32.
     pub(super) fn width(&self, instruction: &Instruction) -> u8 {
         let parts = instruction.operands.iter().filter_map(Operand::register);
         let of_register = parts.map(|part| part.width).next();
         instruction.width.or(of_register).unwrap_or(32)
     }
 
-    /// Registers are as wide as the instruction, but for the count of a shift and for bytes that are set.
-    pub(super) fn check_widths(&self, instruction: &Instruction) -> Result<(), Wrong> {
+    /// Checks that all registers have the width of the instruction. Shifts, conditional sets and
+    /// `NOP` are exempt.
+    pub(super) fn check_widths(&self, instruction: &Instruction) -> Result<(), LitmusError> {
         let parts = instruction.operands.iter().filter_map(Operand::register);
         let registers = parts.map(|part| part.width.min(32));
         let mut widths = registers.chain(instruction.width.map(|width| width.min(32)));
         let first = widths.next();
         let free = matches!(instruction.mnemonic, Mnemonic::Shl | Mnemonic::Set(_) | Mnemonic::Nop);
         if !free && widths.any(|width| Some(width) != first) {
-            return Err(Wrong::syntax(instruction.span, "the operands have different widths"));
+            return Err(LitmusError::syntax(
+                instruction.span,
+                "the operands have different widths: use operands of the same width",
+            ));
         }
         Ok(())
     }
 
-    /// Where a memory operand is.
+    /// Returns the address of a memory operand and records the width of the access.
     pub(super) fn address(
         &mut self,
         memory: &Memory,
         width: u8,
         span: Span,
-    ) -> Result<Address, Wrong> {
+    ) -> Result<Address, LitmusError> {
         let fixed = memory.base.is_none() && memory.index.is_none();
         let address = match &memory.symbol {
             Some(name) if fixed => {
-                Address::fixed(self.layout.cell_at(name, memory.offset, span)?)
+                Address::fixed(self.layout.cell_at_offset(name, memory.offset, span)?)
             }
             None if fixed => {
-                return Err(Wrong::unsupported(span, "memory at a fixed number is not supported"));
+                return Err(LitmusError::unsupported(
+                    span,
+                    "a memory operand at a numeric address is not supported: name a location",
+                ));
             }
             _ => {
-                let address = self.effective(memory, span)?.fold();
-                self.layout.through(&address, span)?
+                let address = self.effective_address(memory, span)?.fold();
+                self.layout.indirect_address(&address, span)?
             }
         };
         self.widths.note(address.as_fixed(), width, span)?;
         Ok(address)
     }
 
-    /// An address as a value.
-    pub(super) fn effective(&mut self, memory: &Memory, span: Span) -> Result<Expr<Reg>, Wrong> {
+    /// Returns the address of a memory operand as a value.
+    pub(super) fn effective_address(
+        &mut self,
+        memory: &Memory,
+        span: Span,
+    ) -> Result<Expr<Reg>, LitmusError> {
         let mut sum = match &memory.symbol {
             Some(name) => {
                 Expr::Const(self.layout.constant(&Constant::Address(name.clone()), span)?)
@@ -77,20 +89,20 @@ impl Lowerer<'_> {
             sum = binary(BinOp::Add, sum, Expr::Const(offset));
         }
         if memory.index.is_some() || memory.offset != 0 {
-            self.layout.computes(span);
+            self.layout.note_arithmetic(span);
         }
-        // Adding to nothing is no arithmetic.
+        // Remove an addition to 0.
         Ok(match sum {
             Expr::Binary(BinOp::Add, zero, rest) if *zero == Expr::Const(0) => *rest,
             other => other,
         })
     }
 
-    /// What a register, or a part of it, holds.
-    pub(super) fn register(&mut self, part: Part) -> Expr<Reg> {
+    /// Returns the value of a register or of a part of one.
+    pub(super) fn register(&mut self, part: RegisterPart) -> Expr<Reg> {
         let whole = match self.constants.get(&part.register) {
             Some(constant) => constant.clone(),
-            None => Expr::Var(self.asm.register(registers::shown(self.arch, part.register))),
+            None => Expr::Var(self.asm.register(registers::full_name(self.arch, part.register))),
         };
         match (part.width, part.high) {
             (8, true) => {
@@ -102,14 +114,14 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Writes a register, or a part of it.
-    pub(super) fn write_register(&mut self, part: Part, value: Expr<Reg>, span: Span) {
-        let reg = self.asm.register(registers::shown(self.arch, part.register));
+    /// Writes a register or a part of one.
+    pub(super) fn write_register(&mut self, part: RegisterPart, value: Expr<Reg>, span: Span) {
+        let reg = self.asm.register(registers::full_name(self.arch, part.register));
         if part.width >= 32 {
             self.asm.assign(reg, value);
             return;
         }
-        self.layout.computes(span);
+        self.layout.note_arithmetic(span);
         let (bits, shift) =
             if part.high { (0xff00, 8) } else { (mask(part.width).as_const().unwrap_or(0), 0) };
         let kept = binary(BinOp::BitAnd, Expr::Var(reg), Expr::Const(!bits));
@@ -118,13 +130,13 @@ impl Lowerer<'_> {
         self.asm.assign(reg, binary(BinOp::BitOr, kept, shifted));
     }
 
-    /// The value of an operand; a load if it is in memory.
+    /// Returns the value of an operand. Emits a load for a memory operand.
     pub(super) fn read(
         &mut self,
         operand: &Operand,
         width: u8,
         span: Span,
-    ) -> Result<Expr<Reg>, Wrong> {
+    ) -> Result<Expr<Reg>, LitmusError> {
         Ok(match operand {
             Operand::Number(value) => Expr::Const(self.layout.int(*value, span)?),
             Operand::Address(name) => {
@@ -138,34 +150,41 @@ impl Lowerer<'_> {
                 Expr::Var(reg)
             }
             Operand::Label(name) => {
-                return Err(Wrong::syntax(span, format!("`{name}` is no value")));
+                return Err(LitmusError::syntax(
+                    span,
+                    format!("the label `{name}` is not a value"),
+                ));
             }
         })
     }
 
-    /// Writes an operand; a store if it is in memory.
+    /// Writes an operand. Emits a store for a memory operand.
     pub(super) fn write(
         &mut self,
         operand: &Operand,
         value: Expr<Reg>,
         width: u8,
         span: Span,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), LitmusError> {
         match operand {
             Operand::Register(part) => self.write_register(*part, value, span),
             Operand::Memory(memory) => {
                 let to = self.address(memory, width, span)?;
-                let value = self.narrowed(value, width);
+                let value = self.truncate(value, width);
                 self.asm.emit(Op::Store { to, value });
             }
             Operand::Number(_) | Operand::Address(_) | Operand::Label(_) => {
-                return Err(Wrong::syntax(span, "this cannot be written to"));
+                return Err(LitmusError::syntax(
+                    span,
+                    "the destination cannot be written: it must be a register or a memory operand",
+                ));
             }
         }
         Ok(())
     }
 
-    pub(super) fn narrowed(&self, value: Expr<Reg>, width: u8) -> Expr<Reg> {
+    /// Truncates a value to `width` bits if that is less than 32.
+    pub(super) fn truncate(&self, value: Expr<Reg>, width: u8) -> Expr<Reg> {
         let value = if width < 32 { binary(BinOp::BitAnd, value, mask(width)) } else { value };
         value.fold()
     }

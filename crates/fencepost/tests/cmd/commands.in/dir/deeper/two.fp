@@ -1,4 +1,4 @@
-// A message without a fence between data and flag.
+// Message passing without a fence between data and flag.
 shared int data, flag;
 
 thread p {

@@ -1,0 +1,105 @@
+//! Wake-up trees: the executions that remain to be explored from a state.
+//!
+//! Source: \[AAJS14\]. A move is a *weak initial* of a sequence if it can come first in a
+//! sequence that is equivalent to this one or extends it. There are two cases. The move is the
+//! first move of its thread in the sequence and commutes with all moves before it. Or its thread
+//! does not occur in the sequence and the move commutes with all moves of the sequence.
+
+use crate::event::{CellAccess, Move, conflict};
+use std::collections::VecDeque;
+
+/// A move of a sequence, with its footprint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SequenceItem<'a> {
+    pub(crate) mv: &'a Move,
+    pub(crate) footprint: &'a [CellAccess],
+}
+
+/// Whether and how a move is a weak initial of a sequence.
+enum WeakInitial {
+    /// A weak initial: the item at this position of the sequence.
+    InSequence(usize),
+    /// A weak initial whose thread does not occur in the sequence.
+    Independent,
+    /// Not a weak initial.
+    No,
+}
+
+fn weak_initial(mv: &Move, footprint: &[CellAccess], sequence: &[SequenceItem<'_>]) -> WeakInitial {
+    match sequence.iter().position(|item| item.mv.thread == mv.thread) {
+        Some(at) => {
+            let own = &sequence[at];
+            let mut earlier = sequence[..at].iter();
+            let commutes = earlier.all(|item| !conflict(item.footprint, own.footprint));
+            if own.mv.choices == mv.choices && commutes {
+                WeakInitial::InSequence(at)
+            } else {
+                WeakInitial::No
+            }
+        }
+        None if sequence.iter().any(|item| conflict(item.footprint, footprint)) => WeakInitial::No,
+        None => WeakInitial::Independent,
+    }
+}
+
+/// Returns whether a move is a weak initial of a sequence.
+pub(crate) fn is_weak_initial(first: SequenceItem<'_>, sequence: &[SequenceItem<'_>]) -> bool {
+    match weak_initial(first.mv, first.footprint, sequence) {
+        WeakInitial::InSequence(_) | WeakInitial::Independent => true,
+        WeakInitial::No => false,
+    }
+}
+
+/// An ordered tree of moves. Each path from the root is a sequence to explore.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WakeupTree {
+    branches: VecDeque<Branch>,
+}
+
+/// A move to explore and the wake-up tree after it. If that tree is empty, every continuation is
+/// allowed.
+#[derive(Clone, Debug)]
+pub(crate) struct Branch {
+    pub(crate) mv: Move,
+    pub(crate) footprint: Vec<CellAccess>,
+    pub(crate) next: WakeupTree,
+}
+
+impl WakeupTree {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.branches.is_empty()
+    }
+
+    /// Removes and returns the first branch.
+    pub(crate) fn pop_first(&mut self) -> Option<Branch> {
+        self.branches.pop_front()
+    }
+
+    /// Appends a branch with an empty subtree.
+    pub(crate) fn push(&mut self, mv: Move, footprint: Vec<CellAccess>) {
+        self.branches.push_back(Branch { mv, footprint, next: WakeupTree::default() });
+    }
+
+    /// Inserts a sequence, unless the tree already leads to an equivalent execution.
+    pub(crate) fn insert(&mut self, mut sequence: Vec<SequenceItem<'_>>) {
+        for branch in &mut self.branches {
+            match weak_initial(&branch.mv, &branch.footprint, &sequence) {
+                WeakInitial::No => continue,
+                WeakInitial::InSequence(at) => {
+                    sequence.remove(at);
+                }
+                WeakInitial::Independent => {}
+            }
+            if !branch.next.is_empty() {
+                branch.next.insert(sequence);
+            }
+            return;
+        }
+        let mut chain = WakeupTree::default();
+        for SequenceItem { mv, footprint } in sequence.into_iter().rev() {
+            let branch = Branch { mv: mv.clone(), footprint: footprint.to_vec(), next: chain };
+            chain = WakeupTree { branches: [branch].into() };
+        }
+        self.branches.append(&mut chain.branches);
+    }
+}

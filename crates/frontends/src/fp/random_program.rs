@@ -1,0 +1,252 @@
+//! Random programs for tests. The programs are well-typed by construction and have random layout.
+//!
+//! A list of bytes determines the program: each byte makes one choice. After the last byte, every
+//! choice is the simplest one. A shorter list thus gives a smaller program, so that shrinking
+//! works.
+
+use std::fmt::Write;
+
+/// A sequence of choices, given by bytes.
+pub(super) struct Choices<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Choices<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Choices { bytes, at: 0 }
+    }
+
+    /// Returns a number less than `n`. Returns 0 if no bytes are left.
+    fn below(&mut self, n: usize) -> usize {
+        let byte = self.bytes.get(self.at).copied().unwrap_or(0);
+        self.at += 1;
+        usize::from(byte) % n
+    }
+}
+
+/// The context of a statement, which determines the allowed jumps.
+#[derive(Clone, Copy)]
+struct Context {
+    depth: usize,
+    in_loop: bool,
+    atomic: bool,
+    returns: bool,
+    /// Whether the statement is in a thread, which can call procedures and read the parameter `i`.
+    thread: bool,
+}
+
+/// Returns a program with one thread template and some procedures. Spaces separate the tokens.
+pub(super) fn program(choices: &mut Choices<'_>) -> String {
+    let mut out = String::from(
+        "enum State { idle , busy } record Node { int value ; Node next ; int slot [ 2 ] ; } \
+         pool Node [ 3 ] ; const N = 2 ; shared int x = 1 , y ; shared bool flag [ 2 ] ; \
+         shared State state ; shared int a [ 3 ] = { 1 , 2 , 3 } ; shared Node head ; \
+         init { head = new Node ; head . value = 5 ; } ",
+    );
+    let procedure =
+        Context { depth: 2, in_loop: false, atomic: false, returns: true, thread: false };
+    for (name, result) in [("f", "int"), ("g", "bool"), ("h", "void")] {
+        write!(out, "proc {result} {name} ( int p , Node n ) {{ ")
+            .expect("writing to a string never fails");
+        if choices.below(2) == 1 {
+            out.push_str("int r ; ");
+        } else {
+            out.push_str("r = p ; ");
+        }
+        out.push_str("q = p > 1 ; ");
+        let context = Context { returns: result == "void", ..procedure };
+        for _ in 0..choices.below(4) {
+            stmt(&mut out, choices, context);
+        }
+        match result {
+            "int" => write!(out, "return {} ; }} ", int(choices, context, 2))
+                .expect("writing to a string never fails"),
+            "bool" => write!(out, "return {} ; }} ", bool(choices, context, 2))
+                .expect("writing to a string never fails"),
+            _ => out.push_str("} "),
+        }
+    }
+    out.push_str("thread t ( i in 1 .. N ) { int r ; bool q = false ; Node n = head ; ");
+    let context = Context { depth: 3, in_loop: false, atomic: false, returns: true, thread: true };
+    for _ in 0..choices.below(5) {
+        stmt(&mut out, choices, context);
+    }
+    out.push_str("back : y += 1 ; if ( y > 9 ) goto done ; ");
+    for _ in 0..choices.below(5) {
+        stmt(&mut out, choices, context);
+    }
+    out.push_str("done : skip ; } final forall x != 77 || t ( 1 ) . r == 3 ; ");
+    out
+}
+
+fn int(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
+    let leaf = depth == 0;
+    match choices.below(if leaf { 7 } else { 16 }) {
+        0 => "r".into(),
+        1 => choices.below(4).to_string(),
+        2 => "x".into(),
+        3 => "y".into(),
+        4 => if context.thread { "i" } else { "p" }.into(),
+        5 => "n . value".into(),
+        6 => "N".into(),
+        7 => format!("a [ {} ]", int(choices, context, depth - 1)),
+        8 => format!("n . slot [ {} ]", int(choices, context, depth - 1)),
+        9 if context.thread => format!("f ( {} , n )", int(choices, context, depth - 1)),
+        10 => {
+            let op = ["fetch_add", "fetch_sub", "swap", "fetch_xor"][choices.below(4)];
+            format!("{op} ( x , {} )", int(choices, context, depth - 1))
+        }
+        11 => {
+            let cond = bool(choices, context, depth - 1);
+            let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
+            format!("( {cond} ? {a} : {b} )")
+        }
+        12 => format!("- {}", int(choices, context, depth - 1)),
+        _ => {
+            let op = ["+", "-", "*", "/", "%", "&", "|"][choices.below(7)];
+            let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
+            format!("( {a} {op} {b} )")
+        }
+    }
+}
+
+fn bool(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
+    let leaf = depth == 0;
+    match choices.below(if leaf { 5 } else { 12 }) {
+        0 => "q".into(),
+        1 => "true".into(),
+        2 => "flag [ 1 ]".into(),
+        3 => "state == busy".into(),
+        4 => "n . next != null".into(),
+        5 => format!("! ( {} )", bool(choices, context, depth - 1)),
+        6 => {
+            let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
+            format!("cas ( a [ {} ] , {a} , {b} )", choices.below(3))
+        }
+        7 if context.thread => format!("g ( {} , n )", int(choices, context, depth - 1)),
+        8 | 9 => {
+            let op = ["&&", "||"][choices.below(2)];
+            let (a, b) = (bool(choices, context, depth - 1), bool(choices, context, depth - 1));
+            format!("( {a} {op} {b} )")
+        }
+        _ => {
+            let op = ["<", "==", ">="][choices.below(3)];
+            let (a, b) = (int(choices, context, depth - 1), int(choices, context, depth - 1));
+            format!("( {a} {op} {b} )")
+        }
+    }
+}
+
+fn stmt(out: &mut String, choices: &mut Choices<'_>, context: Context) {
+    let inner = Context { depth: context.depth.saturating_sub(1), ..context };
+    let kinds = if context.depth == 0 { 12 } else { 22 };
+    match choices.below(kinds) {
+        0 => write!(out, "r = {} ;", int(choices, context, 2)),
+        1 => write!(out, "x = {} ;", int(choices, context, 2)),
+        2 => write!(out, "q = {} ;", bool(choices, context, 2)),
+        3 => write!(out, "a [ {} ] = {} ;", int(choices, context, 1), int(choices, context, 1)),
+        4 => {
+            write!(out, "y {} {} ;", ["+=", "-=", "^="][choices.below(3)], int(choices, context, 1))
+        }
+        5 => write!(out, "flag [ 0 ] = {} ;", bool(choices, context, 2)),
+        6 => write!(out, "n . next = {} ;", ["null", "n", "new Node"][choices.below(3)]),
+        7 => {
+            write!(out, "{} ;", ["x ++", "r --", "skip", "fence store_load", ""][choices.below(5)])
+        }
+        8 if context.in_loop => write!(out, "{} ;", ["break", "continue"][choices.below(2)]),
+        9 if context.thread && !context.atomic && choices.below(2) == 1 => {
+            write!(out, "goto {} ;", ["done", "back"][choices.below(2)])
+        }
+        9 if context.returns && !context.atomic => write!(out, "return ;"),
+        10 if context.thread => write!(out, "h ( {} , n ) ;", int(choices, context, 1)),
+        11 => write!(out, "state = {} ;", ["idle", "busy", "state"][choices.below(3)]),
+        12..=14 => {
+            write!(out, "if ( {} ) ", bool(choices, context, 2))
+                .expect("writing to a string never fails");
+            block(out, choices, inner);
+            if choices.below(2) == 1 {
+                out.push_str("else ");
+                block(out, choices, inner);
+            }
+            Ok(())
+        }
+        15 => {
+            write!(out, "while ( {} ) ", bool(choices, context, 2))
+                .expect("writing to a string never fails");
+            block(out, choices, Context { in_loop: true, ..inner });
+            Ok(())
+        }
+        16 => {
+            out.push_str("do ");
+            block(out, choices, Context { in_loop: true, ..inner });
+            write!(out, "while ( {} ) ;", bool(choices, context, 2))
+        }
+        17 => {
+            out.push_str("for ( r = 0 ; r < 3 ; r ++ ) ");
+            block(out, choices, Context { in_loop: true, ..inner });
+            Ok(())
+        }
+        18 => {
+            out.push_str("loop { y += 1 ; if ( y > 4 ) break ; ");
+            stmt(out, choices, Context { in_loop: true, ..inner });
+            write!(out, "}}")
+        }
+        19 if !context.atomic => {
+            out.push_str("critical ");
+            braces(out, choices, inner);
+            Ok(())
+        }
+        20 => {
+            out.push_str("atomic ");
+            braces(out, choices, Context { in_loop: false, atomic: true, ..inner });
+            Ok(())
+        }
+        _ => {
+            braces(out, choices, inner);
+            Ok(())
+        }
+    }
+    .expect("writing to a string never fails");
+    out.push(' ');
+}
+
+/// Adds a statement, usually in braces.
+fn block(out: &mut String, choices: &mut Choices<'_>, context: Context) {
+    if choices.below(3) == 1 {
+        stmt(out, choices, context);
+    } else {
+        braces(out, choices, context);
+    }
+}
+
+fn braces(out: &mut String, choices: &mut Choices<'_>, context: Context) {
+    out.push_str("{ ");
+    for _ in 0..choices.below(4) {
+        stmt(out, choices, context);
+    }
+    out.push_str("} ");
+}
+
+/// Replaces the spaces between tokens with random whitespace and comments.
+pub(super) fn randomize_layout(program: &str, choices: &mut Choices<'_>) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for (at, token) in program.split(' ').filter(|t| !t.is_empty()).enumerate() {
+        let space = match choices.below(40) {
+            1 => "\n".into(),
+            2 => "\n\n\n".into(),
+            3 => format!(" /* c{at} */ "),
+            4 => format!(" // c{at} \n"),
+            5 => format!("\n  // own {at}\n"),
+            6 => format!(" /* long\n{at} */"),
+            7 => "\n\n".into(),
+            _ if column > 60 && choices.below(2) == 0 => "\n".into(),
+            _ => " ".into(),
+        };
+        column = if space.contains('\n') { 0 } else { column + space.len() + token.len() };
+        out.push_str(token);
+        out.push_str(&space);
+    }
+    out
+}

@@ -1,0 +1,291 @@
+//! Detection and cutting of spin loops: loops that only re-read until a condition holds.
+//!
+//! A failed spin iteration returns to the head of the loop. It changes no location and no register
+//! that is read later. An exploration can therefore omit failed iterations and let the thread wait
+//! until an iteration leaves the loop. [`spin_assume`] makes this explicit: it redirects each back
+//! edge of a spin loop to a new statement `assume(false)`, a *cut point*. An exploration treats a
+//! step that would end at a cut point as disabled.
+//!
+//! The body of a spin loop consists of loads, local statements, fences, drains, and
+//! compare-and-swaps that leave the loop on success.
+
+use crate::expr::{Expr, UnOp};
+use crate::flow::{self, successors};
+use crate::ids::{Pc, Reg, ThreadId};
+use crate::op::{Op, Update};
+use crate::program::{Problem, Stmt, Thread};
+
+/// A problem whose spin loops are cut.
+#[derive(Clone, Debug)]
+pub struct SpinAssumed {
+    /// The transformed problem. The program counters of the original problem remain valid.
+    pub problem: Problem,
+    /// Indexed by thread: the first cut point. All statements from there on are cut points.
+    cut_points: Vec<Pc>,
+}
+
+impl SpinAssumed {
+    /// Returns whether a program counter is a cut point: the thread has failed a spin iteration.
+    #[inline]
+    pub fn is_cut_point(&self, thread: ThreadId, pc: Pc) -> bool {
+        pc >= self.cut_points[thread.index()]
+    }
+
+    /// Returns whether the thread has a spin loop.
+    pub fn has_spin_loops(&self, thread: ThreadId) -> bool {
+        self.cut_points[thread.index()].index() < self.problem.program.thread(thread).code.len()
+    }
+}
+
+impl SpinAssumed {
+    /// Returns whether some thread has a cycle in its control flow, ignoring cut spin loops.
+    pub fn has_loops(&self) -> bool {
+        self.problem.program.threads.iter().any(|thread| {
+            let is_in_cycle = |at: usize| {
+                let mut seen = vec![false; thread.code.len()];
+                let mut open: Vec<Pc> = successors(&thread.code[at]).collect();
+                while let Some(here) = open.pop() {
+                    if here.index() == at {
+                        return !is_assume_false(thread, at);
+                    }
+                    if !std::mem::replace(&mut seen[here.index()], true) {
+                        open.extend(successors(thread.stmt(here)));
+                    }
+                }
+                false
+            };
+            (0..thread.code.len()).any(is_in_cycle)
+        })
+    }
+}
+
+/// Returns whether a statement is `assume(false)`. A cut point is its own successor, but control
+/// never passes it.
+fn is_assume_false(thread: &Thread, at: usize) -> bool {
+    matches!(thread.code[at].op, Op::Assume(Expr::Const(0)))
+}
+
+/// Cuts the spin loops of all threads. Registers in properties are live in final states and, if
+/// `outcomes` is set, so are registers in outcomes.
+pub fn spin_assume(problem: &Problem, outcomes: bool) -> SpinAssumed {
+    let mut cut = problem.clone();
+    let mut cut_points = Vec::new();
+    for (at, thread) in cut.program.threads.iter_mut().enumerate() {
+        cut_points.push(Pc::from_index(thread.code.len()));
+        let live = flow::live_registers(
+            thread,
+            &[],
+            &problem.observed_registers(ThreadId::from_index(at), outcomes),
+        );
+        for edge in failed_iteration_edges(thread, &live) {
+            let cut_point = Pc::from_index(thread.code.len());
+            let from = &mut thread.code[edge.from.index()];
+            let stmt = Stmt {
+                label: from.label,
+                op: Op::Assume(Expr::Const(0)),
+                next: cut_point,
+                critical: from.critical,
+            };
+            if let Op::Branch { then, otherwise, .. } = &mut from.op {
+                *(if edge.is_then { then } else { otherwise }) = cut_point;
+            } else {
+                from.next = cut_point;
+            }
+            thread.code.push(stmt);
+        }
+    }
+    SpinAssumed { problem: cut, cut_points }
+}
+
+/// An edge of the control-flow graph.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    from: Pc,
+    /// For a branch: whether this is the edge for a true condition.
+    is_then: bool,
+}
+
+/// Returns the edges that end a failed spin iteration: control continues at the head of a spin
+/// loop, directly or through skips, fences and drains.
+fn failed_iteration_edges(thread: &Thread, live: &[Vec<bool>]) -> Vec<Edge> {
+    let predecessors = flow::predecessors(thread);
+    let mut found = Vec::new();
+    for (at, stmt) in thread.code.iter().enumerate() {
+        let from = Pc::from_index(at);
+        for (number, to) in successors(stmt).enumerate() {
+            let is_spin_head = |head: &Pc| {
+                dominates(thread, *head, from)
+                    && is_spin_loop(thread, &predecessors, live, *head, from)
+            };
+            if after_fences(thread, to).any(|head| is_spin_head(&head)) {
+                found.push(Edge { from, is_then: number == 0 });
+            }
+        }
+    }
+    found
+}
+
+/// Returns a program counter and all program counters that control reaches from there through
+/// skips, fences and drains only.
+fn after_fences(thread: &Thread, from: Pc) -> impl Iterator<Item = Pc> {
+    let next = |pc: &Pc| {
+        let stmt = thread.stmt(*pc);
+        matches!(stmt.op, Op::Skip | Op::Fence(_) | Op::Drain(_)).then_some(stmt.next)
+    };
+    // `take` bounds a loop that consists of such statements only.
+    std::iter::successors(Some(from), next).take(thread.code.len())
+}
+
+/// Returns whether `head` dominates `pc`: every path from the entry to `pc` passes `head`.
+fn dominates(thread: &Thread, head: Pc, pc: Pc) -> bool {
+    let mut seen = vec![false; thread.code.len()];
+    let mut open = vec![Pc(0)];
+    while let Some(here) = open.pop() {
+        if here == head || std::mem::replace(&mut seen[here.index()], true) {
+            continue;
+        }
+        if here == pc {
+            return false;
+        }
+        open.extend(successors(thread.stmt(here)));
+    }
+    true
+}
+
+/// Returns whether the loop with this head and the back edge from `last` is a spin loop.
+fn is_spin_loop(
+    thread: &Thread,
+    predecessors: &[Vec<Pc>],
+    live: &[Vec<bool>],
+    head: Pc,
+    last: Pc,
+) -> bool {
+    let mut body = vec![false; thread.code.len()];
+    body[head.index()] = true;
+    let mut open = vec![last];
+    while let Some(here) = open.pop() {
+        if !std::mem::replace(&mut body[here.index()], true) {
+            open.extend(&predecessors[here.index()]);
+        }
+    }
+    let inside = |pc: Pc| body[pc.index()];
+    let critical = thread.stmt(head).critical;
+    thread.code.iter().enumerate().filter(|(at, _)| body[*at]).all(|(at, stmt)| {
+        let only_reads = match &stmt.op {
+            Op::Load { .. }
+            | Op::Skip
+            | Op::Assign { .. }
+            | Op::Branch { .. }
+            | Op::Assume(_)
+            | Op::Assert(_)
+            | Op::Fence(_)
+            | Op::Drain(_) => true,
+            Op::Update { reg: Some(reg), update: Update::Cas { .. }, .. } => {
+                success_target(thread, Pc::from_index(at), *reg).is_some_and(|to| !inside(to))
+            }
+            Op::Update { .. }
+            | Op::Store { .. }
+            | Op::Choose { .. }
+            | Op::New { .. }
+            | Op::Free { .. }
+            | Op::Leave
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Invoke { .. }
+            | Op::Return { .. }
+            | Op::Halt => false,
+        };
+        let keeps_live_registers =
+            stmt.op.target().is_none_or(|reg| !live[head.index()][reg.index()]);
+        only_reads && keeps_live_registers && stmt.critical == critical
+    })
+}
+
+/// Returns the successor of a successful compare-and-swap at `pc`, if the next statement with an
+/// effect is a branch on its result.
+fn success_target(thread: &Thread, pc: Pc, result: Reg) -> Option<Pc> {
+    let next = thread.stmt(pc).next;
+    let branch = after_fences(thread, next).last().unwrap_or(next);
+    let Op::Branch { cond, then, otherwise } = &thread.stmt(branch).op else { return None };
+    let result = Expr::Var(result);
+    if *cond == result {
+        return Some(*then);
+    }
+    let Expr::Unary(UnOp::Not, inner) = cond else { return None };
+    (**inner == result).then_some(*otherwise)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{Label, Loc};
+    use crate::op::Address;
+    use crate::program::{Location, Program, Register};
+    use crate::value::Type;
+
+    fn problem(ops: &[(Op, u32)]) -> Problem {
+        let stmt = |(op, next): &(Op, u32)| Stmt {
+            label: Label(0),
+            op: op.clone(),
+            next: Pc(*next),
+            critical: false,
+        };
+        let code = ops.iter().map(stmt).collect();
+        let register = Register { name: "r".into(), ty: Type::Int { range: None } };
+        let location = Location { name: "x".into(), ty: Type::Int { range: None }, init: 0 };
+        let thread = Thread { name: "p".into(), registers: vec![register], code };
+        Problem {
+            program: Program {
+                locations: vec![location],
+                threads: vec![thread],
+                ..Program::default()
+            },
+            ..Problem::default()
+        }
+    }
+
+    fn load() -> Op {
+        Op::Load { reg: Reg(0), from: Address::fixed(Loc(0)) }
+    }
+
+    fn until(cond: Expr<Reg>, out: u32) -> Op {
+        Op::Branch { cond, then: Pc(out), otherwise: Pc(0) }
+    }
+
+    fn has_spin_loop(problem: &Problem) -> bool {
+        spin_assume(problem, false).has_spin_loops(ThreadId(0))
+    }
+
+    #[test]
+    fn a_loop_that_only_reads_is_a_spin_loop() {
+        let spinning = problem(&[(load(), 1), (until(Expr::Var(Reg(0)), 2), 0), (Op::Halt, 0)]);
+        let cut = spin_assume(&spinning, false);
+        assert!(cut.has_spin_loops(ThreadId(0)));
+        assert!(cut.is_cut_point(ThreadId(0), Pc(3)) && !cut.is_cut_point(ThreadId(0), Pc(2)));
+        let branch = Op::Branch { cond: Expr::Var(Reg(0)), then: Pc(2), otherwise: Pc(3) };
+        assert_eq!(cut.problem.program.threads[0].code[1].op, branch);
+    }
+
+    #[test]
+    fn a_loop_that_stores_or_counts_is_not_a_spin_loop() {
+        let store = Op::Store { to: Address::fixed(Loc(0)), value: Expr::Const(1) };
+        let var = || Expr::Var(Reg(0));
+        assert!(!has_spin_loop(&problem(&[(store, 1), (until(var(), 2), 0), (Op::Halt, 0)])));
+        let more = Expr::Binary(crate::BinOp::Add, Box::new(var()), Box::new(Expr::Const(1)));
+        let count = Op::Assign { reg: Reg(0), expr: more };
+        assert!(!has_spin_loop(&problem(&[(count, 1), (until(var(), 2), 0), (Op::Halt, 0)])));
+    }
+
+    #[test]
+    fn a_loop_that_retries_a_failed_cas_is_a_spin_loop() {
+        let cas = |reg| Op::Update {
+            reg,
+            at: Address::fixed(Loc(0)),
+            update: Update::Cas { expected: Expr::Const(0), new: Expr::Const(1) },
+        };
+        let out = until(Expr::Var(Reg(0)), 2);
+        assert!(has_spin_loop(&problem(&[(cas(Some(Reg(0))), 1), (out, 0), (Op::Halt, 0)])));
+        let back = Op::Branch { cond: Expr::Var(Reg(0)), then: Pc(0), otherwise: Pc(2) };
+        assert!(!has_spin_loop(&problem(&[(cas(Some(Reg(0))), 1), (back, 0), (Op::Halt, 0)])));
+    }
+}
