@@ -1,30 +1,30 @@
-//! `cargo xtask campaign`: the random tests with more seeds than `cargo test` draws.
+//! `cargo xtask campaign`: runs the random tests with more seeds than `cargo test` uses.
 //!
-//! The same tests from the same binaries: every test with `random` or `campaign` in its path, with `FENCEPOST_CAMPAIGN` set
-//! (`crates/testkit/src/seeds.rs`). What they compared is added up.
+//! It runs every test with `random` or `campaign` in its path, with `FENCEPOST_CAMPAIGN` set
+//! (`crates/testkit/src/seeds.rs`), and sums the comparisons that the tests report.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-/// How many times as many seeds as in `cargo test`, unless told otherwise.
-const USUAL: u64 = 4;
+/// The default factor on the number of seeds of `cargo test`.
+const DEFAULT_SIZE: u64 = 4;
 
-/// How it is called.
+/// The usage message.
 const USAGE: &str = "usage: cargo xtask campaign [SIZE] [TEST...]
 
-  SIZE   how many times as many seeds as in `cargo test` [default: 4]
-  TEST   the tests with one of these in their path, instead of those with `random` or `campaign`";
+  SIZE   the factor on the number of seeds of `cargo test` [default: 4]
+  TEST   run the tests with TEST in their path [default: `random` and `campaign`]";
 
 /// Runs the random tests.
 pub(crate) fn campaign(root: &Path, arguments: &[String]) -> ExitCode {
     let (size, tests) = match arguments.split_first() {
         Some((first, rest)) => match first.parse::<u64>() {
             Ok(size) => (size, rest),
-            Err(_) => (USUAL, arguments),
+            Err(_) => (DEFAULT_SIZE, arguments),
         },
-        None => (USUAL, arguments),
+        None => (DEFAULT_SIZE, arguments),
     };
     if size == 0 || tests.iter().any(|test| test.starts_with('-')) {
         eprintln!("{USAGE}");
@@ -42,7 +42,7 @@ pub(crate) fn campaign(root: &Path, arguments: &[String]) -> ExitCode {
         Ok((Some(stdout), child)) => (child, stdout),
         Ok((None, _)) => unreachable!("the output is piped"),
         Err(error) => {
-            eprintln!("cargo does not start: {error}");
+            eprintln!("cannot start cargo: {error}");
             return ExitCode::FAILURE;
         }
     };
@@ -69,7 +69,7 @@ pub(crate) fn campaign(root: &Path, arguments: &[String]) -> ExitCode {
     if passed && total > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// How many comparisons of what, if this is the line of a test that says so.
+/// Parses a line in which a test reports its comparisons: their number and kind.
 fn compared(line: &str) -> Option<(u64, &str)> {
     let (count, what) = line.strip_prefix("compared: ")?.split_once(' ')?;
     Some((count.parse().ok()?, what))
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_tests_are_understood() {
+    fn reports_of_comparisons_are_parsed() {
         assert_eq!(compared("compared: 12 programs: a and b"), Some((12, "programs: a and b")));
         assert_eq!(compared("test random::programs ... ok"), None);
         assert_eq!(compared("compared: many"), None);

@@ -1,17 +1,17 @@
-//! `cargo xtask compare spin`: SPIN's verifier and our explicit engine on the same programs, one after the other.
+//! `cargo xtask compare spin`: runs SPIN's verifier and our explicit engine on the same programs.
 //!
-//! The same model with the same bound on pending stores: ours by `fencepost check --engine explicit`, SPIN's from
-//! what `fencepost translate --to promela` writes. Both on one core unless asked otherwise, both with
-//! their partial-order reduction. Times are of the whole processes; what it takes to make SPIN's verifier
-//! (`spin -a` and the C compiler) has a column of its own and is not compared.
+//! Both use the same model and the same bound on pending stores. Ours is `fencepost check --engine
+//! explicit`; SPIN gets the output of `fencepost translate --to promela`. Both run on one core by
+//! default and with their partial-order reduction. Times are those of whole processes. The time to
+//! generate and compile SPIN's verifier has a separate column and is not compared.
 //!
-//! A difference of verdicts is an error. Times are only reported: whether ours are longer where there
-//! are more than [`MANY`] states is the last line.
+//! A difference of verdicts is an error. Times are only reported: the last line says on how many rows
+//! with more than [`MANY`] states ours is slower.
 
 mod run;
 mod table;
 
-use run::{Bench, Found, Verdict};
+use run::{ToolResult, ToolRunner, Verdict};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -20,17 +20,17 @@ use table::Row;
 /// Rows with fewer states are too short to compare times.
 const MANY: f64 = 100_000.0;
 
-/// How it is called.
+/// The usage message.
 pub(crate) const USAGE: &str = "usage: cargo xtask compare spin [OPTION...]
 
   --model M     sc, tso or pso; may be given again [default: all three]
   --only NAME   programs whose name contains this; may be given again
   --buffers N   pending stores (TSO: of a thread; PSO: of a thread to a location) [default: 2]
-  --threads N   search threads of ours [default: 1]
+  --threads N   our search threads [default: 1]
   --time S      seconds for each run [default: 120]
-  --binary PATH the binary to measure [default: the release build, made first]";
+  --binary PATH the binary to measure [default: the release build, built first]";
 
-/// What is compared.
+/// The options of the command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Options {
     models: Vec<String>,
@@ -45,26 +45,28 @@ struct Options {
 pub(crate) fn compare(root: &Path, arguments: &[String]) -> ExitCode {
     let options = match options(arguments) {
         Ok(options) => options,
-        Err(complaint) => {
-            eprintln!("{complaint}\n\n{USAGE}");
+        Err(message) => {
+            eprintln!("{message}\n\n{USAGE}");
             return ExitCode::from(2);
         }
     };
-    for (tool, ask, hint) in [("spin", "-V", "Debian: spin"), ("cc", "--version", "Debian: gcc")] {
-        if Command::new(tool).arg(ask).output().is_err() {
+    for (tool, version_option, hint) in
+        [("spin", "-V", "Debian: spin"), ("cc", "--version", "Debian: gcc")]
+    {
+        if Command::new(tool).arg(version_option).output().is_err() {
             eprintln!("compare: `{tool}` is not installed ({hint})");
             return ExitCode::from(2);
         }
     }
     let binary = match options.binary.clone().map_or_else(|| build(root), Ok) {
         Ok(binary) => binary,
-        Err(complaint) => {
-            eprintln!("compare: {complaint}");
+        Err(message) => {
+            eprintln!("compare: {message}");
             return ExitCode::FAILURE;
         }
     };
     let folder = std::env::temp_dir().join(format!("fencepost-compare-{}", std::process::id()));
-    let bench = Bench {
+    let runner = ToolRunner {
         binary,
         folder: folder.clone(),
         buffers: options.buffers,
@@ -73,20 +75,20 @@ pub(crate) fn compare(root: &Path, arguments: &[String]) -> ExitCode {
     };
     let result = std::fs::create_dir_all(&folder)
         .map_err(|error| format!("{}: {error}", folder.display()))
-        .and_then(|()| rows(root, &options, &bench));
-    // What is left behind is small, and in a folder for such things.
+        .and_then(|()| rows(root, &options, &runner));
+    // A failure here leaves a few small files in the folder for temporary files.
     std::fs::remove_dir_all(&folder).ok();
     match result {
-        Ok(rows) => judge(&rows),
-        Err(complaint) => {
-            eprintln!("compare: {complaint}");
+        Ok(rows) => summarise(&rows),
+        Err(message) => {
+            eprintln!("compare: {message}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Measures every program under every model, and prints each row when it is there.
-fn rows(root: &Path, options: &Options, bench: &Bench) -> Result<Vec<Row>, String> {
+/// Runs every program under every model and prints each row as soon as it is known.
+fn rows(root: &Path, options: &Options, runner: &ToolRunner) -> Result<Vec<Row>, String> {
     println!(
         "at most {} pending stores; ours on {} thread(s), SPIN on one; {} s for each run",
         options.buffers, options.threads, options.time
@@ -96,8 +98,8 @@ fn rows(root: &Path, options: &Options, bench: &Bench) -> Result<Vec<Row>, Strin
     for file in programs(root, &options.only)? {
         for model in &options.models {
             let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let ours = bench.ours(&file, model)?;
-            let spin = bench.spin(&file, model)?;
+            let ours = runner.ours(&file, model)?;
+            let spin = runner.spin(&file, model)?;
             let row = Row { name, model: model.clone(), ours, spin };
             println!("{}", row.line());
             rows.push(row);
@@ -106,9 +108,9 @@ fn rows(root: &Path, options: &Options, bench: &Bench) -> Result<Vec<Row>, Strin
     Ok(rows)
 }
 
-/// The last lines, and whether all agree.
-fn judge(rows: &[Row]) -> ExitCode {
-    let decided = |found: &Found| matches!(found.verdict, Verdict::Holds | Verdict::Violated);
+/// Prints the summary. Fails if verdicts differ or nothing was compared.
+fn summarise(rows: &[Row]) -> ExitCode {
+    let decided = |found: &ToolResult| matches!(found.verdict, Verdict::Holds | Verdict::Violated);
     let both: Vec<&Row> = rows.iter().filter(|r| decided(&r.ours) && decided(&r.spin)).collect();
     let differ: Vec<&&Row> = both.iter().filter(|r| r.ours.verdict != r.spin.verdict).collect();
     println!();
@@ -117,7 +119,7 @@ fn judge(rows: &[Row]) -> ExitCode {
         both.iter().filter(|r| r.ours.states.max(r.spin.states) > MANY).collect();
     let slower: Vec<&&&Row> = large.iter().filter(|r| r.ours.seconds > r.spin.seconds).collect();
     match (large.len(), slower.len()) {
-        (0, _) => println!("no row has more than {MANY} states: times say nothing"),
+        (0, _) => println!("no row has more than {MANY} states: too few to compare times"),
         (all, 0) => {
             println!("ours is not slower on any of {all} rows with more than {MANY} states")
         }
@@ -138,13 +140,13 @@ fn judge(rows: &[Row]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The programs of the mutex corpus, by name.
+/// Returns the programs of the mutex corpus, sorted by name.
 fn programs(root: &Path, only: &[String]) -> Result<Vec<PathBuf>, String> {
     let folder = root.join("corpus/mutex");
-    let complain = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let io_error = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(&folder).map_err(complain)? {
-        let path = entry.map_err(complain)?.path();
+    for entry in std::fs::read_dir(&folder).map_err(io_error)? {
+        let path = entry.map_err(io_error)?.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let wanted = only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
         if wanted && path.extension().is_some_and(|extension| extension == "fp") {
@@ -155,7 +157,7 @@ fn programs(root: &Path, only: &[String]) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Makes the release build and says where it is.
+/// Builds the release binary and returns its path.
 fn build(root: &Path) -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = ["build", "--release", "--quiet", "--package", "fencepost"];
@@ -166,7 +168,7 @@ fn build(root: &Path) -> Result<PathBuf, String> {
             Ok(root.join(target).join("release/fencepost"))
         }
         Ok(_) => Err("the release build fails".into()),
-        Err(error) => Err(format!("cargo does not start: {error}")),
+        Err(error) => Err(format!("cannot start cargo: {error}")),
     }
 }
 
@@ -181,7 +183,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
     };
     let mut arguments = arguments.iter();
     if arguments.next().map(String::as_str) != Some("spin") {
-        return Err("compare with what? `spin` is all there is".into());
+        return Err("name the tool to compare with: `spin`".into());
     }
     while let Some(option) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{option} needs a value"))?;
@@ -198,7 +200,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             "--buffers" => options.buffers = number()?,
             "--threads" => options.threads = number()?,
             "--time" => options.time = number()?.into(),
-            // Everything runs in a folder of its own.
+            // Processes run in a temporary folder, so the path must be absolute.
             "--binary" => {
                 let path =
                     std::path::absolute(value).map_err(|error| format!("{value}: {error}"))?;
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_read() {
+    fn options_are_parsed() {
         let all = parsed("spin").expect("no option is needed");
         assert_eq!((all.models.len(), all.buffers, all.time), (3, 2, 120));
         let some = parsed("spin --model pso --only filter --buffers 4 --time 9");

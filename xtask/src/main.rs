@@ -1,4 +1,4 @@
-//! Chores of the repository: `cargo xtask tidy`, `cargo xtask campaign`, `cargo xtask bench`, `cargo xtask compare`.
+//! Repository tasks: `cargo xtask tidy`, `campaign`, `bench` and `compare`.
 
 mod campaign;
 mod compare;
@@ -9,21 +9,22 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask tidy | campaign [SIZE] [TEST...] | bench [PROGRAM...] | compare spin [OPTION...]
 
-  tidy     checks the layer order, file headers, file sizes and leftovers
-  campaign runs the random tests with more seeds than `cargo test` does
-  bench    measures states per second, bytes per state and growth
-  compare  runs SPIN and our explicit engine on the mutex corpus, one after the other";
+  tidy     checks layers, file headers, file sizes, leftovers and prose
+  campaign runs the random tests with more seeds than `cargo test` uses
+  bench    measures states per second and bytes per state
+  compare  runs SPIN and our explicit engine on the mutex corpus";
 
 fn main() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
+    let root =
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace");
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => {
-            let complaints = tidy::complaints(root);
-            for complaint in &complaints {
-                eprintln!("tidy: {complaint}");
+            let findings = tidy::findings(root);
+            for finding in &findings {
+                eprintln!("tidy: {finding}");
             }
-            if complaints.is_empty() {
-                println!("tidy: all is well");
+            if findings.is_empty() {
+                println!("tidy: no findings");
                 ExitCode::SUCCESS
             } else {
                 ExitCode::FAILURE
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
                 Ok(status) if status.success() => ExitCode::SUCCESS,
                 Ok(_) => ExitCode::FAILURE,
                 Err(error) => {
-                    eprintln!("cargo does not start: {error}");
+                    eprintln!("cannot start cargo: {error}");
                     ExitCode::FAILURE
                 }
             }

@@ -1,18 +1,24 @@
-//! What the compiler does not check: the order of layers, headers, sizes, leftovers.
+//! `cargo xtask tidy`: repository rules that the compiler does not check.
 //!
-//! The rules, one function each:
+//! One function per rule:
 //! 1. [`layers`]: a crate depends only on crates of lower layers; `search` on none of ours.
 //! 2. [`headers`]: every source file begins with a `//!` comment.
-//! 3. [`sizes`]: no source file is longer than [`LONGEST`] lines.
+//! 3. [`sizes`]: no source file is longer than [`MAX_LINES`] lines.
 //! 4. [`leftovers`]: no `todo!`, no `dbg!`, no ignored test, no `unwrap()` in library code.
+//! 5. [`prose::phrases`] and [`prose::line_length`]: plain English and wrapped Markdown.
+
+mod prose;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// More lines than this, and a file is about two things.
-const LONGEST: usize = 600;
+/// The maximum number of lines of a source file.
+const MAX_LINES: usize = 600;
 
-/// Our crates with their layer. A crate may depend on crates of a strictly lower layer only.
+/// The extensions of the files that are checked.
+const TEXT_EXTENSIONS: &[&str] = &["rs", "md", "fp", "litmus", "toml", "trycmd"];
+
+/// Our crates with their layers. A crate may depend only on crates of a strictly lower layer.
 const LAYERS: &[(&str, u32)] = &[
     ("fencepost-ir", 0),
     ("fencepost-corpus", 0),
@@ -33,17 +39,23 @@ const LAYERS: &[(&str, u32)] = &[
     ("fencepost-conformance", 6),
 ];
 
-/// Everything that is not tidy, sorted.
-pub(crate) fn complaints(root: &Path) -> Vec<String> {
+/// Returns all violations of the rules, sorted.
+pub(crate) fn findings(root: &Path) -> Vec<String> {
     let mut all = Vec::new();
     layers(root, &mut all);
-    for file in sources(root) {
+    for file in texts(root) {
         let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
-        match fs::read_to_string(&file) {
+        // Some inputs of tests are not UTF-8 on purpose.
+        match fs::read(&file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()) {
             Ok(text) => {
-                headers(&name, &text, &mut all);
-                sizes(&name, &text, &mut all);
-                leftovers(&name, &text, &mut all);
+                prose::phrases(&name, &text, &mut all);
+                if name.ends_with(".md") {
+                    prose::line_length(&name, &text, &mut all);
+                } else if name.ends_with(".rs") {
+                    headers(&name, &text, &mut all);
+                    sizes(&name, &text, &mut all);
+                    leftovers(&name, &text, &mut all);
+                }
             }
             Err(error) => all.push(format!("{name}: {error}")),
         }
@@ -86,19 +98,19 @@ fn layer(name: &str) -> Option<u32> {
 
 fn headers(name: &str, text: &str, all: &mut Vec<String>) {
     if !text.starts_with("//!") {
-        all.push(format!("{name}: begins without a `//!` header"));
+        all.push(format!("{name}: does not start with a `//!` header"));
     }
 }
 
 fn sizes(name: &str, text: &str, all: &mut Vec<String>) {
     let lines = text.lines().count();
-    if lines > LONGEST {
-        all.push(format!("{name}: {lines} lines; more than {LONGEST} want to be two files"));
+    if lines > MAX_LINES {
+        all.push(format!("{name}: {lines} lines; split files of more than {MAX_LINES} lines"));
     }
 }
 
 fn leftovers(name: &str, text: &str, all: &mut Vec<String>) {
-    // Spelt in pieces, so that this file does not complain about itself.
+    // Written in pieces, so that this file does not violate the rule itself.
     let never = [
         concat!("to", "do!("),
         concat!("dbg", "!("),
@@ -119,11 +131,16 @@ fn leftovers(name: &str, text: &str, all: &mut Vec<String>) {
     }
 }
 
-/// All Rust files of the workspace, sorted.
-fn sources(root: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+/// Returns all files with code or prose of the workspace, sorted.
+fn texts(root: &Path) -> Vec<PathBuf> {
+    let is_text = |path: &Path| {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        extension.is_some_and(|extension| TEXT_EXTENSIONS.contains(&extension))
+    };
+    let top = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = top.filter(|path| path.is_file() && is_text(path)).collect();
     let mut folders =
-        ["crates", "corpus", "xtask", "fuzz"].map(|folder| root.join(folder)).to_vec();
+        ["book", "crates", "corpus", "xtask", "fuzz"].map(|folder| root.join(folder)).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -131,7 +148,7 @@ fn sources(root: &Path) -> Vec<PathBuf> {
                 if path.file_name().is_some_and(|name| name != "target") {
                     folders.push(path);
                 }
-            } else if path.extension().is_some_and(|ext| ext == "rs") {
+            } else if is_text(&path) {
                 found.push(path);
             }
         }
@@ -146,16 +163,17 @@ mod tests {
 
     #[test]
     fn the_repository_is_tidy() {
-        let root =
-            Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies below the root");
-        assert_eq!(complaints(root), Vec::<String>::new());
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .parent()
+            .expect("xtask is a folder of the workspace");
+        assert_eq!(findings(root), Vec::<String>::new());
     }
 
     #[test]
-    fn untidy_files_are_noticed() {
+    fn each_rule_reports_a_violation() {
         let mut all = Vec::new();
         headers("a.rs", "fn main() {}", &mut all);
-        sizes("a.rs", &"\n".repeat(LONGEST + 1), &mut all);
+        sizes("a.rs", &"\n".repeat(MAX_LINES + 1), &mut all);
         leftovers("crates/x/src/a.rs", concat!("to", "do!() x.unw", "rap()"), &mut all);
         assert_eq!(all.len(), 4, "{all:?}");
     }

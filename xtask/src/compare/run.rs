@@ -1,33 +1,33 @@
-//! Running both tools and reading what they print.
+//! Runs both tools and parses their output.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How both are run.
+/// The settings of both tools.
 #[derive(Clone, Debug)]
-pub(super) struct Bench {
-    /// Ours.
+pub(super) struct ToolRunner {
+    /// Our binary.
     pub(super) binary: PathBuf,
-    /// Where files go.
+    /// The folder for temporary files.
     pub(super) folder: PathBuf,
-    /// Pending stores.
+    /// The bound on pending stores.
     pub(super) buffers: u32,
-    /// Search threads of ours.
+    /// The number of our search threads.
     pub(super) threads: u32,
-    /// For one run.
+    /// The time limit of one run.
     pub(super) limit: Duration,
 }
 
-/// What a tool says.
+/// The verdict of a tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
-    /// Nothing is wrong, with so many pending stores.
+    /// There is no violation within the bound on pending stores.
     Holds,
-    /// Something is.
+    /// There is a violation.
     Violated,
-    /// It did not finish.
+    /// The tool did not finish.
     Unknown,
 }
 
@@ -43,43 +43,43 @@ impl Verdict {
 
 /// A verdict with its figures.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Found {
+pub(super) struct ToolResult {
     pub(super) verdict: Verdict,
-    /// States stored.
+    /// The number of stored states.
     pub(super) states: f64,
-    /// Of the whole process.
+    /// The time of the whole process.
     pub(super) seconds: f64,
     pub(super) megabytes: f64,
-    /// Seconds it took to make the verifier.
-    pub(super) making: f64,
-    /// What a reader should know, such as why there is no verdict.
+    /// The seconds needed to generate and compile the verifier.
+    pub(super) preparation: f64,
+    /// A remark for the reader, such as the reason for a missing verdict.
     pub(super) remark: Option<String>,
 }
 
-impl Found {
+impl ToolResult {
     fn unknown(remark: String) -> Self {
-        Found {
+        ToolResult {
             verdict: Verdict::Unknown,
             states: 0.0,
             seconds: 0.0,
             megabytes: 0.0,
-            making: 0.0,
+            preparation: 0.0,
             remark: Some(remark),
         }
     }
 }
 
-/// The output of a process, and how long it took; none when it was stopped.
-struct Ran {
+/// The output of a finished process and its duration.
+struct ProcessOutput {
     output: String,
     errors: String,
     success: bool,
     seconds: f64,
 }
 
-impl Bench {
-    /// Asks our explicit engine.
-    pub(super) fn ours(&self, file: &Path, model: &str) -> Result<Found, String> {
+impl ToolRunner {
+    /// Runs our explicit engine.
+    pub(super) fn ours(&self, file: &Path, model: &str) -> Result<ToolResult, String> {
         let mut command = Command::new(&self.binary);
         command.args(["check", "--engine", "explicit", "--format", "json", "--model", model]);
         command.args(["--threads", &self.threads.to_string()]);
@@ -87,84 +87,84 @@ impl Bench {
         if model != "sc" {
             command.args(["--buffer", &self.buffers.to_string()]);
         }
-        // It keeps its own limit, and is stopped only when it does not.
+        // The engine has its own time limit. The process is killed only if the engine exceeds it.
         let Some(ran) = self.run(command.arg(file), self.limit + Duration::from_secs(30))? else {
-            return Ok(Found::unknown("does not keep its time limit".into()));
+            return Ok(ToolResult::unknown("exceeds its time limit".into()));
         };
         let found = ours(&ran.output, self.buffers, ran.seconds);
         Ok(found.unwrap_or_else(|complaint| {
             let why = ran.errors.lines().next().unwrap_or_default();
-            Found::unknown(format!("{complaint}: {why}"))
+            ToolResult::unknown(format!("{complaint}: {why}"))
         }))
     }
 
-    /// Makes SPIN's verifier for the translation and runs it.
-    pub(super) fn spin(&self, file: &Path, model: &str) -> Result<Found, String> {
+    /// Generates SPIN's verifier for the translation and runs it.
+    pub(super) fn spin(&self, file: &Path, model: &str) -> Result<ToolResult, String> {
         let promela = self.folder.join("program.pml");
         let mut translate = Command::new(&self.binary);
         translate.arg("translate").arg(file).args(["--model", model, "--to", "promela"]);
         if model != "sc" {
             translate.args(["--buffers", &self.buffers.to_string()]);
         }
-        let text = match self.make(&mut translate)? {
+        let text = match self.prepare(&mut translate)? {
             Ok(ran) => ran.output,
-            Err(complaint) => return Ok(Found::unknown(complaint)),
+            Err(complaint) => return Ok(ToolResult::unknown(complaint)),
         };
         std::fs::write(&promela, text)
             .map_err(|error| format!("{}: {error}", promela.display()))?;
-        let mut making = 0.0;
+        let mut preparation = 0.0;
         let mut generate = Command::new("spin");
         generate.args(["-a", "program.pml"]);
         let mut compile = Command::new("cc");
         compile.args(["-O2", "-DSAFETY", "-DMEMLIM=8192", "-o", "pan", "pan.c"]);
         for command in [&mut generate, &mut compile] {
-            match self.make(command)? {
-                Ok(ran) => making += ran.seconds,
-                Err(complaint) => return Ok(Found::unknown(complaint)),
+            match self.prepare(command)? {
+                Ok(ran) => preparation += ran.seconds,
+                Err(complaint) => return Ok(ToolResult::unknown(complaint)),
             }
         }
         let mut verify = Command::new(self.folder.join("pan"));
         verify.arg("-m1000000");
-        // A state without steps is an error only for those who ask.
-        if !asks_for_deadlocks(file)? {
+        // SPIN reports a state without steps as an error by default.
+        if !checks_deadlocks(file)? {
             verify.arg("-E");
         }
         let found = match self.run(&mut verify, self.limit)? {
-            None => Found::unknown(format!("stopped after {} s", self.limit.as_secs())),
+            None => ToolResult::unknown(format!("stopped after {} s", self.limit.as_secs())),
             Some(ran) => spin(&ran.output, ran.seconds),
         };
-        Ok(Found { making, ..found })
+        Ok(ToolResult { preparation, ..found })
     }
 
-    /// Runs what must succeed for the next command; what it says when it does not.
-    fn make(&self, command: &mut Command) -> Result<Result<Ran, String>, String> {
+    /// Runs a preparatory command. Returns its first line of output as the error if it fails.
+    fn prepare(&self, command: &mut Command) -> Result<Result<ProcessOutput, String>, String> {
         let name = command.get_program().to_string_lossy().into_owned();
         let name = name.rsplit('/').next().unwrap_or_default().to_string();
         Ok(match self.run(command, self.limit)? {
             None => Err(format!("{name}: stopped after {} s", self.limit.as_secs())),
             Some(ran) if ran.success => Ok(ran),
             Some(ran) => {
-                let mut said = ran.errors.lines().chain(ran.output.lines());
-                Err(format!("{name}: {}", said.next().unwrap_or("fails")))
+                let mut lines = ran.errors.lines().chain(ran.output.lines());
+                Err(format!("{name}: {}", lines.next().unwrap_or("fails")))
             }
         })
     }
 
-    /// Runs a command in our folder; none when it takes longer than the limit. Output goes through files,
-    /// so that nobody has to read it meanwhile.
-    fn run(&self, command: &mut Command, limit: Duration) -> Result<Option<Ran>, String> {
+    /// Runs a command in the temporary folder. Returns `None` if it exceeds the limit. Output goes to
+    /// files, so a full pipe cannot block the process.
+    fn run(&self, command: &mut Command, limit: Duration) -> Result<Option<ProcessOutput>, String> {
         let name = command.get_program().to_string_lossy().into_owned();
         let complain = |error: std::io::Error| format!("{name}: {error}");
         let (output, errors) = (self.folder.join("output"), self.folder.join("errors"));
         command.current_dir(&self.folder).stdin(Stdio::null());
         command.stdout(File::create(&output).map_err(complain)?);
         command.stderr(File::create(&errors).map_err(complain)?);
-        let begin = Instant::now();
+        let start = Instant::now();
         let mut child = command.spawn().map_err(complain)?;
         let status = loop {
             match child.try_wait().map_err(complain)? {
                 Some(status) => break status,
-                None if begin.elapsed() > limit => {
+                None if start.elapsed() > limit => {
                     child.kill().map_err(complain)?;
                     child.wait().map_err(complain)?;
                     return Ok(None);
@@ -172,57 +172,57 @@ impl Bench {
                 None => std::thread::sleep(Duration::from_millis(1)),
             }
         };
-        let seconds = begin.elapsed().as_secs_f64();
+        let seconds = start.elapsed().as_secs_f64();
         let read = |path: &Path| {
             std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         };
         let (output, errors) = (read(&output).map_err(complain)?, read(&errors).map_err(complain)?);
-        Ok(Some(Ran { output, errors, success: status.success(), seconds }))
+        Ok(Some(ProcessOutput { output, errors, success: status.success(), seconds }))
     }
 }
 
-/// Whether the program says that it must not get stuck.
-fn asks_for_deadlocks(file: &Path) -> Result<bool, String> {
+/// Returns whether the program has the property `deadlock_free`.
+fn checks_deadlocks(file: &Path) -> Result<bool, String> {
     let source =
         std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut code = source.lines().map(|line| line.split("//").next().unwrap_or_default());
     Ok(code.any(|line| line.contains("deadlock_free")))
 }
 
-/// Reads the answer of `fencepost check --format json`. Within the bound, a search that only the bound has
-/// ended has seen everything.
-fn ours(json: &str, buffers: u32, seconds: f64) -> Result<Found, String> {
+/// Parses the output of `fencepost check --format json`. A search that is complete within the bound
+/// counts as verified, because SPIN has the same bound.
+fn ours(json: &str, buffers: u32, seconds: f64) -> Result<ToolResult, String> {
     let answer: serde_json::Value =
         serde_json::from_str(json).map_err(|error| format!("no answer in JSON ({error})"))?;
     let result = &answer["results"][0];
     let number = |key: &str| result[key].as_f64();
-    let all_seen = number("clean_up_to") == Some(f64::from(buffers));
+    let is_complete = number("clean_up_to") == Some(f64::from(buffers));
     let verdict = match result["verdict"].as_str() {
         Some("verified") => Verdict::Holds,
         Some("violated") => Verdict::Violated,
-        Some("inconclusive") if all_seen => Verdict::Holds,
+        Some("inconclusive") if is_complete => Verdict::Holds,
         Some("inconclusive") => Verdict::Unknown,
         _ => return Err("no verdict in the answer".into()),
     };
     let message = result["message"].as_str().map(String::from);
-    Ok(Found {
+    Ok(ToolResult {
         verdict,
         states: number("states").ok_or("no states in the answer")?,
         seconds,
         megabytes: number("peak_bytes").ok_or("no memory in the answer")? / 1e6,
-        making: 0.0,
+        preparation: 0.0,
         remark: message.filter(|_| verdict == Verdict::Unknown),
     })
 }
 
-/// Reads the answer of SPIN's verifier.
-fn spin(output: &str, seconds: f64) -> Found {
+/// Parses the output of SPIN's verifier.
+fn spin(output: &str, seconds: f64) -> ToolResult {
     let before = |words: &str| {
         let line = output.lines().find(|line| line.trim_end().ends_with(words))?;
         line.split_whitespace().next()?.parse::<f64>().ok()
     };
     let errors = output.lines().find_map(|line| line.split("errors: ").nth(1));
-    // It says that it violated an assertion of the program, or that it ran into one of its own limits.
+    // An error is a violated assertion of the program, or one of SPIN's own limits.
     let own = ["max search depth too small", "reached -DMEMLIM", "VECTORSZ", "out of memory"];
     let limit = own.iter().find(|own| output.contains(*own));
     let (verdict, remark) = match (errors.map(str::trim), limit) {
@@ -230,16 +230,16 @@ fn spin(output: &str, seconds: f64) -> Found {
         (Some("0") | None, Some(limit)) => (Verdict::Unknown, Some(format!("a limit: {limit}"))),
         (Some(_), _) => (Verdict::Violated, None),
         (None, None) => {
-            let line = output.lines().next().unwrap_or("says nothing");
+            let line = output.lines().next().unwrap_or("no output");
             (Verdict::Unknown, Some(line.to_string()))
         }
     };
-    Found {
+    ToolResult {
         verdict,
         states: before("states, stored").unwrap_or(0.0),
         seconds,
         megabytes: before("total actual memory usage").unwrap_or(0.0),
-        making: 0.0,
+        preparation: 0.0,
         remark,
     }
 }
@@ -255,7 +255,7 @@ mod tests {
 ";
 
     #[test]
-    fn spin_says_how_it_ended() {
+    fn spin_output_gives_verdict_and_figures() {
         let holds = format!("State-vector 20 byte, depth reached 18, errors: 0{END}");
         let found = spin(&holds, 0.5);
         assert_eq!(found.verdict, Verdict::Holds);
@@ -269,11 +269,11 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_only_the_bound_ended_has_seen_everything() {
+    fn a_search_that_is_complete_within_the_bound_holds() {
         let answer = |verdict: &str, clean: &str| {
             format!(
                 r#"{{"results": [{{"verdict": "{verdict}", "states": 7, "peak_bytes": 2000000,
-                    "message": "so it is", "clean_up_to": {clean}}}]}}"#
+                    "message": "a message", "clean_up_to": {clean}}}]}}"#
             )
         };
         let read = |verdict: &str, clean: &str| {

@@ -1,21 +1,21 @@
-//! The table: a row for each program and model.
+//! Prints the table: one row per program and model.
 
-use super::run::Found;
+use super::run::ToolResult;
 
-/// What both found out about a program under a model.
+/// The results of both tools for a program under a model.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Row {
-    /// The program.
+    /// The name of the program.
     pub(super) name: String,
-    /// The model.
+    /// The name of the model.
     pub(super) model: String,
-    /// Our explicit engine.
-    pub(super) ours: Found,
-    /// SPIN's verifier.
-    pub(super) spin: Found,
+    /// The result of our explicit engine.
+    pub(super) ours: ToolResult,
+    /// The result of SPIN's verifier.
+    pub(super) spin: ToolResult,
 }
 
-/// The names of the columns: for each tool states, seconds, states a second, memory.
+/// Returns the column names: for each tool states, seconds, states per second, memory.
 pub(super) fn heading() -> String {
     let tool = |name: &str| format!("{name:>11} {:>8} {:>10} {:>8}", "seconds", "states/s", "MB");
     format!(
@@ -27,12 +27,12 @@ pub(super) fn heading() -> String {
         tool("our states"),
         tool("spin states"),
         "ratio",
-        "making"
+        "prepare"
     )
 }
 
 impl Row {
-    /// The row as a line. The ratio is SPIN's seconds by ours: above 1, ours is faster.
+    /// Formats the row. The ratio is SPIN's time divided by ours: above 1, ours is faster.
     pub(super) fn line(&self) -> String {
         let (ours, spin) = (&self.ours, &self.spin);
         let mut line = format!(
@@ -44,7 +44,7 @@ impl Row {
             figures(ours),
             figures(spin),
             spin.seconds / ours.seconds.max(f64::EPSILON),
-            spin.making
+            spin.preparation
         );
         for (tool, found) in [("ours", ours), ("spin", spin)] {
             if let Some(remark) = &found.remark {
@@ -55,8 +55,8 @@ impl Row {
     }
 }
 
-fn figures(found: &Found) -> String {
-    let Found { states, seconds, megabytes, .. } = found;
+fn figures(found: &ToolResult) -> String {
+    let ToolResult { states, seconds, megabytes, .. } = found;
     let rate = states / seconds.max(f64::EPSILON);
     format!("{states:>11.0} {seconds:>8.3} {rate:>10.0} {megabytes:>8.1}")
 }
