@@ -137,6 +137,14 @@ fn c_tests_report_all_errors() {
 }
 
 #[test]
+fn an_instruction_that_fails_half_way_is_an_error() {
+    errors(
+        "X86 T\n{ }\n P0 ;\n CMPXCHG $EDX,ECX ;\n JE L ;\n L: NOP ;\nexists (0:EAX=0)\n",
+        &[(4, "the destination cannot be written")],
+    );
+}
+
+#[test]
 fn the_number_of_reported_errors_is_limited() {
     let source = format!("X86 T\n{{}}\n P0 ;\n{}exists (x=0)\n", " FOO ;\n".repeat(2000));
     let mut diagnostics = fencepost_ir::Diagnostics::new();

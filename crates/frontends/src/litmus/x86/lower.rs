@@ -145,6 +145,7 @@ pub(in super::super) fn lower(
         }
     }
     let mut bound = BTreeSet::new();
+    let mut is_complete = true;
     for (cell, loops) in column.cells.iter().zip(loop_depths(column)) {
         for (name, _) in &cell.labels {
             if bound.insert(name) {
@@ -153,8 +154,12 @@ pub(in super::super) fn lower(
             lowerer.asm.allow_place();
         }
         if let Some(instruction) = &cell.instruction {
-            errors.check(lowerer.instruction(instruction, loops));
+            is_complete &= errors.check(lowerer.instruction(instruction, loops)).is_some();
         }
+    }
+    if !is_complete {
+        // An instruction that fails half-way leaves jumps to targets that are not bound.
+        return None;
     }
     lowerer.asm.bind(end);
     let end = column.cells.last().map_or_else(Span::default, |cell| cell.span);
