@@ -1,7 +1,8 @@
 //! Stateless exploration: enumerates sequentially consistent executions without storing states.
 //!
 //! A program that is correct under SC and [robust](crate::robust) against TSO or PSO is correct
-//! under that model. If the program is not robust, this engine cannot decide it.
+//! under that model. If the program is not robust, this engine cannot decide it. With a bound on
+//! preemptions, the robustness check has the same bound.
 //!
 //! [`fencepost_explore`] chooses the executions: one for each trace, or all interleavings with few
 //! preemptions. This module is the system that it explores. The system feeds the robustness monitor
@@ -75,12 +76,16 @@ impl Engine for Stateless {
             Verdict::Verified(_) => false,
             // A run that SC does not have may be the missing witness.
             Verdict::Violated(violated) => violated.evidence().run().is_some(),
-            Verdict::Inconclusive(_) => true,
+            // The bound is a statement about SC until the monitor has checked the same executions.
+            Verdict::Inconclusive(inconclusive) => {
+                !matches!(inconclusive.reason(), InconclusiveReason::Bound { .. })
+            }
         };
         if model.is_none() || carries_over {
             return answer;
         }
-        let robust = Robust { method: RobustMethod::Stateless }.run(task, settings, budget);
+        let method = self.preemptions.map_or(RobustMethod::Stateless, RobustMethod::Preemptions);
+        let robust = Robust { method }.run(task, settings, budget);
         let reason = match &robust.verdict {
             Verdict::Verified(_) => return answer,
             Verdict::Violated(_) => InconclusiveReason::unsupported(Unsupported::NotRobust),

@@ -132,11 +132,11 @@ pub enum Unsupported {
     Values,
     /// The searched model under-approximates the memory model.
     UnderApproximated,
-    /// The program is correct under SC, but has runs that are not sequentially consistent.
+    /// The program has runs that are not sequentially consistent, and only SC runs were checked.
     NotRobust,
     /// The engine does not support this memory model.
     Model,
-    /// Robustness is not defined for programs that free records.
+    /// The robustness check does not support programs that free records.
     Frees,
     /// The program cannot be translated to SC, for this reason.
     Translation(String),
@@ -150,7 +150,7 @@ impl Unsupported {
         Cow::Borrowed(match self {
             Unsupported::Values => "a store buffer can hold more than 64 different values",
             Unsupported::UnderApproximated => "the search does not cover all behaviours",
-            Unsupported::NotRobust => "correct under SC but not robust: SC runs do not decide this",
+            Unsupported::NotRobust => "not robust: only SC runs were checked, without a violation",
             Unsupported::Model => "this engine cannot decide this problem under this model",
             Unsupported::Frees => "robustness is not supported for programs that free records",
             Unsupported::Translation(reason) => return Cow::Owned(reason.clone()),

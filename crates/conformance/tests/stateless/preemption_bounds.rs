@@ -2,11 +2,15 @@
 //! nothing is verified while the bound cuts executions.
 
 use super::queries::{Compared, QueryKind, STATELESS, check_evidence, check_random, run_query};
-use crate::common::{seeds, settings};
+use crate::common::{lower, seeds, settings};
 use fencepost_engines::stateless::{Schedules, count_executions};
-use fencepost_engines::{Bound, Budget, InconclusiveReason, Settings, Stateless, Verdict};
+use fencepost_engines::{
+    Answer, Bound, Budget, Engine, Explicit, InconclusiveReason, Robust, RobustMethod, Settings,
+    Stateless, Unsupported, Verdict,
+};
 use fencepost_ir::Problem;
 use fencepost_search::{Cancel, Coverage, Limits, Progress};
+use fencepost_testkit::corpus;
 use fencepost_testkit::programs::{
     Profile, RandomProgram, critical_sections, deadlocks, invariants, program,
 };
@@ -82,6 +86,53 @@ fn check_monotone(draw: impl Fn(u64) -> RandomProgram) {
     let drawn = seeds(PROGRAMS).end;
     assert!(!usual || compared.verdicts * 3 > drawn, "{compared:?}");
     assert!(!usual || compared.violated * 20 >= drawn, "{compared:?}");
+}
+
+/// Returns the only program of a file of the corpus.
+fn corpus_problem(folder: &str, name: &str) -> Problem {
+    let mut sources = corpus::sources(folder).into_iter();
+    let (_, source) = sources.find(|(stem, _)| stem == name).expect("the program exists");
+    lower(&source).expect("the program compiles").swap_remove(0)
+}
+
+#[test]
+fn a_bound_under_tso_is_not_claimed_for_programs_that_leave_sc_within_the_bound() {
+    for (folder, name) in
+        [("papers", "sober-dekker"), ("mutex", "peterson0-once"), ("papers", "sober-takequeue")]
+    {
+        let problem = corpus_problem(folder, name);
+        let exact = run_query(&Explicit, QueryKind::Verdict, (&problem, "tso"), settings(1));
+        assert_eq!(exact.verdict.word(), "violated", "{name}");
+        let engine = Stateless { preemptions: Some(2) };
+        let bounded = run_query(&engine, QueryKind::Verdict, (&problem, "tso"), settings(1));
+        let not_robust = InconclusiveReason::unsupported(Unsupported::NotRobust);
+        assert_eq!(bounded.verdict.inconclusive_reason(), Some(&not_robust), "{name}");
+    }
+}
+
+#[test]
+fn a_bound_is_claimed_only_if_the_monitor_finds_nothing_within_it() {
+    let (mut bounds, mut not_robust) = (0, 0);
+    for (name, source) in corpus::sources("litmus") {
+        let problem = lower(&source).expect("the program compiles").swap_remove(0);
+        for (model, preemptions) in [("tso", 0), ("tso", 1), ("pso", 0), ("pso", 1)] {
+            let engine = Stateless { preemptions: Some(preemptions) };
+            let robust = Robust { method: RobustMethod::Preemptions(preemptions) };
+            let query = |engine: &(dyn Engine + Sync)| {
+                run_query(engine, QueryKind::Verdict, (&problem, model), stateless_settings())
+            };
+            let is_claimed = |answer: &Answer| {
+                let reason = answer.verdict.inconclusive_reason();
+                matches!(reason, Some(InconclusiveReason::Bound { .. }))
+            };
+            let claims = is_claimed(&query(&engine));
+            let finds = matches!(query(&robust).verdict, Verdict::Violated(_));
+            assert!(!(claims && finds), "{name} {model} {preemptions}");
+            bounds += u32::from(claims);
+            not_robust += u32::from(finds);
+        }
+    }
+    assert!(bounds > 20 && not_robust > 20, "{bounds} bounds, {not_robust} not robust");
 }
 
 #[test]
