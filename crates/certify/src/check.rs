@@ -3,7 +3,7 @@
 //! A certificate is accepted when
 //!
 //! 1. every state is well-formed for the program (`wellformed`),
-//! 2. no state violates a property (`property`),
+//! 2. no state violates a property (`property`) or is a hang (`hang`),
 //! 3. no step of a state faults or fails an assertion, and every successor is covered by a state of
 //!    the certificate (`semantics`, `covering`),
 //! 4. every initial state is covered by a state of the certificate.
@@ -25,7 +25,7 @@ use crate::buffer::Rules;
 use crate::format::{CertState, Domain, Header, Model, VERSION};
 use crate::rejection::{Rejection, RejectionReason};
 use crate::semantics::Semantics;
-use crate::{covering, describe, property, wellformed};
+use crate::{covering, describe, hang, property, wellformed};
 
 /// The maximum length of a line, in bytes. A state of a program within the size limits needs less.
 const MAX_LINE_BYTES: u64 = 4 << 20;
@@ -208,7 +208,7 @@ impl Certificate {
     }
 
     /// Checks that no step of a state fails, that all successors are covered, and that the state is
-    /// not a deadlock where deadlock freedom is required.
+    /// not a hang.
     fn check_successors(
         &self,
         problem: &Problem,
@@ -220,28 +220,24 @@ impl Certificate {
             let rejection = Rejection::new(reason, detail).at_line(line_number(at));
             rejection.with_state("state", describe::state(program, state))
         };
-        let mut steps = 0_u64;
-        semantics.for_each_step(state, &mut |event, after| {
-            steps += 1;
-            match after {
-                Ok(after) if self.covers(semantics.rules, &after) => Ok(()),
-                Ok(after) => {
-                    let detail = format!(
-                        "{}, but no state of the certificate covers the state after this step",
-                        describe::event(program, &event)
-                    );
-                    let after = describe::state(program, &after);
-                    Err(reject(RejectionReason::NotClosed, detail).with_state("after", after))
-                }
-                Err(failure) => Err(reject(
-                    RejectionReason::Violated,
-                    describe::failed_step(program, &event, &failure),
-                )),
+        semantics.for_each_step(state, &mut |event, after| match after {
+            Ok(after) if self.covers(semantics.rules, &after) => Ok(()),
+            Ok(after) => {
+                let detail = format!(
+                    "{}, but no state of the certificate covers the state after this step",
+                    describe::event(program, &event)
+                );
+                let after = describe::state(program, &after);
+                Err(reject(RejectionReason::NotClosed, detail).with_state("after", after))
             }
+            Err(failure) => Err(reject(
+                RejectionReason::Violated,
+                describe::failed_step(program, &event, &failure),
+            )),
         })?;
-        match property::violated_deadlock_freedom(problem, state) {
-            Some(detail) if steps == 0 => Err(reject(RejectionReason::Violated, detail)),
-            Some(_) | None => Ok(()),
+        match hang::violated_hang_freedom(problem, semantics, state) {
+            Some(detail) => Err(reject(RejectionReason::Violated, detail.into())),
+            None => Ok(()),
         }
     }
 }

@@ -21,6 +21,7 @@
 //!   buffers.
 //! - `covering`: when an abstract state covers another.
 //! - `property`: the properties of a state.
+//! - `hang`: threads that wait forever.
 //! - `describe`: states and steps as text for messages.
 //!
 //! ```
@@ -48,6 +49,7 @@ pub mod check;
 mod covering;
 mod describe;
 pub mod format;
+mod hang;
 mod property;
 pub mod rejection;
 mod semantics;

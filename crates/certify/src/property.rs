@@ -1,7 +1,7 @@
 //! The properties that certificates can prove, and their evaluation in a state.
 //!
-//! Direction: exact for final states and deadlocks. They have no pending stores, and an abstract
-//! state without pending stores is an exact state.
+//! Direction: exact for final states. They have no pending stores, and an abstract state without
+//! pending stores is an exact state.
 
 use fencepost_ir::{Condition, Consistency, Observable, Op, Problem, Property};
 use std::fmt;
@@ -61,6 +61,9 @@ pub fn check_certifiable(problem: &Problem) -> Result<(), UncertifiableProperty>
 /// Returns the properties that an accepted certificate proves, as text.
 pub(crate) fn property_names(problem: &Problem) -> Vec<String> {
     let mut names = vec!["no faults".to_string()];
+    if !problem.may_hang {
+        names.push("no hangs".into());
+    }
     names.extend(problem.properties.iter().map(property_name));
     names
 }
@@ -77,8 +80,8 @@ fn property_name(property: &Property) -> String {
     }
 }
 
-/// Returns the property that a state violates, if any. Deadlock freedom and failures of steps are
-/// checked separately.
+/// Returns the property that a state violates, if any. Hangs and failures of steps are checked
+/// separately.
 pub(crate) fn violated_property(problem: &Problem, state: &CertState) -> Option<String> {
     problem.properties.iter().find_map(|property| {
         let is_violated = match property {
@@ -102,13 +105,6 @@ pub(crate) fn is_final(problem: &Problem, state: &CertState) -> bool {
     threads.all(|(thread_state, code)| {
         matches!(code.stmt(thread_state.pc).op, Op::Halt) && thread_state.has_no_pending_store()
     })
-}
-
-/// Returns the property that a state without steps violates, if any: deadlock freedom, unless the
-/// state is final.
-pub(crate) fn violated_deadlock_freedom(problem: &Problem, state: &CertState) -> Option<String> {
-    let required = problem.properties.contains(&Property::DeadlockFree);
-    (required && !is_final(problem, state)).then(|| property_name(&Property::DeadlockFree))
 }
 
 fn violated_mutual_exclusion(problem: &Problem, state: &CertState) -> Option<String> {

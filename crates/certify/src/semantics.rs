@@ -142,14 +142,9 @@ impl<'a> Semantics<'a> {
     ) -> Result<(), E> {
         for (thread_index, thread_state) in state.threads.iter().enumerate() {
             let (thread, pc) = (ThreadId::from_index(thread_index), thread_state.pc);
-            let code = self.program.thread(thread);
-            self.for_each_alternative(
-                self.rules,
-                code,
-                state,
-                thread_index,
-                &mut |chosen, after| visit(Event::Statement { thread, pc, chosen }, after),
-            )?;
+            self.for_each_statement(state, thread_index, &mut |chosen, after| {
+                visit(Event::Statement { thread, pc, chosen }, after)
+            })?;
             self.rules.for_each_commit(thread_state, &mut |commit| {
                 let event = Event::Commit {
                     thread,
@@ -169,8 +164,19 @@ impl<'a> Semantics<'a> {
         Ok(())
     }
 
-    /// Calls `visit` for every alternative of a thread's next statement; not at all if the
-    /// statement is not enabled.
+    /// Calls `visit` for every alternative of a thread's next statement, with the value that it
+    /// chooses or loads; not at all if the statement is not enabled.
+    pub(crate) fn for_each_statement<E>(
+        &self,
+        state: &CertState,
+        thread_index: usize,
+        visit: &mut impl FnMut(Option<Value>, StepResult) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let code = &self.program.threads[thread_index];
+        self.for_each_alternative(self.rules, code, state, thread_index, visit)
+    }
+
+    /// Calls `visit` for every alternative of the next statement of `code`, under these rules.
     fn for_each_alternative<E>(
         &self,
         rules: Rules,

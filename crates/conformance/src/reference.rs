@@ -16,11 +16,13 @@
 //! - [`in_order`]: threads that perform their statements in order. The pending stores of each model
 //!   are in [`sc`], [`tso`] and [`pso`].
 //! - [`table`]: threads with a window, for the table-driven models.
+//! - [`hang`]: states in which every thread waits forever.
 //! - [`operations`]: the results that a client's operations may return.
 //! - [`contexts`]: SC, TSO and PSO with a bound on context switches.
 
 mod block;
 pub mod contexts;
+mod hang;
 mod in_order;
 mod memory;
 mod operations;
@@ -29,13 +31,14 @@ mod sc;
 mod table;
 mod tso;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
 use fencepost_ir::{
     Fault, Label, Observable, Op, Pc, Problem, Program, Property, Reg, Thread, Value,
 };
 
+use hang::Graph;
 use in_order::InOrder;
 use memory::Memory;
 use operations::Orders;
@@ -98,6 +101,8 @@ pub struct Report {
     /// Whether some state has no step although not every thread has halted. A state in which the
     /// bound disables a step does not count.
     pub deadlock: bool,
+    /// Whether some state is a hang. Recorded even if the problem allows hangs.
+    pub hang: bool,
     /// The invariants that some state violates, as indices into the problem's properties.
     pub invariant_violations: BTreeSet<usize>,
     /// The properties of operations that some final state violates, as indices into the problem's
@@ -189,6 +194,9 @@ trait ThreadState: Clone + Eq + Hash {
     /// Returns the thread after `invoke`: at `pc`, with the observed counts in its registers.
     fn invoke(&self, pc: Pc, seen: &[(Reg, Value)]) -> Self;
 
+    /// Returns whether the step from `before` to `after` issues or performs a store of the thread.
+    fn stores(before: &Self, after: &Self, thread: &Thread) -> bool;
+
     /// Returns the value of a register in a final state.
     fn register(&self, reg: Reg) -> Value;
 }
@@ -202,47 +210,88 @@ struct State<T> {
 fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -> Report {
     let program = rules.program;
     let mut report = Report { complete: true, ..Report::default() };
-    let mut seen: HashSet<State<T>> = HashSet::new();
+    let mut seen: HashMap<State<T>, usize> = HashMap::new();
+    let mut graph = Graph::default();
     let mut todo: Vec<State<T>> = Vec::new();
-    let mut found: Vec<Result<State<T>, StepFailure>> = initial(program);
-    let orders = orders(problem, &found);
+    let initial = initial(program);
+    let orders = orders(problem, &initial);
+    let mut found: Vec<FoundStep<T>> =
+        initial.into_iter().map(|step| FoundStep { step, idle_from: None }).collect();
     loop {
-        for step in found.drain(..) {
-            match step {
+        for FoundStep { step, idle_from } in found.drain(..) {
+            let state = match step {
                 Err(StepFailure::Fault(fault)) => {
                     report.faults.insert(fault);
+                    continue;
                 }
                 Err(StepFailure::Assertion(label)) => {
                     report.assertion_failures.insert(label);
+                    continue;
                 }
-                Ok(state) if seen.contains(&state) => {}
-                Ok(_) if seen.len() >= max_states => report.complete = false,
-                Ok(state) => {
-                    seen.insert(state.clone());
+                Ok(state) => state,
+            };
+            let number = match seen.get(&state) {
+                Some(number) => *number,
+                None if seen.len() >= max_states => {
+                    report.complete = false;
+                    continue;
+                }
+                None => {
+                    let number = graph.add_state();
+                    seen.insert(state.clone(), number);
                     todo.push(state);
+                    number
                 }
+            };
+            if let Some(from) = idle_from {
+                graph.add_step(from, number);
             }
         }
         let Some(state) = todo.pop() else { break };
+        let number = seen[&state];
         record_state(problem, &orders, &state, &mut report);
         let mut bound_hit = false;
         for (at, thread) in state.threads.iter().enumerate() {
-            found.extend(invoke(program, &state, at).map(Ok));
+            let mut nexts: Vec<Result<State<T>, StepFailure>> =
+                invoke(program, &state, at).map(Ok).into_iter().collect();
             let steps = thread.steps(rules, &program.threads[at], &state.memory);
             bound_hit |= steps.bound_hit;
-            found.extend(steps.next.into_iter().map(|step| {
+            nexts.extend(steps.next.into_iter().map(|step| {
                 step.map(|(thread, memory)| {
                     let mut threads = state.threads.clone();
                     threads[at] = thread;
                     State { memory, threads }
                 })
             }));
+            if nexts.is_empty() && hang::discards(problem, at, &state) {
+                graph.mark(number);
+            }
+            for step in nexts {
+                let is_idle =
+                    step.as_ref().is_ok_and(|after| !hang::has_effect(problem, at, &state, after));
+                if !is_idle {
+                    graph.mark(number);
+                }
+                found.push(FoundStep { step, idle_from: is_idle.then_some(number) });
+            }
         }
         report.bound_hit |= bound_hit;
         report.deadlock |= found.is_empty() && !bound_hit && !is_final(program, &state);
     }
     report.states = seen.len();
+    let reach_effect = graph.reach_effect();
+    let is_hang =
+        |(state, number): (&State<T>, &usize)| !reach_effect[*number] && !is_final(program, state);
+    // A search that was cut short does not know all steps.
+    report.hang = report.complete && seen.iter().any(is_hang);
     report
+}
+
+/// A step that was found and is not recorded yet.
+struct FoundStep<T> {
+    step: Result<State<T>, StepFailure>,
+    /// The number of the state before the step, if the step has no effect.
+    idle_from: Option<usize>,
 }
 
 /// Returns the step of a thread whose next statement is `invoke`. The step reads how many

@@ -180,6 +180,11 @@ fn regression_programs_have_their_expected_verdicts() {
 }
 
 #[test]
+fn waiting_programs_have_their_expected_verdicts() {
+    check_expectations("waiting");
+}
+
+#[test]
 fn verdicts_and_statistics_do_not_depend_on_the_number_of_threads() {
     let folder = corpus().join("mutex");
     for stem in ["peterson0", "dekker2", "bakery2", "szymanski0"] {

@@ -50,7 +50,7 @@ fn difference(problem: &Problem, report: &Report, answer: &Answer, por: bool) ->
         || !report.assertion_failures.is_empty()
         || !report.invariant_violations.is_empty()
         || (is_declared(Property::MutualExclusion) && report.mutual_exclusion_violated)
-        || (is_declared(Property::DeadlockFree) && report.deadlock);
+        || (!problem.may_hang && report.hang);
     match &answer.verdict {
         Verdict::Violated(violated) => {
             let violation = violated.evidence().violation();
@@ -61,7 +61,7 @@ fn difference(problem: &Problem, report: &Report, answer: &Answer, por: bool) ->
                 }
                 Violation::MutualExclusion(..) => report.mutual_exclusion_violated,
                 Violation::Invariant(at) => report.invariant_violations.contains(&at),
-                Violation::Deadlock => report.deadlock,
+                Violation::Hang => report.hang,
                 Violation::Final(_)
                 | Violation::Operations(_)
                 | Violation::NoWitness(_)

@@ -303,6 +303,7 @@ fn behaviours(report: &Report) -> BTreeSet<String> {
     all.extend(report.operation_violations.iter().map(|at| format!("operations {at}")));
     all.extend(report.mutual_exclusion_violated.then(|| "mutual exclusion".to_string()));
     all.extend(report.deadlock.then(|| "deadlock".to_string()));
+    all.extend(report.hang.then(|| "hang".to_string()));
     all
 }
 

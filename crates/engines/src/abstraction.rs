@@ -9,7 +9,7 @@ use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task}
 use crate::evidence::{Evidence, Witness};
 use crate::explicit::Explicit;
 use crate::growing_variable::growing_variable;
-use crate::path::{options, outcomes, path};
+use crate::path::{gap_of, options, outcomes, path};
 use crate::verdict::{Bound, Explored, Findings, ReplayResult, Unsupported, judge};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::{Coherence, Domain};
@@ -96,7 +96,8 @@ impl Abstraction {
             _ => Vec::new(),
         };
         let fidelity = Fidelity::Over;
-        let verdict = judge(Findings { fidelity, explored, violation, witnesses });
+        let gap = gap_of(&machine, &found);
+        let verdict = judge(Findings { fidelity, explored, violation, witnesses, gap });
         let spurious_run = spurious_run.filter(|_| verdict.inconclusive().is_some());
         Answer {
             verdict,

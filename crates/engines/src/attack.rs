@@ -55,7 +55,7 @@ use fencepost_models::replay::Trace;
 use fencepost_models::tso::Tso;
 use fencepost_models::{Action, Machine, Step, StepResult};
 use fencepost_search::{Coverage, Exploration, Target, TransitionSystem, explore};
-use system::{Attacks, Outcome, SearchStep, Start, TARGET};
+use system::{Attacks, Outcome, SearchStep, Start, TARGET, UNDECIDED_HANG};
 
 /// A bound on pending stores that no attack reaches.
 const MAX_PENDING: u32 = 1 << 20;
@@ -69,6 +69,8 @@ pub(crate) struct AttackSearchResult {
     pub(crate) statistics: Statistics,
     /// The violation or attack that was found.
     pub(crate) found: Option<AttackResult>,
+    /// Whether it is not decided for some state whether it is a hang.
+    pub(crate) undecided_hang: bool,
 }
 
 /// A finding of a search for attacks.
@@ -95,7 +97,8 @@ pub(crate) fn attack(
     budget: Budget<'_>,
 ) -> AttackSearchResult {
     let machine = sc_machine(&spin_assumed.problem, settings.reductions);
-    let attacks = Attacks::new(&machine, spin_assumed, check_properties);
+    let original = sc_machine(&spin_assumed.original, settings.reductions);
+    let attacks = Attacks::new(&machine, &original, spin_assumed, check_properties);
     let found = explore(&attacks, options(settings, budget, settings.limits, Some(TARGET)));
     let attack_result =
         found.target(TARGET).map(|target| build_attack_result(&attacks, &found, target));
@@ -103,6 +106,7 @@ pub(crate) fn attack(
         coverage: found.coverage,
         statistics: Statistics::from_search(&found),
         found: attack_result,
+        undecided_hang: found.target(UNDECIDED_HANG).is_some(),
     }
 }
 

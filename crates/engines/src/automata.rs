@@ -25,7 +25,7 @@ mod visited;
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::{Evidence, Witness};
 use crate::explicit::{self, Explicit};
-use crate::verdict::{Bound, Explored, Findings, ReplayResult, judge};
+use crate::verdict::{Bound, Explored, Findings, ReplayResult, gap, judge};
 use fencepost_automata::Language;
 use fencepost_models::buffered::Buffered;
 use fencepost_models::mutation::Mutated;
@@ -233,6 +233,7 @@ fn answer(
         explored: Explored::of(found.coverage, Bound::Buffers),
         violation: violation.map(ReplayResult::Confirmed),
         witnesses,
+        gap: gap(task.problem, !found.outcomes.is_empty(), found.undecided_hang),
     });
     Answer {
         verdict,

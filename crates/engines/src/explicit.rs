@@ -10,7 +10,7 @@
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::Evidence;
 use crate::growing_variable::growing_variable;
-use crate::path::{evidence, options, outcomes, trace, witnesses};
+use crate::path::{evidence, gap_of, options, outcomes, trace, witnesses};
 use crate::verdict::{Bound, Explored, Findings, InconclusiveReason, ReplayResult, judge};
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::replay::{Trace, replay};
@@ -117,6 +117,7 @@ impl Visitor for Search<'_> {
             explored: Explored::of(found.coverage, Bound::Buffers),
             violation: violation.map(ReplayResult::Confirmed),
             witnesses,
+            gap: gap_of(&machine, &found),
         });
         Answer {
             verdict,

@@ -6,11 +6,11 @@
 
 use crate::engine::{Budget, Settings};
 use crate::evidence::{Evidence, Witness};
-use crate::verdict::ReplayResult;
+use crate::verdict::{self, ReplayResult, Unsupported};
 use fencepost_ir::Value;
 use fencepost_models::bits::Writer;
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::system::{FIRST_WITNESS, INIT_DETAIL, STATE_DETAIL};
+use fencepost_models::machine::system::{FIRST_WITNESS, INIT_DETAIL, STATE_DETAIL, undecided_hang};
 use fencepost_models::replay::{ReplayedRun, Trace, replay};
 use fencepost_models::{Machine, MemoryModel, StepResult};
 use fencepost_search::visited::Arena;
@@ -37,6 +37,16 @@ pub(crate) fn outcomes<V>(found: &Exploration<V>) -> BTreeSet<Vec<Value>> {
 fn values(fact: &[u8]) -> Vec<Value> {
     let (chunks, _) = fact.as_chunks::<4>();
     chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
+}
+
+/// Returns why a search without a violation does not verify the problem, if so.
+pub(crate) fn gap_of<M: MemoryModel, V: AsRef<Arena>>(
+    machine: &Machine<'_, M>,
+    found: &Exploration<V>,
+) -> Option<Unsupported> {
+    let problem = machine.shape.problem;
+    let undecided_hang = found.target(undecided_hang(problem)).is_some();
+    verdict::gap(problem, !found.facts.is_empty(), undecided_hang)
 }
 
 /// Returns the witnesses that a search of the exact model found, by position in

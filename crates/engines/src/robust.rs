@@ -29,7 +29,7 @@ use crate::stateless::saved::SavedExploration;
 use crate::stateless::system::{ExplorationOptions, ExplorationResult, Finding, StopAt};
 use crate::stateless::{Schedules, coverage, explore, explore_from, max_events};
 use crate::verdict::{
-    Bound, Explored, Findings, InconclusiveReason, ReplayResult, Unsupported, Verdict, judge,
+    Bound, Explored, Findings, InconclusiveReason, ReplayResult, Unsupported, Verdict, gap, judge,
 };
 use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
 use fencepost_ir::{Op, Problem, text};
@@ -324,7 +324,10 @@ impl Query<'_> {
             Some(_) => Vec::new(),
         };
         let violation = found.map(ReplayResult::Confirmed);
-        let verdict = judge(Findings { fidelity: Fidelity::Exact, explored, violation, witnesses });
+        // A program without final states can be robust.
+        let gap = gap(problem, true, result.undecided_hang);
+        let fidelity = Fidelity::Exact;
+        let verdict = judge(Findings { fidelity, explored, violation, witnesses, gap });
         // Executions are not continued after a violation.
         let outcomes_complete = result.is_complete() && result.found.is_none();
         Answer {
@@ -370,6 +373,7 @@ impl Query<'_> {
             explored: Explored::of(attacked.coverage, Bound::Buffers),
             violation: found.map(ReplayResult::Confirmed),
             witnesses: Vec::new(),
+            gap: gap(self.task.problem, true, attacked.undecided_hang),
         });
         answer(verdict, attacked.statistics, Decider::Attack)
     }

@@ -26,7 +26,7 @@ pub(crate) mod variants;
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Task};
 use crate::robust::{Query, Robust, RobustMethod, undecided};
 use crate::sc::{ScMachine, sc_machine};
-use crate::verdict::{InconclusiveReason, Unsupported, Verdict};
+use crate::verdict::{InconclusiveReason, Unsupported, Verdict, gap};
 use fencepost_explore::{Exploration, Findings, Part, StopReason, are_valid_parts};
 use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
 use fencepost_ir::{Op, Problem, Property};
@@ -72,6 +72,11 @@ impl Engine for Stateless {
             }
         };
         let mut answer = ask(None);
+        if answer.verdict.is_verified()
+            && let Some(gap) = gap(task.problem, !answer.outcomes.is_empty(), false)
+        {
+            answer.verdict = answer.verdict.weakened(InconclusiveReason::unsupported(gap));
+        }
         let carries_over = match &answer.verdict {
             Verdict::Verified(_) => false,
             // A run that SC does not have may be the missing witness.
@@ -237,9 +242,11 @@ pub(crate) fn explore_from(
     from: Option<SavedExploration>,
 ) -> (ExplorationResult, Vec<Part>) {
     let machine = sc_machine(&spin_assumed.problem, settings.reductions);
+    let original = sc_machine(&spin_assumed.original, settings.reductions);
     let cells = Cells::new(&machine.shape);
     let start = |init: &[u32]| {
-        MachineSystem::new(&machine, spin_assumed, &cells, options, budget.cancel, init)
+        let cancel = budget.cancel;
+        MachineSystem::new(&machine, &original, spin_assumed, &cells, options, cancel, init)
     };
     let saved = from
         .map(SavedExploration::into_exploration)

@@ -6,6 +6,7 @@
 //! one.
 
 use crate::evidence::{ClaimWithRun, Evidence, Witness};
+use fencepost_ir::Problem;
 use fencepost_models::Fidelity;
 use fencepost_search::{Coverage, Stop};
 use fencepost_translate::contexts;
@@ -138,6 +139,12 @@ pub enum Unsupported {
     Model,
     /// The robustness check does not support programs that free records.
     Frees,
+    /// A thread has too many states while it waits, so it is not decided whether a state is a hang.
+    Hangs,
+    /// The engine does not check for hangs, and some thread may wait forever.
+    HangsUnchecked,
+    /// No run ends, so the conditions on final states were checked on nothing.
+    NoFinalState,
     /// The program cannot be translated to SC, for this reason.
     Translation(String),
     /// An external tool did not answer. The reason is reported where the tool runs.
@@ -153,6 +160,15 @@ impl Unsupported {
             Unsupported::NotRobust => "not robust: only SC runs were checked, without a violation",
             Unsupported::Model => "this engine cannot decide this problem under this model",
             Unsupported::Frees => "robustness is not supported for programs that free records",
+            Unsupported::Hangs => {
+                "hangs are not decided: a thread has too many states while it waits in a loop"
+            }
+            Unsupported::HangsUnchecked => {
+                "no violation found, but this engine does not detect threads that wait forever"
+            }
+            Unsupported::NoFinalState => {
+                "no run ends: the conditions on final states were checked on nothing"
+            }
             Unsupported::Translation(reason) => return Cow::Owned(reason.clone()),
             Unsupported::Tool => "the external tool did not answer",
         })
@@ -248,6 +264,25 @@ pub struct Findings {
     /// The witnesses that the search found, by position in
     /// [`Problem::sometimes`](fencepost_ir::Problem::sometimes).
     pub witnesses: Vec<Option<ReplayResult<Witness>>>,
+    /// Why the problem is not verified although the search found no violation, if there is such a
+    /// reason.
+    pub gap: Option<Unsupported>,
+}
+
+/// Returns why a search without a violation does not verify a problem: it did not decide whether a
+/// state is a hang, or it reached no final state on which to check the conditions.
+pub(crate) fn gap(
+    problem: &Problem,
+    reached_final_state: bool,
+    undecided_hang: bool,
+) -> Option<Unsupported> {
+    if undecided_hang {
+        Some(Unsupported::Hangs)
+    } else if !reached_final_state && problem.has_final_properties() {
+        Some(Unsupported::NoFinalState)
+    } else {
+        None
+    }
 }
 
 /// The result of replaying a violation or a witness on the exact model.
@@ -294,6 +329,7 @@ impl Findings {
             explored: Explored::Unsupported(reason),
             violation: None,
             witnesses: Vec::new(),
+            gap: None,
         }
     }
 
@@ -304,6 +340,7 @@ impl Findings {
             explored: Explored::UntilViolation,
             violation: Some(ReplayResult::Confirmed(evidence)),
             witnesses: Vec::new(),
+            gap: None,
         }
     }
 }
@@ -314,13 +351,13 @@ impl Findings {
 ///   `inconclusive`.
 /// - Without a violation, the whole of an exact or over-approximated model must be explored. Then a
 ///   `sometimes` condition without a witness is `violated`, and one with only spurious witnesses is
-///   `inconclusive`. Otherwise the problem is `verified`.
+///   `inconclusive`. Otherwise the problem is `verified`, unless the findings have a gap.
 /// - All other findings are `inconclusive`, with the reason.
 ///
 /// # Panics
 /// Panics if a search ended at a violation but does not report one.
 pub fn judge(findings: Findings) -> Verdict {
-    let Findings { fidelity, explored, violation, witnesses } = findings;
+    let Findings { fidelity, explored, violation, witnesses, gap } = findings;
     let inconclusive = |reason| Verdict::Inconclusive(Inconclusive { reason, clean_up_to: None });
     match violation {
         Some(ReplayResult::Confirmed(evidence)) => return Verdict::Violated(Violated { evidence }),
@@ -328,6 +365,12 @@ pub fn judge(findings: Findings) -> Verdict {
         None => {}
     }
     let missing = witnesses.iter().position(Option::is_none);
+    let explored = match (explored, gap) {
+        (Explored::Everything | Explored::Within(_), Some(gap)) if missing.is_none() => {
+            Explored::Unsupported(gap)
+        }
+        (explored, _) => explored,
+    };
     match explored {
         Explored::Everything => match fidelity {
             Fidelity::Exact | Fidelity::Over => {}
@@ -367,7 +410,7 @@ mod tests {
     use fencepost_ir::Violation;
 
     fn findings(fidelity: Fidelity, explored: Explored) -> Findings {
-        Findings { fidelity, explored, violation: None, witnesses: Vec::new() }
+        Findings { fidelity, explored, violation: None, witnesses: Vec::new(), gap: None }
     }
 
     #[test]
@@ -405,6 +448,17 @@ mod tests {
         assert_eq!(all.evidence().map(Evidence::violation), Some(Violation::NoWitness(0)));
         let bounded = judge(missing(Explored::Within(Bound::Buffers)));
         assert!(!bounded.inconclusive().is_some_and(Inconclusive::is_bounded));
+    }
+
+    #[test]
+    fn a_search_with_a_gap_does_not_verify() {
+        for explored in [Explored::Everything, Explored::Within(Bound::Buffers)] {
+            let gap = Some(Unsupported::NoFinalState);
+            let verdict = judge(Findings { gap, ..findings(Fidelity::Exact, explored) });
+            let reason = InconclusiveReason::unsupported(Unsupported::NoFinalState);
+            assert_eq!(verdict.inconclusive_reason(), Some(&reason));
+            assert!(!verdict.inconclusive().is_some_and(Inconclusive::is_bounded));
+        }
     }
 
     #[test]

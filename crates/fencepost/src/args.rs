@@ -1,5 +1,6 @@
 //! The command line: options, defaults and `--help` texts of every command.
 
+mod hangs;
 mod values;
 
 use crate::exit;
@@ -16,6 +17,7 @@ use fencepost_infer::fence_costs::FenceKind;
 use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
 use fencepost_translate::contexts::Bound;
+pub(crate) use hangs::Hangs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use values::parse_seconds;
@@ -189,6 +191,9 @@ pub(crate) struct Check {
     /// means: one thread calls operation `e` twice, another thread calls `d` twice
     #[arg(long, value_name = "TEXT")]
     pub(crate) client: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) hangs: Hangs,
 
     /// Write the trace of every violation into this directory; `fencepost replay` reads it
     #[arg(long, value_name = "DIR")]
@@ -383,6 +388,9 @@ pub(crate) struct Infer {
     #[arg(long, value_name = "TEXT")]
     pub(crate) client: Vec<String>,
 
+    #[command(flatten)]
+    pub(crate) hangs: Hangs,
+
     /// Repair a library for the clients in this file, one per line (`fencepost clients` prints such
     /// a file); `-` means standard input
     #[arg(long, value_name = "FILE")]
@@ -546,6 +554,9 @@ pub(crate) struct Certify {
     /// The client that the certificate is about, such as `ee|dd`, if it is not one of the file
     #[arg(long, value_name = "TEXT")]
     pub(crate) client: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) hangs: Hangs,
 
     /// The output format
     #[arg(long, value_enum, default_value_t)]

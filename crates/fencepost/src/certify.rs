@@ -34,7 +34,8 @@ pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
     // A certificate must not choose its own subject: a client that is not in the file must be given
     // with `--client`.
     let clients: Vec<String> = options.client.iter().cloned().collect();
-    let Ok(parsed) = source.parse(&clients, output) else { return Exit::Unusable };
+    let allow_hangs = options.hangs.allow_hangs;
+    let Ok(parsed) = source.parse(&clients, allow_hangs, output) else { return Exit::Unusable };
     let problems = parsed.programs();
     let Some(problem) = problems.iter().find(|p| p.name == client) else {
         let clients: Vec<String> = problems.iter().map(|p| format!("`{}`", p.name)).collect();

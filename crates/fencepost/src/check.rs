@@ -27,6 +27,7 @@ pub(crate) struct Batch {
     pub(crate) files: Vec<PathBuf>,
     pub(crate) models: Vec<String>,
     pub(crate) clients: Vec<String>,
+    pub(crate) allow_hangs: bool,
     pub(crate) format: Format,
     pub(crate) accept_bounded: bool,
     pub(crate) trace_dir: Option<PathBuf>,
@@ -79,6 +80,7 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         files: options.files.clone(),
         models: options.model.clone(),
         clients: options.client.clone(),
+        allow_hangs: options.hangs.allow_hangs,
         format: options.format,
         accept_bounded: options.accept_bounded,
         trace_dir: options.trace_dir.clone(),
@@ -211,7 +213,8 @@ impl CheckRun<'_> {
             Err(message) => return self.input_error(path, message),
         };
         let task = format!("reading {}", file.name);
-        match catch_panic_while(task, || file.parse(&self.batch.clients, self.output)) {
+        let Batch { clients, allow_hangs, .. } = self.batch;
+        match catch_panic_while(task, || file.parse(clients, *allow_hangs, self.output)) {
             Ok(Ok(source)) => {
                 for problem in source.programs() {
                     self.program(source.name(), source.text(), problem);
@@ -235,7 +238,7 @@ impl CheckRun<'_> {
             let paint = self.output.paint;
             self.output.print(&format!("{}\n", paint.strong(&title)));
             if problem.has_no_properties() && !self.batch.quiet {
-                let note = "  note: the file states no property; only faults are checked";
+                let note = "  note: the file states no property; only faults and hangs are checked";
                 self.output.print(&format!("{}\n", paint.faint(note)));
             }
         }

@@ -14,7 +14,7 @@ pub(crate) fn run(options: &Dump, output: &mut Output) -> Exit {
             return Exit::Unusable;
         }
     };
-    let Ok(source) = source.parse(&[], output) else { return Exit::Unusable };
+    let Ok(source) = source.parse(&[], false, output) else { return Exit::Unusable };
     let texts: Vec<String> = source.programs().iter().map(fencepost_ir::text::print).collect();
     output.print(&texts.join("\n"));
     Exit::Success

@@ -97,9 +97,11 @@ impl InputFile {
     pub(crate) fn parse(
         &self,
         clients: &[String],
+        allow_hangs: bool,
         output: &Output,
     ) -> Result<Source, PrintedErrors> {
-        self.parse_with(Lowering { clients: clients.to_vec(), places: false }, output)
+        let clients = clients.to_vec();
+        self.parse_with(Lowering { clients, places: false, allow_hangs }, output)
     }
 
     /// Parses the file and lowers it as requested. Prints diagnostics to standard error.

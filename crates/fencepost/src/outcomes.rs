@@ -18,7 +18,7 @@ pub(crate) fn run(options: &Outcomes, output: &mut Output) -> Exit {
         }
     };
     let clients: Vec<String> = options.client.iter().cloned().collect();
-    let Ok(source) = file.parse(&clients, output) else {
+    let Ok(source) = file.parse(&clients, false, output) else {
         return Exit::Unusable;
     };
     let session = Session::new(&options.search, false);

@@ -6,7 +6,7 @@
 
 mod resume;
 
-use crate::args::{Format, Search, parse_cost, parse_kind};
+use crate::args::{Format, Hangs, Search, parse_cost, parse_kind};
 use crate::check::{self, Batch};
 use crate::exit::{self, Exit};
 use crate::infer::{self, Job};
@@ -72,6 +72,9 @@ pub(crate) struct Options {
     /// means: one thread calls operation `e` twice, another thread calls `d` twice
     #[arg(long, value_name = "TEXT")]
     client: Vec<String>,
+
+    #[command(flatten)]
+    hangs: Hangs,
 
     /// Write every run that is not sequentially consistent into this directory; `fencepost replay`
     /// reads it
@@ -179,6 +182,7 @@ impl Options {
             files: self.files.clone(),
             models: self.model.clone(),
             clients: self.client.clone(),
+            allow_hangs: self.hangs.allow_hangs,
             format: self.format,
             accept_bounded: self.accept_bounded,
             trace_dir: self.trace_dir.clone(),
@@ -204,6 +208,7 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
         file: file.clone(),
         models: vec![model.clone()],
         client: options.client.clone(),
+        allow_hangs: options.hangs.allow_hangs,
         clients: None,
         repair: RepairOptions {
             verifier: EngineChoice::ROBUST,

@@ -26,6 +26,7 @@ pub struct Source {
     frontend: &'static dyn Frontend,
     clients: Vec<String>,
     has_places: bool,
+    allow_hangs: bool,
     programs: Vec<Problem>,
     warnings: Diagnostics,
 }
@@ -93,6 +94,8 @@ pub struct Lowering {
     pub clients: Vec<String>,
     /// Whether to mark the places where fences can be put, for repairs.
     pub places: bool,
+    /// Whether to allow hangs, as `property may_hang;` does.
+    pub allow_hangs: bool,
 }
 
 impl Source {
@@ -129,7 +132,7 @@ impl Source {
         lowering: Lowering,
         mut diagnostics: Diagnostics,
     ) -> Result<Source, SourceError> {
-        let Lowering { clients, places } = lowering;
+        let Lowering { clients, places, allow_hangs } = lowering;
         let request = Request { clients: Some(&clients[..]).filter(|all| !all.is_empty()), places };
         let programs = if diagnostics.has_errors() {
             None
@@ -138,15 +141,21 @@ impl Source {
         };
         let name = name.to_string();
         match programs {
-            Some(programs) => Ok(Source {
-                name,
-                text,
-                frontend,
-                clients,
-                has_places: places,
-                programs,
-                warnings: diagnostics,
-            }),
+            Some(mut programs) => {
+                if allow_hangs {
+                    programs.iter_mut().for_each(Problem::allow_hangs);
+                }
+                Ok(Source {
+                    name,
+                    text,
+                    frontend,
+                    clients,
+                    has_places: places,
+                    allow_hangs,
+                    programs,
+                    warnings: diagnostics,
+                })
+            }
             None => Err(SourceError::Invalid(InvalidSource { name, text, diagnostics })),
         }
     }
@@ -191,7 +200,8 @@ impl Source {
         if self.has_places {
             return Cow::Borrowed(self);
         }
-        let lowering = Lowering { clients: self.clients.clone(), places: true };
+        let Source { clients, allow_hangs, .. } = self.clone();
+        let lowering = Lowering { clients, places: true, allow_hangs };
         let text = self.text.clone();
         let lowered = Source::lower(&self.name, text, self.frontend, lowering, Diagnostics::new());
         Cow::Owned(lowered.expect("marking places does not make a text invalid"))

@@ -122,6 +122,7 @@ impl Engine for Spin {
                 explored,
                 violation: None,
                 witnesses: Vec::new(),
+                gap: None,
             })
         });
         Answer {
@@ -195,6 +196,7 @@ impl Query<'_> {
                         explored: self.spin.explored(),
                         violation: None,
                         witnesses: found,
+                        gap: self.gap(),
                     })),
                 };
             }
@@ -206,6 +208,13 @@ impl Query<'_> {
                 }
             }
         }
+    }
+
+    /// Returns why the program is not verified: SPIN does not detect threads that wait in a loop.
+    fn gap(&self) -> Option<engines::Unsupported> {
+        let problem = self.task.problem;
+        let may_hang = !problem.may_hang && problem.program.may_wait_forever();
+        may_hang.then_some(engines::Unsupported::HangsUnchecked)
     }
 
     /// Generates a verifier, compiles it and runs it.

@@ -1,6 +1,6 @@
 //! `fencepost translate`: translates programs for tools that assume sequential consistency.
 
-use crate::args::{Bounds, Format, Search};
+use crate::args::{Bounds, Format, Hangs, Search};
 use crate::check::{self, Batch};
 use crate::exit::{self, Exit};
 use crate::guard::catch_panic_while;
@@ -65,6 +65,9 @@ pub(crate) struct Options {
     /// Translate a library with this client, such as `ee|dd`, instead of the clients in the file
     #[arg(long, value_name = "TEXT")]
     client: Option<String>,
+
+    #[command(flatten)]
+    hangs: Hangs,
 
     /// Run this tool on the translation and print its verdict about the program
     #[arg(long, value_enum, value_name = "TOOL")]
@@ -140,7 +143,9 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
         let clients: Vec<String> = options.client.iter().cloned().collect();
         let task = format!("translating {}", file.name);
         let translated = catch_panic_while(task, || {
-            let source = file.parse(&clients, output).map_err(|PrintedErrors(_)| String::new())?;
+            let source = file
+                .parse(&clients, options.hangs.allow_hangs, output)
+                .map_err(|PrintedErrors(_)| String::new())?;
             let mut request = source.translate(model.clone()).to(language.into());
             if let Some(buffers) = buffers {
                 request = request.buffers(buffers);
@@ -166,6 +171,7 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
                 files: vec![options.file.clone()],
                 models: vec![simulated(options).into()],
                 clients: options.client.iter().cloned().collect(),
+                allow_hangs: options.hangs.allow_hangs,
                 format: options.format,
                 accept_bounded: options.accept_bounded,
                 trace_dir: options.trace_dir.clone(),

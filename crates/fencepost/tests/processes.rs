@@ -211,6 +211,56 @@ fn stored_traces_replay_and_changed_traces_do_not() {
     assert_eq!((&report["replayed"], &report["diverged_at"]), (&false.into(), &4.into()));
 }
 
+#[test]
+fn stored_runs_that_are_not_robust_replay() {
+    let dir = Dir::new("replay-robust");
+    dir.file(
+        "sb.fp",
+        "shared int x, y; thread p { x = 1; r = y; } thread q { y = 1; r = x; }
+         final exists p.r == 0 && q.r == 0;",
+    );
+    let output = run(&["robust", "sb.fp", "--trace-dir", "out"], &dir.0);
+    assert_eq!(code(&output), 10);
+    let output = run(&["replay", "out/sb-tso.trace.json"], &dir.0);
+    assert_eq!(code(&output), 0, "{output:?}");
+}
+
+#[test]
+fn hangs_are_violations_unless_they_are_allowed() {
+    let dir = Dir::new("hangs");
+    let waiting = "shared bool flag; shared int x; thread p { while (!flag) skip; x = 1; }";
+    dir.file("final.fp", format!("{waiting} property deadlock_free; final forall x == 1;"));
+    dir.file("allowed.fp", format!("{waiting} property may_hang; final forall x == 1;"));
+    dir.file("plain.fp", waiting);
+    for engine in ["auto", "explicit", "abstraction", "automata", "stateless"] {
+        let check = |file: &str, more: &[&str]| {
+            let mut all = vec!["check", file, "--engine", engine];
+            all.extend(more);
+            run(&all, &dir.0)
+        };
+        for file in ["final.fp", "plain.fp"] {
+            let output = check(file, &[]);
+            assert_eq!(code(&output), 10, "{engine}: {output:?}");
+            let shown = text(&output.stdout);
+            assert!(shown.contains("hang: p waits forever at `flag` (:1)"), "{engine}: {shown}");
+            let why = "p waits at :1 while flag = false, the initial value. No store to flag";
+            assert!(shown.contains(why), "{engine}: {shown}");
+        }
+        assert_eq!(code(&check("plain.fp", &["--allow-hangs"])), 0, "{engine}");
+        // No run ends, so the condition on final states is checked on nothing.
+        for (file, more) in [("allowed.fp", &[][..]), ("final.fp", &["--allow-hangs"])] {
+            let output = check(file, more);
+            assert_eq!(code(&output), 5, "{engine}: {output:?}");
+            assert!(text(&output.stdout).contains("no run ends"), "{engine}: {output:?}");
+        }
+    }
+    assert_eq!(code(&run(&["robust", "plain.fp"], &dir.0)), 10);
+    assert_eq!(code(&run(&["robust", "plain.fp", "--allow-hangs"], &dir.0)), 0);
+    let contradiction = format!("{waiting} property may_hang; property deadlock_free;");
+    dir.file("both.fp", contradiction);
+    assert_eq!(code(&run(&["check", "both.fp"], &dir.0)), 2);
+}
+
 /// A program with unbounded store buffers, and with two statements on one line.
 const FLAGS: &str = "\
 shared bool flag[2];

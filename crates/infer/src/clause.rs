@@ -431,7 +431,7 @@ impl<'p> RunReader<'p> {
             | Violation::Assertion(None, _)
             | Violation::Invariant(_)
             | Violation::Final(_)
-            | Violation::Deadlock
+            | Violation::Hang
             | Violation::NoWitness(_)
             | Violation::NotRobust => {}
         }

@@ -236,7 +236,6 @@ impl<'m, 'p, M: MemoryModel, P: Prevention<M>> LabelledMachine<'m, 'p, M, P> {
             out.step(machine.encode(&scratch.work, &mut scratch.writer), &scratch.labels);
             return;
         }
-        let mut is_terminal = true;
         for thread in machine.shape.program().thread_ids() {
             scratch.labels.clear();
             self.prevention.label_statement(machine, &scratch.base, thread, &mut scratch.labels);
@@ -246,12 +245,12 @@ impl<'m, 'p, M: MemoryModel, P: Prevention<M>> LabelledMachine<'m, 'p, M, P> {
                         && matches!(attempt.step.action, Action::Run(_))
                     {
                         scratch.work = attempt.after;
-                        is_terminal &= !emit(machine, attempt.taken, scratch, out);
+                        emit(machine, attempt.taken, scratch, out);
                     }
                 }
             } else {
                 let taken = take_step(machine, thread, Action::Run(Vec::new()), scratch);
-                is_terminal &= !emit(machine, taken, scratch, out);
+                emit(machine, taken, scratch, out);
             }
             let mut internal = std::mem::take(&mut scratch.internal);
             internal.clear();
@@ -261,11 +260,11 @@ impl<'m, 'p, M: MemoryModel, P: Prevention<M>> LabelledMachine<'m, 'p, M, P> {
                 labels.clear();
                 self.prevention.label_internal(machine, base, thread, *which, labels);
                 let taken = take_step(machine, thread, Action::Internal(*which), scratch);
-                is_terminal &= !emit(machine, taken, scratch, out);
+                emit(machine, taken, scratch, out);
             }
             scratch.internal = internal;
         }
-        if is_terminal && machine.terminal_violation(&scratch.base).is_some() {
+        if machine.end_violation(&scratch.base).is_some() {
             scratch.labels.clear();
             out.error(&scratch.labels);
         }
@@ -283,22 +282,21 @@ pub(crate) fn take_step<M: MemoryModel>(
     machine.take_step(&mut scratch.work, &Step { thread, action }, &mut ())
 }
 
-/// Passes a step that led to `work` to `out`. Returns whether the step is enabled.
+/// Passes a step that led to `work` to `out`.
 fn emit<M: MemoryModel>(
     machine: &Machine<'_, M>,
     taken: Result<StepResult, StepFailure>,
     scratch: &mut Scratch<M::Pending>,
     out: &mut impl StepSink,
-) -> bool {
+) {
     match taken {
-        Ok(StepResult::Blocked) => return false,
+        Ok(StepResult::Blocked) => {}
         Ok(StepResult::BoundReached) => out.bounded(),
         Ok(StepResult::Taken) => {
             out.step(machine.encode(&scratch.work, &mut scratch.writer), &scratch.labels);
         }
         Err(_) => out.error(&scratch.labels),
     }
-    true
 }
 
 /// Returns whether the next statement of a thread may have several steps.

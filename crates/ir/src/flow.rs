@@ -1,4 +1,4 @@
-//! Control flow of one thread: successors, register uses, liveness.
+//! Control flow of one thread: successors, register uses, liveness, statements that may wait.
 //!
 //! A register is live if its value can still be read. Dead registers can be cleared without
 //! changing any behaviour. This merges states that differ only in dead registers.
@@ -124,4 +124,45 @@ pub fn live_registers(thread: &Thread, always_live: &[Reg], live_at_end: &[Reg])
         }
     }
     live
+}
+
+/// Returns for each program counter whether the thread may wait forever from there: some path
+/// without a store or an allocation is infinite, or ends at a statement that can block the thread.
+///
+/// Direction: over-approximation. An update or an `atomic` block need not change memory, so it is
+/// passed like a load.
+pub fn may_wait_forever(thread: &Thread) -> Vec<bool> {
+    let changes_memory = |op: &Op| match op {
+        Op::Store { .. } | Op::New { .. } | Op::Free { .. } | Op::Halt => true,
+        Op::Skip
+        | Op::Assign { .. }
+        | Op::Choose { .. }
+        | Op::Load { .. }
+        | Op::Update { .. }
+        | Op::Fence(_)
+        | Op::Drain(_)
+        | Op::Branch { .. }
+        | Op::Assume(_)
+        | Op::Assert(_)
+        | Op::Leave
+        | Op::AtomicBegin
+        | Op::AtomicEnd
+        | Op::Invoke { .. }
+        | Op::Return { .. } => false,
+    };
+    let can_block = |op: &Op| matches!(op, Op::AtomicBegin | Op::Assume(_));
+    // The greatest set of statements that block or have a successor in the set.
+    let mut waits: Vec<bool> = thread.code.iter().map(|stmt| !changes_memory(&stmt.op)).collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (at, stmt) in thread.code.iter().enumerate().rev() {
+            let stays = can_block(&stmt.op) || successors(stmt).any(|next| waits[next.index()]);
+            if waits[at] && !stays {
+                waits[at] = false;
+                changed = true;
+            }
+        }
+    }
+    waits
 }

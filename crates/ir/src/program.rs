@@ -1,6 +1,7 @@
 //! Programs (shared locations, pools, threads of labelled statements) and problems (a program with
 //! its properties).
 
+use crate::flow;
 use crate::ids::{Label, Loc, Pc, PlaceId, PoolId, Reg, ThreadId};
 use crate::op::Op;
 use crate::place::Place;
@@ -140,6 +141,12 @@ impl Program {
         (0..self.threads.len()).map(ThreadId::from_index)
     }
 
+    /// Returns whether some thread has a statement from which it may wait forever. If not, no run
+    /// hangs.
+    pub fn may_wait_forever(&self) -> bool {
+        self.threads.iter().any(|thread| flow::may_wait_forever(thread).contains(&true))
+    }
+
     /// Returns the smallest and largest legal value of a type, or `None` for integers without a
     /// declared range.
     pub fn limits(&self, ty: &Type) -> Option<(Value, Value)> {
@@ -193,6 +200,9 @@ pub struct Problem {
     /// Conditions that some final state must satisfy. A witness verifies such a condition. An
     /// exhaustive search without a witness shows a violation.
     pub sometimes: Vec<Condition>,
+    /// Whether runs may end in a hang: all threads that have not finished wait forever. If not set,
+    /// a hang is a violation, as a fault is.
+    pub may_hang: bool,
     /// The observables of an outcome, in order: those listed by the user; else those in conditions
     /// on final states; else all locations and all registers with a name in the source.
     pub observed: Vec<Observable>,
@@ -224,21 +234,39 @@ impl Problem {
         always.chain(self.sometimes.iter().map(|condition| (Quantifier::Exists, condition)))
     }
 
-    /// Returns whether there is nothing to check except faults.
+    /// Returns whether there is nothing to check except faults and hangs.
     pub fn has_no_properties(&self) -> bool {
         self.properties.is_empty() && self.sometimes.is_empty()
+    }
+
+    /// Returns whether some property of every run is about final states.
+    pub fn has_final_properties(&self) -> bool {
+        self.properties.iter().any(|property| match property {
+            Property::FinalForall(_) | Property::FinalNever(_) | Property::Operations(_) => true,
+            Property::Assertions
+            | Property::MutualExclusion
+            | Property::Invariant(_)
+            | Property::DeadlockFree => false,
+        })
     }
 
     /// Returns the problem with the properties and `sometimes` conditions of another problem.
     pub fn with_requirements_of(self, other: &Problem) -> Problem {
         let (properties, sometimes) = (other.properties.clone(), other.sometimes.clone());
-        Problem { properties, sometimes, ..self }
+        Problem { properties, sometimes, may_hang: other.may_hang, ..self }
     }
 
     /// Returns the problem without properties and `sometimes` conditions. Only faults remain to
     /// check.
     pub fn without_requirements(&self) -> Problem {
-        Problem { properties: Vec::new(), sometimes: Vec::new(), ..self.clone() }
+        let (properties, sometimes) = (Vec::new(), Vec::new());
+        Problem { properties, sometimes, may_hang: true, ..self.clone() }
+    }
+
+    /// Allows hangs. Removes the property `deadlock_free`, which forbids them.
+    pub fn allow_hangs(&mut self) {
+        self.may_hang = true;
+        self.properties.retain(|property| *property != Property::DeadlockFree);
     }
 
     /// Returns the problem with its safety properties only, without the `sometimes` conditions.

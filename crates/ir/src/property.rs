@@ -53,7 +53,8 @@ pub enum Property {
     FinalNever(Condition),
     /// The condition holds in every state. It mentions locations only.
     Invariant(Condition),
-    /// Some thread can always take a step until all have halted.
+    /// No hang, as in every problem that does not allow hangs; in addition, a thread that is
+    /// blocked by `assume` outside of `atomic` counts as waiting.
     DeadlockFree,
     /// In every final state, some sequential order of a client's operations, each executed in one
     /// step, explains their results.

@@ -20,11 +20,23 @@ use crate::program::{Problem, Stmt, Thread};
 pub struct SpinAssumed {
     /// The transformed problem. The program counters of the original problem remain valid.
     pub problem: Problem,
+    /// The original problem.
+    pub original: Problem,
     /// Indexed by thread: the first cut point. All statements from there on are cut points.
     cut_points: Vec<Pc>,
+    /// By thread and cut point: where the original thread continues.
+    continuations: Vec<Vec<Pc>>,
 }
 
 impl SpinAssumed {
+    /// Returns the program counter of the original thread. A thread at a cut point continues its
+    /// loop there.
+    pub fn original_pc(&self, thread: ThreadId, pc: Pc) -> Pc {
+        let first = self.cut_points[thread.index()].index();
+        let continuation = pc.index().checked_sub(first);
+        continuation.map_or(pc, |at| self.continuations[thread.index()][at])
+    }
+
     /// Returns whether a program counter is a cut point: the thread has failed a spin iteration.
     #[inline]
     pub fn is_cut_point(&self, thread: ThreadId, pc: Pc) -> bool {
@@ -70,8 +82,10 @@ fn is_assume_false(thread: &Thread, at: usize) -> bool {
 pub fn spin_assume(problem: &Problem, outcomes: bool) -> SpinAssumed {
     let mut cut = problem.clone();
     let mut cut_points = Vec::new();
+    let mut continuations = Vec::new();
     for (at, thread) in cut.program.threads.iter_mut().enumerate() {
         cut_points.push(Pc::from_index(thread.code.len()));
+        let mut continues_at = Vec::new();
         let live = flow::live_registers(
             thread,
             &[],
@@ -86,15 +100,17 @@ pub fn spin_assume(problem: &Problem, outcomes: bool) -> SpinAssumed {
                 next: cut_point,
                 critical: from.critical,
             };
-            if let Op::Branch { then, otherwise, .. } = &mut from.op {
-                *(if edge.is_then { then } else { otherwise }) = cut_point;
-            } else {
-                from.next = cut_point;
-            }
+            let successor = match &mut from.op {
+                Op::Branch { then, .. } if edge.is_then => then,
+                Op::Branch { otherwise, .. } => otherwise,
+                _ => &mut from.next,
+            };
+            continues_at.push(std::mem::replace(successor, cut_point));
             thread.code.push(stmt);
         }
+        continuations.push(continues_at);
     }
-    SpinAssumed { problem: cut, cut_points }
+    SpinAssumed { problem: cut, original: problem.clone(), cut_points, continuations }
 }
 
 /// An edge of the control-flow graph.

@@ -75,6 +75,9 @@ fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
             }
         }
     }
+    if problem.may_hang {
+        writeln!(out, "property may_hang")?;
+    }
     for condition in &problem.sometimes {
         writeln!(out, "final exists {}", show(&condition.expr))?;
     }

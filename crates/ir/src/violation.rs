@@ -22,8 +22,9 @@ pub enum Violation {
     Final(usize),
     /// The results of the operations violate the property with this index.
     Operations(usize),
-    /// No step is possible, but some thread has not halted.
-    Deadlock,
+    /// No thread that has not finished can ever change memory or finish: each waits forever or is
+    /// blocked.
+    Hang,
     /// No final state satisfies the condition with this index in `sometimes`. No single run can
     /// show this violation.
     NoWitness(usize),

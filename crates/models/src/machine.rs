@@ -10,11 +10,13 @@
 //! - `packed`: packed states.
 //! - [`choice`]: the choices inside one step.
 //! - `direct`: execution directly on memory, without a memory model.
+//! - [`hang`]: threads that wait forever.
 //! - `run`: execution of statements.
 //! - [`system`]: the transition system for searches, with partial-order reduction.
 
 pub mod choice;
 mod direct;
+pub mod hang;
 pub mod ordered;
 mod packed;
 mod run;
@@ -292,15 +294,9 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         None
     }
 
-    /// Returns the property that a state without steps violates, if any: a deadlock, or a condition
-    /// on final states.
-    pub fn terminal_violation(&self, state: &State<M::Pending>) -> Option<Violation> {
-        let properties = self.shape.problem.properties.iter().enumerate();
-        if !self.is_final(state) {
-            let is_property = self.shape.problem.properties.contains(&Property::DeadlockFree);
-            return is_property.then_some(Violation::Deadlock);
-        }
-        for (at, property) in properties {
+    /// Returns the condition on final states that a final state violates, if any.
+    pub fn final_violation(&self, state: &State<M::Pending>) -> Option<Violation> {
+        for (at, property) in self.shape.problem.properties.iter().enumerate() {
             let violation = match property {
                 Property::FinalForall(condition) => {
                     (self.test(state, condition) != Ok(true)).then_some(Violation::Final(at))
@@ -321,6 +317,15 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             }
         }
         None
+    }
+
+    /// Returns the violation of a state that has no safety violation, if any: it is final and
+    /// violates a condition, or it is a hang.
+    pub fn end_violation(&self, state: &State<M::Pending>) -> Option<Violation> {
+        if self.is_final(state) {
+            return self.final_violation(state);
+        }
+        (self.check_hang(state) == hang::HangCheck::Yes).then_some(Violation::Hang)
     }
 
     /// Returns whether the property at index `at` allows the results in a final state.

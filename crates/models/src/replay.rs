@@ -7,6 +7,7 @@
 use crate::catalog::{ModelSpec, Visitor};
 use crate::event::{Event, EventKind};
 use crate::machine::choice::Choices;
+use crate::machine::hang::Wait;
 use crate::machine::{Machine, Reductions, Step, StepResult};
 use crate::model::MemoryModel;
 use crate::shape::Shape;
@@ -98,6 +99,8 @@ pub struct LastState {
     pub pcs: Vec<Pc>,
     /// The registers of each thread.
     pub registers: Vec<Vec<Value>>,
+    /// By thread: how it waits, if the state is a hang and the thread has not finished.
+    pub waits: Vec<Option<Wait>>,
 }
 
 /// A replayed run: a trace with annotated events and intermediate states.
@@ -261,7 +264,12 @@ pub fn replay_abstract<M: MemoryModel>(
         }
     }
     run.violation = violation_at(machine, &state);
-    run.last = LastState { registers: registers(machine, &state), pcs: state.pcs.clone() };
+    let is_hang = run.violation == Some(Violation::Hang);
+    run.last = LastState {
+        registers: registers(machine, &state),
+        pcs: state.pcs.clone(),
+        waits: if is_hang { machine.waits(&state) } else { Vec::new() },
+    };
     run.is_final = machine.is_final(&state);
     let observed = &machine.shape.problem.observed;
     run.outcome = observed.iter().map(|what| machine.observe(&state, *what)).collect();
@@ -273,12 +281,7 @@ pub fn violation_at<M: MemoryModel>(
     machine: &Machine<'_, M>,
     state: &State<M::Pending>,
 ) -> Option<Violation> {
-    let has_no_step = || {
-        machine.attempt_steps(state).iter().all(|attempt| attempt.taken == Ok(StepResult::Blocked))
-    };
-    machine
-        .state_violation(state)
-        .or_else(|| has_no_step().then(|| machine.terminal_violation(state)).flatten())
+    machine.state_violation(state).or_else(|| machine.end_violation(state))
 }
 
 fn critical<M: MemoryModel>(machine: &Machine<'_, M>, state: &State<M::Pending>) -> Vec<bool> {

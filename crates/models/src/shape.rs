@@ -30,6 +30,8 @@ pub struct ThreadShape {
     pub returned: Vec<Vec<Option<Reg>>>,
     /// By program counter: the registers that the statement reads.
     pub uses: Vec<Vec<Reg>>,
+    /// By program counter: whether the thread may wait forever from there.
+    pub may_wait: Vec<bool>,
     /// By program counter: the locations that the statement may access, in ascending order.
     pub footprints: Vec<Vec<Loc>>,
     /// The accesses that the thread may still make, by program counter.
@@ -142,6 +144,7 @@ impl<'p> Shape<'p> {
                 returned: returned_operations(thread).expect("the front end checks the operations"),
                 future_accesses: FutureAccesses::new(thread, &footprints, program.locations.len()),
                 footprints,
+                may_wait: flow::may_wait_forever(thread),
                 uses: thread.code.iter().map(|s| flow::uses(&s.op)).collect(),
                 slot_field: Field::for_count(stores.len()),
                 stores,

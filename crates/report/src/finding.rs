@@ -7,8 +7,8 @@ use crate::spurious::SpuriousTrace;
 use crate::trace::TraceRows;
 use crate::verdict_line::{explain, growth_note, reason_word, row, vacuity_note};
 use crate::violation::describe_claim;
-use fencepost_engines::{Answer, Bound, ClaimWithRun, InconclusiveReason, Verdict};
-use fencepost_ir::{Problem, Property};
+use fencepost_engines::{Answer, ClaimWithRun, Decider, InconclusiveReason, Verdict};
+use fencepost_ir::Problem;
 use fencepost_models::{ModelSpec, Reductions};
 use std::borrow::Cow;
 
@@ -126,7 +126,7 @@ impl Finding<'_> {
                 Verdict::Verified(_) | Verdict::Violated(_) => {
                     match answer.verdict.claim_with_run() {
                         Some(shown) => Some(describe_claim(self.problem, shown.claim, trace_rows)),
-                        None => vacuity_note(self.problem, answer).map(String::from),
+                        None => vacuity_note(answer).map(String::from),
                     }
                 }
                 Verdict::Inconclusive(inconclusive) => {
@@ -139,16 +139,12 @@ impl Finding<'_> {
                         }
                         None => explain(inconclusive),
                     };
-                    let deadlocks = self.problem.properties.contains(&Property::DeadlockFree);
-                    let contexts = matches!(
-                        reason,
-                        InconclusiveReason::Bound {
-                            bound: Bound::Contexts(_),
-                            witness_missing: false
-                        }
-                    );
-                    if deadlocks && contexts {
-                        text.push_str("; deadlocks are not checked");
+                    if answer.decider == Decider::Translation
+                        && inconclusive.is_bounded()
+                        && !self.problem.may_hang
+                        && self.problem.program.may_wait_forever()
+                    {
+                        text.push_str("; hangs are not checked");
                     }
                     if let Some(growing) = answer.growing {
                         text.push_str(&format!("; {}", growth_note(self.problem, growing)));

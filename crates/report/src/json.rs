@@ -3,6 +3,7 @@
 
 use crate::cycle::{self, LinkRecord};
 use crate::finding::{Class, Finding, QueryResult};
+use crate::hang::describe_waits;
 use crate::reorderings::describe_reorderings;
 use crate::spurious::SpuriousRecord;
 use crate::trace::TraceRows;
@@ -116,6 +117,9 @@ pub struct TraceRecord {
     pub shortest: bool,
     /// The reorderings that explain the run, one sentence each.
     pub why: Vec<String>,
+    /// For a run that ends in a hang: what keeps the threads waiting, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<String>,
     /// For a run that is not sequentially consistent: a cycle of happens-before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cycle: Vec<LinkRecord>,
@@ -272,6 +276,7 @@ impl TraceRecord {
         TraceRecord {
             shortest,
             why: describe_reorderings(program, model, &trace_rows.run),
+            waits: describe_waits(program, &trace_rows.run),
             cycle: Vec::new(),
             events: events(trace_rows),
             init: trace_rows.run.trace.init.clone(),

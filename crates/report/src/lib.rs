@@ -9,6 +9,7 @@
 //! - [`spurious`]: a run of an abstract model that the exact model does not have.
 //! - [`picture`]: the rows with one column for each thread; [`memory`] is the last column.
 //! - [`reorderings`]: the reorderings that explain a run.
+//! - [`hang`]: what the threads wait for in a hang.
 //! - [`cycle`]: why a run is not sequentially consistent.
 //! - [`violation`]: one sentence about a violation or a witness.
 //! - [`finding`]: the result of one query.
@@ -27,6 +28,7 @@ pub mod cycle;
 pub mod diagnostics;
 pub mod diff;
 pub mod finding;
+pub mod hang;
 pub mod json;
 pub mod litmus;
 pub mod memory;

@@ -6,6 +6,7 @@
 //! threads.
 
 use crate::cycle;
+use crate::hang::describe_waits;
 use crate::memory::MemoryView;
 use crate::paint::{Paint, clip, width};
 use crate::reorderings::describe_reorderings;
@@ -31,6 +32,9 @@ pub fn run_text(
     text.push_str(&picture(trace_rows, PictureOptions { width: WIDTH, paint }));
     for reason in describe_reorderings(&trace_rows.problem.program, model, &trace_rows.run) {
         text.push_str(&format!("  {} {reason}\n", paint.strong("Why:")));
+    }
+    for sentence in describe_waits(&trace_rows.problem.program, &trace_rows.run) {
+        text.push_str(&format!("  {} {sentence}\n", paint.strong("Hang:")));
     }
     if shown.claim == Claim::Violation(Violation::NotRobust) {
         text.push_str(&cycle::cycle_text(trace_rows, paint));

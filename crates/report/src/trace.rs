@@ -8,7 +8,7 @@
 use crate::wording;
 use fencepost_engines::concretise::SpuriousRun;
 use fencepost_engines::path::Path;
-use fencepost_ir::{Label, Op, Problem, Program, ThreadId, Violation};
+use fencepost_ir::{Label, Problem, Program, ThreadId, Violation};
 use fencepost_models::replay::{ReplayedRun, replay_abstract};
 use fencepost_models::{EventKind, Machine, ModelSpec, Reductions};
 use std::borrow::Cow;
@@ -79,13 +79,6 @@ impl TraceRows<'_> {
     /// Returns the number of numbered events.
     pub fn event_count(&self) -> usize {
         self.rows.iter().filter_map(|row| row.number).max().unwrap_or(0)
-    }
-
-    /// Returns the statement that a thread has not executed at the end; none when it has halted.
-    pub fn blocked_at(&self, thread: ThreadId) -> Option<Label> {
-        let stmt =
-            self.problem.program.thread(thread).stmt(*self.run.last.pcs.get(thread.index())?);
-        (!matches!(stmt.op, Op::Halt)).then_some(stmt.label)
     }
 }
 

@@ -11,7 +11,7 @@ use fencepost_engines::{
     Answer, Bound, Claim, ClaimWithRun, Decider, Inconclusive, InconclusiveReason, Unsupported,
     Verdict,
 };
-use fencepost_ir::{Observable, Problem, Property, Violation};
+use fencepost_ir::{Observable, Problem, Violation};
 use fencepost_models::ModelSpec;
 use fencepost_search::Stop;
 use fencepost_translate::contexts;
@@ -37,23 +37,16 @@ pub(crate) fn growth_note(problem: &Problem, growing: GrowingVariable) -> String
 }
 
 /// Explains why a verification is vacuous; none if it is not.
-pub(crate) fn vacuity_note(problem: &Problem, answer: &Answer) -> Option<&'static str> {
-    let about_final_states = |property: &Property| match property {
-        Property::FinalForall(_) | Property::FinalNever(_) | Property::Operations(_) => true,
-        Property::Assertions
-        | Property::MutualExclusion
-        | Property::Invariant(_)
-        | Property::DeadlockFree => false,
+pub(crate) fn vacuity_note(answer: &Answer) -> Option<&'static str> {
+    let explored = match answer.decider {
+        Decider::Attack | Decider::Spin => true,
+        Decider::Explicit
+        | Decider::Abstraction(..)
+        | Decider::Automata
+        | Decider::Stateless
+        | Decider::Translation => answer.statistics.states > 0,
     };
-    if matches!(answer.decider, Decider::Attack | Decider::Spin) {
-        None // final states are not collected
-    } else if answer.statistics.states == 0 {
-        Some("`init` cannot finish: nothing was explored")
-    } else if answer.outcomes.is_empty() && problem.properties.iter().any(about_final_states) {
-        Some("no final state is reachable: `final` conditions hold vacuously")
-    } else {
-        None
-    }
+    (!explored).then_some("`init` cannot finish: nothing was explored")
 }
 
 /// Returns the stable word for an inconclusive reason, as used in JSON.
@@ -78,6 +71,9 @@ pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
             Unsupported::NotRobust => "not-robust",
             Unsupported::Model => "model",
             Unsupported::Frees => "frees",
+            Unsupported::Hangs => "hangs",
+            Unsupported::HangsUnchecked => "hangs-unchecked",
+            Unsupported::NoFinalState => "no-final-state",
             Unsupported::Translation(_) => "untranslated",
             Unsupported::Tool => "tool",
             _ => "unsupported",
@@ -231,6 +227,15 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
             Unsupported::NotRobust => Some("another --engine; `fencepost robust` shows the run"),
             Unsupported::Model => Some("another --engine"),
             Unsupported::Frees => Some("use `fencepost check`"),
+            Unsupported::Hangs => Some(
+                "give variables smaller ranges, as in `int(0..7)`, or skip this check with \
+                 --allow-hangs",
+            ),
+            Unsupported::HangsUnchecked => Some("use `fencepost check`, or --allow-hangs"),
+            Unsupported::NoFinalState => Some(
+                "let the loops of all threads end, or use `invariant` or `assert` instead of \
+                 `final`",
+            ),
             Unsupported::Translation(_) => Some("another --engine"),
             _ => None,
         },

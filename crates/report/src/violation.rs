@@ -1,5 +1,6 @@
 //! One sentence about a violation or a witness.
 
+use crate::hang::describe_hang;
 use crate::paint::{clip, printable};
 use crate::trace::TraceRows;
 use crate::wording::{place, statement};
@@ -20,7 +21,7 @@ pub fn claim_word(claim: Claim) -> &'static str {
             Violation::Invariant(_) => "invariant",
             Violation::Final(_) => "final",
             Violation::Operations(_) => "operations",
-            Violation::Deadlock => "deadlock",
+            Violation::Hang => "hang",
             Violation::NoWitness(_) => "no-witness",
             Violation::NotRobust => "not-robust",
         },
@@ -41,7 +42,7 @@ pub fn property(problem: &Problem, claim: Claim) -> String {
             label.map_or("assert".into(), |l| statement(&problem.program, l, 200))
         }
         Claim::Violation(Violation::MutualExclusion(..)) => "mutual_exclusion".into(),
-        Claim::Violation(Violation::Deadlock) => "deadlock_free".into(),
+        Claim::Violation(Violation::Hang) => "no hangs".into(),
         Claim::Violation(Violation::NotRobust) => "robust".into(),
         Claim::Violation(
             Violation::Invariant(at) | Violation::Final(at) | Violation::Operations(at),
@@ -121,7 +122,7 @@ pub fn describe_claim(
             name(a),
             name(b)
         ),
-        Violation::Deadlock => format!("deadlock: {}", blocked_threads(problem, trace_rows)),
+        Violation::Hang => format!("hang: {}", describe_hang(trace_rows)),
         Violation::NotRobust => trace_rows
             .map_or("a run is not sequentially consistent".into(), |trace_rows| {
                 crate::cycle::describe_reordering(trace_rows)
@@ -226,25 +227,4 @@ fn condition_values(
         })
         .collect();
     if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) }
-}
-
-/// Describes where each thread waits.
-fn blocked_threads(problem: &Problem, trace_rows: Option<&TraceRows<'_>>) -> String {
-    let Some(trace_rows) = trace_rows else { return "no thread can make a step".into() };
-    let program = &problem.program;
-    let parts: Vec<String> = program
-        .thread_ids()
-        .map(|t| {
-            let name = &program.thread(t).name;
-            match trace_rows.blocked_at(t) {
-                Some(label) => format!(
-                    "{name} waits at `{}` ({})",
-                    statement(program, label, 40),
-                    place(program, label)
-                ),
-                None => format!("{name} has finished"),
-            }
-        })
-        .collect();
-    parts.join(", ")
 }

@@ -95,7 +95,7 @@ enum Schedule {
 
 /// Returns the program that simulates the runs of the original within the bound.
 ///
-/// Deadlock freedom is dropped: a thread without remaining contexts is not deadlocked.
+/// The simulation may hang: a thread without remaining contexts waits forever.
 pub fn contexts(
     problem: &Problem,
     model: StoreBuffers,
@@ -163,6 +163,7 @@ fn translate(
         program,
         properties: properties.cloned().collect(),
         sometimes: problem.sometimes.clone(),
+        may_hang: true,
         observed: problem.observed.clone(),
     };
     Ok(Translation { problem, origins, owners })

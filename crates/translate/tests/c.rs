@@ -53,7 +53,9 @@ fn the_corpus_compiles() {
     if !tools::are_installed(&["cc"]) {
         return;
     }
-    for (name, _, problem) in corpus(&["litmus", "mutex", "papers", "regress", "structures"]) {
+    for (name, _, problem) in
+        corpus(&["litmus", "mutex", "papers", "regress", "structures", "waiting"])
+    {
         let text = export_text(&problem).expect("the program can be exported");
         compile(&name, &text, &["-fsyntax-only"]);
     }

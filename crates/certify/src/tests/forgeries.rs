@@ -48,7 +48,8 @@ fn valid_certificates_are_accepted() {
                     (certified.model, certified.domain, certified.k),
                     (model, rules.domain, rules.k)
                 );
-                assert_eq!(certified.properties.len(), problem.properties.len() + 1);
+                // The absence of faults and of hangs is always proved.
+                assert_eq!(certified.properties.len(), problem.properties.len() + 2);
             }
         }
     }
@@ -208,7 +209,17 @@ fn failing_steps_are_rejected() {
         ("thread p { atomic { r = choose(0..300); s = choose(0..300); } }", "runs too long"),
         ("init { x = 1 / x; } thread p { skip; }", "in `init`: division by zero"),
         ("init { loop { skip; } } thread p { skip; }", "in `init`: an atomic or init block"),
-        ("thread p { assume(false); } property deadlock_free;", "violated: deadlock freedom"),
+        ("thread p { assume(false); } property deadlock_free;", "violated: hang"),
+        ("thread p { while (x == 0) skip; }", "violated: hang"),
+        ("thread p { x = 1; do { r = x; s = a[0]; } while (r + s != 2); }", "violated: hang"),
+        (
+            "thread p { while (swap(b0, true)) skip; } thread q { r = swap(b0, true); while (r) skip; }",
+            "violated: hang",
+        ),
+        ("thread p { while (!cas(x, 1, 2)) skip; }", "violated: hang"),
+        ("thread p { atomic { assume(x == 1); } }", "violated: hang"),
+        ("thread p { loop { skip; } }", "violated: hang"),
+        ("thread p { while (x == 0) { r = choose(0..3); } }", "violated: hang"),
     ];
     for (code, what) in wrong {
         let source = format!(
@@ -226,7 +237,14 @@ fn failing_steps_are_rejected() {
 fn blocks_within_the_limits_are_accepted() {
     let sources = [
         "shared int x; thread p { atomic { r = choose(0..256); s = choose(0..256); x = 1; r = 0; s = 0; } }",
-        "shared int x; thread p { atomic { r = choose(0..4); assume(r == 9); x = 1; } } final never x == 1;",
+        "shared int x; thread p { atomic { r = choose(0..4); assume(r == 9); x = 1; } } final never x == 1;
+            property may_hang;",
+        "shared int x; thread p { while (x == 0) skip; } property may_hang;",
+        "shared int x; thread p { while (x == 0) skip; } thread q { x = 1; }",
+        "shared int x; thread p { while (x == 0) { if (choose(0..2) == 1) break; } }",
+        // A false `assume` outside of `atomic` discards the run. A loop that stores is no wait.
+        "shared int x; thread p { r = x; assume(r == 1); } thread q { while (x == 0) skip; }",
+        "shared int x, y; thread p { while (x == 0) { y = 0; } }",
         "shared int x; thread p { x = 1; atomic { x += 1; x += 1; } } final forall x == 3;",
         "shared int x; thread p { k = 0; atomic { while (k < 20000) { k += 1; } } }",
     ];

@@ -87,6 +87,11 @@ impl<P: Pending> ThreadState for InOrder<P> {
         next
     }
 
+    fn stores(before: &Self, after: &Self, thread: &Thread) -> bool {
+        let is_store = matches!(thread.stmt(before.pc).op, Op::Store { .. });
+        is_store || !before.pending.is_empty() || !after.pending.is_empty()
+    }
+
     fn register(&self, reg: Reg) -> Value {
         self.registers[reg.index()]
     }

@@ -234,6 +234,14 @@ impl ThreadState for Windowed {
         next
     }
 
+    fn stores(before: &Self, after: &Self, thread: &Thread) -> bool {
+        let pending = |state: &Self| {
+            let is_store = |entry: &&Entry| matches!(thread.stmt(entry.pc).op, Op::Store { .. });
+            state.window.iter().filter(is_store).count()
+        };
+        pending(after) < pending(before)
+    }
+
     fn register(&self, reg: Reg) -> Value {
         match self.registers[reg.index()] {
             Operand::Value(value) => value,

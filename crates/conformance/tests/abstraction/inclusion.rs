@@ -107,6 +107,12 @@ fn regression_programs_are_included() {
     assert!(tally.complete > 0, "some searches are small enough: {tally:?}");
 }
 
+#[test]
+fn waiting_programs_are_included() {
+    let tally = check_folder("waiting", Scope::for_small_programs());
+    assert_eq!(tally.cut, 0, "every search is small enough");
+}
+
 /// The large programs with the full scope, and more states for mutual exclusion. Takes minutes, so
 /// it runs only in `cargo xtask campaign`.
 #[test]

@@ -90,7 +90,7 @@ fn has_violation(problem: &Problem, report: &Report) -> bool {
         || !report.invariant_violations.is_empty()
         || !report.operation_violations.is_empty()
         || (is_declared(Property::MutualExclusion) && report.mutual_exclusion_violated)
-        || (is_declared(Property::DeadlockFree) && report.deadlock)
+        || (!problem.may_hang && report.hang)
 }
 
 /// The result of an abstract search.

@@ -167,6 +167,12 @@ fn regression_programs_have_the_same_outcomes() {
 }
 
 #[test]
+fn waiting_programs_have_the_same_outcomes() {
+    let tally = compare_folder("waiting", MAX_STATES);
+    assert!(tally.equal >= 20, "{tally:?}");
+}
+
+#[test]
 fn data_structures_have_the_same_outcomes() {
     let tally = compare_folder("structures", MAX_STATES_LARGE);
     assert!(tally.equal >= 13, "{tally:?}");

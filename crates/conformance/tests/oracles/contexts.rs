@@ -252,6 +252,7 @@ fn compare_with_unbounded_model(source: &str) -> bool {
             unbounded.report,
             reference::Report {
                 deadlock: false,
+                hang: false,
                 operation_violations: BTreeSet::new(),
                 ..expected
             },

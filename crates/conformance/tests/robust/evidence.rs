@@ -1,7 +1,7 @@
 //! The evidence that a program is not robust is a run of the weaker machine, and its trace is not
 //! an SC trace.
 
-use super::queries::{TraceSets, check_random, litmus_tests, spec};
+use super::queries::{TraceSets, allow_hangs, check_random, litmus_tests, spec};
 use crate::common::{check, check_with, settings};
 use fencepost_conformance::traces::{self, Recorder, sc_prefixes};
 use fencepost_engines::{Robust, RobustMethod, Verdict};
@@ -107,6 +107,7 @@ fn check_evidence(
     checked: &Cell<u64>,
 ) -> Result<(), String> {
     let spec = spec(model);
+    let problem = &allow_hangs(problem);
     let verdict = check_with(&Robust { method }, problem, &spec, settings(1)).verdict;
     let Some(evidence) = verdict.evidence() else { return Ok(()) };
     let trace = evidence.trace().ok_or("the evidence has no trace")?;

@@ -132,8 +132,13 @@ fn programs_without_final_states_are_decided() {
     let stuck =
         "shared int x; thread a { assume(x == 1); } thread b { while (x == 0) { } } observe x;";
     check(stuck, "verified");
-    // A thread in a spin loop is not deadlocked. A thread blocked by `assume` is.
-    check(&format!("{stuck} property deadlock_free;"), "verified");
+    // A thread blocked by `assume` discards the run, unless deadlock freedom is a property.
+    check(&format!("{stuck} property deadlock_free;"), "violated");
+    check("shared int x; thread b { while (x == 0) { } } observe x;", "violated");
+    check(
+        "shared int x; thread b { while (x == 0) { } } property may_hang; observe x;",
+        "verified",
+    );
     check(
         "shared int x; thread a { assume(x == 1); } property deadlock_free; observe x;",
         "violated",

@@ -96,6 +96,11 @@ fn regression_programs_get_the_same_answers() {
     compare_folder("regress", [6, 2, 10]);
 }
 
+#[test]
+fn waiting_programs_get_the_same_answers() {
+    compare_folder("waiting", [12, 5, 10]);
+}
+
 /// Programs with long executions and many spin loops. A limit on executions does not help there.
 const SLOW: [&str; 3] = ["mutex/sense0", "mutex/sense1", "mutex/ttas-lock"];
 
@@ -176,7 +181,7 @@ fn robustness_table(folder: &str) -> String {
 
 #[test]
 fn robustness_of_the_corpus_is_unchanged() {
-    let folders = ["litmus", "mutex", "papers", "structures", "regress"];
+    let folders = ["litmus", "mutex", "papers", "structures", "regress", "waiting"];
     let table: String = folders.iter().map(|folder| robustness_table(folder)).collect();
     insta::assert_snapshot!(table);
 }

@@ -128,7 +128,7 @@ fn is_known(violation: Violation, expected: &ContextReport) -> bool {
         Violation::Invariant(at) => report.invariant_violations.contains(&at),
         Violation::Final(at) => expected.final_violations.contains(&at),
         Violation::Operations(_)
-        | Violation::Deadlock
+        | Violation::Hang
         | Violation::NoWitness(_)
         | Violation::NotRobust => false,
     }

@@ -6,7 +6,7 @@
 
 use super::attack_state::{Addresses, AttackState, Phase};
 use super::useful_delay::UsefulDelay;
-use crate::sc::{ScMachine, ScState};
+use crate::sc::{ScMachine, ScState, check_hang};
 use crate::stateless::footprint::{Cells, Footprint};
 use crate::stateless::path::is_invisible;
 use fencepost_ir::spin_loops::SpinAssumed;
@@ -14,6 +14,7 @@ use fencepost_ir::{FenceKinds, MemoryOp, Op, Pc, ThreadId};
 use fencepost_models::bits::Writer;
 use fencepost_models::event::EventRecorder;
 use fencepost_models::machine::choice::Choices;
+use fencepost_models::machine::hang::HangCheck;
 use fencepost_models::machine::system::INIT_DETAIL;
 use fencepost_models::{Action, Step, StepResult};
 use fencepost_monitor::Access;
@@ -21,6 +22,8 @@ use fencepost_search::{Sink, TransitionSystem};
 
 /// The target class of violations and attacks.
 pub(super) const TARGET: u32 = 0;
+/// The target class of states for which it is not decided whether they are hangs.
+pub(super) const UNDECIDED_HANG: u32 = 1;
 
 /// The largest number of invisible steps in one step of the search. Ends infinite loops of such
 /// steps.
@@ -46,6 +49,8 @@ pub(super) enum Outcome<'a> {
     Violation,
     /// The attack succeeds.
     Success,
+    /// It is not decided whether the state is a hang. There is no step.
+    UndecidedHang,
 }
 
 /// The result of `init`.
@@ -87,6 +92,8 @@ pub(super) struct Scratch {
 /// All attacks on a program, as a transition system.
 pub(super) struct Attacks<'m, 'p> {
     machine: &'m ScMachine<'p>,
+    /// The machine of the problem whose spin loops are not cut, to check for hangs.
+    original: &'m ScMachine<'p>,
     spin_assumed: &'m SpinAssumed,
     check_properties: bool,
     cells: Cells,
@@ -128,6 +135,7 @@ impl TransitionSystem for Attacks<'_, '_> {
         self.for_each_step(state, scratch, |number, _, outcome| match outcome {
             Outcome::Next(next) => sink.successor(next),
             Outcome::Violation | Outcome::Success => sink.target(TARGET, number),
+            Outcome::UndecidedHang => sink.target(UNDECIDED_HANG, number),
         });
     }
 }
@@ -137,6 +145,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
     /// search also looks for SC runs that violate a property.
     pub(super) fn new(
         machine: &'m ScMachine<'p>,
+        original: &'m ScMachine<'p>,
         spin_assumed: &'m SpinAssumed,
         check_properties: bool,
     ) -> Self {
@@ -146,6 +155,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
         let useful_delays = shape.program().thread_ids().map(useful_delay).collect();
         Attacks {
             machine,
+            original,
             spin_assumed,
             check_properties,
             cells: Cells::new(shape),
@@ -202,11 +212,11 @@ impl<'m, 'p> Attacks<'m, 'p> {
             visit(number, search_step, outcome);
             number += 1;
         };
-        let mut is_resting = true;
+        let mut changes_memory = false;
         for t in self.machine.shape.program().thread_ids() {
             match scratch.attack_state.phase {
                 Phase::NoAttack => {
-                    is_resting &= !self.sc_steps(t, scratch, &mut visit);
+                    changes_memory |= self.sc_steps(t, scratch, &mut visit);
                     self.start_attack(t, scratch, &mut visit);
                 }
                 Phase::Delaying if t == scratch.attack_state.attacker => {
@@ -217,15 +227,24 @@ impl<'m, 'p> Attacks<'m, 'p> {
             }
         }
         let Scratch { attack_state, base, .. } = scratch;
-        let judged = self.check_properties && attack_state.phase == Phase::NoAttack && is_resting;
-        if judged && self.machine.terminal_violation(base).is_some() {
-            let no_step = SearchStep { thread: ThreadId(0), script: &[], steps: 0, delayed: false };
-            visit(no_step, Outcome::Violation);
+        if !self.check_properties || attack_state.phase != Phase::NoAttack || changes_memory {
+            return;
+        }
+        let no_step = SearchStep { thread: ThreadId(0), script: &[], steps: 0, delayed: false };
+        if self.machine.is_final(base) {
+            if self.machine.final_violation(base).is_some() {
+                visit(no_step, Outcome::Violation);
+            }
+            return;
+        }
+        match check_hang(self.original, self.spin_assumed, base) {
+            HangCheck::No => {}
+            HangCheck::Yes => visit(no_step, Outcome::Violation),
+            HangCheck::Undecided => visit(no_step, Outcome::UndecidedHang),
         }
     }
 
-    /// Visits the steps of a thread without an attack. Returns whether the thread can move or is in
-    /// a spin loop.
+    /// Visits the steps of a thread without an attack. Returns whether a step changes memory.
     fn sc_steps(
         &self,
         t: ThreadId,
@@ -233,7 +252,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
         visit: &mut impl FnMut(SearchStep<'_>, Outcome<'_>),
     ) -> bool {
         let Scratch { base, work, attack_state, footprint, choices, writer, packed, .. } = scratch;
-        let mut can_move = false;
+        let mut changes_memory = false;
         *choices = Choices::default();
         loop {
             choices.rewind();
@@ -241,9 +260,9 @@ impl<'m, 'p> Attacks<'m, 'p> {
             let advance = self.take_step(work, t, choices, footprint, self.check_properties);
             let script = choices.script();
             let search_step = |steps| SearchStep { thread: t, script, steps, delayed: false };
-            can_move |= advance != Advance::Blocked;
             match advance {
                 Advance::Taken(steps) => {
+                    changes_memory |= work.memory != base.memory;
                     visit(
                         search_step(steps),
                         Outcome::Next(self.pack(attack_state, work, writer, packed)),
@@ -255,7 +274,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
                 Advance::Failed(_) | Advance::Blocked | Advance::FailedSpin => {}
             }
             if !choices.advance() {
-                return can_move;
+                return changes_memory;
             }
         }
     }

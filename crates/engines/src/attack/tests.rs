@@ -115,7 +115,8 @@ fn replay_attack(problem: &Problem, attack_result: &AttackResult) -> ReplayedRun
 
 /// Returns whether the program is robust. Replays the attack if it is not.
 fn is_robust(threads: &[&[Op]]) -> bool {
-    let problem = problem(threads);
+    let mut problem = problem(threads);
+    problem.allow_hangs();
     let one = search_attack(&problem, true, 1);
     let two = search_attack(&problem, true, 2);
     assert_eq!((one.statistics.states, &one.found), (two.statistics.states, &two.found));
@@ -276,7 +277,8 @@ fn property_violations_under_sc_are_reported() {
     let mut stuck = problem(&[&[load(R, X), Op::Assume(is(R, 1))], &[store(X, 1)]]);
     assert_eq!(search_attack(&stuck, true, 1).found, None);
     stuck.properties.push(Property::DeadlockFree);
-    for broken in [overlap, stuck] {
+    let mut waiting = problem(&[&[load(R, X), branch(is(R, 0), 0, 2)], &[store(Y, 1)]]);
+    for broken in [overlap, stuck, waiting.clone()] {
         let found = search_attack(&broken, true, 1).found;
         let Some(AttackResult::Violation(trace)) = found else {
             panic!("expected a violation, found {found:?}")
@@ -284,4 +286,6 @@ fn property_violations_under_sc_are_reported() {
         assert!(replay_on(&broken, "sc", &trace).violation.is_some());
         assert_eq!(search_attack(&broken, false, 1).found, None);
     }
+    waiting.allow_hangs();
+    assert_eq!(search_attack(&waiting, true, 1).found, None);
 }

@@ -21,8 +21,9 @@ use super::{Order, Symbolic, SymbolicState};
 use crate::concretise::{Move, take_moves, to_exact_move};
 use crate::engine::{Budget, Settings, Task};
 use fencepost_automata::{Language, Letter};
-use fencepost_ir::{Op, Property, Value};
+use fencepost_ir::{Op, Value};
 use fencepost_models::machine::choice::Choices;
+use fencepost_models::machine::hang::HangCheck;
 use fencepost_models::replay::Trace;
 use fencepost_models::symbolic::{MARKERS, letter};
 use fencepost_models::{Action, Attempt, Step, StepResult};
@@ -70,6 +71,8 @@ pub(super) struct SearchResult {
     /// A run to a witness, by position in `sometimes`.
     pub(super) witnesses: Vec<Option<Trace>>,
     pub(super) outcomes: BTreeSet<Vec<Value>>,
+    /// Whether it is not decided for some state whether it is a hang.
+    pub(super) undecided_hang: bool,
     pub(super) reached: ReachedContents,
 }
 
@@ -128,6 +131,7 @@ impl<'a, 'p> Search<'a, 'p> {
             errors: 0,
             witnesses: vec![None; task.problem.sometimes.len()],
             outcomes: BTreeSet::new(),
+            undecided_hang: false,
             reached: ReachedContents::default(),
         };
         let (stack, visited) = (Vec::new(), Visited::default());
@@ -277,21 +281,20 @@ impl<'a, 'p> Search<'a, 'p> {
         Ok(())
     }
 
-    /// Checks the state on top of the stack with empty buffers, if no step is enabled there.
+    /// Checks the state on top of the stack with empty buffers: it may be final or a hang.
     fn check_at_rest(&mut self) -> Flow {
         let mut state = self.stack.last().expect("the stack is not empty").state.clone();
         state.pending.fill(Language::EPSILON);
         let contents = vec![Vec::new(); state.pending.len()];
         let is_final = self.machine.is_final(&state);
-        let checks_deadlocks = self.task.problem.properties.contains(&Property::DeadlockFree);
-        if !is_final && !checks_deadlocks {
-            return Ok(());
-        }
-        let steps = self.machine.attempt_steps(&state);
-        if steps.iter().any(|attempt| attempt.taken != Ok(StepResult::Blocked)) {
-            return Ok(());
-        }
-        if self.machine.terminal_violation(&state).is_some() {
+        let violates = if is_final {
+            self.machine.final_violation(&state).is_some()
+        } else {
+            let hang = self.machine.check_hang(&state);
+            self.found.undecided_hang |= hang == HangCheck::Undecided;
+            hang == HangCheck::Yes
+        };
+        if violates {
             self.found.errors += 1;
             let trace = self.trace_to(contents.clone(), None)?;
             self.record_violation(trace)?;

@@ -4,13 +4,14 @@ use super::footprint::Cells;
 use super::path::Path;
 use super::variants::{Variant, Variants};
 use crate::robust::non_sc_run::build_non_sc_run;
-use crate::sc::ScMachine;
+use crate::sc::{ScMachine, check_hang};
 use fencepost_explore::{
     Attempt, CellAccess, Counts, End, Execution, Findings, Move, MoveResult, System,
 };
 use fencepost_ir::spin_loops::SpinAssumed;
 use fencepost_ir::{MemoryOp, Op, ThreadId, Update, Value};
 use fencepost_models::machine::choice::Choices;
+use fencepost_models::machine::hang::HangCheck;
 use fencepost_models::replay::Trace;
 use fencepost_monitor::{Access, Model};
 use fencepost_search::{Cancel, Stop};
@@ -52,6 +53,8 @@ pub(crate) struct ExplorationResult {
     pub(crate) found: Option<Finding>,
     /// Whether some block has more variants or positions than are examined.
     pub(crate) variants_incomplete: bool,
+    /// Whether it is not decided for the end of some execution whether it is a hang.
+    pub(crate) undecided_hang: bool,
     /// The limit that ended the exploration early.
     pub(crate) stopped: Option<Stop>,
 }
@@ -65,6 +68,7 @@ impl Findings for ExplorationResult {
             self.witnesses.entry(property).or_insert(trace);
         }
         self.variants_incomplete |= later.variants_incomplete;
+        self.undecided_hang |= later.undecided_hang;
         self.found = self.found.take().or(later.found);
     }
 }
@@ -92,6 +96,8 @@ pub(crate) struct ExplorationOptions {
 /// The threads of a program, executed by the SC machine.
 pub(crate) struct MachineSystem<'m, 'p> {
     path: Path<'m, 'p>,
+    /// The machine of the problem whose spin loops are not cut, to check for hangs.
+    original: &'m ScMachine<'p>,
     spin_assumed: &'m SpinAssumed,
     cells: &'m Cells,
     options: ExplorationOptions,
@@ -109,6 +115,7 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
     /// Starts at the state after these choices of `init`. None if there is no such state.
     pub(crate) fn new(
         machine: &'m ScMachine<'p>,
+        original: &'m ScMachine<'p>,
         spin_assumed: &'m SpinAssumed,
         cells: &'m Cells,
         options: ExplorationOptions,
@@ -127,6 +134,7 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
         path.start(init)?.ok()?;
         Some(MachineSystem {
             path,
+            original,
             spin_assumed,
             cells,
             options,
@@ -280,24 +288,38 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
         self.stop_or_continue()
     }
 
-    /// Checks a state in which no thread can move.
-    fn check_at_rest(&mut self, execution: &Execution, complete: bool) -> ControlFlow<()> {
+    /// Checks the final state of an execution.
+    fn check_final_state(&mut self, execution: &Execution) -> ControlFlow<()> {
         let machine = self.path.machine;
         let state = self.path.state();
-        if complete {
-            let observed = &machine.shape.problem.observed;
-            let outcome = observed.iter().map(|what| machine.observe(state, *what)).collect();
-            self.result.outcomes.insert(outcome);
-            for (at, condition) in machine.shape.problem.sometimes.iter().enumerate() {
-                if !self.result.witnesses.contains_key(&at) && machine.holds(state, condition) {
-                    self.result.witnesses.insert(at, self.trace(execution));
-                }
+        let observed = &machine.shape.problem.observed;
+        let outcome = observed.iter().map(|what| machine.observe(state, *what)).collect();
+        self.result.outcomes.insert(outcome);
+        for (at, condition) in machine.shape.problem.sometimes.iter().enumerate() {
+            if !self.result.witnesses.contains_key(&at) && machine.holds(state, condition) {
+                self.result.witnesses.insert(at, self.trace(execution));
             }
         }
-        if !self.options.check_properties || machine.terminal_violation(state).is_none() {
+        if !self.options.check_properties || machine.final_violation(state).is_none() {
             return ControlFlow::Continue(());
         }
         self.record_violation(execution)
+    }
+
+    /// Checks whether the end of an execution in which no thread can move is a hang. It is not if a
+    /// thread that failed a spin iteration would leave its loop with the next one.
+    fn check_stuck(&mut self, execution: &Execution) -> ControlFlow<()> {
+        if !self.options.check_properties {
+            return ControlFlow::Continue(());
+        }
+        match check_hang(self.original, self.spin_assumed, self.path.state()) {
+            HangCheck::No => ControlFlow::Continue(()),
+            HangCheck::Yes => self.record_violation(execution),
+            HangCheck::Undecided => {
+                self.result.undecided_hang = true;
+                ControlFlow::Continue(())
+            }
+        }
     }
 }
 
@@ -393,12 +415,9 @@ impl System for MachineSystem<'_, '_> {
             self.record_borderline(execution, Some(&mv), variant)?;
         }
         match end {
-            End::Complete | End::Stuck { spinning: false } => {
-                self.check_at_rest(execution, end == End::Complete)
-            }
-            End::Stuck { spinning: true } | End::Redundant | End::Cut | End::Failed => {
-                ControlFlow::Continue(())
-            }
+            End::Complete => self.check_final_state(execution),
+            End::Stuck { .. } => self.check_stuck(execution),
+            End::Redundant | End::Cut | End::Failed => ControlFlow::Continue(()),
         }
     }
 

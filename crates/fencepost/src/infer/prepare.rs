@@ -18,6 +18,7 @@ pub(crate) struct Job {
     pub(crate) file: PathBuf,
     pub(crate) models: Vec<String>,
     pub(crate) client: Vec<String>,
+    pub(crate) allow_hangs: bool,
     /// A file with further clients.
     pub(crate) clients: Option<PathBuf>,
     pub(crate) repair: RepairOptions,
@@ -44,6 +45,7 @@ impl From<&Infer> for Job {
             file: options.file.clone(),
             models: options.model.clone(),
             client: options.client.clone(),
+            allow_hangs: options.hangs.allow_hangs,
             clients: options.clients.clone(),
             repair: RepairOptions {
                 method,
@@ -110,7 +112,8 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
     let (Some(models), Some(clients), Ok(file), []) = (models, clients, file, &errors[..]) else {
         return Err(errors);
     };
-    let source = file.parse_with(Lowering { clients, places: true }, output);
+    let lowering = Lowering { clients, places: true, allow_hangs: job.allow_hangs };
+    let source = file.parse_with(lowering, output);
     let source = source.map_err(|PrintedErrors(errors)| errors)?;
     Ok(Input { source, path: file.path, models })
 }

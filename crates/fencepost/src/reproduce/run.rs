@@ -18,7 +18,7 @@ use fencepost_engines::{
 };
 use fencepost_frontends::{Request, by_extension};
 use fencepost_infer::fixpoint::{Avoidance, conjoin};
-use fencepost_ir::{Diagnostics, Loc, Problem, Program, ThreadId, Value};
+use fencepost_ir::{Diagnostics, Loc, Problem, Program, Property, ThreadId, Value};
 use fencepost_models::ModelSpec;
 use fencepost_models::replay::{PendingAccess, ReplayedStep};
 use fencepost_monitor::Model;
@@ -139,12 +139,17 @@ struct Subject<'a> {
     budget: Budget<'a>,
 }
 
-/// Lowers a program of the corpus, with places for fences.
+/// Lowers a program of the corpus, with places for fences. Hangs are allowed unless the program
+/// requires `deadlock_free`: the papers do not check for them.
 pub(super) fn lower(source: &str) -> Vec<Problem> {
     let frontend = by_extension("fp").expect("`.fp` is a known language");
     let request = Request { places: true, ..Request::default() };
     let problems = frontend.lower_for(source, &request, &mut Diagnostics::new());
-    problems.expect("the programs of the corpus have no errors")
+    let mut problems = problems.expect("the programs of the corpus have no errors");
+    for problem in &mut problems {
+        problem.may_hang = !problem.properties.contains(&Property::DeadlockFree);
+    }
+    problems
 }
 
 fn number(count: usize) -> Figure {

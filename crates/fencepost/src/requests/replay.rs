@@ -3,7 +3,8 @@
 
 use crate::source::{Lowering, Source, SourceError};
 use fencepost_engines::Claim;
-use fencepost_ir::Problem;
+use fencepost_engines::happens_before::cycle;
+use fencepost_ir::{Problem, Violation};
 use fencepost_models::ModelSpec;
 use fencepost_models::replay::{Divergence, ReplayedRun, Trace};
 use fencepost_report::paint::printable;
@@ -80,7 +81,7 @@ pub fn replay(text: &str) -> Result<Replayed, ReplayError> {
     };
     // The client may have been given on the command line instead of in the source.
     let clients = Some(file.client.clone()).filter(|client| !client.is_empty());
-    let lowering = Lowering { clients: clients.into_iter().collect(), places: false };
+    let lowering = Lowering { clients: clients.into_iter().collect(), ..Lowering::default() };
     let name = printable(&file.file);
     let source = Source::from_bytes(&name, file.source.as_bytes(), extension, lowering)
         .map_err(ReplayError::Source)?;
@@ -106,12 +107,17 @@ fn rerun(
     })?;
     let rows = TraceRows::new(problem, Cow::Borrowed(&run));
     file.compare_events(&rows, file.steps.len())?;
-    let claim = claim_of_run(&rows);
-    let message = claim.map(|claim| describe_claim(problem, claim, Some(&rows)));
-    match claim {
-        Some(claim) if message.as_deref() == Some(file.violation.as_str()) => Ok((run, claim)),
-        _ => {
-            let now = message.unwrap_or_else(|| "no violation".into());
+    // A run may violate a property and also show that the program is not robust.
+    let not_robust = || {
+        let is_not_sc = model.store_buffers().is_some() && cycle(problem, &run).is_some();
+        is_not_sc.then_some(Violation::NotRobust.into())
+    };
+    let claims: Vec<Claim> = claim_of_run(&rows).into_iter().chain(not_robust()).collect();
+    let describe = |claim: &Claim| describe_claim(problem, *claim, Some(&rows));
+    match claims.iter().find(|claim| describe(claim) == file.violation) {
+        Some(claim) => Ok((run.clone(), *claim)),
+        None => {
+            let now = claims.first().map_or_else(|| "no violation".into(), describe);
             let what = format!("recorded: {}; replayed: {now}", file.violation);
             Err(Difference { step: None, what })
         }

@@ -61,7 +61,9 @@ struct Context<'a> {
 fn conditions_size(unit: &Unit) -> u64 {
     let claims = unit.claims.iter().map(|claim| match claim {
         Claim::Final(_, cond) | Claim::Invariant(cond) => cond.span,
-        Claim::MutualExclusion | Claim::DeadlockFree | Claim::Operations(..) => Span::default(),
+        Claim::MutualExclusion | Claim::DeadlockFree | Claim::MayHang | Claim::Operations(..) => {
+            Span::default()
+        }
     });
     let all = claims.chain(unit.observe.iter().map(|expr| expr.span));
     all.map(|span| u64::from(span.end - span.start)).sum()

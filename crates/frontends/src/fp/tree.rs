@@ -136,6 +136,8 @@ pub enum Claim {
     MutualExclusion,
     /// `property deadlock_free;`
     DeadlockFree,
+    /// `property may_hang;`
+    MayHang,
     /// `final exists COND;`
     Final(Quantifier, Expr),
     /// `invariant COND;`

@@ -13,13 +13,14 @@
 //! and a larger count allows fewer orders. So the reduction loses no violation.
 
 use super::choice::Choices;
+use super::hang::HangCheck;
 use super::packed::Segments;
 use super::{Machine, StepResult};
 use crate::bits::Writer;
 use crate::model::{MemoryModel, StepFailure};
 use crate::mutation::Mutation;
 use crate::state::State;
-use fencepost_ir::{Op, ThreadId};
+use fencepost_ir::{Op, Problem, ThreadId};
 use fencepost_search::{Sink, TransitionSystem};
 
 /// The class of targets that violate a property.
@@ -27,6 +28,12 @@ pub const VIOLATION: u32 = 0;
 /// The class of witnesses for the first `sometimes` condition. The classes of the other conditions
 /// follow.
 pub const FIRST_WITNESS: u32 = 1;
+
+/// Returns the class of states for which it is not decided whether they are hangs. It follows the
+/// classes of the witnesses.
+pub fn undecided_hang(problem: &Problem) -> u32 {
+    FIRST_WITNESS + problem.sometimes.len() as u32
+}
 
 /// The detail of a target that is the state itself, not a step.
 pub const STATE_DETAIL: u32 = u32::MAX;
@@ -90,12 +97,14 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
         }
         let mut number = 0;
         let mut enabled = false;
+        let mut may_be_hang = self.may_be_hang(&scratch.base);
         for t in self.shape.program().thread_ids() {
             scratch.choices = Choices::default();
             loop {
                 scratch.choices.rewind();
                 let taken = self.run(&mut scratch.work, t, &mut scratch.choices, &mut ());
                 enabled |= self.emit_successor(taken, number, t, scratch, sink);
+                may_be_hang = may_be_hang && !changes_memory(taken, scratch);
                 self.restore(&mut scratch.work, &scratch.base, t);
                 number += 1;
                 if !scratch.choices.advance() {
@@ -107,21 +116,31 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             for at in 0..scratch.internal.len() {
                 let which = scratch.internal[at];
                 let taken = self.perform_internal_step(&mut scratch.work, t, which, &mut ());
-                enabled |= self.emit_successor(
-                    taken.map(|()| StepResult::Taken),
-                    number,
-                    t,
-                    scratch,
-                    sink,
-                );
+                let taken = taken.map(|()| StepResult::Taken);
+                enabled |= self.emit_successor(taken, number, t, scratch, sink);
+                may_be_hang = may_be_hang && !changes_memory(taken, scratch);
                 self.restore(&mut scratch.work, &scratch.base, t);
                 number += 1;
             }
         }
-        if !enabled {
-            self.emit_terminal_state(&scratch.base, sink);
+        if !enabled && self.is_final(&scratch.base) {
+            self.emit_final_state(&scratch.base, sink);
+        } else if may_be_hang {
+            match self.check_hang(&scratch.base) {
+                HangCheck::No => {}
+                HangCheck::Yes => sink.target(VIOLATION, STATE_DETAIL),
+                HangCheck::Undecided => {
+                    sink.target(undecided_hang(self.shape.problem), STATE_DETAIL);
+                }
+            }
         }
     }
+}
+
+/// Returns whether a step from `base` to `work` was taken and changed memory.
+#[inline]
+fn changes_memory<P>(taken: Result<StepResult, StepFailure>, scratch: &Scratch<P>) -> bool {
+    taken == Ok(StepResult::Taken) && scratch.work.memory != scratch.base.memory
 }
 
 impl<M: MemoryModel> Machine<'_, M> {
@@ -163,13 +182,10 @@ impl<M: MemoryModel> Machine<'_, M> {
         self.encode_after(work, segments, same_memory, t, writer)
     }
 
-    /// Reports a state without steps: a final state or a deadlock.
-    fn emit_terminal_state<S: Sink>(&self, state: &State<M::Pending>, sink: &mut S) {
-        if self.terminal_violation(state).is_some() {
+    /// Reports a final state.
+    fn emit_final_state<S: Sink>(&self, state: &State<M::Pending>, sink: &mut S) {
+        if self.final_violation(state).is_some() {
             sink.target(VIOLATION, STATE_DETAIL);
-        }
-        if !self.is_final(state) {
-            return;
         }
         let mut outcome = Vec::new();
         for what in &self.shape.problem.observed {

@@ -162,6 +162,9 @@ impl Printer<'_> {
             };
             self.out.line(&line);
         }
+        if self.problem.may_hang {
+            self.out.line("property may_hang;");
+        }
         for (quantifier, condition) in self.problem.finals() {
             let word = match quantifier {
                 Quantifier::Exists => "exists",

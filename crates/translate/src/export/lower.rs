@@ -90,7 +90,8 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
     let properties = properties(problem, &program, &new_location);
     let observed = problem.observed.iter().map(new_location).collect();
     let sometimes = problem.sometimes.iter().map(|c| map_condition(c, &new_location)).collect();
-    let problem = Problem { name: problem.name.clone(), program, properties, sometimes, observed };
+    let (name, may_hang) = (problem.name.clone(), problem.may_hang);
+    let problem = Problem { name, program, properties, sometimes, may_hang, observed };
     Ok(Lowered { problem, origins })
 }
 

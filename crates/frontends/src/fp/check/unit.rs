@@ -221,7 +221,7 @@ fn claims(
 }
 
 /// The properties whose name is a single word.
-const PROPERTIES: [&str; 2] = ["mutual_exclusion", "deadlock_free"];
+const PROPERTIES: [&str; 3] = ["mutual_exclusion", "deadlock_free", "may_hang"];
 
 fn property(
     name: &ast::Name,
@@ -238,10 +238,11 @@ fn property(
     let claim = match word {
         "mutual_exclusion" => Claim::MutualExclusion,
         "deadlock_free" => Claim::DeadlockFree,
+        "may_hang" => Claim::MayHang,
         other => {
             let known = PROPERTIES.into_iter().chain(all.map(Consistency::word));
             let near = did_you_mean(other, known, diagnostics.len());
-            let hint = "the properties are `mutual_exclusion`, `deadlock_free`, \
+            let hint = "the properties are `mutual_exclusion`, `deadlock_free`, `may_hang`, \
                 `sequentially_consistent operations` and `linearizable operations`";
             diagnostics
                 .error(codes::UNKNOWN_WORD, name.span, format!("there is no property `{other}`"))
@@ -255,6 +256,20 @@ fn property(
             .error(codes::SYNTAX, of.span, format!("expected `;`, found `{}`", of.text))
             .label("unexpected word")
             .hint(format!("write `property {word};`"));
+        return None;
+    }
+    let contradicts = |other: &&Claim| {
+        matches!(
+            (&claim, *other),
+            (Claim::MayHang, Claim::DeadlockFree) | (Claim::DeadlockFree, Claim::MayHang)
+        )
+    };
+    if before.iter().any(|other| contradicts(&other)) {
+        let message = "`deadlock_free` and `may_hang` contradict each other";
+        diagnostics
+            .error(codes::DUPLICATE, name.span, message)
+            .label("the other property is above")
+            .hint("remove one of them");
         return None;
     }
     Some(claim)
@@ -281,9 +296,11 @@ fn operations(
     let span = name.span.to(of.map_or(name.span, |of| of.span));
     let first = before.iter().find_map(|claim| match claim {
         Claim::Operations(_, span) => Some(*span),
-        Claim::MutualExclusion | Claim::DeadlockFree | Claim::Final(..) | Claim::Invariant(_) => {
-            None
-        }
+        Claim::MutualExclusion
+        | Claim::DeadlockFree
+        | Claim::MayHang
+        | Claim::Final(..)
+        | Claim::Invariant(_) => None,
     });
     if let Some(first) = first {
         diagnostics

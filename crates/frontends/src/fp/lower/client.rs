@@ -214,9 +214,11 @@ impl Unit {
 fn operations_claim(claim: &Claim) -> Option<(Consistency, Span)> {
     match claim {
         Claim::Operations(consistency, span) => Some((*consistency, *span)),
-        Claim::MutualExclusion | Claim::DeadlockFree | Claim::Final(..) | Claim::Invariant(_) => {
-            None
-        }
+        Claim::MutualExclusion
+        | Claim::DeadlockFree
+        | Claim::MayHang
+        | Claim::Final(..)
+        | Claim::Invariant(_) => None,
     }
 }
 

@@ -41,6 +41,10 @@ impl Conditions<'_> {
             problem.properties.push(match claim {
                 Claim::MutualExclusion => Property::MutualExclusion,
                 Claim::DeadlockFree => Property::DeadlockFree,
+                Claim::MayHang => {
+                    problem.may_hang = true;
+                    continue;
+                }
                 Claim::Operations(..) => match self.operations {
                     Some(operations) => Property::Operations(operations.clone()),
                     None => continue,

@@ -3,7 +3,7 @@
 use super::super::names::source_names;
 use super::super::text::TextWriter;
 use super::PreludeParts;
-use fencepost_ir::{Problem, Program, Property};
+use fencepost_ir::{Problem, Program};
 
 /// Reserved names: words of C, library names that compilers know or headers declare, and names of
 /// the prelude.
@@ -45,8 +45,8 @@ pub(super) fn about(uses: PreludeParts, problem: &Problem, out: &mut TextWriter<
     if uses.locked {
         out.line(" * Code between atomic_begin and atomic_end, and in ATOMIC(...), is one step.");
     }
-    if problem.properties.contains(&Property::DeadlockFree) {
-        out.line(" * Deadlock freedom is not checked.");
+    if !problem.may_hang && problem.program.may_wait_forever() {
+        out.line(" * Hangs are not checked: threads that wait forever.");
     }
     out.line(" * Overflow is also a fault of the program: let the verifier check for it.");
 }
