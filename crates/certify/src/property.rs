@@ -14,6 +14,8 @@ use crate::format::CertState;
 pub enum UncertifiableProperty {
     /// A property of operations, such as linearizability.
     Operations(Consistency),
+    /// `property progress`: infinite runs.
+    Progress,
     /// `final exists`, with its condition. An over-approximation is no witness of reachability.
     Exists(String),
 }
@@ -24,6 +26,9 @@ impl fmt::Display for UncertifiableProperty {
             UncertifiableProperty::Operations(consistency) => {
                 let word = consistency.word();
                 write!(f, "certificates cannot prove `property {word} operations`")
+            }
+            UncertifiableProperty::Progress => {
+                f.write_str("certificates cannot prove `property progress`")
             }
             UncertifiableProperty::Exists(condition) => write!(
                 f,
@@ -50,6 +55,7 @@ pub fn check_certifiable(problem: &Problem) -> Result<(), UncertifiableProperty>
             | Property::FinalNever(_)
             | Property::Invariant(_)
             | Property::DeadlockFree => {}
+            Property::Progress => return Err(UncertifiableProperty::Progress),
         }
     }
     if let Some(condition) = problem.sometimes.first() {
@@ -76,6 +82,7 @@ fn property_name(property: &Property) -> String {
         Property::FinalNever(c) => format!("final never `{}`", c.text),
         Property::Invariant(c) => format!("invariant `{}`", c.text),
         Property::DeadlockFree => "deadlock freedom".into(),
+        Property::Progress => "progress".into(),
         Property::Operations(operations) => format!("{} operations", operations.consistency.word()),
     }
 }
@@ -93,7 +100,10 @@ pub(crate) fn violated_property(problem: &Problem, state: &CertState) -> Option<
             Property::FinalNever(condition) => {
                 is_final(problem, state) && evaluate(condition, state) != Some(false)
             }
-            Property::Assertions | Property::DeadlockFree | Property::Operations(_) => false,
+            Property::Assertions
+            | Property::DeadlockFree
+            | Property::Progress
+            | Property::Operations(_) => false,
         };
         is_violated.then(|| property_name(property))
     })

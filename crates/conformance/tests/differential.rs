@@ -64,6 +64,7 @@ fn difference(problem: &Problem, report: &Report, answer: &Answer, por: bool) ->
                 Violation::Hang => report.hang,
                 Violation::Final(_)
                 | Violation::Operations(_)
+                | Violation::Livelock { .. }
                 | Violation::NoWitness(_)
                 | Violation::NotRobust => false,
             };

@@ -12,6 +12,7 @@ mod litmus;
 mod mutations;
 mod operations;
 mod oracles;
+mod progress;
 mod reference;
 mod robust;
 mod stateless;

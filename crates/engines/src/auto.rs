@@ -53,7 +53,7 @@ impl Engine for Auto {
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
         // A bound fixed by the user restricts the query to that bound.
         let abstractable = task.model.abstracted(Domain::Full, 0, false).is_some();
-        if !abstractable || settings.fixed_buffer.is_some() {
+        if !abstractable || settings.fixed_buffer.is_some() || task.problem.requires_progress() {
             return Explicit.run(task, settings, budget);
         }
         Portfolio { task, settings, budget }.run()

@@ -60,6 +60,12 @@ impl Evidence {
         Evidence { violation: Violation::NotRobust, run: Some(Box::new(run)), shortest: false }
     }
 
+    /// Evidence from a replayed run that ends in a fair cycle. The caller has checked the cycle.
+    pub(crate) fn livelock(mut run: ReplayedRun, violation: Violation) -> Self {
+        run.violation = Some(violation);
+        Evidence { violation, run: Some(Box::new(run)), shortest: false }
+    }
+
     /// Replays a trace to a violation.
     ///
     /// # Panics

@@ -10,12 +10,16 @@
 use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 use crate::evidence::Evidence;
 use crate::growing_variable::growing_variable;
+use crate::livelock::{find_livelock, supports_progress};
 use crate::path::{evidence, gap_of, options, outcomes, trace, witnesses};
-use crate::verdict::{Bound, Explored, Findings, InconclusiveReason, ReplayResult, judge};
+use crate::verdict::{
+    Bound, Explored, Findings, Inconclusive, InconclusiveReason, ReplayResult, Unsupported,
+    Verdict, judge,
+};
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::replay::{Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
-use fencepost_search::{Coverage, Limits, explore};
+use fencepost_search::{Coverage, Limits, Stop, explore};
 use std::collections::BTreeSet;
 
 /// The largest bound on pending accesses, whatever the settings say.
@@ -53,6 +57,9 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<
     loop {
         let search = Search { task, settings, budget, stop_at };
         let mut answer = task.model.visit(bound, search);
+        if stop_at.is_some() && task.problem.requires_progress() {
+            answer.verdict = check_progress(task, settings, budget, bound, answer.verdict);
+        }
         // A larger bound allows all outcomes of a smaller one, but a search cut short may miss
         // some.
         outcomes.append(&mut answer.outcomes);
@@ -73,6 +80,51 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<
         }
         answer.outcomes = outcomes;
         return answer;
+    }
+}
+
+/// Searches for a livelock if nothing else violates a property within the bound.
+fn check_progress(
+    task: Task<'_>,
+    settings: Settings,
+    budget: Budget<'_>,
+    bound: u32,
+    verdict: Verdict,
+) -> Verdict {
+    let is_clean =
+        verdict.is_verified() || verdict.inconclusive().is_some_and(Inconclusive::is_bounded);
+    if !is_clean {
+        return verdict;
+    }
+    if !supports_progress(task.model) {
+        return verdict.weakened(InconclusiveReason::unsupported(Unsupported::Progress));
+    }
+    match task.model.visit(bound, FindLivelock { task, settings, budget }) {
+        Ok(None) => verdict,
+        Ok(Some(evidence)) => judge(Findings::violation(evidence)),
+        Err(stop) => verdict.weakened(InconclusiveReason::Limit(stop)),
+    }
+}
+
+/// A search for a livelock, without partial-order reduction.
+struct FindLivelock<'a> {
+    task: Task<'a>,
+    settings: Settings,
+    budget: Budget<'a>,
+}
+
+impl Visitor for FindLivelock<'_> {
+    type Output = Result<Option<Evidence>, Stop>;
+
+    fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
+        let reductions = Reductions { partial_order: false, ..self.settings.reductions };
+        let machine = Machine::new(self.task.problem, model, reductions);
+        let livelock = find_livelock(&machine, self.settings, self.budget)?;
+        Ok(livelock.map(|livelock| {
+            let run = replay(&machine, &livelock.trace);
+            let run = run.expect("the machine must replay a path of the search");
+            Evidence::livelock(run, livelock.violation())
+        }))
     }
 }
 
@@ -112,12 +164,14 @@ impl Visitor for Search<'_> {
             None => witnesses(&machine, &found),
             Some(_) => Vec::new(),
         };
+        // `grow` checks progress with a search of its own.
+        let gap = gap_of(&machine, &found).filter(|gap| *gap != Unsupported::Progress);
         let verdict = judge(Findings {
             fidelity: M::FIDELITY,
             explored: Explored::of(found.coverage, Bound::Buffers),
             violation: violation.map(ReplayResult::Confirmed),
             witnesses,
-            gap: gap_of(&machine, &found),
+            gap,
         });
         Answer {
             verdict,

@@ -32,6 +32,7 @@ pub mod evidence;
 pub mod explicit;
 pub mod growing_variable;
 pub mod happens_before;
+pub mod livelock;
 pub mod path;
 pub mod robust;
 pub(crate) mod sc;

@@ -143,6 +143,8 @@ pub enum Unsupported {
     Hangs,
     /// The engine does not check for hangs, and some thread may wait forever.
     HangsUnchecked,
+    /// The engine does not check `property progress` under this model.
+    Progress,
     /// No run ends, so the conditions on final states were checked on nothing.
     NoFinalState,
     /// The program cannot be translated to SC, for this reason.
@@ -166,6 +168,7 @@ impl Unsupported {
             Unsupported::HangsUnchecked => {
                 "no violation found, but this engine does not detect threads that wait forever"
             }
+            Unsupported::Progress => "`property progress` is not checked by this engine and model",
             Unsupported::NoFinalState => {
                 "no run ends: the conditions on final states were checked on nothing"
             }
@@ -270,7 +273,8 @@ pub struct Findings {
 }
 
 /// Returns why a search without a violation does not verify a problem: it did not decide whether a
-/// state is a hang, or it reached no final state on which to check the conditions.
+/// state is a hang, it reached no final state on which to check the conditions, or the problem
+/// requires progress, which only the explicit engine checks.
 pub(crate) fn gap(
     problem: &Problem,
     reached_final_state: bool,
@@ -280,6 +284,8 @@ pub(crate) fn gap(
         Some(Unsupported::Hangs)
     } else if !reached_final_state && problem.has_final_properties() {
         Some(Unsupported::NoFinalState)
+    } else if problem.requires_progress() {
+        Some(Unsupported::Progress)
     } else {
         None
     }

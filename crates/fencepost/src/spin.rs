@@ -214,7 +214,11 @@ impl Query<'_> {
     fn gap(&self) -> Option<engines::Unsupported> {
         let problem = self.task.problem;
         let may_hang = !problem.may_hang && problem.program.may_wait_forever();
-        may_hang.then_some(engines::Unsupported::HangsUnchecked)
+        if problem.requires_progress() {
+            Some(engines::Unsupported::Progress)
+        } else {
+            may_hang.then_some(engines::Unsupported::HangsUnchecked)
+        }
     }
 
     /// Generates a verifier, compiles it and runs it.

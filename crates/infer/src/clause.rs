@@ -432,6 +432,7 @@ impl<'p> RunReader<'p> {
             | Violation::Invariant(_)
             | Violation::Final(_)
             | Violation::Hang
+            | Violation::Livelock { .. }
             | Violation::NoWitness(_)
             | Violation::NotRobust => {}
         }

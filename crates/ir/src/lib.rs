@@ -12,6 +12,7 @@
 //! - [`assemble`]: construction of programs: jumps, fresh registers and locations, labels, places.
 //! - [`place`], [`placement`]: places for fences, sets of fences, and their insertion.
 //! - [`code_equality`]: comparison of the code of two programs.
+//! - [`progress`]: the statements that a thread must execute again and again to get on.
 //! - [`property`], [`violation`]: properties and their violations.
 //! - [`operations`]: the property that the results of a library's operations are consistent.
 //! - [`flow`]: control flow, register uses, liveness.
@@ -39,6 +40,7 @@ pub mod operations;
 pub mod place;
 pub mod placement;
 pub mod program;
+pub mod progress;
 pub mod property;
 pub mod range;
 pub mod span;

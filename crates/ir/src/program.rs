@@ -229,6 +229,7 @@ impl Problem {
             | Property::MutualExclusion
             | Property::Invariant(_)
             | Property::DeadlockFree
+            | Property::Progress
             | Property::Operations(_) => None,
         });
         always.chain(self.sometimes.iter().map(|condition| (Quantifier::Exists, condition)))
@@ -239,6 +240,11 @@ impl Problem {
         self.properties.is_empty() && self.sometimes.is_empty()
     }
 
+    /// Returns whether every thread must get on in every fair run.
+    pub fn requires_progress(&self) -> bool {
+        self.properties.contains(&Property::Progress)
+    }
+
     /// Returns whether some property of every run is about final states.
     pub fn has_final_properties(&self) -> bool {
         self.properties.iter().any(|property| match property {
@@ -246,7 +252,8 @@ impl Problem {
             Property::Assertions
             | Property::MutualExclusion
             | Property::Invariant(_)
-            | Property::DeadlockFree => false,
+            | Property::DeadlockFree
+            | Property::Progress => false,
         })
     }
 
@@ -263,10 +270,12 @@ impl Problem {
         Problem { properties, sometimes, may_hang: true, ..self.clone() }
     }
 
-    /// Allows hangs. Removes the property `deadlock_free`, which forbids them.
+    /// Allows hangs. Removes the properties that forbid them: `deadlock_free` and `progress`.
     pub fn allow_hangs(&mut self) {
         self.may_hang = true;
-        self.properties.retain(|property| *property != Property::DeadlockFree);
+        let forbids_hangs =
+            |property: &Property| matches!(property, Property::DeadlockFree | Property::Progress);
+        self.properties.retain(|property| !forbids_hangs(property));
     }
 
     /// Returns the problem with its safety properties only, without the `sometimes` conditions.
@@ -307,7 +316,10 @@ impl Problem {
                         all.for_each(|reg| add(&Observable::Reg(*owner, reg)));
                     }
                 }
-                Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
+                Property::Assertions
+                | Property::MutualExclusion
+                | Property::DeadlockFree
+                | Property::Progress => {}
             }
         }
         found

@@ -56,6 +56,9 @@ pub enum Property {
     /// No hang, as in every problem that does not allow hangs; in addition, a thread that is
     /// blocked by `assume` outside of `atomic` counts as waiting.
     DeadlockFree,
+    /// Every fair run lets every thread get on: the thread finishes, or executes
+    /// [progress points](crate::progress) again and again.
+    Progress,
     /// In every final state, some sequential order of a client's operations, each executed in one
     /// step, explains their results.
     Operations(Operations),

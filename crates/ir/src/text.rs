@@ -63,6 +63,7 @@ fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
             Property::Assertions => writeln!(out, "property assertions")?,
             Property::MutualExclusion => writeln!(out, "property mutual_exclusion")?,
             Property::DeadlockFree => writeln!(out, "property deadlock_free")?,
+            Property::Progress => writeln!(out, "property progress")?,
             Property::Operations(operations) => {
                 writeln!(out, "property {} operations", operations.consistency.word())?;
             }

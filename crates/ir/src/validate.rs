@@ -357,7 +357,10 @@ impl Validator<'_> {
                     self.condition(&condition.expr, true);
                 }
                 Property::Invariant(condition) => self.condition(&condition.expr, false),
-                Property::Assertions | Property::MutualExclusion | Property::DeadlockFree => {}
+                Property::Assertions
+                | Property::MutualExclusion
+                | Property::DeadlockFree
+                | Property::Progress => {}
                 Property::Operations(operations) => self.operations(operations),
             }
         }

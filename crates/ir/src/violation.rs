@@ -25,6 +25,14 @@ pub enum Violation {
     /// No thread that has not finished can ever change memory or finish: each waits forever or is
     /// blocked.
     Hang,
+    /// A fair infinite run in which a thread never gets on. The run is a path to a state and a cycle
+    /// from there.
+    Livelock {
+        /// The thread that never gets on.
+        thread: ThreadId,
+        /// The number of the first step of the cycle.
+        cycle_start: usize,
+    },
     /// No final state satisfies the condition with this index in `sometimes`. No single run can
     /// show this violation.
     NoWitness(usize),

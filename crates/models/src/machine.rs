@@ -119,7 +119,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             | Property::Invariant(_)
             | Property::FinalForall(_)
             | Property::FinalNever(_)
-            | Property::DeadlockFree => false,
+            | Property::DeadlockFree
+            | Property::Progress => false,
         };
         let properties = problem.properties.iter().enumerate().filter(of_operations);
         let allowed_results = properties.map(|(at, _)| (at, OnceLock::new())).collect();
@@ -310,7 +311,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
                 Property::Assertions
                 | Property::MutualExclusion
                 | Property::Invariant(_)
-                | Property::DeadlockFree => None,
+                | Property::DeadlockFree
+                | Property::Progress => None,
             };
             if violation.is_some() {
                 return violation;

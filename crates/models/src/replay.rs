@@ -115,7 +115,7 @@ pub struct ReplayedRun {
     /// The replayed steps.
     pub steps: Vec<ReplayedStep>,
     /// The violation at the end of the run: the last step fails, or the last state violates a
-    /// property.
+    /// property. A replay does not find livelocks; who finds one sets it.
     pub violation: Option<Violation>,
     /// Whether the last state is final.
     pub is_final: bool,
@@ -127,6 +127,14 @@ impl ReplayedRun {
     /// Returns memory at the end.
     pub fn memory(&self) -> &[Value] {
         self.steps.last().map_or(&self.first.memory, |step| &step.memory)
+    }
+
+    /// Returns the number of the first step of the cycle, if the run is a livelock.
+    pub fn cycle_start(&self) -> Option<usize> {
+        match self.violation {
+            Some(Violation::Livelock { cycle_start, .. }) => Some(cycle_start),
+            _ => None,
+        }
     }
 
     /// Returns the value of an observable at the end. `None` for a register if the last step fails.

@@ -1,8 +1,8 @@
-//! What the threads wait for in a hang, and which stores they would need.
+//! What the threads wait for in a hang, and which stores they would need; livelocks.
 
 use crate::trace::TraceRows;
 use crate::wording::{cell, place, statement};
-use fencepost_ir::{Label, Loc, Program, ThreadId, Value};
+use fencepost_ir::{Label, Loc, Problem, Program, ThreadId, Value};
 use fencepost_models::EventKind;
 use fencepost_models::machine::hang::Wait;
 use fencepost_models::replay::ReplayedRun;
@@ -36,6 +36,22 @@ pub(crate) fn describe_hang(trace_rows: Option<&TraceRows<'_>>) -> String {
     };
     let waits = program.thread_ids().zip(&trace_rows.run.last.waits);
     waits.map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// Describes a livelock in one sentence.
+pub(crate) fn describe_livelock(
+    problem: &Problem,
+    thread: ThreadId,
+    cycle_start: usize,
+    trace_rows: Option<&TraceRows<'_>>,
+) -> String {
+    let name = &problem.program.thread(thread).name;
+    let Some(trace_rows) = trace_rows else {
+        return format!("livelock: {name} never gets on in a fair infinite run");
+    };
+    let first = trace_rows.number_at(cycle_start);
+    let last = trace_rows.event_count();
+    format!("livelock: {name} never gets on while events {first} to {last} repeat forever")
 }
 
 /// Describes the values that keep the threads waiting at the end of a run, one sentence for each

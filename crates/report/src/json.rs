@@ -125,6 +125,9 @@ pub struct TraceRecord {
     pub cycle: Vec<LinkRecord>,
     /// The events of the run.
     pub events: Vec<EventRecord>,
+    /// For a livelock: the number of the first step of the cycle, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycle_start: Option<usize>,
     /// The alternatives that `choose` took in `init`.
     pub init: Vec<u32>,
     /// The steps that replay the run.
@@ -279,6 +282,7 @@ impl TraceRecord {
             waits: describe_waits(program, &trace_rows.run),
             cycle: Vec::new(),
             events: events(trace_rows),
+            cycle_start: trace_rows.run.cycle_start(),
             init: trace_rows.run.trace.init.clone(),
             steps: trace_rows
                 .run

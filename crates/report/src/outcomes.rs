@@ -117,7 +117,10 @@ fn notes(problem: &Problem, column: &Column<'_>) -> Vec<String> {
             }
             // The table shows violations in final states. A run without a final state has no row.
             let unfinished = match violation {
-                Violation::Fault(..) | Violation::Assertion(..) | Violation::Hang => true,
+                Violation::Fault(..)
+                | Violation::Assertion(..)
+                | Violation::Hang
+                | Violation::Livelock { .. } => true,
                 Violation::MutualExclusion(..)
                 | Violation::Invariant(_)
                 | Violation::Final(_)

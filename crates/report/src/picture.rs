@@ -445,6 +445,7 @@ fn touched(trace_rows: &TraceRows<'_>) -> Vec<bool> {
                     Property::Assertions
                     | Property::MutualExclusion
                     | Property::DeadlockFree
+                    | Property::Progress
                     | Property::Operations(_),
                 )
                 | None => None,

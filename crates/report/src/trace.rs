@@ -90,12 +90,19 @@ fn rows(program: &Program, run: &ReplayedRun) -> Vec<Row> {
         let thread = replayed.step.thread;
         let first_row = rows.len();
         let mut state_row = None; // the last row of the step that can change the shown state
+        let cycle_starts = matches!(
+            run.violation,
+            Some(Violation::Livelock { cycle_start, .. }) if cycle_start == at
+        );
         let mut add = |text, line, is_event: bool| {
             number += usize::from(is_event);
             let number = is_event.then_some(number);
             rows.push(Row { number, thread, text, line, step: at, shows_state: false });
             rows.len() - 1
         };
+        if cycle_starts {
+            add("-- the cycle starts --".into(), None, false);
+        }
         for (which, annotated) in replayed.events.iter().enumerate() {
             let event = &annotated.event;
             let brackets = matches!(event.kind, EventKind::AtomicBegin | EventKind::AtomicEnd);

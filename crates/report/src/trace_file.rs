@@ -35,6 +35,9 @@ pub struct TraceFile {
     /// The bound on pending accesses, for RMO and table models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<u32>,
+    /// For a livelock: the number of the first step of the cycle, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle_start: Option<usize>,
     /// The alternatives that `choose` took in `init`.
     pub init: Vec<u32>,
     /// The steps of the run.
@@ -198,6 +201,7 @@ impl TraceFile {
             },
             violation,
             bound: trace.bound,
+            cycle_start: trace_rows.run.cycle_start(),
             init: trace.init.clone(),
             steps: trace.steps.iter().map(|step| StepRecord::new(program, step)).collect(),
             events: events(trace_rows),

@@ -73,6 +73,7 @@ pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
             Unsupported::Frees => "frees",
             Unsupported::Hangs => "hangs",
             Unsupported::HangsUnchecked => "hangs-unchecked",
+            Unsupported::Progress => "progress",
             Unsupported::NoFinalState => "no-final-state",
             Unsupported::Translation(_) => "untranslated",
             Unsupported::Tool => "tool",
@@ -231,6 +232,7 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
                 "give variables smaller ranges, as in `int(0..7)`, or skip this check with \
                  --allow-hangs",
             ),
+            Unsupported::Progress => Some("use --engine explicit, and --model sc, tso or pso"),
             Unsupported::HangsUnchecked => Some("use `fencepost check`, or --allow-hangs"),
             Unsupported::NoFinalState => Some(
                 "let the loops of all threads end, or use `invariant` or `assert` instead of \

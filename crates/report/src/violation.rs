@@ -1,6 +1,6 @@
 //! One sentence about a violation or a witness.
 
-use crate::hang::describe_hang;
+use crate::hang::{describe_hang, describe_livelock};
 use crate::paint::{clip, printable};
 use crate::trace::TraceRows;
 use crate::wording::{place, statement};
@@ -22,6 +22,7 @@ pub fn claim_word(claim: Claim) -> &'static str {
             Violation::Final(_) => "final",
             Violation::Operations(_) => "operations",
             Violation::Hang => "hang",
+            Violation::Livelock { .. } => "livelock",
             Violation::NoWitness(_) => "no-witness",
             Violation::NotRobust => "not-robust",
         },
@@ -43,6 +44,7 @@ pub fn property(problem: &Problem, claim: Claim) -> String {
         }
         Claim::Violation(Violation::MutualExclusion(..)) => "mutual_exclusion".into(),
         Claim::Violation(Violation::Hang) => "no hangs".into(),
+        Claim::Violation(Violation::Livelock { .. }) => "progress".into(),
         Claim::Violation(Violation::NotRobust) => "robust".into(),
         Claim::Violation(
             Violation::Invariant(at) | Violation::Final(at) | Violation::Operations(at),
@@ -56,6 +58,7 @@ pub fn describe_property(property: &Property) -> String {
         Property::Assertions => "assertions".into(),
         Property::MutualExclusion => "mutual_exclusion".into(),
         Property::DeadlockFree => "deadlock_free".into(),
+        Property::Progress => "progress".into(),
         Property::Operations(operations) => {
             format!("{} operations", operations.consistency.word())
         }
@@ -123,6 +126,9 @@ pub fn describe_claim(
             name(b)
         ),
         Violation::Hang => format!("hang: {}", describe_hang(trace_rows)),
+        Violation::Livelock { thread, cycle_start } => {
+            describe_livelock(problem, thread, cycle_start, trace_rows)
+        }
         Violation::NotRobust => trace_rows
             .map_or("a run is not sequentially consistent".into(), |trace_rows| {
                 crate::cycle::describe_reordering(trace_rows)
@@ -150,7 +156,8 @@ pub fn describe_claim(
                 }
                 other @ (Property::Assertions
                 | Property::MutualExclusion
-                | Property::DeadlockFree) => describe_property(other),
+                | Property::DeadlockFree
+                | Property::Progress) => describe_property(other),
             }
         }
     }

@@ -124,6 +124,26 @@ impl<V: AsRef<Arena>> Exploration<V> {
     }
 }
 
+impl Exploration {
+    /// Returns the state with this number in the [graph](crate::graph()) of the search.
+    pub fn node(&self, number: u32) -> StateId {
+        let mut index = number as usize;
+        for (shard, states) in self.shards.iter().enumerate() {
+            let len = states.as_ref().len();
+            if index < len {
+                return StateId::new(shard, index);
+            }
+            index -= len;
+        }
+        StateId::NONE
+    }
+
+    /// Returns the bytes of a state.
+    pub fn state(&self, id: StateId) -> &[u8] {
+        self.shards[id.shard()].as_ref().state(id.index())
+    }
+}
+
 impl Exploration<Antichain> {
     /// Returns the members of the antichain in a deterministic order. If the search was not cut
     /// short, they cover all reachable states.

@@ -13,9 +13,11 @@
 //! - [`explore`](mod@explore): the search.
 //! - [`graph`](mod@graph): the explored states as a graph with labelled steps, for analyses of all
 //!   paths.
+//! - [`components`](mod@components): strongly connected components of a graph.
 //! - [`limits`]: limits, stop reasons, cancellation, progress.
 
 pub mod antichain;
+pub mod components;
 pub mod explore;
 pub mod graph;
 pub mod limits;
@@ -23,6 +25,7 @@ pub mod system;
 pub mod visited;
 
 pub use antichain::Antichain;
+pub use components::components;
 pub use explore::{Exploration, Options, Target, explore, explore_ordered};
 pub use graph::{Graph, Labelled, Steps, graph, graph_ordered};
 pub use limits::{Cancel, Coverage, Limits, Progress, Stop};

@@ -157,7 +157,8 @@ fn translate(
         threads.push(Thread { name, registers: code.0, code: code.1 });
     }
     program.threads = threads;
-    let properties = problem.properties.iter().filter(|p| **p != Property::DeadlockFree);
+    let is_kept = |p: &&Property| !matches!(p, Property::DeadlockFree | Property::Progress);
+    let properties = problem.properties.iter().filter(is_kept);
     let problem = Problem {
         name: problem.name.clone(),
         program,

@@ -258,6 +258,7 @@ fn final_violations<T: ThreadState>(problem: &Problem, state: &super::State<T>) 
         | Property::MutualExclusion
         | Property::Invariant(_)
         | Property::DeadlockFree
+        | Property::Progress
         | Property::Operations(_) => false,
     };
     let all = problem.properties.iter().enumerate();

@@ -129,6 +129,7 @@ fn is_known(violation: Violation, expected: &ContextReport) -> bool {
         Violation::Final(at) => expected.final_violations.contains(&at),
         Violation::Operations(_)
         | Violation::Hang
+        | Violation::Livelock { .. }
         | Violation::NoWitness(_)
         | Violation::NotRobust => false,
     }

@@ -220,7 +220,9 @@ impl<S: Sink> Sink for Tagged<'_, S> {
 pub(crate) fn comparable_report(problem: &Problem, report: &Report) -> Report {
     let position = |at: &usize| {
         let before = problem.properties[..*at].iter();
-        before.filter(|property| **property != Property::DeadlockFree).count()
+        before
+            .filter(|property| !matches!(property, Property::DeadlockFree | Property::Progress))
+            .count()
     };
     Report {
         outcomes: report.outcomes.clone(),

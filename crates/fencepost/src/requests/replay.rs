@@ -4,6 +4,7 @@
 use crate::source::{Lowering, Source, SourceError};
 use fencepost_engines::Claim;
 use fencepost_engines::happens_before::cycle;
+use fencepost_engines::livelock::is_livelock;
 use fencepost_ir::{Problem, Violation};
 use fencepost_models::ModelSpec;
 use fencepost_models::replay::{Divergence, ReplayedRun, Trace};
@@ -101,10 +102,24 @@ fn rerun(
     problem: &Problem,
 ) -> Result<(ReplayedRun, Claim), Difference> {
     let trace = file.trace(&problem.program)?;
-    let run = model.replay(problem, file.reductions(), &trace).map_err(|divergence| {
+    let mut run = model.replay(problem, file.reductions(), &trace).map_err(|divergence| {
         earlier_difference(file, model, problem, &trace, &divergence)
             .unwrap_or(Difference { step: divergence.step, what: divergence.reason })
     })?;
+    if let Some(cycle_start) = file.cycle_start {
+        let livelock = |thread| {
+            is_livelock(problem, model, file.reductions(), &trace, (thread, cycle_start))
+                .then_some(Violation::Livelock { thread, cycle_start })
+        };
+        let mut found = problem.program.thread_ids().filter_map(livelock);
+        let is_recorded = |violation: &Violation| {
+            let claim = Claim::Violation(*violation);
+            let run = ReplayedRun { violation: Some(*violation), ..run.clone() };
+            let rows = TraceRows::new(problem, Cow::Owned(run));
+            describe_claim(problem, claim, Some(&rows)) == file.violation
+        };
+        run.violation = found.find(is_recorded).or(run.violation);
+    }
     let rows = TraceRows::new(problem, Cow::Borrowed(&run));
     file.compare_events(&rows, file.steps.len())?;
     // A run may violate a property and also show that the program is not robust.

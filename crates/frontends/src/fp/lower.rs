@@ -61,9 +61,11 @@ struct Context<'a> {
 fn conditions_size(unit: &Unit) -> u64 {
     let claims = unit.claims.iter().map(|claim| match claim {
         Claim::Final(_, cond) | Claim::Invariant(cond) => cond.span,
-        Claim::MutualExclusion | Claim::DeadlockFree | Claim::MayHang | Claim::Operations(..) => {
-            Span::default()
-        }
+        Claim::MutualExclusion
+        | Claim::DeadlockFree
+        | Claim::MayHang
+        | Claim::Progress
+        | Claim::Operations(..) => Span::default(),
     });
     let all = claims.chain(unit.observe.iter().map(|expr| expr.span));
     all.map(|span| u64::from(span.end - span.start)).sum()
@@ -256,6 +258,7 @@ fn all_code(problem: &mut Problem) -> Vec<&mut Vec<Stmt>> {
             Property::Assertions
             | Property::MutualExclusion
             | Property::DeadlockFree
+            | Property::Progress
             | Property::FinalForall(_)
             | Property::FinalNever(_)
             | Property::Invariant(_) => {}

@@ -138,6 +138,8 @@ pub enum Claim {
     DeadlockFree,
     /// `property may_hang;`
     MayHang,
+    /// `property progress;`
+    Progress,
     /// `final exists COND;`
     Final(Quantifier, Expr),
     /// `invariant COND;`

@@ -111,7 +111,8 @@ impl<M: MemoryModel> Machine<'_, M> {
             })
     }
 
-    fn has_finished(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+    /// Returns whether a thread has halted and nothing of it is pending.
+    pub fn has_finished(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
         self.has_halted(t, state.pcs[t.index()])
             && self.model.has_no_pending_access(&state.pending, t)
     }

@@ -286,6 +286,7 @@ impl CProgram<'_> {
             | Property::FinalForall(_)
             | Property::FinalNever(_)
             | Property::DeadlockFree
+            | Property::Progress
             | Property::Operations(_) => None,
         });
         let finals = self.problem.finals().map(|(_, condition)| condition);

@@ -154,6 +154,7 @@ impl Printer<'_> {
                 Property::Assertions => continue,
                 Property::MutualExclusion => "property mutual_exclusion;".into(),
                 Property::DeadlockFree => "property deadlock_free;".into(),
+                Property::Progress => "property progress;".into(),
                 Property::Operations(_) => return None,
                 Property::Invariant(condition) => {
                     format!("invariant {};", self.condition(condition)?)

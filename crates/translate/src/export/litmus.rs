@@ -203,7 +203,7 @@ impl Test<'_> {
                 Property::Assertions => UnsupportedInLitmus::Assertions,
                 Property::Invariant(_) => UnsupportedInLitmus::Invariants,
                 Property::MutualExclusion => UnsupportedInLitmus::CriticalSections,
-                Property::DeadlockFree => UnsupportedInLitmus::Deadlocks,
+                Property::DeadlockFree | Property::Progress => UnsupportedInLitmus::Deadlocks,
                 Property::Operations(_) => UnsupportedInLitmus::Operations,
             };
             return Err(Unsupported::Litmus(reason));

@@ -113,7 +113,7 @@ fn properties(
             Property::FinalNever(c) => properties.push(Property::FinalNever(condition(c))),
             Property::Invariant(c) => properties.push(Property::Invariant(condition(c))),
             Property::Assertions | Property::DeadlockFree => properties.push(property.clone()),
-            Property::MutualExclusion | Property::Operations(_) => {}
+            Property::MutualExclusion | Property::Progress | Property::Operations(_) => {}
         }
     }
     let mut statements = program.threads.iter().flat_map(|thread| &thread.code);

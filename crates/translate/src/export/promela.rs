@@ -162,6 +162,7 @@ impl Model<'_> {
             | Property::Assertions
             | Property::MutualExclusion
             | Property::DeadlockFree
+            | Property::Progress
             | Property::Operations(_) => false,
         };
         self.problem.program.init.is_some()

@@ -221,7 +221,7 @@ fn claims(
 }
 
 /// The properties whose name is a single word.
-const PROPERTIES: [&str; 3] = ["mutual_exclusion", "deadlock_free", "may_hang"];
+const PROPERTIES: [&str; 4] = ["mutual_exclusion", "deadlock_free", "progress", "may_hang"];
 
 fn property(
     name: &ast::Name,
@@ -239,10 +239,11 @@ fn property(
         "mutual_exclusion" => Claim::MutualExclusion,
         "deadlock_free" => Claim::DeadlockFree,
         "may_hang" => Claim::MayHang,
+        "progress" => Claim::Progress,
         other => {
             let known = PROPERTIES.into_iter().chain(all.map(Consistency::word));
             let near = did_you_mean(other, known, diagnostics.len());
-            let hint = "the properties are `mutual_exclusion`, `deadlock_free`, `may_hang`, \
+            let hint = "the properties are `mutual_exclusion`, `deadlock_free`, `progress`, `may_hang`, \
                 `sequentially_consistent operations` and `linearizable operations`";
             diagnostics
                 .error(codes::UNKNOWN_WORD, name.span, format!("there is no property `{other}`"))
@@ -261,11 +262,12 @@ fn property(
     let contradicts = |other: &&Claim| {
         matches!(
             (&claim, *other),
-            (Claim::MayHang, Claim::DeadlockFree) | (Claim::DeadlockFree, Claim::MayHang)
+            (Claim::MayHang, Claim::DeadlockFree | Claim::Progress)
+                | (Claim::DeadlockFree | Claim::Progress, Claim::MayHang)
         )
     };
     if before.iter().any(|other| contradicts(&other)) {
-        let message = "`deadlock_free` and `may_hang` contradict each other";
+        let message = format!("`{word}` contradicts an earlier property: hangs are allowed or not");
         diagnostics
             .error(codes::DUPLICATE, name.span, message)
             .label("the other property is above")
@@ -299,6 +301,7 @@ fn operations(
         Claim::MutualExclusion
         | Claim::DeadlockFree
         | Claim::MayHang
+        | Claim::Progress
         | Claim::Final(..)
         | Claim::Invariant(_) => None,
     });

@@ -217,6 +217,7 @@ fn operations_claim(claim: &Claim) -> Option<(Consistency, Span)> {
         Claim::MutualExclusion
         | Claim::DeadlockFree
         | Claim::MayHang
+        | Claim::Progress
         | Claim::Final(..)
         | Claim::Invariant(_) => None,
     }

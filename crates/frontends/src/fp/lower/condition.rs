@@ -41,6 +41,7 @@ impl Conditions<'_> {
             problem.properties.push(match claim {
                 Claim::MutualExclusion => Property::MutualExclusion,
                 Claim::DeadlockFree => Property::DeadlockFree,
+                Claim::Progress => Property::Progress,
                 Claim::MayHang => {
                     problem.may_hang = true;
                     continue;
