@@ -182,6 +182,7 @@ fn regression_programs_have_their_expected_verdicts() {
 #[test]
 fn waiting_programs_have_their_expected_verdicts() {
     check_expectations("waiting");
+    check_expectations("progress");
 }
 
 #[test]
