@@ -243,5 +243,6 @@ fn answer(
         decider: Decider::Automata,
         spurious_run: None,
         growing: None,
+        runs: None,
     }
 }

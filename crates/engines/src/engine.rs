@@ -3,6 +3,7 @@
 use crate::concretise::SpuriousRun;
 use crate::evidence::Evidence;
 use crate::growing_variable::GrowingVariable;
+use crate::outcome_runs::OutcomeRuns;
 use crate::verdict::Verdict;
 use fencepost_ir::{Problem, Value};
 use fencepost_models::coherence::Domain;
@@ -145,6 +146,8 @@ pub struct Answer {
     pub spurious_run: Option<Box<SpuriousRun>>,
     /// A variable that took more and more values until the search was cut short.
     pub growing: Option<GrowingVariable>,
+    /// For a query for outcomes of the exact model: what is known about runs without an outcome.
+    pub runs: Option<Box<OutcomeRuns>>,
 }
 
 /// An engine.
