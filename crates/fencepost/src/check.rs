@@ -292,6 +292,7 @@ impl CheckRun<'_> {
             engine: self.engine.name(),
             reductions: self.settings.reductions,
             seconds: 0.0,
+            cpu_seconds: None,
             result: QueryResult::NotRun,
         };
         if self.session.interrupted() {
@@ -304,8 +305,9 @@ impl CheckRun<'_> {
             self.session.run(&what, |budget| self.engine.run(task, self.settings, budget))
         });
         match answer {
-            Ok((answer, seconds)) => {
-                finding.seconds = seconds;
+            Ok((answer, elapsed)) => {
+                finding.seconds = elapsed.seconds();
+                finding.cpu_seconds = elapsed.cpu_seconds();
                 finding.result = QueryResult::Answer(answer);
             }
             Err(message) => finding.result = QueryResult::Crashed(message),
