@@ -112,7 +112,7 @@ impl Portfolio<'_> {
         let mut exact_answer: Option<Answer> = None;
         let mut clean_up_to = None;
         let mut had_all_memory = false;
-        let mut try_robustness = true;
+        let mut try_robustness = !self.settings.certifiable;
         loop {
             let states = allowance.min(self.settings.limits.states);
             let first_results = exact_answer.as_ref().filter(|_| try_robustness);

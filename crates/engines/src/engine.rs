@@ -39,6 +39,9 @@ pub struct Settings {
     pub shortest: bool,
     /// How many violations to return if the search finds several at the same depth.
     pub traces: usize,
+    /// Whether a certificate is to be written. Then a portfolio uses only methods whose result
+    /// shows which abstraction is fine enough for the certificate.
+    pub certifiable: bool,
 }
 
 impl Default for Settings {
@@ -51,6 +54,7 @@ impl Default for Settings {
             fixed_buffer: None,
             shortest: true,
             traces: 1,
+            certifiable: false,
         }
     }
 }

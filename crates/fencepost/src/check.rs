@@ -115,7 +115,7 @@ pub(crate) fn run_with(
         fixed_buffer: search.buffer.is_some(),
         models,
         engine,
-        settings: settings(search),
+        settings: Settings { certifiable: batch.certificate.is_some(), ..settings(search) },
         session: Session::new(search, batch.quiet),
         output,
         shows_traces: !quiet,

@@ -132,5 +132,6 @@ pub(crate) fn settings(search: &Search) -> Settings {
         fixed_buffer: search.buffer,
         shortest: true,
         traces: 1,
+        certifiable: false,
     }
 }

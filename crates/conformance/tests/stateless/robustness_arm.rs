@@ -102,4 +102,8 @@ fn auto_decides_a_large_robust_program_from_its_sc_states() {
         assert_eq!(answer.decider, Decider::Attack);
     }
     assert_eq!(answers[0].statistics.states, answers[1].statistics.states);
+    // A certificate needs the bound of an exact search or the k of an abstraction.
+    let certifiable = Settings { certifiable: true, ..settings(2) };
+    let answer = check_with(&Auto, problem, &model("tso"), certifiable);
+    assert_eq!(answer.decider, Decider::Explicit);
 }
