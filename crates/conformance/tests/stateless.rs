@@ -7,6 +7,7 @@
 //! - [`corner_cases`]: programs decided by hand.
 //! - [`reproducibility`]: the same answer for every number of threads and after a resumption.
 //! - [`preemption_bounds`]: bounds on preemptions.
+//! - [`robustness_arm`]: verdicts from SC states in the portfolio.
 //!
 //! Direction: both under SC. Under TSO and PSO the engine may be inconclusive. Programs that are
 //! too large are skipped. So every test counts its comparisons and fails if there are too few.
@@ -19,3 +20,4 @@ mod corpus;
 mod preemption_bounds;
 mod queries;
 mod reproducibility;
+mod robustness_arm;

@@ -108,6 +108,7 @@ impl Abstraction {
             decider: Decider::Abstraction(self.domain, self.k),
             spurious_run,
             growing: growing_variable(&machine, &found),
+            runs: None,
         }
     }
 }

@@ -5,12 +5,17 @@
 //! programs with infinite state spaces. If an abstract model has a spurious run, the arm tries a
 //! finer one: `fd` with k = 0, 1, 2, ..., and `pd` where `fd` is too large. If no abstraction
 //! concludes, the proof arm uses exact regular languages for store buffers ([`crate::automata`]).
-//! They prove properties that depend on the order of many pending stores.
+//! They prove properties that depend on the order of many pending stores. The *robustness arm*
+//! searches SC states ([`robustness`]). It decides programs whose store buffers add no behaviour
+//! but many states.
 //!
 //! The arms take turns in *rounds*. The limit on states grows from round to round, so the answer
-//! depends on the program alone and not on which arm is faster. In every round except the short
-//! first one, both arms run in parallel. If both conclude, their verdicts must agree, and the exact
-//! answer is returned.
+//! depends on the program alone and not on which arm is faster. The short first round has only the
+//! exact arm and the proof arm, one after the other. Each later round starts with the robustness
+//! arm. If it does not conclude, the other arms run in parallel. If both conclude, their verdicts
+//! must agree, and the exact answer is returned.
+
+pub mod robustness;
 
 use crate::abstraction::Abstraction;
 use crate::automata::Automata;
@@ -107,8 +112,25 @@ impl Portfolio<'_> {
         let mut exact_answer: Option<Answer> = None;
         let mut clean_up_to = None;
         let mut had_all_memory = false;
+        let mut try_robustness = !self.settings.certifiable;
         loop {
             let states = allowance.min(self.settings.limits.states);
+            let first_results = exact_answer.as_ref().filter(|_| try_robustness);
+            if first_results.is_some_and(|exact| robustness::is_promising(self.task, exact)) {
+                let limits = Limits { states, ..self.settings.limits };
+                let settings = Settings { limits, ..self.settings };
+                match robustness::attempt(self.task, settings, self.budget) {
+                    robustness::Attempt::Concluded(answer) => {
+                        return self.shorten_violation(*answer);
+                    }
+                    robustness::Attempt::TooBig => {}
+                    robustness::Attempt::Undecidable => try_robustness = false,
+                }
+                // The results of the previous round remain the answer.
+                if self.budget.cancel.reason().is_some() {
+                    break;
+                }
+            }
             let last = states == self.settings.limits.states;
             // The exact search may have run out of half of the memory. It gets all of it, once,
             // when the proof arm is finished.

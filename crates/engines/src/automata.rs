@@ -244,5 +244,6 @@ fn answer(
         decider: Decider::Automata,
         spurious_run: None,
         growing: None,
+        runs: None,
     }
 }

@@ -3,6 +3,7 @@
 use crate::concretise::SpuriousRun;
 use crate::evidence::Evidence;
 use crate::growing_variable::GrowingVariable;
+use crate::outcome_runs::OutcomeRuns;
 use crate::verdict::Verdict;
 use fencepost_ir::{Problem, Value};
 use fencepost_models::coherence::Domain;
@@ -38,6 +39,9 @@ pub struct Settings {
     pub shortest: bool,
     /// How many violations to return if the search finds several at the same depth.
     pub traces: usize,
+    /// Whether a certificate is to be written. Then a portfolio uses only methods whose result
+    /// shows which abstraction is fine enough for the certificate.
+    pub certifiable: bool,
 }
 
 impl Default for Settings {
@@ -50,6 +54,7 @@ impl Default for Settings {
             fixed_buffer: None,
             shortest: true,
             traces: 1,
+            certifiable: false,
         }
     }
 }
@@ -145,6 +150,8 @@ pub struct Answer {
     pub spurious_run: Option<Box<SpuriousRun>>,
     /// A variable that took more and more values until the search was cut short.
     pub growing: Option<GrowingVariable>,
+    /// For a query for outcomes of the exact model: what is known about runs without an outcome.
+    pub runs: Option<Box<OutcomeRuns>>,
 }
 
 /// An engine.

@@ -11,6 +11,7 @@ use crate::engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task}
 use crate::evidence::Evidence;
 use crate::growing_variable::growing_variable;
 use crate::livelock::{find_livelock, supports_progress};
+use crate::outcome_runs::{OutcomeRuns, Watched};
 use crate::path::{evidence, gap_of, options, outcomes, trace, witnesses};
 use crate::verdict::{
     Bound, Explored, Findings, Inconclusive, InconclusiveReason, ReplayResult, Unsupported,
@@ -54,6 +55,8 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<
     let mut bound = settings.fixed_buffer.unwrap_or(task.model.initial_bound().min(max_bound));
     let mut clean_up_to = None;
     let mut outcomes = BTreeSet::new();
+    let mut violated = None;
+    let mut runs: Option<Box<OutcomeRuns>> = None;
     loop {
         let search = Search { task, settings, budget, stop_at };
         let mut answer = task.model.visit(bound, search);
@@ -63,18 +66,25 @@ fn grow(task: Task<'_>, settings: Settings, budget: Budget<'_>, stop_at: Option<
         // A larger bound allows all outcomes of a smaller one, but a search cut short may miss
         // some.
         outcomes.append(&mut answer.outcomes);
-        if let Some(InconclusiveReason::Bound { witness_missing, .. }) =
-            answer.verdict.inconclusive_reason()
-        {
-            if !witness_missing {
-                clean_up_to = Some(bound);
-            }
-            if bound < max_bound && settings.fixed_buffer.is_none() {
-                bound = (bound * 2).min(max_bound);
-                continue;
+        runs = answer.runs.take().map(|found| Box::new(found.or(runs.take(), bound)));
+        let reason = answer.verdict.inconclusive_reason();
+        let mut is_bounded = matches!(reason, Some(InconclusiveReason::Bound { .. }));
+        if matches!(reason, Some(InconclusiveReason::Bound { witness_missing: false, .. })) {
+            clean_up_to = Some(bound);
+        }
+        // A search for outcomes continues after a violation.
+        if let Some(runs) = &runs {
+            is_bounded = matches!(runs.incomplete, Some(InconclusiveReason::Bound { .. }));
+            if violated.is_none() && answer.verdict.evidence().is_some() {
+                violated = Some(answer.verdict.clone());
             }
         }
-        answer.verdict = answer.verdict.clean_up_to(clean_up_to);
+        if is_bounded && bound < max_bound && settings.fixed_buffer.is_none() {
+            bound = (bound * 2).min(max_bound);
+            continue;
+        }
+        answer.verdict = violated.unwrap_or(answer.verdict).clean_up_to(clean_up_to);
+        answer.runs = runs;
         if task.model.is_buffered() {
             answer.statistics.bound = Some(bound);
         }
@@ -142,7 +152,15 @@ impl Visitor for Search<'_> {
     fn visit<M: MemoryModel>(self, model: M) -> Answer {
         let Search { task, settings, budget, stop_at } = self;
         let machine = Machine::new(task.problem, model, settings.reductions);
-        let found = explore(&machine, options(settings, budget, settings.limits, stop_at));
+        let options = options(settings, budget, settings.limits, stop_at);
+        let (found, runs) = match stop_at {
+            Some(_) => (explore(&machine, options), None),
+            None => {
+                let found = explore(&Watched(&machine), options);
+                let runs = OutcomeRuns::of(&machine, &found);
+                (found, Some(Box::new(runs)))
+            }
+        };
         let statistics = Statistics::from_search(&found);
         let violation = found.target(VIOLATION);
         let others = found.targets.iter().filter(|t| t.class == VIOLATION).skip(1);
@@ -182,6 +200,7 @@ impl Visitor for Search<'_> {
             decider: Decider::Explicit,
             spurious_run: None,
             growing: growing_variable(&machine, &found),
+            runs,
         }
     }
 }

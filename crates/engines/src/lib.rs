@@ -12,6 +12,7 @@
 //! - [`translate`]: search of a program under SC that simulates the store buffers.
 //! - [`auto`]: a portfolio of the other engines.
 //! - [`evidence`]: replayed runs that show a violation or a witness.
+//! - [`outcome_runs`]: runs that have no outcome.
 //! - [`path`]: from a target of a search to the steps that lead there.
 //! - [`concretise`]: from a run of an abstract model to a run of the exact model.
 //! - [`certificate`]: proofs for an independent checker.
@@ -33,6 +34,7 @@ pub mod explicit;
 pub mod growing_variable;
 pub mod happens_before;
 pub mod livelock;
+pub mod outcome_runs;
 pub mod path;
 pub mod robust;
 pub(crate) mod sc;
@@ -46,6 +48,7 @@ pub use automata::Automata;
 pub use engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 pub use evidence::{Claim, ClaimWithRun, Evidence, Witness};
 pub use explicit::Explicit;
+pub use outcome_runs::{OutcomeRuns, UnfinishedThread};
 pub use robust::{ResumableRobust, Robust, RobustMethod};
 pub use stateless::Stateless;
 pub use translate::Translate;

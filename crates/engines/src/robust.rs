@@ -133,6 +133,7 @@ fn answer(verdict: Verdict, statistics: Statistics, decider: Decider) -> Answer 
         decider,
         spurious_run: None,
         growing: None,
+        runs: None,
     }
 }
 

@@ -127,7 +127,7 @@ impl Engine for Stateless {
 
 /// Returns the model to check robustness against: `Some(None)` for SC. None if SC executions cannot
 /// decide the task.
-fn watched(task: Task<'_>) -> Option<Option<Model>> {
+pub(crate) fn watched(task: Task<'_>) -> Option<Option<Model>> {
     // An `invoke` reads which operations of other threads have returned. That is not an access, and
     // it may differ under a weaker model.
     let sees = |op: &Op| matches!(op, Op::Invoke { seen } if !seen.is_empty());

@@ -275,7 +275,7 @@ impl Bounds {
 #[derive(clap::Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Search")]
 pub(crate) struct Search {
-    /// Time limit for each program and model, in seconds; 0 means no limit
+    /// Limit on wall-clock time for each program and model, in seconds; 0 means no limit
     #[arg(long, default_value_t = 60.0, value_parser = parse_seconds, value_name = "SECONDS")]
     #[arg(allow_negative_numbers = true)]
     pub(crate) time: f64,
@@ -468,7 +468,7 @@ pub(crate) struct Clients {
 /// Recompute a table of a published paper and compare the results
 #[derive(clap::Args, Debug)]
 #[command(after_help = reproduce::HELP)]
-#[command(mut_arg("time", |time| time.help("Time limit for each row, in seconds; 0 means no limit")))]
+#[command(mut_arg("time", |time| time.help("Limit on wall-clock time for each row, in seconds; 0 means no limit")))]
 pub(crate) struct Reproduce {
     /// The table: `fender` is fence inference [KVY10], `blender` is proofs and inference with
     /// abstractions [KVY11], `automata` is exact search with buffer automata [LW10], `sober` is

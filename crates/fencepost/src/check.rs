@@ -117,7 +117,7 @@ pub(crate) fn run_with(
         fixed_buffer: search.buffer.is_some(),
         models,
         engine,
-        settings: settings(search),
+        settings: Settings { certifiable: batch.certificate.is_some(), ..settings(search) },
         session: Session::new(search, batch.quiet),
         output,
         shows_traces: !quiet,
@@ -295,6 +295,7 @@ impl CheckRun<'_> {
             engine: self.engine.name(),
             reductions: self.settings.reductions,
             seconds: 0.0,
+            cpu_seconds: None,
             result: QueryResult::NotRun,
         };
         if self.session.interrupted() {
@@ -307,8 +308,9 @@ impl CheckRun<'_> {
             self.session.run(&what, |budget| self.engine.run(task, self.settings, budget))
         });
         match answer {
-            Ok((answer, seconds)) => {
-                finding.seconds = seconds;
+            Ok((answer, elapsed)) => {
+                finding.seconds = elapsed.seconds();
+                finding.cpu_seconds = elapsed.cpu_seconds();
                 finding.result = QueryResult::Answer(answer);
             }
             Err(message) => finding.result = QueryResult::Crashed(message),

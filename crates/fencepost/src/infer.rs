@@ -99,6 +99,7 @@ fn answer(
     let mut extras = ReportExtras {
         version: env!("CARGO_PKG_VERSION").into(),
         seconds: repaired.seconds(),
+        cpu_seconds: repaired.cpu_seconds(),
         diff: repaired.diff().into(),
         ..ReportExtras::default()
     };

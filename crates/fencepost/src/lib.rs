@@ -43,6 +43,7 @@
 //! - [`source`]: source texts and their programs; [`search`]: limits, cancellation, progress.
 //! - [`requests`]: one module for each request; [`mod@spin`]: SPIN as an engine.
 
+mod cpu_time;
 pub mod requests;
 pub mod search;
 pub mod source;
@@ -68,5 +69,5 @@ pub use requests::repair::{Method, PreparedRepair, Repair, RepairError, RepairOp
 pub use requests::replay::{ReplayError, Replayed, replay};
 pub use requests::robust::Robust;
 pub use requests::translate::{Language, Translate, TranslateError};
-pub use search::{Observer, SearchOptions, run_within};
+pub use search::{Elapsed, Observer, SearchOptions, Stopwatch, run_within};
 pub use source::{Lowering, Source, SourceError};

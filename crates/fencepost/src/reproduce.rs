@@ -17,11 +17,11 @@ use crate::guard::catch_panic_while;
 use crate::output::Output;
 use crate::session::{Session, settings};
 use compare::compare_row;
+use fencepost::Stopwatch;
 use fencepost_corpus::PAPERS;
-use fencepost_report::reproduction::{Figure, Reproduction, table};
+use fencepost_report::reproduction::{Figure, Reproduction, Row, table};
 use paper::Paper;
 use run::Runner;
-use std::time::Instant;
 
 /// The exit codes in `--help`.
 pub(crate) const HELP: &str = "\
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
             return Exit::Internal;
         }
     };
-    let started = Instant::now();
+    let stopwatch = Stopwatch::start();
     let session = Session::new(&options.search, options.quiet);
     let mut runner = Runner::new(settings(&options.search));
     let (mut rows, mut left_out) = (Vec::new(), 0);
@@ -64,20 +64,24 @@ pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
         let result = catch_panic_while(format!("computing {what}"), || {
             session.run(&what, |budget| runner.run(&entry, budget))
         });
-        let Ok((found, seconds)) = result else { return Exit::Internal };
+        let Ok((found, elapsed)) = result else { return Exit::Internal };
         if session.interrupted() {
             left_out += 1;
             continue;
         }
-        let found = found.map(|figures| figures.with("seconds", Figure::Seconds(seconds)));
-        rows.push(compare_row(&entry, found));
+        let seconds = Figure::Seconds(elapsed.seconds());
+        let found = found.map(|figures| figures.with("seconds", seconds));
+        let cpu_seconds = elapsed.cpu_seconds();
+        rows.push(Row { cpu_seconds, ..compare_row(&entry, found) });
     }
+    let elapsed = stopwatch.elapsed();
     let reproduction = Reproduction {
         fencepost: env!("CARGO_PKG_VERSION").into(),
         table: name.to_string(),
         rows,
         left_out,
-        seconds: started.elapsed().as_secs_f64(),
+        seconds: elapsed.seconds(),
+        cpu_seconds: elapsed.cpu_seconds(),
     };
     match options.format {
         Format::Text => {

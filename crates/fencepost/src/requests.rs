@@ -3,7 +3,7 @@
 /// Methods of every request: limits, cancellation and observation of the search.
 macro_rules! search_methods {
     () => {
-        /// Sets the time limit for each program and model.
+        /// Sets the limit on wall-clock time for each program and model.
         pub fn time_limit(mut self, time: std::time::Duration) -> Self {
             self.options = self.options.time_limit(time);
             self
@@ -42,7 +42,7 @@ pub mod replay;
 pub mod robust;
 pub mod translate;
 
-use crate::search::{Observer, SearchOptions, run_within};
+use crate::search::{Elapsed, Observer, SearchOptions, run_within};
 use fencepost_engines::Budget;
 use fencepost_search::Cancel;
 
@@ -66,12 +66,14 @@ impl std::fmt::Debug for Control<'_> {
 }
 
 impl Control<'_> {
-    /// Runs a search within the limits of a request. Returns its result and its duration in
-    /// seconds.
-    fn run<T>(&self, options: &SearchOptions, search: impl FnOnce(Budget<'_>) -> T) -> (T, f64) {
+    /// Runs a search within the limits of a request. Returns its result and the time it took.
+    fn run<T>(
+        &self,
+        options: &SearchOptions,
+        search: impl FnOnce(Budget<'_>) -> T,
+    ) -> (T, Elapsed) {
         let own = Cancel::default();
         let cancel = self.cancel.unwrap_or(&own);
-        let (result, time) = run_within(options.time, cancel, self.observer, search);
-        (result, time.as_secs_f64())
+        run_within(options.time, cancel, self.observer, search)
     }
 }

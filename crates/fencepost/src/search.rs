@@ -3,6 +3,7 @@
 //! Engines access neither the clock nor the terminal. They get limits and a cancellation flag. This
 //! module sets the flag when the time limit is reached, and calls an observer in the meantime.
 
+use crate::cpu_time::cpu_time;
 use fencepost_engines::{Budget, Settings};
 use fencepost_search::{Cancel, Progress};
 use std::num::NonZeroUsize;
@@ -31,7 +32,7 @@ pub struct SearchOptions {
 }
 
 impl SearchOptions {
-    /// Sets the time limit for each program and model.
+    /// Sets the limit on wall-clock time for each program and model.
     #[must_use]
     pub fn time_limit(mut self, time: Duration) -> Self {
         self.time = Some(time);
@@ -81,15 +82,57 @@ impl Observer for () {
     fn tick(&self, _: &Progress, _: Duration) {}
 }
 
-/// Runs a search within a time limit. Returns its result and its duration.
+/// The time that a search took.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Elapsed {
+    /// The wall-clock time. Time limits refer to it.
+    pub wall: Duration,
+    /// The CPU time of all threads of this process. `None` if the system has no supported clock.
+    pub cpu: Option<Duration>,
+}
+
+impl Elapsed {
+    /// Returns the wall-clock time in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.wall.as_secs_f64()
+    }
+
+    /// Returns the CPU time in seconds.
+    pub fn cpu_seconds(&self) -> Option<f64> {
+        self.cpu.map(|cpu| cpu.as_secs_f64())
+    }
+}
+
+/// Measures wall-clock time and CPU time.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch {
+    started: Instant,
+    cpu: Option<Duration>,
+}
+
+impl Stopwatch {
+    /// Starts a measurement.
+    pub fn start() -> Self {
+        Stopwatch { started: Instant::now(), cpu: cpu_time() }
+    }
+
+    /// Returns the time since the start.
+    pub fn elapsed(&self) -> Elapsed {
+        let cpu = self.cpu.zip(cpu_time()).map(|(before, now)| now.saturating_sub(before));
+        Elapsed { wall: self.started.elapsed(), cpu }
+    }
+}
+
+/// Runs a search within a limit on wall-clock time. Returns its result and the time it took.
 pub fn run_within<T>(
     time: Option<Duration>,
     cancel: &Cancel,
     observer: &dyn Observer,
     search: impl FnOnce(Budget<'_>) -> T,
-) -> (T, Duration) {
+) -> (T, Elapsed) {
     let progress = Progress::default();
-    let started = Instant::now();
+    let stopwatch = Stopwatch::start();
+    let started = stopwatch.started;
     let result = std::thread::scope(|scope| {
         let (done, finished) = channel::<()>();
         // This thread ends when `done` is dropped, also after a panic. The scope waits for the
@@ -117,5 +160,5 @@ pub fn run_within<T>(
         result
     });
     cancel.clear_time_out();
-    (result, started.elapsed())
+    (result, stopwatch.elapsed())
 }

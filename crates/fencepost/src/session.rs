@@ -1,6 +1,6 @@
 //! Time limit, Ctrl-C and progress bar of a search.
 
-use fencepost::{Observer, SearchOptions, run_within};
+use fencepost::{Elapsed, Observer, SearchOptions, run_within};
 use fencepost_engines::{Budget, Settings};
 use fencepost_report::paint::count;
 use fencepost_search::{Cancel, Limits, Progress};
@@ -63,11 +63,10 @@ impl Session {
         options
     }
 
-    /// Runs a search within the time limit and shows its progress. Returns its result and its
-    /// duration in seconds.
-    pub(crate) fn run<T>(&self, what: &str, search: impl FnOnce(Budget<'_>) -> T) -> (T, f64) {
-        let (result, time) = run_within(self.time, &self.cancel, &self.observer(what), search);
-        (result, time.as_secs_f64())
+    /// Runs a search within the time limit and shows its progress. Returns its result and the time
+    /// it took.
+    pub(crate) fn run<T>(&self, what: &str, search: impl FnOnce(Budget<'_>) -> T) -> (T, Elapsed) {
+        run_within(self.time, &self.cancel, &self.observer(what), search)
     }
 
     /// Returns an observer that shows the progress of a search.
@@ -133,5 +132,6 @@ pub(crate) fn settings(search: &Search) -> Settings {
         fixed_buffer: search.buffer,
         shortest: true,
         traces: 1,
+        certifiable: false,
     }
 }

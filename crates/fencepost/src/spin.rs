@@ -134,6 +134,7 @@ impl Engine for Spin {
             decider: Decider::Spin,
             spurious_run: None,
             growing: None,
+            runs: None,
         }
     }
 

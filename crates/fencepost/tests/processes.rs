@@ -332,7 +332,7 @@ fn the_number_of_threads_does_not_change_the_report() {
         assert_eq!((code(&output), text(&output.stderr).as_str()), (10, ""));
         let mut report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         for result in report["results"].as_array_mut().expect("a list") {
-            for figure in ["seconds", "peak_bytes"] {
+            for figure in ["seconds", "cpu_seconds", "peak_bytes"] {
                 assert!(result[figure].is_number());
                 result[figure] = 0.into();
             }

@@ -25,8 +25,10 @@ pub struct Finding<'a> {
     pub engine: &'a str,
     /// The reductions of the search.
     pub reductions: Reductions,
-    /// The duration of the query in seconds.
+    /// The wall-clock time of the query in seconds.
     pub seconds: f64,
+    /// The CPU time of the query in seconds. None if it is unknown.
+    pub cpu_seconds: Option<f64>,
     /// The result of the query.
     pub result: QueryResult,
 }

@@ -59,8 +59,10 @@ pub struct CheckResult {
     pub states: u64,
     /// The number of steps computed.
     pub transitions: u64,
-    /// The duration in seconds.
+    /// The wall-clock time in seconds.
     pub seconds: f64,
+    /// The CPU time of all threads in seconds. None if it is unknown.
+    pub cpu_seconds: Option<f64>,
     /// The peak memory of the search in bytes.
     pub peak_bytes: u64,
     /// The bound on pending accesses that the search used.
@@ -256,7 +258,8 @@ impl CheckResult {
             message: finding.message(trace_rows),
             states: statistics.states,
             transitions: statistics.transitions,
-            seconds: (finding.seconds * 1e6).round() / 1e6,
+            seconds: rounded(finding.seconds),
+            cpu_seconds: finding.cpu_seconds.map(rounded),
             peak_bytes: statistics.bytes,
             bound: statistics.bound,
             clean_up_to,
@@ -425,4 +428,9 @@ impl StepRecord {
         };
         Ok(Step { thread, action })
     }
+}
+
+/// Rounds a time to microseconds.
+pub(crate) fn rounded(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
 }

@@ -1,7 +1,7 @@
 //! The answer of inference as JSON. `infer.schema.json` in the book describes the format. Within
 //! one major version, keys are added but never renamed or removed.
 
-use crate::json::{InputError, TraceRecord};
+use crate::json::{InputError, TraceRecord, rounded};
 use crate::repair::{FencedRun, Subject};
 use crate::verdict_line::{explain, reason_word};
 use crate::violation;
@@ -56,8 +56,10 @@ pub struct InferReport {
     pub clients: Vec<ClientRecord>,
     /// The number of placements tried before the last one.
     pub rounds: usize,
-    /// The duration in seconds.
+    /// The wall-clock time in seconds.
     pub seconds: f64,
+    /// The CPU time of all threads in seconds. None if it is unknown.
+    pub cpu_seconds: Option<f64>,
     /// The path of the repaired source, if it was written.
     pub written: Option<String>,
     /// The violation that no fence prevents.
@@ -265,8 +267,10 @@ pub struct ReportExtras {
     pub version: String,
     /// The change, as a unified diff.
     pub diff: String,
-    /// The duration in seconds.
+    /// The wall-clock time in seconds.
     pub seconds: f64,
+    /// The CPU time in seconds. None if it is unknown.
+    pub cpu_seconds: Option<f64>,
     /// The path of the repaired source, if it was written.
     pub written: Option<String>,
     /// The paths of stored traces: one for each fence, or one for an unrepairable program.
@@ -298,6 +302,7 @@ impl InferReport {
             clients: Vec::new(),
             rounds: 0,
             seconds: 0.0,
+            cpu_seconds: None,
             written: None,
             violation: None,
             errors,
@@ -316,7 +321,8 @@ impl InferReport {
         report.method = subject.method.into();
         report.engine = subject.engine.into();
         report.diff.clone_from(&extras.diff);
-        report.seconds = (extras.seconds * 1e6).round() / 1e6;
+        report.seconds = rounded(extras.seconds);
+        report.cpu_seconds = extras.cpu_seconds.map(rounded);
         report.written.clone_from(&extras.written);
         let clients = |open: &[(usize, Inconclusive)], figures: &[Statistics]| {
             let all = 0..subject.problems.len();

@@ -94,6 +94,8 @@ pub struct Row {
     pub agrees: bool,
     /// The reason for a difference, or another note; may be empty.
     pub note: String,
+    /// The CPU time of the row in seconds. None if it is unknown.
+    pub cpu_seconds: Option<f64>,
 }
 
 impl Row {
@@ -114,8 +116,10 @@ pub struct Reproduction {
     pub rows: Vec<Row>,
     /// The number of rows that were skipped because of an interruption.
     pub left_out: usize,
-    /// The total duration in seconds.
+    /// The total wall-clock time in seconds.
     pub seconds: f64,
+    /// The total CPU time in seconds. None if it is unknown.
+    pub cpu_seconds: Option<f64>,
 }
 
 impl Reproduction {
@@ -168,7 +172,8 @@ fn summary(reproduction: &Reproduction) -> String {
     if new > 0 {
         write!(text, ", {new} not in the paper").expect("writing to a string cannot fail");
     }
-    format!("{text} ({:.1} s)", reproduction.seconds)
+    let cpu = reproduction.cpu_seconds.map_or_else(String::new, |cpu| format!(", CPU {cpu:.1} s"));
+    format!("{text} ({:.1} s{cpu})", reproduction.seconds)
 }
 
 /// Returns the names of the figures of some rows, in order of first occurrence, without lists.
@@ -292,6 +297,7 @@ mod tests {
     fn row(name: &str, ours: Figures, agrees: bool, note: &str) -> Row {
         Row {
             group: "Sieve".into(),
+            cpu_seconds: None,
             part: "client".into(),
             row: format!("Sieve {name}"),
             column: "PSO".into(),
@@ -321,7 +327,14 @@ mod tests {
             Row { paper: Figures::new(), ..row("tt|t", found(9, "b:2"), true, "") },
         ];
         let (table, left_out) = ("sieve".into(), 2);
-        Reproduction { fencepost: "1.2.3".into(), table, rows, left_out, seconds: 1.25 }
+        Reproduction {
+            fencepost: "1.2.3".into(),
+            table,
+            rows,
+            left_out,
+            seconds: 1.25,
+            cpu_seconds: Some(2.5),
+        }
     }
 
     #[test]
@@ -348,7 +361,7 @@ Notes
  [1]  Other places.
  [2]  Time limit reached.
 
-4 rows run, 1 reached a limit, 2 skipped: 1 agree, 2 differ, 1 not in the paper (1.2 s)
+4 rows run, 1 reached a limit, 2 skipped: 1 agree, 2 differ, 1 not in the paper (1.2 s, CPU 2.5 s)
 ";
         assert_eq!(table(&sample(), "Sieves of 1970", "Primes only.", Paint::Plain), expected);
         assert!(!sample().is_complete());
@@ -362,7 +375,7 @@ Notes
             "row": "Sieve pp|t", "column": "PSO", "ran": true, "agrees": false,
             "paper": {"states": 1200, "places": ["a:1"]},
             "ours": {"result": "proved", "states": 12345, "places": ["b:2"]},
-            "note": "Other places.",
+            "note": "Other places.", "cpu_seconds": null,
         });
         assert_eq!(json["rows"][1], row);
         assert_eq!(json["rows"][2]["ours"], serde_json::json!({}));

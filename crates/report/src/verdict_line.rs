@@ -276,7 +276,7 @@ pub fn row(
                 | Decider::Translation
                 | Decider::Spin => format!("{}: ", answer.decider),
             };
-            paint.faint(&format!("({by}{states}, {})", seconds_text(finding.seconds)))
+            paint.faint(&format!("({by}{states}, {})", times_text(finding)))
         }
         QueryResult::NotRun | QueryResult::Crashed(_) => String::new(),
     };
@@ -329,6 +329,15 @@ pub fn heading(
 /// Returns the model's name in upper case.
 pub fn shown(model: &ModelSpec) -> String {
     model.name.to_uppercase()
+}
+
+/// Formats the wall-clock time of a query and, if known, its CPU time.
+fn times_text(finding: &Finding<'_>) -> String {
+    let wall = seconds_text(finding.seconds);
+    match finding.cpu_seconds {
+        Some(cpu) => format!("{wall}, CPU {}", seconds_text(cpu)),
+        None => wall,
+    }
 }
 
 /// Formats a duration in seconds.

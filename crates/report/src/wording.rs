@@ -156,6 +156,15 @@ fn target(program: &Program, event: &Event) -> Option<String> {
     register_name(program, event.thread, reg).map(|name| format!("{name} = "))
 }
 
+/// Returns `await(x == 1): ` for a load in the condition of an `await`. The label of the load has
+/// the text of the whole statement.
+fn awaiting(program: &Program, event: &Event) -> Option<String> {
+    let text = statement(program, event.label?, 40);
+    let is_await =
+        text.strip_prefix("await").is_some_and(|rest| rest.trim_start().starts_with('('));
+    is_await.then(|| format!("{text}: "))
+}
+
 /// Returns the name of a register; none for a temporary.
 fn register_name(program: &Program, thread: ThreadId, reg: Reg) -> Option<&str> {
     let register = program.thread(thread).registers.get(reg.index())?;
@@ -173,7 +182,8 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
             format!("fetch {}", pending(program, event.thread, &access))
         }
         EventKind::Load { loc, value, .. } => {
-            let read = target(program, event).unwrap_or_else(|| "read ".into());
+            let read = target(program, event).or_else(|| awaiting(program, event));
+            let read = read.unwrap_or_else(|| "read ".into());
             format!("{read}{}{}", cell(program, loc, " = ", value), origin_text(program, annotated))
         }
         EventKind::Store { loc, value } | EventKind::Write { loc, value } => {

@@ -182,6 +182,7 @@ pub(super) fn compare_row(entry: &Entry<'_>, found: Result<Figures, Limit>) -> R
         }
     };
     Row {
+        cpu_seconds: None,
         group: entry.row.group.clone(),
         part: entry.part_title().into(),
         row: entry.name(),

@@ -108,7 +108,7 @@ impl<'s> Check<'s> {
         let Check { source, model, options, control, .. } = self;
         let check = |problem| {
             let task = Task { problem, model };
-            let (answer, seconds) =
+            let (answer, elapsed) =
                 control.run(options, |budget| engine.run(task, options.settings, budget));
             Finding {
                 file: source.name(),
@@ -116,7 +116,8 @@ impl<'s> Check<'s> {
                 model: model.clone(),
                 engine: engine.name(),
                 reductions: options.settings.reductions,
-                seconds,
+                seconds: elapsed.seconds(),
+                cpu_seconds: elapsed.cpu_seconds(),
                 result: QueryResult::Answer(answer),
             }
         };

@@ -6,7 +6,7 @@
 
 use super::Control;
 use super::check::EngineChoice;
-use crate::search::SearchOptions;
+use crate::search::{Elapsed, SearchOptions};
 use crate::source::Source;
 use fencepost_engines::robust::RobustMethod;
 use fencepost_engines::{Engine, Explicit, Task, Verdict};
@@ -314,7 +314,7 @@ impl<'s> PreparedRepair<'s> {
                 Method::Fixpoint(abstraction) => abstraction,
             },
         };
-        let (inference, seconds) = control.run(options, |budget| match repair.method {
+        let (inference, elapsed) = control.run(options, |budget| match repair.method {
             Method::Lazy => lazy::infer(query, budget),
             Method::Fixpoint(_) => fixpoint_inference::infer(query, budget),
         });
@@ -323,7 +323,7 @@ impl<'s> PreparedRepair<'s> {
         let before = self.request.source.text();
         let diff = text.as_ref().map(|text| diff::unified(name, before, text)).unwrap_or_default();
         let engine = engine.name();
-        Repaired { prepared: self, inference, text, diff, seconds, engine }
+        Repaired { prepared: self, inference, text, diff, elapsed, engine }
     }
 
     fn original(&self) -> LoweredSource<'_> {
@@ -365,7 +365,7 @@ pub struct Repaired<'s> {
     inference: Inference,
     text: Option<String>,
     diff: String,
-    seconds: f64,
+    elapsed: Elapsed,
     engine: &'static str,
 }
 
@@ -398,7 +398,12 @@ impl Repaired<'_> {
 
     /// Returns the duration of the inference in seconds.
     pub fn seconds(&self) -> f64 {
-        self.seconds
+        self.elapsed.seconds()
+    }
+
+    /// Returns the CPU time of the inference in seconds.
+    pub fn cpu_seconds(&self) -> Option<f64> {
+        self.elapsed.cpu_seconds()
     }
 
     /// Returns the programs, with the places where fences can be put.

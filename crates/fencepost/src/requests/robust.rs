@@ -37,7 +37,7 @@ impl<'s> Robust<'s> {
         Robust { check: self.check.engine(EngineChoice::Robust(by)) }
     }
 
-    /// Sets the time limit for each program and model.
+    /// Sets the limit on wall-clock time for each program and model.
     pub fn time_limit(self, time: std::time::Duration) -> Self {
         Robust { check: self.check.time_limit(time) }
     }

@@ -297,6 +297,8 @@ pub enum StmtKind {
     Drain(Expr),
     /// `assume(c);`
     Assume(Expr),
+    /// `await(c);`
+    Await(Expr),
     /// `assert(c);`
     Assert(Expr),
     /// `free(n);`

@@ -14,6 +14,7 @@ mod place;
 mod recursion;
 mod stmt;
 mod unit;
+mod wait;
 
 use std::collections::BTreeMap;
 
@@ -28,6 +29,7 @@ use super::suggest::did_you_mean;
 use super::tree::{Expr, ExprKind, Local};
 use super::types::{LocalId, ProcId, TemplateId, Ty, VarTy, conversion_hint};
 use jump::{LabelSite, Region};
+use wait::Waits;
 
 /// The context of an expression, which determines the names it can mention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +81,7 @@ pub struct Checker<'a> {
     labels: BTreeMap<String, LabelSite>,
     /// The called procedures, each with the position of its first call.
     calls: BTreeMap<ProcId, Span>,
+    waits: Waits,
     /// Whether the body contains an `assert`.
     asserts: bool,
     /// In conditions: the registers of each template.
@@ -107,6 +110,7 @@ impl<'a> Checker<'a> {
             regions: Vec::new(),
             labels: BTreeMap::new(),
             calls: BTreeMap::new(),
+            waits: Waits::default(),
             asserts: false,
             threads: &[],
             mentioned: Vec::new(),

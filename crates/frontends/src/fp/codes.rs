@@ -85,6 +85,8 @@ codes! {
     CONDITION = "FP0038";
     /// A `critical` block inside an `atomic` block.
     CRITICAL_IN_ATOMIC = "FP0039";
+    /// An `await` inside an `atomic` block.
+    AWAIT_IN_ATOMIC = "FP0040";
 
     /// Warning: a register that is assigned but never read.
     UNREAD_REGISTER = "FP0101";
@@ -92,4 +94,8 @@ codes! {
     OUT_OF_BOUNDS = "FP0102";
     /// Warning: `mutual_exclusion` in a file without a critical section.
     NO_CRITICAL = "FP0103";
+    /// Warning: an `await` whose condition reads no location.
+    AWAIT_LOCAL = "FP0104";
+    /// Warning: an `assume` outside of `atomic` whose condition reads a location.
+    ASSUME_SHARED = "FP0105";
 }

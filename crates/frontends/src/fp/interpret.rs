@@ -207,6 +207,7 @@ impl Tree<'_> {
                     return Err(Abort::Blocked);
                 }
             }
+            StmtKind::Await(cond) => while self.value(cond, locals)? == 0 {},
             StmtKind::Assert(cond) => {
                 self.value(cond, locals)?;
             }

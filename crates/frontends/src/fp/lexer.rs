@@ -39,6 +39,8 @@ pub enum Tok {
     Assume,
     #[token("atomic")]
     Atomic,
+    #[token("await")]
+    Await,
     #[token("bool")]
     Bool,
     #[token("break")]
@@ -363,6 +365,7 @@ impl Tok {
             Tok::Assert => "`assert`",
             Tok::Assume => "`assume`",
             Tok::Atomic => "`atomic`",
+            Tok::Await => "`await`",
             Tok::Bool => "`bool`",
             Tok::Break => "`break`",
             Tok::Client => "`client`",
@@ -445,6 +448,12 @@ impl Tok {
             Tok::Not => "`!`",
             Tok::Tilde => "`~`",
         }
+    }
+
+    /// Returns whether the token begins a statement with the syntax of a call. Such a keyword may be
+    /// meant as a name.
+    pub fn begins_call(self) -> bool {
+        matches!(self, Tok::Assert | Tok::Assume | Tok::Await | Tok::Free)
     }
 
     /// Returns whether the token begins an item of a file. The parser uses this to resume after an

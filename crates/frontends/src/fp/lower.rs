@@ -19,6 +19,7 @@ mod layout;
 mod place;
 mod stmt;
 mod thread;
+mod wait;
 
 #[cfg(test)]
 mod tests;

@@ -216,9 +216,7 @@ impl<'a> Parser<'a> {
             return Ok(Name { text: span.text(self.source).to_string(), span });
         }
         self.missing_name = true;
-        let word = self.token().kind.describe();
-        let hint = word.strip_prefix('`').is_some_and(|w| w.starts_with(char::is_alphabetic));
-        let hint = hint.then(|| format!("{word} is a keyword; choose another name"));
+        let hint = keyword_hint(self.peek());
         Err(self.expected_hint("a name", hint))
     }
 
@@ -449,4 +447,11 @@ impl<'a> Parser<'a> {
         }
         Ok(Expr { kind, span, height: below + 1 })
     }
+}
+
+/// Returns a hint if the token is a keyword, which cannot be used as a name.
+fn keyword_hint(token: Tok) -> Option<String> {
+    let word = token.describe();
+    let keyword = word.strip_prefix('`').is_some_and(|w| w.starts_with(char::is_alphabetic));
+    keyword.then(|| format!("{word} is a keyword; choose another name"))
 }

@@ -160,6 +160,9 @@ fn stmt(out: &mut String, choices: &mut Choices<'_>, context: Context) {
         }
         9 if context.returns && !context.atomic => write!(out, "return ;"),
         10 if context.thread => write!(out, "h ( {} , n ) ;", int(choices, context, 1)),
+        11 if !context.atomic && context.thread && choices.below(3) == 1 => {
+            write!(out, "await ( {} ) ;", bool(choices, context, 2))
+        }
         11 => write!(out, "state = {} ;", ["idle", "busy", "state"][choices.below(3)]),
         12..=14 => {
             write!(out, "if ( {} ) ", bool(choices, context, 2))

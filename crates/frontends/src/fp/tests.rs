@@ -12,7 +12,7 @@ use super::{check, codes, format, lexer, limits, lower, lower_for, parse};
 use crate::Request;
 
 /// Tokens for random text.
-const TOKENS: [&str; 79] = [
+const TOKENS: [&str; 80] = [
     "const",
     "enum",
     "record",
@@ -44,6 +44,7 @@ const TOKENS: [&str; 79] = [
     "fence",
     "drain",
     "assume",
+    "await",
     "assert",
     "critical",
     "atomic",
@@ -290,6 +291,14 @@ fn the_number_of_errors_is_limited() {
         (format!("thread p {{ {} skip; }}", "if (true) skip; else ".repeat(40_000)), 1),
         (format!("thread p {{ {} }}", "x = ; ".repeat(40_000)), limits::ERRORS + 1),
         (format!("shared int x; thread p {{ {names} }}"), limits::ERRORS + 1),
+        // The bodies after the last reported error are not checked.
+        (
+            format!(
+                "shared int x; thread p {{ atomic {{ f(); }} {names} }} \
+                 proc void f() {{ g(); }} proc void g() {{ f(); await(x == 1); }}"
+            ),
+            limits::ERRORS + 1,
+        ),
         (format!("shared int x; thread p {{ x = f({}1); }}", "a, ".repeat(50_000)), 1),
     ];
     for (source, most) in cases {
@@ -430,7 +439,7 @@ fn messages(source: &str) -> String {
     out
 }
 
-const BAD: [&str; 31] = [
+const BAD: [&str; 34] = [
     // Several syntax errors: the parser resumes after each.
     "shared int x\nshared int y;\nthread p {\n  x = ;\n  if x { y = 1; }\n  y == 2;\n  y;\n  y = 3;\n}\n\
      thread q { loop {\nthread r { x = 1 + ; }\nint z;\n",
@@ -438,6 +447,16 @@ const BAD: [&str; 31] = [
     "thread p { x = 1; here: }",
     "final always x == 1;",
     "shared int @# x; // €",
+    // A keyword as a name.
+    "shared int x; thread p { await = 1; x = await + 1; } thread await { skip; }",
+    // `await` inside `atomic`, directly and through calls, and conditions that do not wait.
+    "shared int x; shared bool b; proc void f() { await(x == 1); } proc void g() { f(); }\n\
+     proc void h() { atomic { g(); } } thread p { atomic { critical { x = 1; } await(b); f(); } h(); }",
+    "shared int x; shared bool b; proc bool set() { return x == 1; }\n\
+     proc void once() { assume(x == 2); } init { assume(x == 0); }\n\
+     thread p(i in 0..2) { r = x; await(r == i); await(true); await(set()); assume(r == 1); once(); }\n\
+     thread q { atomic { assume(!b); once(); } assume(cas(x, 0, 1)); assume(set()); assume(i() > 2); }\n\
+     proc int i() { return choose(1, 2); } final exists x == 1;",
     // Types.
     "shared bool b; shared int x; thread p { if (x) b = x; while (b == 1) skip; x = b + 1; x = b; }",
     "enum E { one, two } enum F { three } shared E e; shared F f;\n\

@@ -240,6 +240,8 @@ pub enum StmtKind {
     Drain(Place),
     /// `assume`.
     Assume(Expr),
+    /// `await`.
+    Await(Expr),
     /// `assert`.
     Assert(Expr),
     /// `free`.

@@ -30,6 +30,7 @@ pub(crate) fn find<'a>(
         engine: Explicit.name(),
         reductions: settings.reductions,
         seconds: 0.0,
+        cpu_seconds: None,
         result: QueryResult::Answer(answer),
     }
 }

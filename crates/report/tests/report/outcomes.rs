@@ -40,6 +40,24 @@ fn a_note_mentions_runs_without_a_final_state() {
     insta::assert_snapshot!("message", shown(MESSAGE, Settings::default()).0);
 }
 
+/// The assertion fails with a buffer of one store. The outcome `p.r = 0, q.s = 0` needs four
+/// pending stores.
+#[test]
+fn the_search_continues_with_longer_buffers_after_a_violation() {
+    let source = "shared int a, b, c, d, e;
+        thread p { a = 1; b = 1; c = 1; d = 1; r = e; }
+        thread q { e = 1; fence; s = a; }
+        thread w { v = d; assert(v == 0); }
+        observe p.r, q.s;";
+    let (_, result) = shown(source, Settings::default());
+    for model in &result.models {
+        assert!(model.complete && model.reason.is_none(), "{}", model.model);
+        assert_eq!(model.violations.len(), 1, "{}", model.model);
+        let weak = model.outcomes.contains(&vec!["0".into(), "0".into()]);
+        assert_eq!(weak, model.model != "sc", "{}", model.model);
+    }
+}
+
 #[test]
 fn an_incomplete_search_excludes_no_outcome() {
     let limits = Limits { states: 20, ..Limits::default() };

@@ -86,7 +86,7 @@ impl Generator {
                 self.access(),
                 self.condition()
             ),
-            8 => format!("while ({} == 0) {{ }} {section}", self.location()),
+            8 => format!("await({} != 0); {section}", self.location()),
             9 => format!("r0 = choose(0..=1); if (r0 == 0) {{ {section} }}"),
             10 => format!("critical {{ r0 = choose(0..=1); {inside} }}"),
             11 => format!("critical {{ while ({} == 0) {{ }} }}", self.location()),

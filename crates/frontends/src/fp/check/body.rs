@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use fencepost_ir::{Diagnostics, Span};
 
 use super::jump::falls_through;
+use super::wait::Waits;
 use super::{BodyKind, Checker, Scope};
 use crate::fp::ast;
 use crate::fp::codes;
@@ -22,6 +23,8 @@ pub(super) struct CheckedBody {
     pub(super) unread: Vec<LocalId>,
     /// The called procedures, each with the position of its first call.
     pub(super) calls: BTreeMap<ProcId, Span>,
+    /// The waits of the body.
+    pub(super) waits: Waits,
     /// Whether the body contains an `assert`.
     pub(super) asserts: bool,
 }
@@ -106,6 +109,7 @@ impl Checker<'_> {
         CheckedBody {
             unread,
             calls: std::mem::take(&mut self.calls),
+            waits: std::mem::take(&mut self.waits),
             asserts: self.asserts,
             body: Body {
                 locals: self.registers.into_iter().map(|r| r.local).collect(),

@@ -12,7 +12,7 @@ use crate::fp::tree::{Expr, ExprKind};
 use crate::fp::types::{ProcId, Ty};
 
 /// The statements with the syntax of a call.
-const WORDS: [&str; 3] = ["assert", "assume", "free"];
+const WORDS: [&str; 4] = ["assert", "assume", "await", "free"];
 
 impl Checker<'_> {
     /// Checks an expression that must have the type `expected`.
@@ -288,7 +288,7 @@ impl Checker<'_> {
                 .related(declared, "declared here");
             return None;
         }
-        self.calls.entry(id).or_insert(span);
+        self.record_call(id, span);
         let checked: Vec<Option<Expr>> = args
             .iter()
             .zip(&signature.params)

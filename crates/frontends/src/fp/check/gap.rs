@@ -98,6 +98,7 @@ fn ends_with_fence(stmt: &Stmt) -> bool {
         | StmtKind::Skip
         | StmtKind::Drain(_)
         | StmtKind::Assume(_)
+        | StmtKind::Await(_)
         | StmtKind::Assert(_)
         | StmtKind::Free(..)
         | StmtKind::Critical(..)
@@ -128,6 +129,7 @@ fn head(stmt: &ast::Stmt) -> Span {
         | Ast::Fence(_)
         | Ast::Drain(_)
         | Ast::Assume(_)
+        | Ast::Await(_)
         | Ast::Assert(_)
         | Ast::Free(_)
         | Ast::Empty => stmt.span.end,

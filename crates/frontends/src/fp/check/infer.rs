@@ -58,6 +58,7 @@ pub(super) fn walk<'s>(stmt: &'s ast::Stmt, visit: &mut impl FnMut(&'s ast::Stmt
         | StmtKind::Fence(_)
         | StmtKind::Drain(_)
         | StmtKind::Assume(_)
+        | StmtKind::Await(_)
         | StmtKind::Assert(_)
         | StmtKind::Free(_)
         | StmtKind::Empty => {}
@@ -191,6 +192,7 @@ impl Checker<'_> {
             | StmtKind::Fence(_)
             | StmtKind::Drain(_)
             | StmtKind::Assume(_)
+            | StmtKind::Await(_)
             | StmtKind::Assert(_)
             | StmtKind::Free(_)
             | StmtKind::Empty => {}

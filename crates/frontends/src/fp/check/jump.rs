@@ -96,6 +96,7 @@ impl Checker<'_> {
             | Ast::Fence(_)
             | Ast::Drain(_)
             | Ast::Assume(_)
+            | Ast::Await(_)
             | Ast::Assert(_)
             | Ast::Free(_)
             | Ast::Empty => {}
@@ -263,6 +264,7 @@ fn can_complete(stmt: &ast::Stmt) -> bool {
         | Ast::Fence(_)
         | Ast::Drain(_)
         | Ast::Assume(_)
+        | Ast::Await(_)
         | Ast::Assert(_)
         | Ast::Free(_)
         | Ast::Empty => true,
@@ -305,6 +307,7 @@ fn has_own_jump(stmt: &ast::Stmt, is_jump: &impl Fn(&Ast) -> bool) -> bool {
         | Ast::Fence(_)
         | Ast::Drain(_)
         | Ast::Assume(_)
+        | Ast::Await(_)
         | Ast::Assert(_)
         | Ast::Free(_)
         | Ast::Empty => false,

@@ -81,10 +81,7 @@ impl Checker<'_> {
                 StmtKind::While { cond: None, head: span, body, step: None }
             }
             Ast::Critical(block) => {
-                if let Some(Region::Atomic(atomic)) =
-                    self.regions.iter().find(|r| matches!(r, Region::Atomic(_)))
-                {
-                    let atomic = *atomic;
+                if let Some(atomic) = self.atomic_region() {
                     self.diagnostics
                         .error(
                             codes::CRITICAL_IN_ATOMIC,
@@ -115,6 +112,10 @@ impl Checker<'_> {
             }
             Ast::Drain(place) => StmtKind::Drain(self.place(place)?),
             Ast::Assume(cond) => StmtKind::Assume(self.expr_of(cond, Ty::Bool)?),
+            Ast::Await(cond) => {
+                self.record_await(span);
+                StmtKind::Await(self.expr_of(cond, Ty::Bool)?)
+            }
             Ast::Assert(cond) => {
                 self.asserts = true;
                 StmtKind::Assert(self.expr_of(cond, Ty::Bool)?)

@@ -6,7 +6,7 @@ use fencepost_ir::{Consistency, Diagnostics, Span};
 
 use super::body::{Bodies, CheckedBody, warn_typo, warn_unread};
 use super::infer::{assigned_registers, walk};
-use super::{Checker, Scope, recursion};
+use super::{Checker, Scope, recursion, wait};
 use crate::fp::ast::{self, ItemKind};
 use crate::fp::client;
 use crate::fp::codes;
@@ -37,6 +37,7 @@ pub fn check(
     let bodies = Bodies { globals: &globals, source };
     let mut unread: Vec<(Body, Vec<LocalId>, Option<TemplateId>)> = Vec::new();
     let mut calls: Vec<BTreeMap<_, _>> = Vec::new();
+    let (mut waits, mut other_waits) = (Vec::new(), Vec::new());
     let mut init: Option<Span> = None;
     for item in &file.items {
         if limits::error_limit_reached(diagnostics) {
@@ -67,6 +68,7 @@ pub fn check(
                 let signature = &globals.procs[id.index()];
                 let mut checked = bodies.procedure(signature, &procedure.body, diagnostics);
                 calls.push(std::mem::take(&mut checked.calls));
+                waits.push(std::mem::take(&mut checked.waits));
                 unit.procs.push(Procedure {
                     name: signature.name.clone(),
                     returns: signature.returns,
@@ -105,11 +107,13 @@ pub fn check(
             | ItemKind::Invariant(_)
             | ItemKind::Observe(_) => continue,
         };
-        let CheckedBody { body, unread: unread_locals, asserts, .. } = checked;
+        let CheckedBody { body, unread: unread_locals, waits, asserts, .. } = checked;
         unit.asserts |= asserts;
+        other_waits.push(waits);
         unread.push((body, unread_locals, template));
     }
     recursion::check(&globals.procs, &calls, diagnostics);
+    wait::check(&globals.procs, &calls, &waits, &other_waits, diagnostics);
     let mentioned = claims(file, source, &globals, &mut unit, diagnostics);
     // An unparsed part may declare the operation of a letter.
     if file.unparsed_names.is_none() {

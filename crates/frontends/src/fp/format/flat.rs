@@ -310,6 +310,7 @@ impl<'a> Flat<'a> {
             | StmtKind::Fence(_)
             | StmtKind::Drain(_)
             | StmtKind::Assume(_)
+            | StmtKind::Await(_)
             | StmtKind::Assert(_)
             | StmtKind::Free(_)
             | StmtKind::Empty => {
@@ -371,6 +372,7 @@ impl<'a> Flat<'a> {
                 self.expr(place);
             }
             StmtKind::Assume(cond) => self.call("assume", cond),
+            StmtKind::Await(cond) => self.call("await", cond),
             StmtKind::Assert(cond) => self.call("assert", cond),
             StmtKind::Free(value) => self.call("free", value),
             StmtKind::Empty

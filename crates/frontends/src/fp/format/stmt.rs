@@ -115,6 +115,7 @@ impl Printer<'_> {
             | StmtKind::Fence(_)
             | StmtKind::Drain(_)
             | StmtKind::Assume(_)
+            | StmtKind::Await(_)
             | StmtKind::Assert(_)
             | StmtKind::Free(_)
             | StmtKind::Empty => unreachable!("only compound statements have several lines"),
@@ -202,6 +203,7 @@ fn is_compound(stmt: &Stmt) -> bool {
         | StmtKind::Fence(_)
         | StmtKind::Drain(_)
         | StmtKind::Assume(_)
+        | StmtKind::Await(_)
         | StmtKind::Assert(_)
         | StmtKind::Free(_)
         | StmtKind::Empty => false,

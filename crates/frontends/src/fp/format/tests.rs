@@ -44,11 +44,11 @@ fn statements_are_formatted() {
     check(
         "thread p {\nif(c)x=1;else if(d){y=2;}else{\nz=3;}while(x<1)\nx++;for(;;)break;\n\
          for(int i=0;i<2;i++){\na[i]+=1;}loop{\n}do\nx--;while(c);L:\nfence store_load,full;drain x;\n\
-         atomic{assume(c);}critical{skip;}free(n.next);goto L;return;;}",
+         atomic{assume(c);}await ( x==1 );critical{skip;}free(n.next);goto L;return;;}",
         "thread p {\n  if (c)\n    x = 1;\n  else if (d) {\n    y = 2;\n  } else {\n    z = 3;\n  }\n  \
          while (x < 1)\n    x++;\n  for (;;) break;\n  for (int i = 0; i < 2; i++) {\n    a[i] += 1;\n  }\n  \
          loop {\n  }\n  do\n    x--;\n  while (c);\n  L:\n  fence store_load, full;\n  drain x;\n  \
-         atomic { assume(c); }\n  critical { skip; }\n  free(n.next);\n  goto L;\n  return;\n  ;\n}\n",
+         atomic { assume(c); }\n  await(x == 1);\n  critical { skip; }\n  free(n.next);\n  goto L;\n  return;\n  ;\n}\n",
     );
 }
 

@@ -77,6 +77,7 @@ impl<'a> Lowerer<'_, 'a> {
             end: self.code.target(),
             result,
             critical: self.critical,
+            awaiting: None,
         };
         let end = frame.end;
         let caller = std::mem::replace(&mut self.frame, frame);

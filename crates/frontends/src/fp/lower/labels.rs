@@ -54,12 +54,23 @@ impl<'a> Labels<'a> {
 
     /// Returns the label of an operation.
     pub(super) fn get(&mut self, span: Span, kind: Kind, function: &str) -> Label {
+        self.get_with_text(span, kind, function, span)
+    }
+
+    /// Returns the label of an operation whose text is the source text of another span.
+    pub(super) fn get_with_text(
+        &mut self,
+        span: Span,
+        kind: Kind,
+        function: &str,
+        text: Span,
+    ) -> Label {
         if let Some(label) = self.by_position.get(&(span, kind)) {
             return *label;
         }
         let label = Label::from_index(self.infos.len());
         self.by_position.insert((span, kind), label);
-        self.infos.push(LabelInfo { span, text: self.text(span), function: function.to_string() });
+        self.infos.push(LabelInfo { span, text: self.text(text), function: function.to_string() });
         label
     }
 

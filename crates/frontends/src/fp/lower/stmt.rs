@@ -141,11 +141,13 @@ impl<'a> Lowerer<'_, 'a> {
                 self.emit(Op::Drain(at), span, Kind::Drain);
             }
             StmtKind::Assume(cond) => {
+                self.warn_assume(cond, span);
                 let cond = self.value(cond);
                 if cond.as_const().is_none_or(|value| value == 0) {
                     self.emit(Op::Assume(cond), span, Kind::Assume);
                 }
             }
+            StmtKind::Await(cond) => self.await_condition(cond, span),
             StmtKind::Assert(cond) => {
                 let cond = self.value(cond);
                 self.emit(Op::Assert(cond), span, Kind::Assert);

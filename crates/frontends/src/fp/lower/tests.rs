@@ -1,6 +1,7 @@
 //! Snapshot tests of the code of small programs.
 
-use fencepost_ir::{Diagnostics, text};
+use fencepost_ir::spin_loops::spin_assume;
+use fencepost_ir::{Diagnostics, Op, Problem, ThreadId, text};
 
 use crate::fp::lower;
 
@@ -65,6 +66,10 @@ snapshots! {
            while (true) { if (x == 3) break; }
            loop { skip; }
          }";
+    waits:
+        "shared int x, a[2]; shared bool b, c;
+         thread p { await(x == 1); await(b && !c); await(cas(x, 1, 2)); await(a[x] > 0 || b); }
+         thread q { await(false); } thread r { int k; await(k == 1); }";
     empty_loops_keep_one_statement:
         "thread p { loop { } } thread q { loop skip; } thread r { here: goto here; }";
     critical_sections:
@@ -114,4 +119,27 @@ snapshots! {
     ranges:
         "shared int(0..4) k; proc int(0..2) f(int(0..2) a) { return a; }
          thread p { int(0..=3) r = k; r = f(r); r = f(1); k = f(k) + 1; }";
+}
+
+/// Lowers a program whose only thread has this body.
+fn lowered(body: &str) -> Problem {
+    let source = format!("shared int x, y; shared bool b, c; thread p {{ {body} }}");
+    lower(&source, &mut Diagnostics::new()).expect("no errors").remove(0)
+}
+
+/// `await` has the statements of the loop with `while` and is recognised as a spin loop.
+#[test]
+fn await_is_a_spin_loop() {
+    for cond in ["x == 1", "b", "!b", "b && c", "b || x > y", "cas(x, 0, 1)", "!(b && !c)"] {
+        let waiting = lowered(&format!("await({cond}); y = 1;"));
+        let looping = lowered(&format!("while (!({cond})) skip; y = 1;"));
+        let kinds = |problem: &Problem| -> Vec<_> {
+            let code = &problem.program.threads[0].code;
+            let effective = code.iter().filter(|stmt| stmt.op != Op::Skip);
+            effective.map(|stmt| std::mem::discriminant(&stmt.op)).collect()
+        };
+        assert_eq!(kinds(&waiting), kinds(&looping), "{cond}");
+        let cut = spin_assume(&waiting, true);
+        assert!(cut.has_spin_loops(ThreadId(0)) && !cut.has_loops(), "{cond}: {waiting}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fencepost_ir::assemble::{Assembler, Target};
-use fencepost_ir::{Expr, Op, Reg, Span, Thread, Value};
+use fencepost_ir::{Expr, Label, Op, Reg, Span, Thread, Value};
 
 use super::Context;
 use super::client::OperationUse;
@@ -44,6 +44,8 @@ pub(super) struct Frame<'a> {
     pub(super) result: Option<Reg>,
     /// Whether the whole body is inside a `critical` block.
     pub(super) critical: bool,
+    /// The `await` whose condition is being lowered.
+    pub(super) awaiting: Option<Span>,
 }
 
 /// A temporary register.
@@ -104,6 +106,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
                 end,
                 result: None,
                 critical: false,
+                awaiting: None,
             },
             depth: 0,
             fuel: limits::FUEL,
@@ -220,10 +223,18 @@ impl<'c, 'a> Lowerer<'c, 'a> {
     /// Adds an operation.
     pub(super) fn emit(&mut self, op: Op, span: Span, kind: Kind) {
         if self.check_size(span) {
-            let label = self.context.labels.get(span, kind, self.frame.function);
+            let label = self.label(span, kind);
             self.code.at(label, self.critical);
             self.code.op(op);
         }
+    }
+
+    /// Returns the label of an operation. In the condition of an `await`, the text of loads and
+    /// branches is the whole statement. An update keeps its own text, which has its name.
+    fn label(&mut self, span: Span, kind: Kind) -> Label {
+        let waits = matches!(kind, Kind::Load | Kind::Branch);
+        let text = self.frame.awaiting.filter(|_| waits).unwrap_or(span);
+        self.context.labels.get_with_text(span, kind, self.frame.function, text)
     }
 
     pub(super) fn emit_reset(&mut self, reg: Reg, span: Span) {
@@ -246,7 +257,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             Some(_) => self.emit_jump(then, span),
             None => {
                 if self.check_size(span) {
-                    let label = self.context.labels.get(span, Kind::Branch, self.frame.function);
+                    let label = self.label(span, Kind::Branch);
                     self.code.at(label, self.critical);
                     self.code.branch(cond, then, otherwise);
                 }

@@ -2,7 +2,7 @@
 
 use fencepost_ir::{BinOp, UnOp};
 
-use super::{ParseResult, Parser, TrailingComma};
+use super::{ParseResult, Parser, TrailingComma, keyword_hint};
 use crate::fp::ast::{Expr, ExprKind, Range};
 use crate::fp::codes;
 use crate::fp::lexer::Tok;
@@ -141,7 +141,10 @@ impl Parser<'_> {
                 let span = start.to(self.previous());
                 self.node(kind, span)
             }
-            _ => Err(self.expected("an expression")),
+            found => {
+                let hint = keyword_hint(found).filter(|_| found.begins_call());
+                Err(self.expected_hint("an expression", hint))
+            }
         }
     }
 

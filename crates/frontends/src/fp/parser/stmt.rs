@@ -2,7 +2,7 @@
 
 use fencepost_ir::{BinOp, Span};
 
-use super::{ParseResult, Parser};
+use super::{ParseResult, Parser, keyword_hint};
 use crate::fp::ast::{Expr, ExprKind, Name, Stmt, StmtKind};
 use crate::fp::lexer::Tok;
 use crate::fp::suggest::did_you_mean;
@@ -62,6 +62,7 @@ impl Parser<'_> {
             Tok::Fence => Self::fence,
             Tok::Drain => |parser| Ok(StmtKind::Drain(parser.after_keyword(Self::postfix)?)),
             Tok::Assume => |parser| Ok(StmtKind::Assume(parser.parenthesised()?)),
+            Tok::Await => |parser| Ok(StmtKind::Await(parser.parenthesised()?)),
             Tok::Assert => |parser| Ok(StmtKind::Assert(parser.parenthesised()?)),
             Tok::Free => |parser| Ok(StmtKind::Free(parser.parenthesised()?)),
             Tok::Bool | Tok::Int => Self::declaration,
@@ -137,8 +138,12 @@ impl Parser<'_> {
 
     /// Parses a keyword and an expression in parentheses.
     fn parenthesised(&mut self) -> ParseResult<Expr> {
+        let keyword = self.advance().kind;
+        if self.peek() != Tok::LParen {
+            let hint = keyword_hint(keyword).filter(|_| keyword.begins_call());
+            return Err(self.expected_hint("`(`", hint));
+        }
         self.advance();
-        self.expect(Tok::LParen)?;
         let expr = self.expr()?;
         self.expect(Tok::RParen)?;
         Ok(expr)

@@ -1,0 +1,3 @@
+shared int x;
+thread p { loop { r = x; x = r + 1; fence; } }
+observe x;

@@ -1,0 +1,4 @@
+shared int x;
+init { assume(x == 1); }
+thread p { x = 2; }
+observe x;
