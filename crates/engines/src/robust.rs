@@ -312,7 +312,7 @@ impl Query<'_> {
         let explored = if coverage == Coverage::Exhaustive && result.variants_incomplete {
             Explored::Unsupported(Unsupported::Model)
         } else {
-            Explored::of(coverage, Bound::Preemptions(0))
+            Explored::of(coverage, Bound::Preemptions(0), self.budget.cancel)
         };
         let witness = |at| {
             let trace =
@@ -367,7 +367,7 @@ impl Query<'_> {
         });
         let verdict = judge(Findings {
             fidelity: Fidelity::Exact,
-            explored: Explored::of(attacked.coverage, Bound::Buffers),
+            explored: Explored::of(attacked.coverage, Bound::Buffers, self.budget.cancel),
             violation: found.map(ReplayResult::Confirmed),
             witnesses: Vec::new(),
         });

@@ -34,7 +34,7 @@ use fencepost_models::catalog::ModelKind;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
 use fencepost_monitor::Model;
-use fencepost_search::{Coverage, Stop};
+use fencepost_search::{Coverage, Stop, WorkLimits};
 use footprint::Cells;
 use path::Path;
 use saved::SavedExploration;
@@ -236,7 +236,10 @@ pub(crate) fn explore_from(
     budget: Budget<'_>,
     from: Option<SavedExploration>,
 ) -> (ExplorationResult, Vec<Part>) {
-    let machine = sc_machine(&spin_assumed.problem, settings.reductions);
+    let cancel = budget.of_search();
+    let budget = Budget { cancel: &cancel, ..budget };
+    let machine = sc_machine(&spin_assumed.problem, settings.reductions)
+        .within(WorkLimits::of_search(&cancel, settings.limits));
     let cells = Cells::new(&machine.shape);
     let start = |init: &[u32]| {
         MachineSystem::new(&machine, spin_assumed, &cells, options, budget.cancel, init)
@@ -273,6 +276,8 @@ pub(crate) fn explore_from(
         StopReason::Executions => Stop::States,
         StopReason::Cut => Stop::Depth,
     });
+    // Work that was cut counts as unexplored, also after the last execution.
+    result.stopped = result.stopped.or(cancel.reason());
     (result, explored.parts)
 }
 
@@ -301,7 +306,7 @@ fn inits(
             }
             Some(Err(())) | None => {}
         }
-        if !choices.advance() {
+        if !machine.next_combination(&mut choices) {
             return inits;
         }
     }

@@ -41,7 +41,8 @@ use fencepost_models::mutation::Mutated;
 use fencepost_models::table::Table;
 use fencepost_models::{Machine, ModelSpec, Reductions};
 use fencepost_search::{
-    Coverage, Exploration, Graph, Options, Stop, explore, explore_ordered, graph, graph_ordered,
+    Coverage, Exploration, Graph, Options, Stop, WorkLimits, explore, explore_ordered, graph,
+    graph_ordered,
 };
 use std::collections::BTreeSet;
 
@@ -148,7 +149,9 @@ fn compute_with_bound(
 ) -> Result<Avoidance, NoFormula> {
     let Settings { limits, threads, .. } = settings;
     let Budget { cancel, progress } = budget;
-    let machine = Machine::new(task.problem, table, REDUCTIONS);
+    let cancel = &cancel.child();
+    let machine =
+        Machine::new(task.problem, table, REDUCTIONS).within(WorkLimits::of_search(cancel, limits));
     let options = Options { limits, cancel, progress, threads, stop_at: None };
     let prevention = WindowPrevention::new(&machine, settings.reductions.partial_order);
     let system = LabelledMachine::new(&machine, prevention);
@@ -181,7 +184,9 @@ pub fn compute_abstract_avoidance(
     assert!(model.0.labelled, "the entries of the abstract model must carry labels");
     let Settings { limits, threads, .. } = settings;
     let Budget { cancel, progress } = budget;
-    let machine = Machine::new(task.problem, model, REDUCTIONS);
+    let cancel = &cancel.child();
+    let machine =
+        Machine::new(task.problem, model, REDUCTIONS).within(WorkLimits::of_search(cancel, limits));
     let options = Options { limits, cancel, progress, threads, stop_at: None };
     let system = LabelledMachine::new(&machine, CoherencePrevention);
     let (graph, states) = match model.0.domain {

@@ -14,6 +14,7 @@ use crate::state::State;
 use fencepost_ir::{
     Condition, Label, Loc, Observable, Op, Pc, Problem, ThreadId, Value, Violation,
 };
+use fencepost_search::WorkLimits;
 
 /// The steps of one run, after the choices made in `init`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -273,12 +274,12 @@ pub fn violation_at<M: MemoryModel>(
     machine: &Machine<'_, M>,
     state: &State<M::Pending>,
 ) -> Option<Violation> {
-    let has_no_step = || {
-        machine.attempt_steps(state).iter().all(|attempt| attempt.taken == Ok(StepResult::Blocked))
-    };
+    // A replay repeats what a search has decided. A cancelled search must not change its result.
+    let unlimited = WorkLimits::default();
+    let terminal_violation = || machine.terminal_violation_within(state, &unlimited);
     machine
         .state_violation(state)
-        .or_else(|| has_no_step().then(|| machine.terminal_violation(state)).flatten())
+        .or_else(|| (!machine.has_step(state)).then(terminal_violation).flatten())
 }
 
 fn critical<M: MemoryModel>(machine: &Machine<'_, M>, state: &State<M::Pending>) -> Vec<bool> {

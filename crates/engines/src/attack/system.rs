@@ -118,7 +118,7 @@ impl TransitionSystem for Attacks<'_, '_> {
                 Start::Violation => sink.target(TARGET, INIT_DETAIL),
                 Start::Infeasible => {}
             }
-            if !choices.advance() {
+            if !self.machine.next_combination(&mut choices) {
                 break;
             }
         }
@@ -152,6 +152,11 @@ impl<'m, 'p> Attacks<'m, 'p> {
             addresses,
             useful_delays,
         }
+    }
+
+    /// Returns whether the search was cancelled.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.machine.work_limits.is_cancelled()
     }
 
     /// Starts with these choices of `init`. Stores the initial invisible steps of threads in
@@ -254,7 +259,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
                 }
                 Advance::Failed(_) | Advance::Blocked | Advance::FailedSpin => {}
             }
-            if !choices.advance() {
+            if !self.machine.next_combination(choices) {
                 return can_move;
             }
         }
@@ -351,7 +356,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
                     visit(search_step, Outcome::Next(self.pack(next, work, writer, packed)));
                 }
             }
-            if !choices.advance() {
+            if !self.machine.next_combination(choices) {
                 return;
             }
         }
@@ -438,7 +443,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
                 Advance::Taken(_) | Advance::Failed(_) | Advance::Blocked | Advance::FailedSpin => {
                 }
             }
-            if !choices.advance() {
+            if !self.machine.next_combination(choices) {
                 return;
             }
         }

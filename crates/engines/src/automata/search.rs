@@ -137,6 +137,8 @@ impl<'a, 'p> Search<'a, 'p> {
     pub(super) fn run(mut self) -> SearchResult {
         if let Err(coverage) = self.explore() {
             self.found.coverage = coverage;
+        } else if let Some(stop) = self.budget.cancel.reason() {
+            self.found.coverage = Coverage::Cut(stop);
         }
         self.found.stored = self.visited.states;
         self.found.bytes = self.bytes();
@@ -162,7 +164,7 @@ impl<'a, 'p> Search<'a, 'p> {
                     self.record_violation(trace)?;
                 }
             }
-            if !choices.advance() {
+            if !self.machine.next_combination(&mut choices) {
                 return Ok(());
             }
         }
@@ -287,8 +289,7 @@ impl<'a, 'p> Search<'a, 'p> {
         if !is_final && !checks_deadlocks {
             return Ok(());
         }
-        let steps = self.machine.attempt_steps(&state);
-        if steps.iter().any(|attempt| attempt.taken != Ok(StepResult::Blocked)) {
+        if self.machine.has_step(&state) {
             return Ok(());
         }
         if self.machine.terminal_violation(&state).is_some() {

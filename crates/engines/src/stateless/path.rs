@@ -279,7 +279,7 @@ impl<'m, 'p> Path<'m, 'p> {
                 attempted.touch_all(cells);
             }
             attempts.push(Attempt { mv, enabled, footprint: attempted.touches.clone() });
-            if !choices.advance() {
+            if !machine.next_combination(&mut choices) {
                 return attempts;
             }
         }

@@ -324,7 +324,7 @@ impl System for MachineSystem<'_, '_> {
             choices.rewind();
             let _ = self.path.machine.run(&mut state.clone(), t, &mut choices, &mut ());
             moves.push(Move { thread, choices: choices.script().to_vec() });
-            if !choices.advance() {
+            if !self.path.machine.next_combination(&mut choices) {
                 return moves;
             }
         }
@@ -384,6 +384,10 @@ impl System for MachineSystem<'_, '_> {
     }
 
     fn observe_end(&mut self, execution: &Execution, end: End) -> ControlFlow<()> {
+        // After a cancellation, moves may be missing, and an execution may seem to end.
+        if self.cancel.reason().is_some() {
+            return ControlFlow::Continue(());
+        }
         let waits = matches!(end, End::Stuck { .. }) && !self.path.fired;
         let borderline_blocked = if waits { self.find_borderline_blocked(execution) } else { None };
         if end != End::Redundant && (self.path.fired || borderline_blocked.is_some()) {

@@ -76,7 +76,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
                 Ok(false) => {}
                 Err(_) => sink.target(VIOLATION, INIT_DETAIL),
             }
-            if !choices.advance() {
+            if !self.next_combination(choices) {
                 break;
             }
         }
@@ -98,7 +98,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
                 enabled |= self.emit_successor(taken, number, t, scratch, sink);
                 self.restore(&mut scratch.work, &scratch.base, t);
                 number += 1;
-                if !scratch.choices.advance() {
+                if !self.next_combination(&mut scratch.choices) {
                     break;
                 }
             }
@@ -197,7 +197,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                         && self.save_reduced_successor(saved, t, scratch, sink);
                     self.restore(&mut scratch.work, &scratch.base, t);
                     saved += 1;
-                    if !usable || !scratch.choices.advance() {
+                    if !usable || !self.next_combination(&mut scratch.choices) {
                         break;
                     }
                 }
