@@ -3,6 +3,7 @@
 mod abstraction;
 mod automata;
 mod axiomatic;
+mod budgets;
 mod common;
 mod corpus;
 mod differential;

@@ -14,12 +14,14 @@
 //! - [`footprint`]: the cells and monitor actions of a step.
 //! - [`variants`]: what a step could do at another position.
 //! - [`lazy_monitor`]: the robustness monitor on a path.
+//! - [`silent_loop`]: threads that loop forever without any effect.
 //! - [`saved`]: a resumable exploration, as plain data.
 
 pub(crate) mod footprint;
 mod lazy_monitor;
 pub(crate) mod path;
 pub mod saved;
+pub(crate) mod silent_loop;
 pub(crate) mod system;
 pub(crate) mod variants;
 
@@ -244,9 +246,10 @@ pub(crate) fn explore_from(
     let start = |init: &[u32]| {
         MachineSystem::new(&machine, spin_assumed, &cells, options, budget.cancel, init)
     };
+    // A cancelled check says nothing about the parts.
     let saved = from
         .map(SavedExploration::into_exploration)
-        .filter(|saved| are_valid_parts(start, &saved.parts));
+        .filter(|saved| are_valid_parts(start, &saved.parts) || cancel.reason().is_some());
     let mut result = ExplorationResult::default();
     let exploration = saved.unwrap_or_else(|| {
         let inits = inits(&machine, spin_assumed, &cells, options, &mut result);

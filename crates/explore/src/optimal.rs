@@ -135,10 +135,11 @@ impl<S: System> Optimal<'_, '_, S> {
 
     /// Handles a new event: enters the state after it, with its wake-up tree.
     fn enter_state(&mut self, pushed: PushResult, tree: WakeupTree) -> ControlFlow<EarlyExit> {
-        assert!(
-            matches!(pushed, PushResult::Taken | PushResult::Failed),
-            "a planned move must be enabled when it is taken"
-        );
+        if matches!(pushed, PushResult::Blocked | PushResult::Spinning) {
+            // A cancelled system may leave out work.
+            self.explorer.check_cancelled()?;
+            panic!("a planned move must be enabled when it is taken");
+        }
         self.explorer.observe()?;
         if pushed == PushResult::Failed {
             self.end(End::Failed)?;

@@ -41,8 +41,8 @@ use fencepost_models::mutation::Mutated;
 use fencepost_models::table::Table;
 use fencepost_models::{Machine, ModelSpec, Reductions};
 use fencepost_search::{
-    Coverage, Exploration, Graph, Options, Stop, WorkLimits, explore, explore_ordered, graph,
-    graph_ordered,
+    Cancel, Coverage, Exploration, Graph, Options, Stop, WorkLimits, explore, explore_ordered,
+    graph, graph_ordered,
 };
 use std::collections::BTreeSet;
 
@@ -80,10 +80,10 @@ pub struct Avoidance {
 
 impl Avoidance {
     /// Returns the minimum number of constraints that satisfy the formula. None if the error is
-    /// unavoidable.
-    pub fn fewest(&self) -> Option<usize> {
+    /// unavoidable. Returns an error if the computation was cancelled.
+    pub fn fewest(&self, cancel: &Cancel) -> Result<Option<usize>, Stop> {
         let costs = vec![1; self.constraints.len()];
-        self.formula.cheapest(&costs).map(|set| set.len())
+        Ok(self.formula.cheapest(&costs, cancel)?.map(|set| set.len()))
     }
 
     /// Returns the constraints at a set of positions.
@@ -272,7 +272,7 @@ pub fn conjoin(all: &[Avoidance]) -> Avoidance {
 #[derive(Clone, Copy, Debug)]
 struct StopConditions<'a> {
     bytes: u64,
-    cancel: &'a fencepost_search::Cancel,
+    cancel: &'a Cancel,
 }
 
 /// The solution of the fixpoint equations of a graph.
@@ -508,9 +508,12 @@ fn solve_with_plan<const W: usize>(
     let mut sets: Vec<Set> =
         fixpoint.formulas.clauses(of_goal).map(|bits| to_set(constraints.len(), bits)).collect();
     sets.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.iter().cmp(b.iter())));
-    sets.into_iter().for_each(|set| {
+    for set in sets {
+        if let Some(reason) = stop.cancel.reason() {
+            return Err(NoFormula::Stopped(reason));
+        }
         formula.add(set);
-    });
+    }
     Ok(Solution { constraints, formula, acyclic, passes })
 }
 
@@ -577,6 +580,9 @@ impl<const W: usize> Fixpoint<'_, W> {
         for (to, label) in self.graph.steps(node) {
             if self.plan.roles[to as usize] != Role::Open || to == node {
                 continue;
+            }
+            if let Some(reason) = self.stop.cancel.reason() {
+                return Err(NoFormula::Stopped(reason));
             }
             let either = self.formulas.or(formula, self.prevents[label as usize]);
             let before = self.avoid[to as usize];

@@ -7,7 +7,10 @@
 //! step that would end at a cut point as disabled.
 //!
 //! The body of a spin loop consists of loads, local statements, fences, drains, and
-//! compare-and-swaps that leave the loop on success.
+//! compare-and-swaps that leave the loop on success. Every iteration has a load or a
+//! compare-and-swap. A loop with an iteration that accesses nothing is not a spin loop: nothing can
+//! end it, and the step that would end at its cut point contains an access before the loop, which
+//! must not be omitted.
 
 use crate::expr::{Expr, UnOp};
 use crate::flow::{self, successors};
@@ -168,6 +171,9 @@ fn is_spin_loop(
             open.extend(&predecessors[here.index()]);
         }
     }
+    if may_access_nothing(thread, &body, head, last) {
+        return false;
+    }
     let inside = |pc: Pc| body[pc.index()];
     let critical = thread.stmt(head).critical;
     thread.code.iter().enumerate().filter(|(at, _)| body[*at]).all(|(at, stmt)| {
@@ -199,6 +205,24 @@ fn is_spin_loop(
             stmt.op.target().is_none_or(|reg| !live[head.index()][reg.index()]);
         only_reads && keeps_live_registers && stmt.critical == critical
     })
+}
+
+/// Returns whether a path through the body of a loop, from its head to `last`, accesses no location.
+fn may_access_nothing(thread: &Thread, body: &[bool], head: Pc, last: Pc) -> bool {
+    let mut seen = vec![false; thread.code.len()];
+    let mut open = vec![head];
+    while let Some(here) = open.pop() {
+        let stmt = thread.stmt(here);
+        let accesses = matches!(stmt.op, Op::Load { .. } | Op::Update { .. });
+        if accesses || !body[here.index()] || std::mem::replace(&mut seen[here.index()], true) {
+            continue;
+        }
+        if here == last {
+            return true;
+        }
+        open.extend(successors(stmt));
+    }
+    false
 }
 
 /// Returns the successor of a successful compare-and-swap at `pc`, if the next statement with an
@@ -274,6 +298,17 @@ mod tests {
         let more = Expr::Binary(crate::BinOp::Add, Box::new(var()), Box::new(Expr::Const(1)));
         let count = Op::Assign { reg: Reg(0), expr: more };
         assert!(!has_spin_loop(&problem(&[(count, 1), (until(var(), 2), 0), (Op::Halt, 0)])));
+    }
+
+    #[test]
+    fn a_loop_with_an_iteration_that_reads_nothing_is_not_a_spin_loop() {
+        assert!(!has_spin_loop(&problem(&[(Op::Skip, 0)])));
+        let silent = [(Op::Skip, 1), (until(Expr::Const(0), 2), 0), (Op::Halt, 0)];
+        assert!(!has_spin_loop(&problem(&silent)));
+        // One of two paths back to the head has no load.
+        let branch = Op::Branch { cond: Expr::Const(1), then: Pc(1), otherwise: Pc(2) };
+        let code = [(branch, 0), (load(), 2), (until(Expr::Const(0), 3), 0), (Op::Halt, 0)];
+        assert!(!has_spin_loop(&problem(&code)));
     }
 
     #[test]

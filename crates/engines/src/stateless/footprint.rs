@@ -83,8 +83,25 @@ pub(crate) struct Footprint {
 
 impl EventRecorder for Footprint {
     fn record(&mut self, event: Event) {
-        if !matches!(event.kind, EventKind::Set { .. } | EventKind::Test(_)) {
-            self.events.push((event.kind, event.pc));
+        let of_fences =
+            |kind: &EventKind| matches!(kind, EventKind::Fence(_) | EventKind::Drain(_));
+        let of_nothing = |kind: &EventKind| {
+            matches!(kind, EventKind::Set { .. } | EventKind::Test(_) | EventKind::Leave)
+        };
+        let (kind, pc) = (event.kind, event.pc);
+        // An event may repeat in a loop without accesses. The repetitions have no effect.
+        let is_repeated = match kind {
+            EventKind::Skip => self.events.contains(&(kind, pc)),
+            _ if of_fences(&kind) => {
+                let since_access = self.events.iter().rev().map(|(other, _)| other);
+                let mut since_access =
+                    since_access.take_while(|other| of_fences(other) || **other == EventKind::Skip);
+                since_access.any(|other| *other == kind)
+            }
+            _ => false,
+        };
+        if !of_nothing(&kind) && !is_repeated {
+            self.events.push((kind, pc));
         }
     }
 }

@@ -197,11 +197,11 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
                 return false;
             }
         }
-        let (init, reductions) = (&self.path.init, self.path.machine.reductions);
+        let Path { init, machine, .. } = &self.path;
         build_non_sc_run(
             self.spin_assumed,
             model,
-            reductions,
+            (machine.reductions, &machine.work_limits),
             init,
             &moves(execution, last_move),
             variant,
@@ -216,7 +216,7 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
         execution: &Execution,
     ) -> Option<(Move, Option<Variant>)> {
         for t in 0..self.threads() {
-            if self.has_halted(t) {
+            if self.has_halted(t) || self.path.is_looping(t) {
                 continue;
             }
             for mv in self.moves(t) {
