@@ -7,6 +7,7 @@ mod budgets;
 mod common;
 mod corpus;
 mod differential;
+mod engines;
 mod fixpoint;
 mod infer;
 mod litmus;

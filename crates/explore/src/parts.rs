@@ -295,6 +295,9 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> PartExplorer<'_, M> {
                 Some(_) => None,
             };
             for mv in moves {
+                if (self.limits.cancelled)() {
+                    return vec![part.clone()];
+                }
                 if sleep.contains(&mv) {
                     continue;
                 }
