@@ -43,21 +43,9 @@ impl SpinAssumed {
 impl SpinAssumed {
     /// Returns whether some thread has a cycle in its control flow, ignoring cut spin loops.
     pub fn has_loops(&self) -> bool {
-        self.problem.program.threads.iter().any(|thread| {
-            let is_in_cycle = |at: usize| {
-                let mut seen = vec![false; thread.code.len()];
-                let mut open: Vec<Pc> = successors(&thread.code[at]).collect();
-                while let Some(here) = open.pop() {
-                    if here.index() == at {
-                        return !is_assume_false(thread, at);
-                    }
-                    if !std::mem::replace(&mut seen[here.index()], true) {
-                        open.extend(successors(thread.stmt(here)));
-                    }
-                }
-                false
-            };
-            (0..thread.code.len()).any(is_in_cycle)
+        let mut threads = self.problem.program.threads.iter();
+        threads.any(|thread| {
+            flow::near_cycles(thread, |at| is_assume_false(thread, at)).contains(&true)
         })
     }
 }
@@ -112,12 +100,15 @@ struct Edge {
 /// loop, directly or through skips, fences and drains.
 fn failed_iteration_edges(thread: &Thread, live: &[Vec<bool>]) -> Vec<Edge> {
     let predecessors = flow::predecessors(thread);
+    let near_cycles = flow::near_cycles(thread, |_| false);
     let mut found = Vec::new();
-    for (at, stmt) in thread.code.iter().enumerate() {
+    for (at, stmt) in thread.code.iter().enumerate().filter(|(at, _)| near_cycles[*at]) {
         let from = Pc::from_index(at);
         for (number, to) in successors(stmt).enumerate() {
             let is_spin_head = |head: &Pc| {
-                dominates(thread, *head, from)
+                near_cycles[head.index()]
+                    && may_be_head(&predecessors, *head)
+                    && dominates(thread, *head, from)
                     && is_spin_loop(thread, &predecessors, live, *head, from)
             };
             if after_fences(thread, to).any(|head| is_spin_head(&head)) {
@@ -126,6 +117,12 @@ fn failed_iteration_edges(thread: &Thread, live: &[Vec<bool>]) -> Vec<Edge> {
         }
     }
     found
+}
+
+/// Returns whether a statement may be the head of a loop. The head of a loop has a predecessor in
+/// the loop and, unless the thread starts there, one outside.
+fn may_be_head(predecessors: &[Vec<Pc>], pc: Pc) -> bool {
+    pc == Pc(0) || predecessors[pc.index()].len() > 1
 }
 
 /// Returns a program counter and all program counters that control reaches from there through
