@@ -68,7 +68,7 @@ fn configurations() -> Vec<Configuration> {
     }
     add("automata", Box::new(Automata::DEFAULT), searching, None);
     add("auto", Box::new(Auto), searching, None);
-    add("stateless", Box::new(Stateless::default()), exploring, None);
+    add("stateless", Box::new(Stateless { preemptions: None }), exploring, None);
     for bound in [0, 1, 2] {
         let preemptions = Some(bound);
         let bounded = Some(("preemptions", bound));

@@ -102,9 +102,10 @@ impl Abstraction {
             _ => Vec::new(),
         };
         // The work on witnesses may have been cut.
-        let explored = match explored {
-            Explored::Everything => Explored::of(found.coverage, Bound::Buffers, &cancel),
-            cut => cut,
+        let explored = if explored == Explored::Everything {
+            Explored::of(found.coverage, Bound::Buffers, &cancel)
+        } else {
+            explored
         };
         let fidelity = Fidelity::Over;
         let verdict = judge(Findings { fidelity, explored, violation, witnesses });

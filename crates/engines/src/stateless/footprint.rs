@@ -83,24 +83,32 @@ pub(crate) struct Footprint {
 
 impl EventRecorder for Footprint {
     fn record(&mut self, event: Event) {
-        let of_fences =
-            |kind: &EventKind| matches!(kind, EventKind::Fence(_) | EventKind::Drain(_));
-        let of_nothing = |kind: &EventKind| {
-            matches!(kind, EventKind::Set { .. } | EventKind::Test(_) | EventKind::Leave)
-        };
         let (kind, pc) = (event.kind, event.pc);
+        let is_fence = |kind: &EventKind| matches!(kind, EventKind::Fence(_) | EventKind::Drain(_));
         // An event may repeat in a loop without accesses. The repetitions have no effect.
-        let is_repeated = match kind {
-            EventKind::Skip => self.events.contains(&(kind, pc)),
-            _ if of_fences(&kind) => {
-                let since_access = self.events.iter().rev().map(|(other, _)| other);
+        let is_needed = match kind {
+            EventKind::Set { .. } | EventKind::Test(_) | EventKind::Leave => false,
+            EventKind::Skip => !self.events.contains(&(kind, pc)),
+            EventKind::Fence(_) | EventKind::Drain(_) => {
+                let earlier = self.events.iter().rev().map(|(other, _)| other);
                 let mut since_access =
-                    since_access.take_while(|other| of_fences(other) || **other == EventKind::Skip);
-                since_access.any(|other| *other == kind)
+                    earlier.take_while(|other| is_fence(other) || **other == EventKind::Skip);
+                since_access.all(|other| *other != kind)
             }
-            _ => false,
+            EventKind::Fetch { .. }
+            | EventKind::Load { .. }
+            | EventKind::Store { .. }
+            | EventKind::Write { .. }
+            | EventKind::Commit { .. }
+            | EventKind::CommitAndKeep { .. }
+            | EventKind::Update { .. }
+            | EventKind::New(_)
+            | EventKind::Free(_)
+            | EventKind::AtomicBegin
+            | EventKind::AtomicEnd
+            | EventKind::Defer => true,
         };
-        if !of_nothing(&kind) && !is_repeated {
+        if is_needed {
             self.events.push((kind, pc));
         }
     }
