@@ -41,7 +41,7 @@ use fencepost_ir::{
 use hang::Graph;
 use in_order::InOrder;
 use memory::Memory;
-use operations::Orders;
+pub use operations::Orders;
 use table::Windowed;
 
 /// A memory model.
@@ -213,10 +213,9 @@ fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -
     let mut seen: HashMap<State<T>, usize> = HashMap::new();
     let mut graph = Graph::default();
     let mut todo: Vec<State<T>> = Vec::new();
-    let initial = initial(program);
-    let orders = orders(problem, &initial);
+    let orders = orders(problem);
     let mut found: Vec<FoundStep<T>> =
-        initial.into_iter().map(|step| FoundStep { step, idle_from: None }).collect();
+        initial(program).into_iter().map(|step| FoundStep { step, idle_from: None }).collect();
     loop {
         for FoundStep { step, idle_from } in found.drain(..) {
             let state = match step {
@@ -308,35 +307,34 @@ fn invoke<T: ThreadState>(program: &Program, state: &State<T>, at: usize) -> Opt
     Some(after)
 }
 
-/// Returns the initial states. The `init` block runs first, alone, directly on memory. Then all
-/// threads start.
-fn initial<T: ThreadState>(program: &Program) -> Vec<Result<State<T>, StepFailure>> {
+/// Returns memory after the `init` block, which runs alone and directly on memory.
+fn initial_memories(program: &Program) -> Vec<Result<Memory, StepFailure>> {
     let memory = Memory::initial(program);
-    let memories: Vec<Result<Memory, StepFailure>> = match &program.init {
+    match &program.init {
         None => vec![Ok(memory)],
         Some(init) => {
             let registers = vec![0; init.registers.len()];
             let ends = block::run(program, init, Pc(0), registers, memory);
             ends.into_iter().map(|end| end.map(|end| end.memory)).collect()
         }
-    };
+    }
+}
+
+/// Returns the initial states. The `init` block runs first. Then all threads start.
+fn initial<T: ThreadState>(program: &Program) -> Vec<Result<State<T>, StepFailure>> {
     let threads: Vec<T> = program.threads.iter().map(T::start).collect();
-    memories
+    initial_memories(program)
         .into_iter()
         .map(|memory| memory.map(|memory| State { memory, threads: threads.clone() }))
         .collect()
 }
 
 /// Returns, for each property of operations, its index and every order of the operations.
-fn orders<T: ThreadState>(
-    problem: &Problem,
-    initial: &[Result<State<T>, StepFailure>],
-) -> Vec<(usize, Orders)> {
-    let memories: Vec<Memory> = initial.iter().flatten().map(|s| s.memory.clone()).collect();
+fn orders(problem: &Problem) -> Vec<(usize, Orders)> {
     let mut found = Vec::new();
     for (at, property) in problem.properties.iter().enumerate() {
         if let Property::Operations(operations) = property {
-            found.push((at, Orders::all(&problem.program, operations, &memories)));
+            found.push((at, Orders::all(&problem.program, operations)));
         }
     }
     found

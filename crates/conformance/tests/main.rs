@@ -3,9 +3,11 @@
 mod abstraction;
 mod automata;
 mod axiomatic;
+mod budgets;
 mod common;
 mod corpus;
 mod differential;
+mod engines;
 mod fixpoint;
 mod infer;
 mod litmus;

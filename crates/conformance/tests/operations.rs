@@ -1,5 +1,9 @@
 //! Properties of operations: the explicit engine and the reference interpreter agree on small
 //! libraries.
+//!
+//! - [`queries`]: single queries, and their limits.
+
+mod queries;
 
 use crate::common::{MODELS, REDUCTIONS, check, lower, model, settings};
 use fencepost_conformance::reference::explore;

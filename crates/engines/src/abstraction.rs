@@ -17,7 +17,7 @@ use fencepost_models::machine::system::{FIRST_WITNESS, VIOLATION};
 use fencepost_models::replay::Trace;
 use fencepost_models::{Fidelity, Machine};
 use fencepost_search::{
-    Antichain, Coverage, Exploration, Ordered, Relation, Target, explore_ordered,
+    Antichain, Coverage, Exploration, Ordered, Relation, Target, WorkLimits, explore_ordered,
 };
 
 /// The abstraction engine. It delegates models without store buffers to the explicit engine.
@@ -61,15 +61,21 @@ impl Abstraction {
                 None => Explicit.outcomes(task, settings, budget),
             };
         };
-        let machine = Machine::new(task.problem, model, settings.reductions);
+        let cancel = budget.of_search();
+        let budget = Budget { cancel: &cancel, ..budget };
+        let machine = Machine::new(task.problem, model, settings.reductions)
+            .within(WorkLimits::of_search(&cancel, settings.limits));
         let found = explore_ordered(&machine, options(settings, budget, settings.limits, stop_at));
         let statistics = Statistics::from_search(&found);
         let mut confirmed = Vec::new();
         let mut spurious_run = None;
         for target in found.targets.iter().filter(|t| t.class == VIOLATION) {
             match concretise_target(task, settings, &machine, &found, *target, None) {
-                Ok(trace) => confirmed.push(Evidence::replay(task, settings.reductions, &trace)),
-                Err(spurious) => {
+                None => {}
+                Some(Ok(trace)) => {
+                    confirmed.push(Evidence::replay(task, settings.reductions, &trace));
+                }
+                Some(Err(spurious)) => {
                     spurious_run.get_or_insert(spurious);
                 }
             }
@@ -81,19 +87,25 @@ impl Abstraction {
         let mut confirmed = confirmed.into_iter();
         let violation = match confirmed.next() {
             Some(evidence) => Some(ReplayResult::Confirmed(evidence)),
-            None => found.target(VIOLATION).map(|_| ReplayResult::Spurious),
+            None => spurious_run.as_ref().map(|_| ReplayResult::Spurious),
         };
         // The only bound of an abstract model is a bound on values.
         let explored = if found.coverage == Coverage::Bounded {
             Explored::Unsupported(Unsupported::Values)
         } else {
-            Explored::of(found.coverage, Bound::Buffers)
+            Explored::of(found.coverage, Bound::Buffers, &cancel)
         };
         // A condition without a witness in the abstract model has none in the exact model. A
         // witness of the abstract model must be replayed on the exact model.
         let witnesses = match (&violation, &explored) {
             (None, Explored::Everything) => witnesses(task, settings, &machine, &found),
             _ => Vec::new(),
+        };
+        // The work on witnesses may have been cut.
+        let explored = if explored == Explored::Everything {
+            Explored::of(found.coverage, Bound::Buffers, &cancel)
+        } else {
+            explored
         };
         let fidelity = Fidelity::Over;
         let gap = gap_of(&machine, &found);
@@ -114,7 +126,8 @@ impl Abstraction {
 }
 
 /// Follows the path to a target of an abstract search in the exact model. The target is a
-/// violation, or a witness of the condition at this position of `sometimes`.
+/// violation, or a witness of the condition at this position of `sometimes`. Returns `None` if the
+/// search was cancelled.
 fn concretise_target(
     task: Task<'_>,
     settings: Settings,
@@ -122,7 +135,7 @@ fn concretise_target(
     found: &Exploration<Antichain>,
     target: Target,
     witness: Option<usize>,
-) -> Result<Trace, Box<SpuriousRun>> {
+) -> Option<Result<Trace, Box<SpuriousRun>>> {
     let (mut work, mut joined) = (machine.work(), Vec::new());
     let leads_to = |after: &[u8], next: &[u8]| {
         joined.clear();
@@ -130,8 +143,8 @@ fn concretise_target(
             || (are_comparable(machine, after, next)
                 && machine.relate(next, after, &mut work, &mut joined) == Relation::Covered)
     };
-    let path = path(machine, found, target, leads_to);
-    concretise(task, settings.reductions, machine, path, witness)
+    let path = path(machine, found, target, leads_to)?;
+    Some(concretise(task, settings.reductions, machine, path, witness))
 }
 
 /// Returns whether two states are comparable: they differ in the buffers only.
@@ -154,7 +167,7 @@ fn witnesses(
     let classes = (FIRST_WITNESS..).zip(0..task.problem.sometimes.len());
     let witness = |(class, at)| {
         let target = found.target(class)?;
-        Some(match concretise_target(task, settings, machine, found, target, Some(at)) {
+        Some(match concretise_target(task, settings, machine, found, target, Some(at))? {
             Ok(trace) => {
                 ReplayResult::Confirmed(Witness::replay(task, settings.reductions, at, &trace))
             }

@@ -54,7 +54,7 @@ use fencepost_models::mutation::Mutated;
 use fencepost_models::replay::Trace;
 use fencepost_models::tso::Tso;
 use fencepost_models::{Action, Machine, Step, StepResult};
-use fencepost_search::{Coverage, Exploration, Target, TransitionSystem, explore};
+use fencepost_search::{Coverage, Exploration, Target, TransitionSystem, WorkLimits, explore};
 use system::{Attacks, Outcome, SearchStep, Start, TARGET, UNDECIDED_HANG};
 
 /// A bound on pending stores that no attack reaches.
@@ -96,26 +96,31 @@ pub(crate) fn attack(
     settings: Settings,
     budget: Budget<'_>,
 ) -> AttackSearchResult {
-    let machine = sc_machine(&spin_assumed.problem, settings.reductions);
-    let original = sc_machine(&spin_assumed.original, settings.reductions);
+    let cancel = budget.of_search();
+    let budget = Budget { cancel: &cancel, ..budget };
+    let limits = || WorkLimits::of_search(&cancel, settings.limits);
+    let machine = sc_machine(&spin_assumed.problem, settings.reductions).within(limits());
+    let original = sc_machine(&spin_assumed.original, settings.reductions).within(limits());
     let attacks = Attacks::new(&machine, &original, spin_assumed, check_properties);
     let found = explore(&attacks, options(settings, budget, settings.limits, Some(TARGET)));
     let attack_result =
-        found.target(TARGET).map(|target| build_attack_result(&attacks, &found, target));
+        found.target(TARGET).and_then(|target| build_attack_result(&attacks, &found, target));
     AttackSearchResult {
-        coverage: found.coverage,
+        coverage: cancel.reason().map_or(found.coverage, Coverage::Cut),
         statistics: Statistics::from_search(&found),
         found: attack_result,
         undecided_hang: found.target(UNDECIDED_HANG).is_some(),
     }
 }
 
-/// Reconstructs the run to a target by taking all steps of the states on the path again.
+/// Reconstructs the run to a target by taking all steps of the states on the path again. Returns
+/// `None` if the search was cancelled: then the steps of a state may be incomplete.
 fn build_attack_result(
     attacks: &Attacks<'_, '_>,
     found: &Exploration,
     target: Target,
-) -> AttackResult {
+) -> Option<AttackResult> {
+    let is_cancelled = || attacks.is_cancelled();
     let path = if target.detail == INIT_DETAIL { Vec::new() } else { found.path(target.state) };
     let mut scratch = attacks.scratch();
     let mut choices = Choices::default();
@@ -129,6 +134,9 @@ fn build_attack_result(
         if matching {
             break;
         }
+        if is_cancelled() {
+            return None;
+        }
         assert!(choices.advance(), "a path must start at an initial state");
     }
     let init = choices.script().to_vec();
@@ -140,6 +148,9 @@ fn build_attack_result(
                 matching = Some(machine_steps(search_step));
             }
         });
+        if is_cancelled() {
+            return None;
+        }
         steps.extend(matching.expect("neighbours on a path must be one step apart"));
     }
     let mut has_succeeded = false;
@@ -150,13 +161,16 @@ fn build_attack_result(
                 steps.extend(machine_steps(search_step));
             }
         });
+        if is_cancelled() {
+            return None;
+        }
     }
-    if has_succeeded {
+    Some(if has_succeeded {
         AttackResult::Attack { init, steps }
     } else {
         let steps = steps.into_iter().map(|(step, _)| step).collect();
         AttackResult::Violation(Trace { init, steps, bound: None })
-    }
+    })
 }
 
 /// Returns the machine steps of a step of the search.

@@ -32,7 +32,7 @@ use fencepost_models::mutation::Mutated;
 use fencepost_models::replay::Trace;
 use fencepost_models::state::State;
 use fencepost_models::{Fidelity, Machine, symbolic};
-use fencepost_search::{Coverage, Limits, Stop};
+use fencepost_search::{Coverage, Limits, Stop, WorkLimits};
 use reached::{Contents, ControlPoint};
 use search::{Search, SearchOptions, SearchResult};
 
@@ -181,8 +181,11 @@ impl Automata {
         extent: SearchExtent,
         (order, max_automaton_states): (Order, usize),
     ) -> Option<(AutomataAnswer, Coverage)> {
-        let machine =
-            Machine::new(task.problem, task.model.symbolic(self.mutated)?, settings.reductions);
+        let cancel = budget.of_search();
+        let budget = Budget { cancel: &cancel, ..budget };
+        let model = task.model.symbolic(self.mutated)?;
+        let machine = Machine::new(task.problem, model, settings.reductions)
+            .within(WorkLimits::of_search(&cancel, settings.limits));
         let stop_at_violation = extent == SearchExtent::FirstViolation;
         let continue_after_errors = extent != SearchExtent::AllPrunedAtErrors;
         let record_contents = extent == SearchExtent::AllWithContents;
@@ -230,7 +233,7 @@ fn answer(
     let witnesses = found.witnesses.into_iter().enumerate().map(witness).collect();
     let verdict = judge(Findings {
         fidelity: Fidelity::Exact,
-        explored: Explored::of(found.coverage, Bound::Buffers),
+        explored: Explored::of(found.coverage, Bound::Buffers, budget.cancel),
         violation: violation.map(ReplayResult::Confirmed),
         witnesses,
         gap: gap(task.problem, !found.outcomes.is_empty(), found.undecided_hang),

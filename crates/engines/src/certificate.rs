@@ -23,7 +23,7 @@ use fencepost_models::coherence::buffer::Buffer;
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::state::State;
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
-use fencepost_search::{Coverage, Stop, explore, explore_ordered};
+use fencepost_search::{Coverage, Stop, WorkLimits, explore, explore_ordered};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -121,7 +121,10 @@ pub fn write_certificate(
             let header = header(k);
             return task.model.visit(1, Direct { task, settings, budget, header, out });
         };
-        let machine = Machine::new(task.problem, model, Reductions::NONE);
+        let cancel = budget.of_search();
+        let budget = Budget { cancel: &cancel, ..budget };
+        let machine = Machine::new(task.problem, model, Reductions::NONE)
+            .within(WorkLimits::of_search(&cancel, settings.limits));
         let options = options(settings, budget, settings.limits, Some(VIOLATION));
         let found = explore_ordered(&machine, options);
         match complete(found.coverage) {
@@ -165,9 +168,12 @@ impl Visitor for Direct<'_> {
     type Output = Result<u64, NoCertificate>;
 
     fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
-        let machine = Machine::new(self.task.problem, model, Reductions::NONE);
         let limits = self.settings.limits;
-        let found = explore(&machine, options(self.settings, self.budget, limits, Some(VIOLATION)));
+        let cancel = self.budget.of_search();
+        let budget = Budget { cancel: &cancel, ..self.budget };
+        let machine = Machine::new(self.task.problem, model, Reductions::NONE)
+            .within(WorkLimits::of_search(&cancel, limits));
+        let found = explore(&machine, options(self.settings, budget, limits, Some(VIOLATION)));
         complete(found.coverage)?;
         let nothing = |_: &State<M::Pending>, _: ThreadId| Buffer::default();
         put(&machine, self.header, found.states, found.latest(usize::MAX), &nothing, self.out)
@@ -186,6 +192,9 @@ fn put<'s, M: MemoryModel>(
     writeln!(out, "{}", Header { states, ..header }.to_line())?;
     let mut state = machine.blank();
     for packed in members {
+        if let Some(stop) = machine.work_limits.cancel.reason() {
+            return Err(NoCertificate::Stopped(stop));
+        }
         machine.unpack(packed, &mut state);
         writeln!(out, "{}", plain(machine, &state, buffer).to_line())?;
     }

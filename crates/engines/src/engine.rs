@@ -68,6 +68,14 @@ pub struct Budget<'a> {
     pub progress: &'a Progress,
 }
 
+impl Budget<'_> {
+    /// Returns the flag of one search. Work that exceeds the memory of this search cancels only this
+    /// search.
+    pub(crate) fn of_search(&self) -> Cancel {
+        self.cancel.child()
+    }
+}
+
 /// Statistics of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {

@@ -20,7 +20,7 @@ use crate::verdict::{
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::replay::{Trace, replay};
 use fencepost_models::{Machine, MemoryModel, Reductions, Visitor};
-use fencepost_search::{Coverage, Limits, Stop, explore};
+use fencepost_search::{Coverage, Limits, Stop, WorkLimits, explore};
 use std::collections::BTreeSet;
 
 /// The largest bound on pending accesses, whatever the settings say.
@@ -128,8 +128,11 @@ impl Visitor for FindLivelock<'_> {
 
     fn visit<M: MemoryModel>(self, model: M) -> Self::Output {
         let reductions = Reductions { partial_order: false, ..self.settings.reductions };
-        let machine = Machine::new(self.task.problem, model, reductions);
-        let livelock = find_livelock(&machine, self.settings, self.budget)?;
+        let cancel = self.budget.of_search();
+        let budget = Budget { cancel: &cancel, ..self.budget };
+        let machine = Machine::new(self.task.problem, model, reductions)
+            .within(WorkLimits::of_search(&cancel, self.settings.limits));
+        let livelock = find_livelock(&machine, self.settings, budget)?;
         Ok(livelock.map(|livelock| {
             let run = replay(&machine, &livelock.trace);
             let run = run.expect("the machine must replay a path of the search");
@@ -151,7 +154,10 @@ impl Visitor for Search<'_> {
 
     fn visit<M: MemoryModel>(self, model: M) -> Answer {
         let Search { task, settings, budget, stop_at } = self;
-        let machine = Machine::new(task.problem, model, settings.reductions);
+        let cancel = budget.of_search();
+        let budget = Budget { cancel: &cancel, ..budget };
+        let machine = Machine::new(task.problem, model, settings.reductions)
+            .within(WorkLimits::of_search(&cancel, settings.limits));
         let options = options(settings, budget, settings.limits, stop_at);
         let (found, runs) = match stop_at {
             Some(_) => (explore(&machine, options), None),
@@ -165,18 +171,18 @@ impl Visitor for Search<'_> {
         let violation = found.target(VIOLATION);
         let others = found.targets.iter().filter(|t| t.class == VIOLATION).skip(1);
         let others = others.take(settings.traces.saturating_sub(1));
-        let others = others.map(|target| evidence(&machine, &found, *target)).collect();
-        let violation = violation.map(|target| {
-            let trace = trace(&machine, &found, target);
+        let others = others.filter_map(|target| evidence(&machine, &found, *target)).collect();
+        let violation = violation.and_then(|target| {
+            let trace = trace(&machine, &found, target)?;
             let shortest = !settings.reductions.partial_order;
             let shorter = (!shortest && settings.shortest && stop_at.is_some())
                 .then(|| find_shorter(task, settings, budget, &trace, found.states))
                 .flatten();
-            shorter.unwrap_or_else(|| {
+            Some(shorter.unwrap_or_else(|| {
                 let run =
                     replay(&machine, &trace).expect("the machine must replay a path of the search");
                 Evidence::from_run(run).expect("a violation must replay as one").shortest(shortest)
-            })
+            }))
         });
         let witnesses = match violation {
             None => witnesses(&machine, &found),
@@ -186,7 +192,7 @@ impl Visitor for Search<'_> {
         let gap = gap_of(&machine, &found).filter(|gap| *gap != Unsupported::Progress);
         let verdict = judge(Findings {
             fidelity: M::FIDELITY,
-            explored: Explored::of(found.coverage, Bound::Buffers),
+            explored: Explored::of(found.coverage, Bound::Buffers, &cancel),
             violation: violation.map(ReplayResult::Confirmed),
             witnesses,
             gap,
@@ -238,14 +244,17 @@ impl Visitor for Shorten<'_> {
 
     fn visit<M: MemoryModel>(self, model: M) -> Option<Evidence> {
         let reductions = Reductions { partial_order: false, ..self.settings.reductions };
-        let machine = Machine::new(self.task.problem, model, reductions);
         let limits = Limits {
             depth: self.max_steps as u32 + 1,
             states: self.settings.limits.states.min(self.max_states),
             ..self.settings.limits
         };
-        let found = explore(&machine, options(self.settings, self.budget, limits, Some(VIOLATION)));
-        let evidence = evidence(&machine, &found, found.target(VIOLATION)?);
+        let cancel = self.budget.of_search();
+        let budget = Budget { cancel: &cancel, ..self.budget };
+        let machine = Machine::new(self.task.problem, model, reductions)
+            .within(WorkLimits::of_search(&cancel, limits));
+        let found = explore(&machine, options(self.settings, budget, limits, Some(VIOLATION)));
+        let evidence = evidence(&machine, &found, found.target(VIOLATION)?)?;
         Some(evidence.shortest(!found.bounded))
     }
 }

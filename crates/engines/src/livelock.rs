@@ -73,7 +73,7 @@ pub(crate) fn find_livelock<M: MemoryModel>(
             return Ok(Some(livelock));
         }
     }
-    Ok(None)
+    budget.cancel.reason().map_or(Ok(None), Err)
 }
 
 /// Returns whether the steps of a trace from `cycle_start` on are a fair cycle in which a thread
@@ -281,7 +281,7 @@ impl<M: MemoryModel> LassoSearch<'_, '_, '_, M> {
             let Some(start) = nodes.iter().copied().min_by_key(path_length) else { continue };
             if path_length(&start) < shortest {
                 shortest = path_length(&start);
-                best = Some(self.lasso(start, &nodes));
+                best = self.lasso(start, &nodes);
             }
         }
         best
@@ -335,12 +335,12 @@ impl<M: MemoryModel> LassoSearch<'_, '_, '_, M> {
         always.iter().all(|(requirement, count)| *count < nodes.len() || met.contains(requirement))
     }
 
-    /// Builds a path to the start and a fair cycle from there.
-    fn lasso(&self, start: u32, nodes: &[u32]) -> Livelock {
+    /// Builds a path to the start and a fair cycle from there. None if cancelled.
+    fn lasso(&self, start: u32, nodes: &[u32]) -> Option<Livelock> {
         let machine = self.system.machine;
         let state = self.found.node(start);
         let mut trace =
-            trace(machine, self.found, Target { state, class: VIOLATION, detail: STATE_DETAIL });
+            trace(machine, self.found, Target { state, class: VIOLATION, detail: STATE_DETAIL })?;
         let cycle_start = trace.steps.len();
         trace.steps.extend(self.cycle(start, nodes).iter().map(|edge| self.step(*edge)));
         let livelock = Livelock { trace, thread: self.thread, cycle_start };
@@ -348,7 +348,7 @@ impl<M: MemoryModel> LassoSearch<'_, '_, '_, M> {
             self.system.is_fair_cycle(&livelock.trace, self.thread, cycle_start),
             "a cycle of a fair component must be fair"
         );
-        livelock
+        Some(livelock)
     }
 
     /// Returns a closed walk from the start that meets every requirement.

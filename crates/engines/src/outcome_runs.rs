@@ -53,7 +53,7 @@ impl OutcomeRuns {
     pub(crate) fn of<M: MemoryModel>(machine: &Machine<'_, M>, found: &Exploration) -> Self {
         let failing = found.targets.iter().filter(|target| is_failure(target.class));
         let failures = failing.filter_map(|target| {
-            let run = replay(machine, &trace(machine, found, *target));
+            let run = replay(machine, &trace(machine, found, *target)?);
             run.expect("the machine must replay a path of the search").violation
         });
         // An initial state may also violate a property of states. That does not end the run.

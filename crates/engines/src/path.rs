@@ -50,7 +50,7 @@ pub(crate) fn gap_of<M: MemoryModel, V: AsRef<Arena>>(
 }
 
 /// Returns the witnesses that a search of the exact model found, by position in
-/// `Problem::sometimes`.
+/// `Problem::sometimes`. Some may be missing if the search was cancelled.
 pub(crate) fn witnesses<M: MemoryModel>(
     machine: &Machine<'_, M>,
     found: &Exploration,
@@ -58,14 +58,15 @@ pub(crate) fn witnesses<M: MemoryModel>(
     let problem = machine.shape.problem;
     let classes = (FIRST_WITNESS..).zip(0..problem.sometimes.len());
     let witness = |(class, at)| {
-        let run = replayed(machine, found, found.target(class)?);
+        let run = replayed(machine, found, found.target(class)?)?;
         let witness = Witness::from_run(problem, at, run).expect("a witness must replay as one");
         Some(ReplayResult::Confirmed(witness.shortest(!machine.reductions.partial_order)))
     };
     classes.map(witness).collect()
 }
 
-/// Replays the path to a violation found by a search of the exact model.
+/// Replays the path to a violation found by a search of the exact model. Returns `None` if the
+/// search was cancelled.
 ///
 /// # Panics
 /// Panics if the trace does not replay to a violation. Then the search and the machine disagree,
@@ -74,26 +75,28 @@ pub(crate) fn evidence<M: MemoryModel>(
     machine: &Machine<'_, M>,
     found: &Exploration,
     target: Target,
-) -> Evidence {
-    Evidence::from_run(replayed(machine, found, target)).expect("a violation must replay as one")
+) -> Option<Evidence> {
+    let run = replayed(machine, found, target)?;
+    Some(Evidence::from_run(run).expect("a violation must replay as one"))
 }
 
 fn replayed<M: MemoryModel>(
     machine: &Machine<'_, M>,
     found: &Exploration,
     target: Target,
-) -> ReplayedRun {
-    replay(machine, &trace(machine, found, target))
-        .expect("the machine must replay a path of the search")
+) -> Option<ReplayedRun> {
+    let run = replay(machine, &trace(machine, found, target)?);
+    Some(run.expect("the machine must replay a path of the search"))
 }
 
-/// Returns the steps to a target of a search of the exact model.
+/// Returns the steps to a target of a search of the exact model. Returns `None` if the search was
+/// cancelled.
 pub(crate) fn trace<M: MemoryModel>(
     machine: &Machine<'_, M>,
     found: &Exploration,
     target: Target,
-) -> Trace {
-    path(machine, found, target, |after, next| after == next).trace
+) -> Option<Trace> {
+    path(machine, found, target, |after, next| after == next).map(|path| path.trace)
 }
 
 /// A path of a search, as a run.
@@ -107,13 +110,14 @@ pub struct Path {
 
 /// Reconstructs the steps between the states of a path to a target. `leads_to` returns whether its
 /// second argument, a state of the path, equals or covers its first argument, the state after a
-/// step.
+/// step. Returns `None` if the search was cancelled: then the steps of a state may be incomplete.
 pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
     machine: &Machine<'_, M>,
     found: &Exploration<V>,
     target: Target,
     mut leads_to: impl FnMut(&[u8], &[u8]) -> bool,
-) -> Path {
+) -> Option<Path> {
+    let is_cancelled = || machine.work_limits.is_cancelled();
     let path = if target.detail == INIT_DETAIL { Vec::new() } else { found.path(target.state) };
     let mut writer = Writer::default();
     let mut trace = Trace { bound: machine.model.bound(), ..Trace::default() };
@@ -134,7 +138,10 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
             trace.init = choices.script().to_vec();
             break;
         }
-        assert!(choices.advance(), "a path must start at an initial state");
+        if !machine.next_combination(&mut choices) {
+            assert!(is_cancelled(), "a path must start at an initial state");
+            return None;
+        }
     }
     for pair in path.windows(2) {
         machine.unpack(pair[0], &mut state);
@@ -142,12 +149,19 @@ pub(crate) fn path<M: MemoryModel, V: AsRef<Arena>>(
             attempt.taken == Ok(StepResult::Taken)
                 && leads_to(machine.encode(&attempt.after, &mut writer), pair[1])
         });
+        if is_cancelled() {
+            return None;
+        }
         trace.steps.push(matching.expect("neighbours on a path must be one step apart").step);
     }
     if target.detail != INIT_DETAIL && target.detail != STATE_DETAIL {
         let last = path.last().expect("a step must start from a state");
         machine.unpack(last, &mut state);
-        trace.steps.push(machine.attempt_steps(&state).swap_remove(target.detail as usize).step);
+        let mut attempts = machine.attempt_steps(&state);
+        if is_cancelled() {
+            return None;
+        }
+        trace.steps.push(attempts.swap_remove(target.detail as usize).step);
     }
-    Path { trace, states: path.into_iter().map(<[u8]>::to_vec).collect() }
+    Some(Path { trace, states: path.into_iter().map(<[u8]>::to_vec).collect() })
 }

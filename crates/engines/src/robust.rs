@@ -37,7 +37,7 @@ use fencepost_models::Fidelity;
 use fencepost_models::catalog::ModelKind;
 use fencepost_models::replay::Trace;
 use fencepost_monitor::Model;
-use fencepost_search::{Coverage, Limits, Stop};
+use fencepost_search::{Coverage, Limits, Stop, WorkLimits};
 use non_sc_run::{build_non_sc_run, lift_sc_trace, replay_if_not_sc};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -287,20 +287,26 @@ impl Query<'_> {
         let reductions = self.settings.reductions;
         let problem = self.task.problem;
         let coverage = coverage(&result);
-        let found = result.found.clone().map(|found| match found {
-            Finding::Violation(trace) => self.violation_evidence(&trace),
+        // Building a run needs no memory to speak of, but it may take long.
+        let work_limits =
+            WorkLimits { cancel: self.budget.cancel.clone(), ..WorkLimits::default() };
+        let found = result.found.clone().and_then(|found| match found {
+            Finding::Violation(trace) => Some(self.violation_evidence(&trace)),
             Finding::Borderline(init, moves, variant) => {
                 let model = self.model.expect("the monitor runs only with a model");
                 let trace = build_non_sc_run(
                     self.spin_assumed,
                     model,
-                    reductions,
+                    (reductions, &work_limits),
                     &init,
                     &moves,
                     variant.as_ref(),
                 );
-                let trace = trace.expect("a confirmed borderline execution must have a non-SC run");
-                self.not_robust(trace)
+                assert!(
+                    trace.is_some() || work_limits.is_cancelled(),
+                    "a confirmed borderline execution must have a non-SC run"
+                );
+                Some(self.not_robust(trace?))
             }
         });
         let statistics = Statistics {
@@ -313,7 +319,7 @@ impl Query<'_> {
         let explored = if coverage == Coverage::Exhaustive && result.variants_incomplete {
             Explored::Unsupported(Unsupported::Model)
         } else {
-            Explored::of(coverage, Bound::Preemptions(0))
+            Explored::of(coverage, Bound::Preemptions(0), self.budget.cancel)
         };
         let witness = |at| {
             let trace =
@@ -371,7 +377,7 @@ impl Query<'_> {
         });
         let verdict = judge(Findings {
             fidelity: Fidelity::Exact,
-            explored: Explored::of(attacked.coverage, Bound::Buffers),
+            explored: Explored::of(attacked.coverage, Bound::Buffers, self.budget.cancel),
             violation: found.map(ReplayResult::Confirmed),
             witnesses: Vec::new(),
             gap: gap(self.task.problem, true, attacked.undecided_hang),

@@ -14,12 +14,14 @@
 //! - [`footprint`]: the cells and monitor actions of a step.
 //! - [`variants`]: what a step could do at another position.
 //! - [`lazy_monitor`]: the robustness monitor on a path.
+//! - [`silent_loop`]: threads that loop forever without any effect.
 //! - [`saved`]: a resumable exploration, as plain data.
 
 pub(crate) mod footprint;
 mod lazy_monitor;
 pub(crate) mod path;
 pub mod saved;
+pub(crate) mod silent_loop;
 pub(crate) mod system;
 pub(crate) mod variants;
 
@@ -34,7 +36,7 @@ use fencepost_models::catalog::ModelKind;
 use fencepost_models::machine::choice::Choices;
 use fencepost_models::replay::Trace;
 use fencepost_monitor::Model;
-use fencepost_search::{Coverage, Stop};
+use fencepost_search::{Coverage, Stop, WorkLimits};
 use footprint::Cells;
 use path::Path;
 use saved::SavedExploration;
@@ -241,16 +243,20 @@ pub(crate) fn explore_from(
     budget: Budget<'_>,
     from: Option<SavedExploration>,
 ) -> (ExplorationResult, Vec<Part>) {
-    let machine = sc_machine(&spin_assumed.problem, settings.reductions);
-    let original = sc_machine(&spin_assumed.original, settings.reductions);
+    let cancel = budget.of_search();
+    let budget = Budget { cancel: &cancel, ..budget };
+    let limits = || WorkLimits::of_search(&cancel, settings.limits);
+    let machine = sc_machine(&spin_assumed.problem, settings.reductions).within(limits());
+    let original = sc_machine(&spin_assumed.original, settings.reductions).within(limits());
     let cells = Cells::new(&machine.shape);
     let start = |init: &[u32]| {
         let cancel = budget.cancel;
         MachineSystem::new(&machine, &original, spin_assumed, &cells, options, cancel, init)
     };
+    // A cancelled check says nothing about the parts.
     let saved = from
         .map(SavedExploration::into_exploration)
-        .filter(|saved| are_valid_parts(start, &saved.parts));
+        .filter(|saved| are_valid_parts(start, &saved.parts) || cancel.reason().is_some());
     let mut result = ExplorationResult::default();
     let exploration = saved.unwrap_or_else(|| {
         let inits = inits(&machine, spin_assumed, &cells, options, &mut result);
@@ -280,6 +286,8 @@ pub(crate) fn explore_from(
         StopReason::Executions => Stop::States,
         StopReason::Cut => Stop::Depth,
     });
+    // Work that was cut counts as unexplored, also after the last execution.
+    result.stopped = result.stopped.or(cancel.reason());
     (result, explored.parts)
 }
 
@@ -308,7 +316,7 @@ fn inits(
             }
             Some(Err(())) | None => {}
         }
-        if !choices.advance() {
+        if !machine.next_combination(&mut choices) {
             return inits;
         }
     }

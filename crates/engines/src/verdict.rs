@@ -8,7 +8,7 @@
 use crate::evidence::{ClaimWithRun, Evidence, Witness};
 use fencepost_ir::Problem;
 use fencepost_models::Fidelity;
-use fencepost_search::{Coverage, Stop};
+use fencepost_search::{Cancel, Coverage, Stop};
 use fencepost_translate::contexts;
 use std::borrow::Cow;
 
@@ -316,8 +316,12 @@ pub enum Explored {
 }
 
 impl Explored {
-    /// Converts the coverage of a search with this bound.
-    pub fn of(coverage: Coverage, bound: Bound) -> Self {
+    /// Converts the coverage of a search with this bound. Call this after all work on the results
+    /// of the search: if `cancel` is set, some of that work may be missing.
+    pub fn of(coverage: Coverage, bound: Bound, cancel: &Cancel) -> Self {
+        if let Some(stop) = cancel.reason() {
+            return Explored::UntilLimit(stop);
+        }
         match coverage {
             Coverage::Exhaustive => Explored::Everything,
             Coverage::Bounded => Explored::Within(bound),

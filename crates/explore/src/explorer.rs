@@ -7,9 +7,6 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-/// The number of events between two checks for cancellation.
-const CANCELLATION_CHECK_INTERVAL: u32 = 1 << 10;
-
 /// The limits of an exploration, with its cancellation and progress callbacks.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
@@ -21,7 +18,8 @@ pub struct Limits<'a> {
     pub executions: u64,
     /// The number of executions of one part that may be cut before the exploration stops.
     pub cut: u64,
-    /// Returns whether the exploration is cancelled. Once true, it must stay true.
+    /// Returns whether the exploration is cancelled. Once true, it must stay true. It is called
+    /// before every move, because a move may take long.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
     /// Receives the number of explored executions from time to time.
     pub progress: &'a (dyn Fn(u64) + Sync),
@@ -134,7 +132,6 @@ pub(crate) struct Explorer<'a, S> {
     limits: &'a Limits<'a>,
     /// The remaining executions before the part is too large.
     pub(crate) executions_left: u64,
-    events_until_cancellation_check: u32,
 }
 
 impl<'a, S: System> Explorer<'a, S> {
@@ -146,7 +143,6 @@ impl<'a, S: System> Explorer<'a, S> {
             counts: Counts::default(),
             limits,
             executions_left: u64::MAX,
-            events_until_cancellation_check: CANCELLATION_CHECK_INTERVAL,
         }
     }
 
@@ -202,13 +198,8 @@ impl<'a, S: System> Explorer<'a, S> {
         mv
     }
 
-    /// Lets the system observe a new event. Checks for cancellation at regular intervals.
+    /// Lets the system observe a new event.
     pub(crate) fn observe(&mut self) -> ControlFlow<EarlyExit> {
-        self.events_until_cancellation_check -= 1;
-        if self.events_until_cancellation_check == 0 {
-            self.events_until_cancellation_check = CANCELLATION_CHECK_INTERVAL;
-            self.check_cancelled()?;
-        }
         self.system.observe(&self.execution).map_break(|()| EarlyExit::Found)
     }
 

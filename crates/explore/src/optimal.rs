@@ -97,6 +97,7 @@ impl<S: System> Optimal<'_, '_, S> {
             let moves = self.explorer.system.moves(thread);
             let combined = self.explorer.combined_footprint(&moves);
             for mv in moves {
+                self.explorer.check_cancelled()?;
                 if self.node().sleep.contains(&mv) {
                     asleep = true;
                     continue;
@@ -127,6 +128,7 @@ impl<S: System> Optimal<'_, '_, S> {
 
     /// Takes the move of a branch of the wake-up tree.
     fn follow_branch(&mut self, branch: Branch) -> ControlFlow<EarlyExit> {
+        self.explorer.check_cancelled()?;
         let Branch { mv, footprint, next } = branch;
         let combined = mv.has_alternatives().then_some(footprint.as_slice());
         let pushed = self.explorer.push(mv, combined);
@@ -135,10 +137,11 @@ impl<S: System> Optimal<'_, '_, S> {
 
     /// Handles a new event: enters the state after it, with its wake-up tree.
     fn enter_state(&mut self, pushed: PushResult, tree: WakeupTree) -> ControlFlow<EarlyExit> {
-        assert!(
-            matches!(pushed, PushResult::Taken | PushResult::Failed),
-            "a planned move must be enabled when it is taken"
-        );
+        if matches!(pushed, PushResult::Blocked | PushResult::Spinning) {
+            // A cancelled system may leave out work.
+            self.explorer.check_cancelled()?;
+            panic!("a planned move must be enabled when it is taken");
+        }
         self.explorer.observe()?;
         if pushed == PushResult::Failed {
             self.end(End::Failed)?;

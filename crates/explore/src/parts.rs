@@ -211,15 +211,22 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> PartExplorer<'_, M> {
         Some(explorer)
     }
 
-    /// Returns an explorer after the prefix of a valid part.
-    fn replay_prefix(&self, part: &Part) -> Explorer<'_, S> {
-        self.try_replay_prefix(part).expect("the moves of a part's prefix are enabled")
+    /// Returns an explorer after the prefix of a valid part, or `None` if the exploration is
+    /// cancelled: a cancelled system may leave out work.
+    fn replay_prefix(&self, part: &Part) -> Option<Explorer<'_, S>> {
+        let explorer = self.try_replay_prefix(part);
+        let cancelled = (self.limits.cancelled)();
+        assert!(explorer.is_some() || cancelled, "the moves of a part's prefix are enabled");
+        explorer
     }
 
     /// Explores a part. Splits it instead if it has too many executions.
     fn explore_or_split(&self, part: &Part, executions: u64) -> PartResult<S::Findings> {
         self.explore_within(part, SPLIT_THRESHOLD.min(executions)).unwrap_or_else(|| {
             let (split, bounded) = self.split(part);
+            if (self.limits.cancelled)() {
+                return PartResult::Interrupted(StopReason::Cancelled);
+            }
             if split == [part.clone()] {
                 // The part cannot be split.
                 let result = self.explore_within(part, u64::MAX);
@@ -231,7 +238,9 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> PartExplorer<'_, M> {
 
     /// Explores a part. Returns `None` if the part reaches the limit on executions.
     fn explore_within(&self, part: &Part, executions: u64) -> Option<PartResult<S::Findings>> {
-        let mut explorer = self.replay_prefix(part);
+        let Some(mut explorer) = self.replay_prefix(part) else {
+            return Some(PartResult::Interrupted(StopReason::Cancelled));
+        };
         explorer.executions_left = executions;
         let end = match part.preemptions {
             None => optimal::explore(&mut explorer, part.sleep.clone()),
@@ -270,7 +279,7 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> PartExplorer<'_, M> {
 
     /// Returns the parts whose prefix has one more move, or the part itself if there are none.
     fn extend_prefix(&self, part: &Part, bounded: &mut bool) -> Vec<Part> {
-        let mut explorer = self.replay_prefix(part);
+        let Some(mut explorer) = self.replay_prefix(part) else { return vec![part.clone()] };
         let last = explorer.execution.last_thread();
         let mut parts: Vec<Part> = Vec::new();
         let mut sleep = part.sleep.clone();
@@ -286,6 +295,9 @@ impl<S: System, M: Fn(&[u32]) -> Option<S> + Sync> PartExplorer<'_, M> {
                 Some(_) => None,
             };
             for mv in moves {
+                if (self.limits.cancelled)() {
+                    return vec![part.clone()];
+                }
                 if sleep.contains(&mv) {
                     continue;
                 }

@@ -60,6 +60,7 @@ pub(crate) fn explore<S: System>(
             explorer.end(End::Cut)?;
         }
         if let Some(mv) = frame.untried.pop() {
+            explorer.check_cancelled()?;
             let own = frame.last == Some(mv.thread);
             let preempts = frame.last_is_enabled && !own;
             if preempts && frame.preemptions_left == 0 {

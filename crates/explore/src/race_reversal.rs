@@ -26,7 +26,7 @@ impl<S: System> Optimal<'_, '_, S> {
         for event in self.first_unchecked..events {
             self.explorer.check_cancelled()?;
             for first in self.racing_events(event) {
-                self.reverse(first, event);
+                self.reverse(first, event)?;
             }
         }
         self.first_unchecked = events;
@@ -37,7 +37,7 @@ impl<S: System> Optimal<'_, '_, S> {
             let removed = vec![false; events];
             for attempt in self.explorer.system.attempts(events, &[], thread) {
                 if !attempt.enabled {
-                    self.reverse_disabling_writes(&removed, thread, &attempt.footprint);
+                    self.reverse_disabling_writes(&removed, thread, &attempt.footprint)?;
                 }
             }
         }
@@ -86,7 +86,7 @@ impl<S: System> Optimal<'_, '_, S> {
     }
 
     /// Reverses a race: plans an execution with the move of `second` before the event `first`.
-    fn reverse(&mut self, first: usize, second: usize) {
+    fn reverse(&mut self, first: usize, second: usize) -> ControlFlow<EarlyExit> {
         let execution = &self.explorer.execution;
         let events = execution.len();
         let mut removed: Vec<bool> = (0..events)
@@ -101,19 +101,23 @@ impl<S: System> Optimal<'_, '_, S> {
             let footprint = execution.footprint(second).to_vec();
             let attempt = Attempt { mv: mv.clone(), enabled: true, footprint };
             self.plan(first, &removed, &attempt);
+            ControlFlow::Continue(())
         } else {
             let thread = mv.thread;
-            self.plan_without(removed, thread);
+            self.plan_without(removed, thread)
         }
     }
 
     /// Plans the next move of a thread after the execution without the removed events. `removed` is
     /// closed under happens-before: it contains all events that happen after a removed event.
-    fn plan_without(&mut self, removed: Vec<bool>, thread: usize) {
-        let Some(first) = removed.iter().position(|removed| *removed) else { return };
+    fn plan_without(&mut self, removed: Vec<bool>, thread: usize) -> ControlFlow<EarlyExit> {
+        self.explorer.check_cancelled()?;
+        let Some(first) = removed.iter().position(|removed| *removed) else {
+            return ControlFlow::Continue(());
+        };
         let set = (0..removed.len()).filter(|event| removed[*event]).collect();
         if !self.tried_reversals.insert((set, thread)) {
-            return;
+            return ControlFlow::Continue(());
         }
         let events = &self.explorer.execution.events()[first..];
         let kept = events.iter().zip(&removed[first..]).filter(|(_, removed)| !**removed);
@@ -131,9 +135,10 @@ impl<S: System> Optimal<'_, '_, S> {
             if attempt.enabled {
                 self.plan(first, &removed, &attempt);
             } else {
-                self.reverse_disabling_writes(&removed, thread, &attempt.footprint);
+                self.reverse_disabling_writes(&removed, thread, &attempt.footprint)?;
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// Handles a move that is not enabled after the execution without the removed events. For
@@ -144,7 +149,7 @@ impl<S: System> Optimal<'_, '_, S> {
         removed: &[bool],
         thread: usize,
         footprint: &[CellAccess],
-    ) {
+    ) -> ControlFlow<EarlyExit> {
         let execution = &self.explorer.execution;
         let previous = execution.last_of(thread, |event| removed[event]);
         let mut writers: Vec<usize> = Vec::new();
@@ -160,8 +165,9 @@ impl<S: System> Optimal<'_, '_, S> {
                     removed[other] || (other >= event && execution.happens_before(event, other))
                 })
                 .collect();
-            self.plan_without(more, thread);
+            self.plan_without(more, thread)?;
         }
+        ControlFlow::Continue(())
     }
 
     /// Inserts a sequence into the wake-up tree of the state before the first removed event: the

@@ -14,6 +14,13 @@ use std::time::Duration;
 use crate::args::Search;
 use crate::memory_size::default_limit;
 
+/// How long the binary may take to print its partial answer after an interruption. Searches end
+/// within a fraction of this time.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The exit code of an interruption without a partial answer.
+const INTERRUPTED: i32 = 130;
+
 /// One run of the binary: its cancellation flag, its time limit, and whether it shows progress.
 pub(crate) struct Session {
     cancel: Arc<Cancel>,
@@ -22,7 +29,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Installs a Ctrl-C handler: the first Ctrl-C cancels the search, the second one exits.
+    /// Installs a handler for Ctrl-C, SIGTERM and SIGHUP: the first signal cancels the search, the
+    /// second one exits. If the binary does not end after the first one, it exits, too.
     pub(crate) fn new(search: &Search, quiet: bool) -> Self {
         let cancel = Arc::new(Cancel::default());
         let interrupted = AtomicBool::new(false);
@@ -30,9 +38,13 @@ impl Session {
         // If no handler can be installed, Ctrl-C exits at once without a partial answer.
         let _ = ctrlc::set_handler(move || {
             if interrupted.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
+                std::process::exit(INTERRUPTED);
             }
             cancel_on_signal.interrupt();
+            std::thread::spawn(|| {
+                std::thread::sleep(GRACE);
+                std::process::exit(INTERRUPTED);
+            });
             let _ = std::io::stderr()
                 .write_all(b"\ninterrupted: stopping; press Ctrl-C again to quit at once\n");
         });

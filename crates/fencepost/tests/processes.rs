@@ -393,6 +393,44 @@ fn an_interruption_prints_the_results_so_far() {
     assert_eq!(shown.matches("not started (interrupted)").count(), 3, "{shown}");
 }
 
+/// A thread that counts for a long time without any access.
+const COUNTING: &str = "\
+shared int x;
+thread p { x = 1; int r = 0; while (r >= 0) { r = r + 1; } }
+thread q { int a = x; assert(a < 2); }
+";
+
+#[cfg(unix)]
+#[test]
+fn every_search_ends_with_a_partial_answer_after_a_signal() {
+    let dir = Dir::new("signals");
+    dir.file("c.fp", COUNTING);
+    let engines = ["auto", "explicit", "abstraction", "automata", "stateless"];
+    let mut all: Vec<Vec<&str>> =
+        engines.iter().map(|engine| vec!["check", "c.fp", "--engine", engine]).collect();
+    all.extend([
+        vec!["check", "c.fp", "--engine", "stateless", "--preemptions", "2"],
+        vec!["check", "c.fp", "--engine", "translate", "--contexts", "2"],
+        vec!["robust", "c.fp", "--model", "tso,pso"],
+        vec!["infer", "c.fp"],
+        vec!["infer", "c.fp", "--engine", "robust", "--model", "pso"],
+        vec!["infer", "c.fp", "--method", "fixpoint"],
+        vec!["outcomes", "c.fp"],
+    ]);
+    for args in all {
+        let mut command = fencepost(&[&args[..], &["--time", "0"]].concat(), &dir.0);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.expect("the binary runs");
+        std::thread::sleep(Duration::from_millis(300));
+        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(sent.expect("kill exists").success());
+        // A binary that ignores the signal exits with another code after a few seconds.
+        let output = child.wait_with_output().expect("the binary exits");
+        assert_eq!(code(&output), 5, "{args:?}: {output:?}");
+        assert!(!output.stdout.is_empty(), "{args:?}: {output:?}");
+    }
+}
+
 #[test]
 fn fmt_changes_only_unformatted_files_in_place() {
     let dir = Dir::new("fmt");

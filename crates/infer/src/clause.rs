@@ -322,7 +322,15 @@ impl<'p> RunReader<'p> {
         };
         let thread = self.problem.program.thread(event.thread);
         let critical = event.pc.is_some_and(|pc| thread.stmt(pc).critical);
-        self.threads[event.thread.index()].push(Item::Place { place: *place, critical });
+        let items = &mut self.threads[event.thread.index()];
+        // A loop without effects passes its places again and again. One pass stands for all.
+        let mut passed = items.iter().rev().map_while(|item| match item {
+            Item::Place { place, critical } => Some((*place, *critical)),
+            Item::Access { .. } | Item::Action { .. } | Item::Invoke { .. } => None,
+        });
+        if !passed.any(|known| known == (*place, critical)) {
+            items.push(Item::Place { place: *place, critical });
+        }
         true
     }
 

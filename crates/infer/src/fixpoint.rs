@@ -41,7 +41,8 @@ use fencepost_models::mutation::Mutated;
 use fencepost_models::table::Table;
 use fencepost_models::{Machine, ModelSpec, Reductions};
 use fencepost_search::{
-    Coverage, Exploration, Graph, Options, Stop, explore, explore_ordered, graph, graph_ordered,
+    Cancel, Coverage, Exploration, Graph, Options, Stop, WorkLimits, explore, explore_ordered,
+    graph, graph_ordered,
 };
 use std::collections::BTreeSet;
 
@@ -79,10 +80,10 @@ pub struct Avoidance {
 
 impl Avoidance {
     /// Returns the minimum number of constraints that satisfy the formula. None if the error is
-    /// unavoidable.
-    pub fn fewest(&self) -> Option<usize> {
+    /// unavoidable. Returns an error if the computation was cancelled.
+    pub fn fewest(&self, cancel: &Cancel) -> Result<Option<usize>, Stop> {
         let costs = vec![1; self.constraints.len()];
-        self.formula.cheapest(&costs).map(|set| set.len())
+        Ok(self.formula.cheapest(&costs, cancel)?.map(|set| set.len()))
     }
 
     /// Returns the constraints at a set of positions.
@@ -148,7 +149,9 @@ fn compute_with_bound(
 ) -> Result<Avoidance, NoFormula> {
     let Settings { limits, threads, .. } = settings;
     let Budget { cancel, progress } = budget;
-    let machine = Machine::new(task.problem, table, REDUCTIONS);
+    let cancel = &cancel.child();
+    let machine =
+        Machine::new(task.problem, table, REDUCTIONS).within(WorkLimits::of_search(cancel, limits));
     let options = Options { limits, cancel, progress, threads, stop_at: None };
     let prevention = WindowPrevention::new(&machine, settings.reductions.partial_order);
     let system = LabelledMachine::new(&machine, prevention);
@@ -181,7 +184,9 @@ pub fn compute_abstract_avoidance(
     assert!(model.0.labelled, "the entries of the abstract model must carry labels");
     let Settings { limits, threads, .. } = settings;
     let Budget { cancel, progress } = budget;
-    let machine = Machine::new(task.problem, model, REDUCTIONS);
+    let cancel = &cancel.child();
+    let machine =
+        Machine::new(task.problem, model, REDUCTIONS).within(WorkLimits::of_search(cancel, limits));
     let options = Options { limits, cancel, progress, threads, stop_at: None };
     let system = LabelledMachine::new(&machine, CoherencePrevention);
     let (graph, states) = match model.0.domain {
@@ -267,7 +272,7 @@ pub fn conjoin(all: &[Avoidance]) -> Avoidance {
 #[derive(Clone, Copy, Debug)]
 struct StopConditions<'a> {
     bytes: u64,
-    cancel: &'a fencepost_search::Cancel,
+    cancel: &'a Cancel,
 }
 
 /// The solution of the fixpoint equations of a graph.
@@ -503,9 +508,12 @@ fn solve_with_plan<const W: usize>(
     let mut sets: Vec<Set> =
         fixpoint.formulas.clauses(of_goal).map(|bits| to_set(constraints.len(), bits)).collect();
     sets.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.iter().cmp(b.iter())));
-    sets.into_iter().for_each(|set| {
+    for set in sets {
+        if let Some(reason) = stop.cancel.reason() {
+            return Err(NoFormula::Stopped(reason));
+        }
         formula.add(set);
-    });
+    }
     Ok(Solution { constraints, formula, acyclic, passes })
 }
 
@@ -572,6 +580,9 @@ impl<const W: usize> Fixpoint<'_, W> {
         for (to, label) in self.graph.steps(node) {
             if self.plan.roles[to as usize] != Role::Open || to == node {
                 continue;
+            }
+            if let Some(reason) = self.stop.cancel.reason() {
+                return Err(NoFormula::Stopped(reason));
             }
             let either = self.formulas.or(formula, self.prevents[label as usize]);
             let before = self.avoid[to as usize];

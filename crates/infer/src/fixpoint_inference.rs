@@ -15,13 +15,14 @@ use crate::fixpoint::{
     Avoidance, MAX_CONSTRAINTS, NoFormula, compute_abstract_avoidance, compute_avoidance, conjoin,
 };
 use crate::lazy::{CheckOutcome, EarlyAnswer, InferenceState, Query};
-use crate::place_for_constraints::place_for_constraints;
+use crate::place_for_constraints::{NoPlacement, place_for_constraints};
 use crate::repair::{Constraints, GaveUp, Inference, Repair, Unrepairable};
 use crate::set::Set;
 use fencepost_engines::{Budget, Inconclusive, Task};
 use fencepost_ir::{Atom, Barrier, FenceKinds, Op, Placement, Problem};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::Coherence;
+use fencepost_search::{Cancel, Stop};
 
 /// The maximum number of reported minimal models of the formula.
 const MAX_MODELS: usize = 20;
@@ -54,18 +55,26 @@ impl InferenceState<'_> {
             return Err(self.answer_without_placement(reason.into()));
         }
         let limit = if self.query.all { MAX_PLACEMENTS } else { 1 };
+        let cancel = self.budget.cancel;
         let placed = match self.abstraction() {
-            None => place_for_constraints(self.problems, &avoidance, self.query.candidates, limit),
+            None => {
+                let candidates = self.query.candidates;
+                place_for_constraints(self.problems, &avoidance, candidates, limit, cancel)
+            }
             Some(_) => {
                 let problems: Vec<Problem> =
                     self.problems.iter().map(without_store_store).collect();
                 let candidates = self.query.candidates.filter(delays_next_access);
-                place_for_constraints(&problems, &avoidance, &candidates, limit)
+                place_for_constraints(&problems, &avoidance, &candidates, limit, cancel)
             }
         };
         self.has_more = self.query.all
             && placed.as_ref().is_ok_and(|placed| placed.placements.len() == MAX_PLACEMENTS);
-        let placed = placed.map_err(|unenforceable| {
+        let placed = placed.map_err(|reason| {
+            let unenforceable = match reason {
+                NoPlacement::Unenforceable(unenforceable) => unenforceable,
+                NoPlacement::Stopped(stop) => return self.stopped(stop),
+            };
             let count = unenforceable.constraints.len();
             let what = if count == 1 {
                 "a required ordering"
@@ -93,7 +102,8 @@ impl InferenceState<'_> {
         }
         self.check_witnesses(&placed.placements[0])?;
         let repair = self.build_repair(placed.placements, unverified);
-        let constraints = Some(report_constraints(&avoidance));
+        let constraints = report_constraints(&avoidance, self.budget.cancel);
+        let constraints = Some(constraints.map_err(|stop| self.stopped(stop))?);
         Ok(Inference::Repaired(Repair { optimal: false, constraints, ..repair }))
     }
 
@@ -150,6 +160,12 @@ impl InferenceState<'_> {
         }
     }
 
+    /// Returns the answer of an inference that a limit ended outside an engine.
+    pub(crate) fn stopped(&self, stop: Stop) -> Box<Inference> {
+        let undecided = (0..self.problems.len()).map(|at| (at, Inconclusive::by_limit(stop)));
+        self.gave_up(&Placement::default(), undecided.collect(), None)
+    }
+
     fn gave_up(
         &self,
         placement: &Placement,
@@ -192,15 +208,15 @@ fn without_store_store(problem: &Problem) -> Problem {
 }
 
 /// Returns the reported part of an avoid formula.
-fn report_constraints(avoidance: &Avoidance) -> Constraints {
-    let (mut models, complete) = avoidance.formula.minimal(MAX_MODELS);
+fn report_constraints(avoidance: &Avoidance, cancel: &Cancel) -> Result<Constraints, Stop> {
+    let (mut models, complete) = avoidance.formula.minimal(MAX_MODELS, cancel);
     models.sort_by_key(|model| (model.len(), model.clone()));
-    Constraints {
-        fewest: avoidance.fewest().unwrap_or_default(),
+    Ok(Constraints {
+        fewest: avoidance.fewest(cancel)?.unwrap_or_default(),
         models: models.iter().map(|model| avoidance.constraints_at(model)).collect(),
         complete,
         states: avoidance.states,
         edges: avoidance.edges,
         bound: avoidance.bound,
-    }
+    })
 }

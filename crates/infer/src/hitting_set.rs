@@ -4,12 +4,14 @@
 //! allowed members. Later branches forbid the members of earlier ones, so the search visits no set
 //! twice. The lower bound sums the cheapest members of disjoint unhit clauses. Rejected: a SAT
 //! solver with a cardinality encoding, which is slower on the few dozen clauses of a typical
-//! inference.
+//! inference. Both searches take exponential time in the worst case, so they poll a cancellation
+//! flag.
 //!
 //! [`Clauses::minimal`] lists the inclusion-minimal hitting sets (Murakami and Uno's algorithm:
 //! every chosen member must be the only one that hits some clause).
 
 use crate::set::Set;
+use fencepost_search::{Cancel, Stop};
 
 /// The maximum number of sets of equal cost that a search collects.
 const MAX_SETS: usize = 10_000;
@@ -62,20 +64,26 @@ impl Clauses {
         self.clauses.iter().all(|clause| clause.intersects(set))
     }
 
-    /// Returns a cheapest hitting set, deterministically. None if a clause is empty.
-    pub fn cheapest(&self, costs: &[Cost]) -> Option<Set> {
-        self.search(costs, 1).pop()
+    /// Returns a cheapest hitting set, deterministically. None if a clause is empty. Returns an
+    /// error if the search was cancelled.
+    pub fn cheapest(&self, costs: &[Cost], cancel: &Cancel) -> Result<Option<Set>, Stop> {
+        Ok(self.search(costs, 1, cancel)?.pop())
     }
 
     /// Returns all cheapest hitting sets in lexicographic order, but at most `limit` and at most
-    /// ten thousand. Returns no set if a clause is empty.
-    pub fn all_cheapest(&self, costs: &[Cost], limit: usize) -> Vec<Set> {
-        let mut found = self.search(costs, limit.min(MAX_SETS));
+    /// ten thousand. Returns no set if a clause is empty, and an error if the search was cancelled.
+    pub fn all_cheapest(
+        &self,
+        costs: &[Cost],
+        limit: usize,
+        cancel: &Cancel,
+    ) -> Result<Vec<Set>, Stop> {
+        let mut found = self.search(costs, limit.min(MAX_SETS), cancel)?;
         found.sort_by(|a, b| a.iter().cmp(b.iter()));
-        found
+        Ok(found)
     }
 
-    fn search(&self, costs: &[Cost], limit: usize) -> Vec<Set> {
+    fn search(&self, costs: &[Cost], limit: usize, cancel: &Cancel) -> Result<Vec<Set>, Stop> {
         assert!(costs.iter().all(|cost| *cost > 0), "every member has a positive cost");
         let mut search = Search {
             costs,
@@ -84,10 +92,11 @@ impl Clauses {
             found: Vec::new(),
             chosen: Set::empty(self.members),
             forbidden: Set::empty(self.members),
+            cancel,
         };
         let clauses: Vec<&Set> = self.clauses.iter().collect();
-        search.branch(&clauses, 0);
-        search.found
+        search.branch(&clauses, 0)?;
+        Ok(search.found)
     }
 
     /// Returns the cost of a set.
@@ -96,10 +105,10 @@ impl Clauses {
     }
 
     /// Returns the inclusion-minimal hitting sets, but at most `limit`, and whether the list is
-    /// complete. The order is unspecified but deterministic.
-    pub fn minimal(&self, limit: usize) -> (Vec<Set>, bool) {
-        let mut search =
-            Minimal { members: self.members, clauses: &self.clauses, limit, found: Vec::new() };
+    /// complete: it is not if the search was cancelled. The order is unspecified but deterministic.
+    pub fn minimal(&self, limit: usize, cancel: &Cancel) -> (Vec<Set>, bool) {
+        let (members, clauses, found) = (self.members, &self.clauses, Vec::new());
+        let mut search = Minimal { members, clauses, limit, found, cancel };
         let candidates = Set::of(self.members, 0..self.members);
         let complete = search.extend(&mut Vec::new(), &candidates);
         (search.found, complete)
@@ -114,14 +123,18 @@ struct Search<'a> {
     found: Vec<Set>,
     chosen: Set,
     forbidden: Set,
+    cancel: &'a Cancel,
 }
 
 impl Search<'_> {
     /// Searches the sets that contain `chosen`, do not intersect `forbidden` and hit the `unhit`
     /// clauses.
-    fn branch(&mut self, unhit: &[&Set], cost: Cost) {
+    fn branch(&mut self, unhit: &[&Set], cost: Cost) -> Result<(), Stop> {
+        if let Some(stop) = self.cancel.reason() {
+            return Err(stop);
+        }
         if self.can_prune(cost) {
-            return;
+            return Ok(());
         }
         if unhit.is_empty() {
             if cost < self.best {
@@ -129,11 +142,11 @@ impl Search<'_> {
                 self.found.clear();
             }
             self.found.push(self.chosen.clone());
-            return;
+            return Ok(());
         }
-        let Some(bound) = self.lower_bound(unhit) else { return };
+        let Some(bound) = self.lower_bound(unhit) else { return Ok(()) };
         if self.can_prune(cost + bound) {
-            return;
+            return Ok(());
         }
         let allowed = |clause: &Set| {
             let mut allowed = clause.clone();
@@ -147,11 +160,12 @@ impl Search<'_> {
         for member in &members {
             self.chosen.insert(*member);
             let rest: Vec<&Set> = unhit.iter().copied().filter(|c| !c.contains(*member)).collect();
-            self.branch(&rest, cost + self.costs[*member]);
+            self.branch(&rest, cost + self.costs[*member])?;
             self.chosen.remove(*member);
             self.forbidden.insert(*member);
         }
         members.iter().for_each(|member| self.forbidden.remove(*member));
+        Ok(())
     }
 
     /// Returns whether sets of this cost can be pruned: they cost more than the best set, or enough
@@ -185,12 +199,16 @@ struct Minimal<'a> {
     clauses: &'a [Set],
     limit: usize,
     found: Vec<Set>,
+    cancel: &'a Cancel,
 }
 
 impl Minimal<'_> {
     /// Extends `chosen` by members of `candidates` in all ways that keep every chosen member
-    /// necessary. Returns false if the limit was reached.
+    /// necessary. Returns false if the limit was reached or the search was cancelled.
     fn extend(&mut self, chosen: &mut Vec<usize>, candidates: &Set) -> bool {
+        if self.cancel.reason().is_some() {
+            return false;
+        }
         let hit = |clause: &Set| chosen.iter().any(|member| clause.contains(*member));
         let unhit: Vec<&Set> = self.clauses.iter().filter(|clause| !hit(clause)).collect();
         let allowed = |clause: &Set| clause.iter().filter(|m| candidates.contains(*m)).count();
@@ -263,10 +281,11 @@ mod tests {
             let mut expected: Vec<Set> =
                 all.into_iter().filter(|s| Some(Clauses::cost(s, &costs)) == best).collect();
             expected.sort_by(|a, b| a.iter().cmp(b.iter()));
-            assert_eq!(clauses.all_cheapest(&costs, usize::MAX), expected, "seed {seed}");
-            let one = clauses.cheapest(&costs);
+            let some = |limit| clauses.all_cheapest(&costs, limit, &Cancel::default());
+            assert_eq!(some(2).map(|two| two.len()), Ok(expected.len().min(2)), "seed {seed}");
+            let one = clauses.cheapest(&costs, &Cancel::default()).expect("not cancelled");
             assert!(one.is_some_and(|one| expected.contains(&one)), "seed {seed}");
-            assert_eq!(clauses.all_cheapest(&costs, 2).len(), expected.len().min(2), "seed {seed}");
+            assert_eq!(some(usize::MAX), Ok(expected), "seed {seed}");
         }
         report_comparisons("cheapest hitting sets: brute force", sets);
     }
@@ -280,7 +299,7 @@ mod tests {
             let all = all_hitting_sets(&clauses, costs.len());
             let minimal = |set: &&Set| !all.iter().any(|o| o != *set && o.is_subset(set));
             let mut expected: Vec<Set> = all.iter().filter(minimal).cloned().collect();
-            let (mut found, complete) = clauses.minimal(usize::MAX);
+            let (mut found, complete) = clauses.minimal(usize::MAX, &Cancel::default());
             assert!(complete);
             expected.sort();
             found.sort();
@@ -294,7 +313,19 @@ mod tests {
         let mut clauses = Clauses::new(3);
         clauses.add(Set::of(3, [1]));
         clauses.add(Set::empty(3));
-        assert_eq!(clauses.cheapest(&[1, 1, 1]), None);
-        assert_eq!(clauses.minimal(9), (Vec::new(), true));
+        let cancel = Cancel::default();
+        assert_eq!(clauses.cheapest(&[1, 1, 1], &cancel), Ok(None));
+        assert_eq!(clauses.minimal(9, &cancel), (Vec::new(), true));
+    }
+
+    #[test]
+    fn a_cancelled_search_has_no_answer() {
+        let mut clauses = Clauses::new(3);
+        clauses.add(Set::of(3, [1]));
+        let cancel = Cancel::default();
+        cancel.time_out();
+        assert_eq!(clauses.cheapest(&[1, 1, 1], &cancel), Err(Stop::Time));
+        assert_eq!(clauses.all_cheapest(&[1, 1, 1], 9, &cancel), Err(Stop::Time));
+        assert_eq!(clauses.minimal(9, &cancel), (Vec::new(), false));
     }
 }

@@ -207,7 +207,8 @@ impl InferenceState<'_> {
 
     /// Returns the cheapest set that hits every clause.
     fn cheapest_hitting_set(&self) -> EarlyAnswer<Set> {
-        let best = self.clauses.cheapest(&self.query.candidates.weights);
+        let best = self.clauses.cheapest(&self.query.candidates.weights, self.budget.cancel);
+        let best = best.map_err(|stop| self.stopped(stop))?;
         Ok(best.expect("inference ends when it learns an empty clause"))
     }
 
@@ -365,7 +366,8 @@ impl InferenceState<'_> {
         }
         let limit = if self.query.all { MAX_LISTED } else { MAX_ALTERNATIVES };
         let costs: Vec<Cost> = candidates.costs().collect();
-        let mut sets = self.clauses.all_cheapest(&costs, usize::MAX);
+        let sets = self.clauses.all_cheapest(&costs, usize::MAX, self.budget.cancel);
+        let mut sets = sets.map_err(|stop| self.stopped(stop))?;
         // If there are too many sets to find all, `best` may be missing.
         if !sets.contains(best) {
             sets.push(best.clone());

@@ -26,6 +26,7 @@ use fencepost_ir::{
     Access, Barrier, FenceKinds, Label, Op, Pc, Placement, Problem, Program, Thread, WrittenFences,
     flow, placement,
 };
+use fencepost_search::{Cancel, Stop};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
@@ -48,6 +49,15 @@ pub struct Unenforceable {
     pub constraints: Vec<Constraint>,
 }
 
+/// The reason why there is no placement that enforces a formula.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NoPlacement {
+    /// The candidates cannot enforce the formula.
+    Unenforceable(Unenforceable),
+    /// The computation was cancelled.
+    Stopped(Stop),
+}
+
 /// Computes the cheapest placements of candidates that enforce a formula in all problems. Returns
 /// at most `limit` placements, but at least one.
 pub fn place_for_constraints(
@@ -55,21 +65,27 @@ pub fn place_for_constraints(
     avoidance: &Avoidance,
     candidates: &Candidates,
     limit: usize,
-) -> Result<ConstraintPlacements, Unenforceable> {
+    cancel: &Cancel,
+) -> Result<ConstraintPlacements, NoPlacement> {
     let threads = distinct_threads(problems, candidates);
     let mut clauses = Clauses::new(candidates.len());
     let mut rounds = 0;
     loop {
-        let sets = clauses.all_cheapest(&candidates.weights, limit.max(1));
+        let sets = clauses.all_cheapest(&candidates.weights, limit.max(1), cancel);
+        let sets = sets.map_err(NoPlacement::Stopped)?;
         let mut is_sufficient = true;
         for (set, clause) in sets.iter().flat_map(|s| avoidance.formula.iter().map(move |c| (s, c)))
         {
+            if let Some(stop) = cancel.reason() {
+                return Err(NoPlacement::Stopped(stop));
+            }
             let Some(missing) = missing_barriers(&threads, avoidance, candidates, clause, set)
             else {
                 continue;
             };
             if missing.is_empty() {
-                return Err(Unenforceable { constraints: avoidance.constraints_at(clause) });
+                let constraints = avoidance.constraints_at(clause);
+                return Err(NoPlacement::Unenforceable(Unenforceable { constraints }));
             }
             clauses.add(missing);
             is_sufficient = false;

@@ -29,6 +29,40 @@ pub fn predecessors(thread: &Thread) -> Vec<Vec<Pc>> {
     predecessors
 }
 
+/// Returns for each program counter whether it is on a cycle of the control flow, or on a path
+/// between two cycles. Edges from statements that `is_final` accepts are ignored. Takes linear time.
+pub fn near_cycles(thread: &Thread, is_final: impl Fn(usize) -> bool) -> Vec<bool> {
+    let next = |at: usize| {
+        let all = successors(&thread.code[at]).filter(|_| !is_final(at));
+        all.map(Pc::index).collect()
+    };
+    let forward: Vec<Vec<usize>> = (0..thread.code.len()).map(next).collect();
+    let mut backward = vec![Vec::new(); forward.len()];
+    for (at, all) in forward.iter().enumerate() {
+        all.iter().for_each(|next| backward[*next].push(at));
+    }
+    let reachable_from_cycle = without_sources(&forward, &backward);
+    let reaches_cycle = without_sources(&backward, &forward);
+    reachable_from_cycle.iter().zip(reaches_cycle).map(|(from, to)| *from && to).collect()
+}
+
+/// Removes nodes without incoming edges until none is left. Returns which nodes remain.
+fn without_sources(edges: &[Vec<usize>], reversed: &[Vec<usize>]) -> Vec<bool> {
+    let mut incoming: Vec<usize> = reversed.iter().map(Vec::len).collect();
+    let mut open: Vec<usize> = (0..edges.len()).filter(|node| incoming[*node] == 0).collect();
+    let mut remains = vec![true; edges.len()];
+    while let Some(node) = open.pop() {
+        remains[node] = false;
+        for next in &edges[node] {
+            incoming[*next] -= 1;
+            if incoming[*next] == 0 {
+                open.push(*next);
+            }
+        }
+    }
+    remains
+}
+
 /// Calls `visit` on every expression of an operation: address first (cell, then index), then
 /// values.
 pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {

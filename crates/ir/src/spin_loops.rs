@@ -7,7 +7,10 @@
 //! step that would end at a cut point as disabled.
 //!
 //! The body of a spin loop consists of loads, local statements, fences, drains, and
-//! compare-and-swaps that leave the loop on success.
+//! compare-and-swaps that leave the loop on success. Every iteration has a load or a
+//! compare-and-swap. A loop with an iteration that accesses nothing is not a spin loop: nothing can
+//! end it, and the step that would end at its cut point contains an access before the loop, which
+//! must not be omitted.
 
 use crate::expr::{Expr, UnOp};
 use crate::flow::{self, successors};
@@ -52,21 +55,9 @@ impl SpinAssumed {
 impl SpinAssumed {
     /// Returns whether some thread has a cycle in its control flow, ignoring cut spin loops.
     pub fn has_loops(&self) -> bool {
-        self.problem.program.threads.iter().any(|thread| {
-            let is_in_cycle = |at: usize| {
-                let mut seen = vec![false; thread.code.len()];
-                let mut open: Vec<Pc> = successors(&thread.code[at]).collect();
-                while let Some(here) = open.pop() {
-                    if here.index() == at {
-                        return !is_assume_false(thread, at);
-                    }
-                    if !std::mem::replace(&mut seen[here.index()], true) {
-                        open.extend(successors(thread.stmt(here)));
-                    }
-                }
-                false
-            };
-            (0..thread.code.len()).any(is_in_cycle)
+        let mut threads = self.problem.program.threads.iter();
+        threads.any(|thread| {
+            flow::near_cycles(thread, |at| is_assume_false(thread, at)).contains(&true)
         })
     }
 }
@@ -125,12 +116,15 @@ struct Edge {
 /// loop, directly or through skips, fences and drains.
 fn failed_iteration_edges(thread: &Thread, live: &[Vec<bool>]) -> Vec<Edge> {
     let predecessors = flow::predecessors(thread);
+    let near_cycles = flow::near_cycles(thread, |_| false);
     let mut found = Vec::new();
-    for (at, stmt) in thread.code.iter().enumerate() {
+    for (at, stmt) in thread.code.iter().enumerate().filter(|(at, _)| near_cycles[*at]) {
         let from = Pc::from_index(at);
         for (number, to) in successors(stmt).enumerate() {
             let is_spin_head = |head: &Pc| {
-                dominates(thread, *head, from)
+                near_cycles[head.index()]
+                    && may_be_head(&predecessors, *head)
+                    && dominates(thread, *head, from)
                     && is_spin_loop(thread, &predecessors, live, *head, from)
             };
             if after_fences(thread, to).any(|head| is_spin_head(&head)) {
@@ -139,6 +133,12 @@ fn failed_iteration_edges(thread: &Thread, live: &[Vec<bool>]) -> Vec<Edge> {
         }
     }
     found
+}
+
+/// Returns whether a statement may be the head of a loop. The head of a loop has a predecessor in
+/// the loop and, unless the thread starts there, one outside.
+fn may_be_head(predecessors: &[Vec<Pc>], pc: Pc) -> bool {
+    pc == Pc(0) || predecessors[pc.index()].len() > 1
 }
 
 /// Returns a program counter and all program counters that control reaches from there through
@@ -184,6 +184,9 @@ fn is_spin_loop(
             open.extend(&predecessors[here.index()]);
         }
     }
+    if may_access_nothing(thread, &body, head, last) {
+        return false;
+    }
     let inside = |pc: Pc| body[pc.index()];
     let critical = thread.stmt(head).critical;
     thread.code.iter().enumerate().filter(|(at, _)| body[*at]).all(|(at, stmt)| {
@@ -215,6 +218,24 @@ fn is_spin_loop(
             stmt.op.target().is_none_or(|reg| !live[head.index()][reg.index()]);
         only_reads && keeps_live_registers && stmt.critical == critical
     })
+}
+
+/// Returns whether a path through the body of a loop, from its head to `last`, accesses no location.
+fn may_access_nothing(thread: &Thread, body: &[bool], head: Pc, last: Pc) -> bool {
+    let mut seen = vec![false; thread.code.len()];
+    let mut open = vec![head];
+    while let Some(here) = open.pop() {
+        let stmt = thread.stmt(here);
+        let accesses = matches!(stmt.op, Op::Load { .. } | Op::Update { .. });
+        if accesses || !body[here.index()] || std::mem::replace(&mut seen[here.index()], true) {
+            continue;
+        }
+        if here == last {
+            return true;
+        }
+        open.extend(successors(stmt));
+    }
+    false
 }
 
 /// Returns the successor of a successful compare-and-swap at `pc`, if the next statement with an
@@ -290,6 +311,17 @@ mod tests {
         let more = Expr::Binary(crate::BinOp::Add, Box::new(var()), Box::new(Expr::Const(1)));
         let count = Op::Assign { reg: Reg(0), expr: more };
         assert!(!has_spin_loop(&problem(&[(count, 1), (until(var(), 2), 0), (Op::Halt, 0)])));
+    }
+
+    #[test]
+    fn a_loop_with_an_iteration_that_reads_nothing_is_not_a_spin_loop() {
+        assert!(!has_spin_loop(&problem(&[(Op::Skip, 0)])));
+        let silent = [(Op::Skip, 1), (until(Expr::Const(0), 2), 0), (Op::Halt, 0)];
+        assert!(!has_spin_loop(&problem(&silent)));
+        // One of two paths back to the head has no load.
+        let branch = Op::Branch { cond: Expr::Const(1), then: Pc(1), otherwise: Pc(2) };
+        let code = [(branch, 0), (load(), 2), (until(Expr::Const(0), 3), 0), (Op::Halt, 0)];
+        assert!(!has_spin_loop(&problem(&code)));
     }
 
     #[test]

@@ -27,11 +27,11 @@ use crate::event::EventRecorder;
 use crate::model::{MemoryModel, StepFailure};
 use crate::mutation::Mutated;
 use crate::shape::Shape;
-use crate::specification::{self, AllowedResults};
+use crate::specification::Specification;
 use crate::state::State;
 use choice::Choices;
 use fencepost_ir::{Condition, Fault, Loc, Operations, Pc, Problem, Property, ThreadId, Violation};
-use std::sync::OnceLock;
+use fencepost_search::{Stop, WorkLimits};
 
 /// The active reductions. All of them preserve verdicts and outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,28 +104,46 @@ pub struct Machine<'p, M: MemoryModel> {
     pub reductions: Reductions,
     /// A mutation of the partial-order reduction, for the tests.
     pub mutated: Mutated,
-    /// For each `Operations` property: its index among the properties, and its allowed results,
-    /// computed on first use.
-    allowed_results: Vec<(usize, OnceLock<AllowedResults>)>,
+    /// The limits of work inside one step.
+    pub work_limits: WorkLimits,
+    /// For each `Operations` property: its index among the properties, and its specification.
+    specifications: Vec<(usize, Specification)>,
 }
 
 impl<'p, M: MemoryModel> Machine<'p, M> {
     /// Builds the machine for a problem.
     pub fn new(problem: &'p Problem, model: M, reductions: Reductions) -> Self {
-        let of_operations = |(_, property): &(usize, &Property)| match property {
-            Property::Operations(_) => true,
+        let specification = |(at, property): (usize, &Property)| match property {
+            Property::Operations(operations) => Some((at, Specification::new(operations))),
             Property::Assertions
             | Property::MutualExclusion
             | Property::Invariant(_)
             | Property::FinalForall(_)
             | Property::FinalNever(_)
             | Property::DeadlockFree
-            | Property::Progress => false,
+            | Property::Progress => None,
         };
-        let properties = problem.properties.iter().enumerate().filter(of_operations);
-        let allowed_results = properties.map(|(at, _)| (at, OnceLock::new())).collect();
-        let mutated = Mutated::NONE;
-        Machine { shape: Shape::new(problem), model, reductions, mutated, allowed_results }
+        let properties = problem.properties.iter().enumerate();
+        Machine {
+            shape: Shape::new(problem),
+            model,
+            reductions,
+            mutated: Mutated::NONE,
+            work_limits: WorkLimits::default(),
+            specifications: properties.filter_map(specification).collect(),
+        }
+    }
+
+    /// Sets the limits of work inside one step. By default, nothing limits it.
+    pub fn within(self, work_limits: WorkLimits) -> Self {
+        Machine { work_limits, ..self }
+    }
+
+    /// Advances to the next combination of choices of a step. Returns false after the last one, and
+    /// if the search was cancelled.
+    #[inline]
+    pub fn next_combination(&self, choices: &mut Choices) -> bool {
+        choices.advance() && !self.work_limits.is_cancelled()
     }
 
     /// Returns the state before `init` runs. See [`Machine::start`] for a state to start from.
@@ -176,7 +194,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         }
     }
 
-    /// Attempts every step of a state, in the order of the search. Slow; for traces and tests.
+    /// Attempts every step of a state, in the order of the search. Some steps are missing if the
+    /// search was cancelled. Slow; for traces and tests.
     pub fn attempt_steps(&self, state: &State<M::Pending>) -> Vec<Attempt<M::Pending>> {
         let threads = self.shape.program().thread_ids();
         threads
@@ -202,7 +221,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             let taken = self.run(&mut after, thread, &mut choices, &mut ());
             let action = Action::Run(choices.script().to_vec());
             all.push(Attempt { step: Step { thread, action }, taken, after });
-            if !choices.advance() {
+            if !self.next_combination(&mut choices) {
                 return all;
             }
         }
@@ -295,8 +314,17 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         None
     }
 
-    /// Returns the condition on final states that a final state violates, if any.
+    /// Returns the condition on final states that a final state violates, if any. A condition that
+    /// cannot be decided within the limits cancels the search.
     pub fn final_violation(&self, state: &State<M::Pending>) -> Option<Violation> {
+        self.final_violation_within(state, &self.work_limits)
+    }
+
+    fn final_violation_within(
+        &self,
+        state: &State<M::Pending>,
+        limits: &WorkLimits,
+    ) -> Option<Violation> {
         for (at, property) in self.shape.problem.properties.iter().enumerate() {
             let violation = match property {
                 Property::FinalForall(condition) => {
@@ -306,7 +334,8 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
                     (self.test(state, condition) != Ok(false)).then_some(Violation::Final(at))
                 }
                 Property::Operations(operations) => {
-                    (!self.is_allowed(state, at, operations)).then_some(Violation::Operations(at))
+                    let is_allowed = self.is_allowed(state, at, operations, limits);
+                    (!is_allowed).then_some(Violation::Operations(at))
                 }
                 Property::Assertions
                 | Property::MutualExclusion
@@ -324,20 +353,43 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     /// Returns the violation of a state that has no safety violation, if any: it is final and
     /// violates a condition, or it is a hang.
     pub fn end_violation(&self, state: &State<M::Pending>) -> Option<Violation> {
-        if self.is_final(state) {
-            return self.final_violation(state);
-        }
-        (self.check_hang(state) == hang::HangCheck::Yes).then_some(Violation::Hang)
+        self.end_violation_within(state, &self.work_limits)
     }
 
-    /// Returns whether the property at index `at` allows the results in a final state.
-    fn is_allowed(&self, state: &State<M::Pending>, at: usize, operations: &Operations) -> bool {
-        let allowed_results = self.allowed_results.iter().find(|(position, _)| *position == at);
-        let (_, allowed_results) =
-            allowed_results.expect("every `Operations` property has an entry");
-        let allowed_results =
-            allowed_results.get_or_init(|| specification::allowed_results(&self.shape, operations));
-        allowed_results.explains(operations, &|t, reg| state.register(&self.shape, t, reg))
+    /// Returns the violation of a state that has no safety violation, with these limits of work
+    /// instead of those of the machine.
+    pub(crate) fn end_violation_within(
+        &self,
+        state: &State<M::Pending>,
+        limits: &WorkLimits,
+    ) -> Option<Violation> {
+        if self.is_final(state) {
+            return self.final_violation_within(state, limits);
+        }
+        (self.check_hang_within(state, limits) == hang::HangCheck::Yes).then_some(Violation::Hang)
+    }
+
+    /// Returns whether the property at index `at` allows the results in a final state. Also returns
+    /// true if that cannot be decided within the limits; the search is then cancelled.
+    fn is_allowed(
+        &self,
+        state: &State<M::Pending>,
+        at: usize,
+        operations: &Operations,
+        limits: &WorkLimits,
+    ) -> bool {
+        let specification = self.specifications.iter().find(|(position, _)| *position == at);
+        let (_, specification) = specification.expect("every `Operations` property has an entry");
+        let value = |t, reg| state.register(&self.shape, t, reg);
+        match specification.explains(&self.shape, operations, limits, &value) {
+            Ok(allowed) => allowed,
+            Err(stop) => {
+                if stop == Stop::Memory {
+                    limits.cancel.exceed_memory();
+                }
+                true
+            }
+        }
     }
 
     /// Returns whether a condition holds in a state. A condition that faults does not hold.

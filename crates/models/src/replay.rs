@@ -15,6 +15,7 @@ use crate::state::State;
 use fencepost_ir::{
     Condition, Label, Loc, Observable, Op, Pc, Problem, ThreadId, Value, Violation,
 };
+use fencepost_search::WorkLimits;
 
 /// The steps of one run, after the choices made in `init`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -289,7 +290,9 @@ pub fn violation_at<M: MemoryModel>(
     machine: &Machine<'_, M>,
     state: &State<M::Pending>,
 ) -> Option<Violation> {
-    machine.state_violation(state).or_else(|| machine.end_violation(state))
+    // A replay repeats what a search has decided. A cancelled search must not change its result.
+    let unlimited = WorkLimits::default();
+    machine.state_violation(state).or_else(|| machine.end_violation_within(state, &unlimited))
 }
 
 fn critical<M: MemoryModel>(machine: &Machine<'_, M>, state: &State<M::Pending>) -> Vec<bool> {

@@ -2,256 +2,282 @@
 //! one after another, each in one atomic step.
 //!
 //! The specification of a library is the library itself, used by one thread at a time \[KVY10\].
-//! All orders of a client's operations that respect program order are executed from the memory that
-//! `init` leaves, and their results are collected. Orders that reach the same state (the same
-//! operations done, the same memory) are merged. So the work grows with the number of states, not
-//! with the number of orders.
+//! [`Specification::explains`] searches for an order of a client's operations that respects program
+//! order and returns the observed results, starting from the memory that `init` leaves. A state of
+//! this search is the number of completed operations of each thread with the memory. The observed
+//! results guide the search, and no state is visited twice. So the work grows with the number of
+//! states that agree with one observation, and not with the number of possible results.
+//!
+//! Queries share the effects of operations on memories, and their answers, up to a fixed amount of
+//! memory. The answers do not depend on what is shared.
 //!
 //! Direction: exact. The book, "Operations", defines the details. An order in which an operation
 //! blocks, faults or fails an assertion is ignored; a check of the program under SC finds such
-//! operations.
+//! operations. A query that exceeds its limits has no answer.
 
-use crate::machine::choice::Choices;
+mod effects;
+mod possible_results;
+
+pub use possible_results::possible_results;
+
 use crate::shape::Shape;
 use crate::state::Memory;
+use effects::initial_memories;
 use fencepost_ir::{Consistency, Operation, Operations, Reg, ThreadId, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use fencepost_search::{Stop, WorkLimits};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
-/// The results that the operations of a client may return.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AllowedResults {
-    /// All possible combinations of results, by thread and then by operation. Operations without a
-    /// result are omitted.
-    results: BTreeSet<Vec<Value>>,
-    /// The states by the number of operations done. Empty if only the results matter (sequential
-    /// consistency).
-    levels: Vec<Vec<SpecState>>,
+/// The number of bytes that queries share. When they use more, they start afresh.
+const SHARED_BYTES: usize = 32 << 20;
+
+/// The overhead of an entry of a table, in bytes.
+const ENTRY_BYTES: usize = 64;
+
+/// Decides which results the operations of a client may return.
+#[derive(Debug)]
+pub struct Specification {
+    /// By thread and operation: the number of its code. Operations with the same number have the
+    /// same effects.
+    codes: Vec<Vec<u32>>,
+    shared: Mutex<Shared>,
 }
 
-/// A state between two operations.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct SpecState {
-    /// The number of completed operations of each thread.
-    done: Vec<usize>,
-    memory: Memory,
-    /// The possible next operations.
-    next: Vec<Transition>,
+/// What queries share.
+#[derive(Debug, Default)]
+struct Shared {
+    memories: Vec<Memory>,
+    indices: FxHashMap<Memory, u32>,
+    /// The memories after `init`.
+    initial: Option<Vec<u32>>,
+    /// By code and memory: a range of `effects`.
+    known_effects: FxHashMap<(u32, u32), Range<usize>>,
+    /// Results with the memory after them.
+    effects: Vec<(Option<Value>, u32)>,
+    /// The answers to earlier queries.
+    answers: FxHashMap<Vec<Value>, bool>,
+    /// About how many bytes all of this takes.
+    bytes: usize,
 }
 
-/// A transition: one operation runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Transition {
-    /// The index of the thread among the client's threads.
-    thread: usize,
-    /// The result of the operation: its index among all results, and its value.
-    result: Option<(usize, Value)>,
-    /// The index of the successor in the next level.
-    successor: usize,
+/// What a final state shows about one operation.
+struct Observation {
+    result: Option<Value>,
+    /// The operation comes after this many operations of these threads, given as positions among
+    /// the client's threads.
+    after: Vec<(Option<usize>, Value)>,
 }
 
-impl AllowedResults {
-    /// Returns all possible combinations of results: a value for each operation with a result, by
-    /// thread and then by operation.
-    pub fn results(&self) -> &BTreeSet<Vec<Value>> {
-        &self.results
+impl Specification {
+    /// Creates the specification of a client's operations.
+    pub fn new(operations: &Operations) -> Self {
+        let mut distinct: Vec<&Operation> = Vec::new();
+        let mut code = |operation| {
+            let known = distinct.iter().position(|other| have_same_effects(other, operation));
+            known.unwrap_or_else(|| {
+                distinct.push(operation);
+                distinct.len() - 1
+            }) as u32
+        };
+        let codes =
+            operations.threads.iter().map(|(_, all)| all.iter().map(&mut code).collect()).collect();
+        Specification { codes, shared: Mutex::default() }
     }
 
     /// Returns whether some order explains a final state. `operations` must be the operations for
-    /// which `self` was computed. `value` returns the registers of the client's threads.
+    /// which `self` was created. `value` returns the registers of the client's threads. Returns an
+    /// error if the limits do not suffice for an answer.
     pub fn explains(
         &self,
+        shape: &Shape<'_>,
         operations: &Operations,
+        limits: &WorkLimits,
         value: &impl Fn(ThreadId, Reg) -> Value,
-    ) -> bool {
-        let mut results = Vec::new();
-        for (thread, all) in &operations.threads {
-            let registers = all.iter().filter_map(|operation| Some(operation.result?.1));
-            results.extend(registers.map(|reg| value(*thread, reg)));
+    ) -> Result<bool, Stop> {
+        let (observed, key) = observe(operations, value);
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(answer) = shared.answers.get(&key) {
+            return Ok(*answer);
         }
-        if !self.results.contains(&results) {
-            return false;
+        if shared.bytes > SHARED_BYTES {
+            *shared = Shared::default();
         }
-        match operations.consistency {
-            Consistency::Sequential => true,
-            Consistency::Linearizable => self.explains_in_real_time(operations, &results, value),
-        }
+        let query = Query { shape, operations, codes: &self.codes, observed, limits };
+        let answer = query.search(&mut shared)?;
+        shared.bytes += ENTRY_BYTES + size_of_val(key.as_slice());
+        shared.answers.insert(key, answer);
+        Ok(answer)
     }
+}
 
-    /// Returns whether these results have a linearization: an order in which every operation comes
-    /// after all operations that had returned when it was invoked.
-    fn explains_in_real_time(
-        &self,
-        operations: &Operations,
-        results: &[Value],
-        value: &impl Fn(ThreadId, Reg) -> Value,
-    ) -> bool {
-        let respects_real_time = |state: &SpecState, thread: usize| {
-            let (id, all) = &operations.threads[thread];
-            let seen = &all[state.done[thread]].seen;
-            seen.iter().all(|(other, reg)| {
-                let other = operations.threads.iter().position(|(thread, _)| thread == other);
-                let done = other.map_or(0, |other| state.done[other]);
-                done as Value >= value(*id, *reg)
-            })
+/// Returns whether two operations have the same effects on every memory.
+fn have_same_effects(one: &Operation, other: &Operation) -> bool {
+    let inside = |operation: &Operation| operation.result.map(|(inside, _)| inside);
+    one.body == other.body
+        && inside(one) == inside(other)
+        && one.aborts == other.aborts
+        && one.repeats == other.repeats
+}
+
+/// Returns what a final state shows about each operation, by thread, and the same as a list of
+/// values that identifies the query.
+fn observe(
+    operations: &Operations,
+    value: &impl Fn(ThreadId, Reg) -> Value,
+) -> (Vec<Vec<Observation>>, Vec<Value>) {
+    let mut key = Vec::new();
+    let mut observed = Vec::new();
+    for (thread, all) in &operations.threads {
+        let mut read = |reg: Reg| {
+            key.push(value(*thread, reg));
+            value(*thread, reg)
         };
-        let mut current: BTreeSet<usize> = (0..self.levels[0].len()).collect();
-        // The last level has no transitions.
-        for level in &self.levels[..self.levels.len() - 1] {
-            let mut next = BTreeSet::new();
-            for state in current.iter().map(|at| &level[*at]) {
-                for Transition { thread, result, successor } in &state.next {
-                    let same_result = result.is_none_or(|(slot, value)| results[slot] == value);
-                    if same_result && respects_real_time(state, *thread) {
-                        next.insert(*successor);
+        let mut of = |operation: &Operation| {
+            let result = operation.result.map(|(_, reg)| read(reg));
+            let seen = match operations.consistency {
+                Consistency::Sequential => [].as_slice(),
+                Consistency::Linearizable => operation.seen.as_slice(),
+            };
+            let position = |thread| operations.threads.iter().position(|(id, _)| *id == thread);
+            let after = seen.iter().map(|(other, reg)| (position(*other), read(*reg))).collect();
+            Observation { result, after }
+        };
+        observed.push(all.iter().map(&mut of).collect());
+    }
+    (observed, key)
+}
+
+/// The search for an order that explains one final state.
+struct Query<'a> {
+    shape: &'a Shape<'a>,
+    operations: &'a Operations,
+    codes: &'a [Vec<u32>],
+    /// By thread and operation.
+    observed: Vec<Vec<Observation>>,
+    limits: &'a WorkLimits,
+}
+
+impl Query<'_> {
+    /// Visits the states that agree with the observation, depth first.
+    fn search(&self, shared: &mut Shared) -> Result<bool, Stop> {
+        let threads = self.operations.threads.len();
+        // A state: the number of completed operations of each thread, then its memory.
+        let mut visited: FxHashSet<Box<[u32]>> = FxHashSet::default();
+        let mut pending: Vec<Box<[u32]>> = Vec::new();
+        for memory in shared.initial(self.shape, self.limits)? {
+            let mut state = vec![0; threads + 1];
+            state[threads] = memory;
+            pending.push(state.into());
+        }
+        visited.extend(pending.iter().cloned());
+        let bytes_per_state = 2 * (ENTRY_BYTES + 4 * (threads + 1));
+        let bytes_per_effect = ENTRY_BYTES + memory_bytes(self.shape);
+        let mut bytes = 0;
+        while let Some(state) = pending.pop() {
+            if let Some(stop) = self.limits.cancel.reason() {
+                return Err(stop);
+            }
+            if self.is_complete(&state) {
+                return Ok(true);
+            }
+            for thread in 0..threads {
+                let at = state[thread] as usize;
+                let Some(observation) = self.observed[thread].get(at) else { continue };
+                if !respects_real_time(observation, &state[..threads]) {
+                    continue;
+                }
+                let operation = &self.operations.threads[thread].1[at];
+                let code = self.codes[thread][at];
+                let effects =
+                    shared.effects(self.shape, (operation, code), state[threads], self.limits)?;
+                bytes += effects.len() * bytes_per_effect;
+                for (result, memory) in &shared.effects[effects] {
+                    if *result != observation.result {
+                        continue;
+                    }
+                    let mut after = state.clone();
+                    after[thread] += 1;
+                    after[threads] = *memory;
+                    if visited.insert(after.clone()) {
+                        bytes += bytes_per_state;
+                        pending.push(after);
                     }
                 }
-            }
-            current = next;
-        }
-        !current.is_empty()
-    }
-}
-
-/// The identity of a state: completed operations, values in memory, allocated cells.
-type StateKey = (Vec<usize>, Vec<Value>, Vec<bool>);
-
-/// The states after the same number of operations, without duplicates.
-#[derive(Debug, Default)]
-struct Level {
-    states: Vec<SpecState>,
-    indices: BTreeMap<StateKey, usize>,
-}
-
-impl Level {
-    /// Returns the index of a state; adds the state if it is new.
-    fn intern(&mut self, done: Vec<usize>, memory: Memory) -> usize {
-        let key = (done.clone(), memory.values.clone(), memory.allocated.clone());
-        let at = *self.indices.entry(key).or_insert(self.states.len());
-        if at == self.states.len() {
-            self.states.push(SpecState { done, memory, next: Vec::new() });
-        }
-        at
-    }
-}
-
-/// Runs the operations in every order and collects their results.
-pub fn allowed_results(shape: &Shape<'_>, operations: &Operations) -> AllowedResults {
-    let slots = slots(operations);
-    let mut first = Level::default();
-    for memory in initial_memories(shape) {
-        first.intern(vec![0; operations.threads.len()], memory);
-    }
-    let mut levels = vec![first.states];
-    for _ in operations.threads.iter().flat_map(|(_, all)| all) {
-        let mut next_level = Level::default();
-        for state in levels.last_mut().expect("the first level exists") {
-            for (thread, (_, all)) in operations.threads.iter().enumerate() {
-                let at = state.done[thread];
-                let Some(operation) = all.get(at) else { continue };
-                let mut done = state.done.clone();
-                done[thread] += 1;
-                for (result, memory) in effects(shape, operation, &state.memory) {
-                    let successor = next_level.intern(done.clone(), memory);
-                    let result = slots[thread][at].zip(result);
-                    state.next.push(Transition { thread, result, successor });
+                if bytes as u64 > self.limits.bytes {
+                    return Err(Stop::Memory);
                 }
             }
         }
-        levels.push(next_level.states);
+        Ok(false)
     }
-    let results = results(&levels, slots.iter().flatten().flatten().count());
-    match operations.consistency {
-        Consistency::Sequential => AllowedResults { results, levels: Vec::new() },
-        Consistency::Linearizable => AllowedResults { results, levels },
+
+    /// Returns whether all operations are completed.
+    fn is_complete(&self, state: &[u32]) -> bool {
+        self.observed.iter().zip(state).all(|(all, done)| *done as usize == all.len())
     }
 }
 
-/// Returns the combinations of results of all paths through the levels.
-fn results(levels: &[Vec<SpecState>], slots: usize) -> BTreeSet<Vec<Value>> {
-    // By state: the results of all paths to it. Operations that are not done have result 0.
-    let mut returned = vec![BTreeSet::from([vec![0; slots]]); levels[0].len()];
-    for (level, after) in levels.iter().zip(&levels[1..]) {
-        let mut next = vec![BTreeSet::new(); after.len()];
-        for (state, returned) in level.iter().zip(&returned) {
-            for Transition { result, successor, .. } in &state.next {
-                next[*successor].extend(returned.iter().map(|results: &Vec<Value>| {
-                    let mut results = results.clone();
-                    if let Some((slot, value)) = result {
-                        results[*slot] = *value;
-                    }
-                    results
-                }));
-            }
-        }
-        returned = next;
-    }
-    returned.into_iter().flatten().collect()
+/// Returns whether an operation may come next: all operations that had returned when it was invoked
+/// are completed.
+fn respects_real_time(observation: &Observation, done: &[u32]) -> bool {
+    observation
+        .after
+        .iter()
+        .all(|(other, returned)| other.map_or(0, |other| done[other]) as Value >= *returned)
 }
 
-/// Returns, by thread and operation, the index of its result among all results.
-fn slots(operations: &Operations) -> Vec<Vec<Option<usize>>> {
-    let mut next = 0;
-    let mut slot = |operation: &Operation| {
-        operation.result?;
-        next += 1;
-        Some(next - 1)
-    };
-    operations.threads.iter().map(|(_, all)| all.iter().map(&mut slot).collect()).collect()
+/// Returns about how many bytes a memory takes.
+fn memory_bytes(shape: &Shape<'_>) -> usize {
+    shape.program().locations.len() * size_of::<Value>() + shape.cells
 }
 
-/// Returns the possible memories after `init`.
-fn initial_memories(shape: &Shape<'_>) -> Vec<Memory> {
-    let blank = Memory::initial(shape);
-    match &shape.program().init {
-        None => vec![blank],
-        Some(init) => {
-            final_states(shape, init, &blank).into_iter().map(|(_, memory)| memory).collect()
+impl Shared {
+    /// Returns the number of a memory; adds the memory if it is new.
+    fn intern(&mut self, memory: Memory) -> u32 {
+        if let Some(known) = self.indices.get(&memory) {
+            return *known;
         }
+        let index = self.memories.len() as u32;
+        self.bytes += 2 * (ENTRY_BYTES + size_of_val(memory.values.as_slice()));
+        self.bytes += 2 * memory.allocated.len();
+        self.memories.push(memory.clone());
+        self.indices.insert(memory, index);
+        index
     }
-}
 
-/// Returns the possible results of an operation, each with the memory after it.
-fn effects(
-    shape: &Shape<'_>,
-    operation: &Operation,
-    before: &Memory,
-) -> Vec<(Option<Value>, Memory)> {
-    let mut found: Vec<(Option<Value>, Memory)> = Vec::new();
-    let mut add = |effect| {
-        if !found.contains(&effect) {
-            found.push(effect);
+    /// Returns the possible memories after `init`.
+    fn initial(&mut self, shape: &Shape<'_>, limits: &WorkLimits) -> Result<Vec<u32>, Stop> {
+        if let Some(known) = &self.initial {
+            return Ok(known.clone());
         }
-    };
-    for (registers, after) in final_states(shape, &operation.body, before) {
-        let result = operation.result.map(|(inside, _)| registers[inside.index()]);
-        if operation.repeats {
-            add((result, before.clone()));
-        }
-        add((result, after));
+        let memories = initial_memories(shape, limits)?;
+        let initial: Vec<u32> = memories.into_iter().map(|memory| self.intern(memory)).collect();
+        self.initial = Some(initial.clone());
+        Ok(initial)
     }
-    if let Some(value) = operation.aborts {
-        add((operation.result.map(|_| value), before.clone()));
-    }
-    found
-}
 
-/// Returns the registers and the memory at the end of code that runs alone, for each combination of
-/// its choices.
-fn final_states(
-    shape: &Shape<'_>,
-    code: &fencepost_ir::Thread,
-    before: &Memory,
-) -> Vec<(Vec<Value>, Memory)> {
-    let mut final_states = Vec::new();
-    let mut choices = Choices::default();
-    loop {
-        choices.rewind();
-        let mut memory = before.clone();
-        if let Ok(Some(registers)) = shape.run_alone(code, &mut memory, &mut choices, &mut ()) {
-            final_states.push((registers, memory));
+    /// Returns the effects of an operation with this code on a memory, as a range of
+    /// `self.effects`.
+    fn effects(
+        &mut self,
+        shape: &Shape<'_>,
+        (operation, code): (&Operation, u32),
+        memory: u32,
+        limits: &WorkLimits,
+    ) -> Result<Range<usize>, Stop> {
+        if let Some(known) = self.known_effects.get(&(code, memory)) {
+            return Ok(known.clone());
         }
-        if !choices.advance() {
-            return final_states;
+        let effects = effects::effects(shape, operation, &self.memories[memory as usize], limits)?;
+        let start = self.effects.len();
+        for (result, after) in effects {
+            let after = self.intern(after);
+            self.effects.push((result, after));
         }
+        let range = start..self.effects.len();
+        self.bytes += ENTRY_BYTES * (1 + range.len());
+        self.known_effects.insert((code, memory), range.clone());
+        Ok(range)
     }
 }

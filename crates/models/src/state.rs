@@ -4,7 +4,7 @@ use crate::shape::Shape;
 use fencepost_ir::{Pc, Reg, ThreadId, Value};
 
 /// The memory that all threads share.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Memory {
     /// The value of each location.
     pub values: Vec<Value>,

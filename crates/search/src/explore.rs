@@ -337,6 +337,10 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
             let level: Vec<Range<usize>> =
                 done.iter().zip(lens).map(|(from, len)| *from..len).collect();
             if level.iter().all(|range| range.is_empty()) {
+                // A system may have left out work because of the flag.
+                if let Some(reason) = self.options.cancel.reason() {
+                    return (Coverage::Cut(reason), depth.max(1) - 1);
+                }
                 let coverage = if self.bounded { Coverage::Bounded } else { Coverage::Exhaustive };
                 return (coverage, depth.max(1) - 1);
             }
@@ -397,6 +401,9 @@ impl<T: TransitionSystem, V: Visited<T>> Search<'_, T, V> {
                 chunk.clear();
                 let members = range.clone().filter(|index| shards[*shard].is_member(*index));
                 for index in members {
+                    if cancel.reason().is_some() {
+                        return false;
+                    }
                     let (state, chunk) = (StateId::new(*shard, index), &mut *chunk);
                     let work = RefCell::new(&mut *work);
                     let mut sink = ChunkSink { system, shards, ends, chunk, state, work };

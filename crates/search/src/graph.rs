@@ -284,6 +284,9 @@ fn build<L: Labelled, V: Visited<L>>(
             let mut chunk = chunk.lock().unwrap_or_else(|e| e.into_inner());
             let from = (at * CHUNK_STATES) as u32;
             for node in from..(from + CHUNK_STATES as u32).min(goal) {
+                if cancel.reason().is_some() {
+                    return;
+                }
                 let mut steps = Steps { number: &mut number, goal, chunk: &mut chunk };
                 system.steps(states.state(node), &mut scratch, &mut steps);
                 let end = chunk.targets.len() as u32;
@@ -297,13 +300,13 @@ fn build<L: Labelled, V: Visited<L>>(
         }
         work();
     });
-    if cancel.reason().is_some() {
-        return None;
-    }
     let mut graph = Graph::empty();
     let mut label_numbers = FxHashMap::from_iter([(Box::from([]), Graph::EMPTY)]);
     graph.starts.reserve_exact(goal as usize + 1);
     for chunk in step_chunks {
+        if cancel.reason().is_some() {
+            return None;
+        }
         let chunk = chunk.into_inner().unwrap_or_else(|e| e.into_inner());
         let numbers: Vec<u32> = chunk
             .labels
@@ -324,7 +327,8 @@ fn build<L: Labelled, V: Visited<L>>(
     graph.initial = initial.targets;
     graph.initial.sort_unstable();
     graph.initial.dedup();
-    Some(graph)
+    // A system may have left out steps because of the flag.
+    cancel.reason().is_none().then_some(graph)
 }
 
 #[cfg(test)]

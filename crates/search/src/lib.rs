@@ -28,7 +28,7 @@ pub use antichain::Antichain;
 pub use components::components;
 pub use explore::{Exploration, Options, Target, explore, explore_ordered};
 pub use graph::{Graph, Labelled, Steps, graph, graph_ordered};
-pub use limits::{Cancel, Coverage, Limits, Progress, Stop};
+pub use limits::{Cancel, Coverage, Limits, Progress, Stop, WorkLimits};
 pub use system::{Ordered, Relation, Sink, TransitionSystem};
 pub use visited::{Arena, Shard, StateId};
 

@@ -53,8 +53,9 @@ impl Default for Limits {
     }
 }
 
-/// A cancellation flag. If it is set several times, the first reason is kept.
-#[derive(Debug, Default)]
+/// A cancellation flag. If it is set several times, the first reason is kept. A clone is the same
+/// flag; a [child](Cancel::child) is another one.
+#[derive(Clone, Debug, Default)]
 pub struct Cancel {
     own: Arc<AtomicU8>,
     /// The flags of all ancestors.
@@ -78,16 +79,63 @@ impl Cancel {
         let _ = self.own.compare_exchange(0, 2, Ordering::Relaxed, Ordering::Relaxed);
     }
 
+    /// Cancels the search because a part of its work needs more memory than it may use.
+    pub fn exceed_memory(&self) {
+        let _ = self.own.compare_exchange(0, 3, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
     /// Clears a time-out, so that the flag can be used for another search. An interruption remains.
     pub fn clear_time_out(&self) {
         let _ = self.own.compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Returns the reason of the cancellation, or `None` if the flag is not set.
+    #[inline]
     pub fn reason(&self) -> Option<Stop> {
         let flags = [&self.own].into_iter().chain(&self.ancestors);
         let reason = flags.map(|flag| flag.load(Ordering::Relaxed)).find(|reason| *reason != 0)?;
-        Some(if reason == 1 { Stop::Time } else { Stop::Interrupted })
+        Some(match reason {
+            1 => Stop::Time,
+            3 => Stop::Memory,
+            _ => Stop::Interrupted,
+        })
+    }
+}
+
+/// The limits of work inside one step of a system: work whose amount the search does not see,
+/// because it stores no states.
+///
+/// A system that gives up such work sets the flag, or finds it set. The search then ends early, so
+/// the missing result of the work is never taken for an answer.
+#[derive(Clone, Debug)]
+pub struct WorkLimits {
+    /// The flag of the search.
+    pub cancel: Cancel,
+    /// The number of bytes that one piece of work may use.
+    pub bytes: u64,
+}
+
+impl WorkLimits {
+    /// The part of the memory of a search that one piece of work may use in addition.
+    const SHARE: u64 = 4;
+
+    /// Returns the limits of work inside a search with these limits. The flag should belong to this
+    /// search alone: see [`Cancel::child`].
+    pub fn of_search(cancel: &Cancel, limits: Limits) -> Self {
+        WorkLimits { cancel: cancel.clone(), bytes: limits.bytes / Self::SHARE }
+    }
+
+    /// Returns whether the search was cancelled.
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.reason().is_some()
+    }
+}
+
+impl Default for WorkLimits {
+    /// Returns limits that limit nothing.
+    fn default() -> Self {
+        WorkLimits { cancel: Cancel::default(), bytes: u64::MAX }
     }
 }
 

@@ -15,6 +15,7 @@
 //! | [`mod@unbounded_buffers`] | programs whose store buffers grow without bound |
 //! | [`mod@bounded`] | programs with few enough runs to enumerate them all |
 //! | [`mod@litmus`] | litmus tests |
+//! | [`mod@silent_loops`] | loops over registers only, many of which never end |
 //! | [`synchronization`] | critical sections, invariants, blocking statements, spin loops |
 //!
 //! [`mod@shrink`] minimises a failing program.
@@ -33,6 +34,7 @@ mod bounded;
 mod litmus;
 mod profiles;
 mod shrink;
+mod silent_loops;
 mod synchronization;
 mod unbounded_buffers;
 
@@ -42,6 +44,7 @@ pub use bounded::{bounded, bounded_with_spin_loops};
 pub use litmus::litmus;
 pub use profiles::program;
 pub use shrink::shrink;
+pub use silent_loops::silent_loops;
 pub use synchronization::{
     critical_sections, deadlocks, invariants, many_executions, spin_loops, turn_taking,
 };

@@ -35,6 +35,8 @@ pub enum Unsupported {
     SequentialWithoutSwitches,
     /// Sequential C is requested for a program that is not a context simulation.
     NotAContextSimulation,
+    /// The operations of a client may return more than this many combinations of results.
+    TooManyResults(usize),
     /// A property about operation results, in a language that cannot compare results with all
     /// orders.
     Operations,
@@ -116,6 +118,10 @@ impl fmt::Display for Unsupported {
         match self {
             Self::ZeroCapacity => f.write_str("the capacity of a store buffer must be at least 1"),
             Self::LargeCapacity(most) => write!(f, "the capacity of a store buffer must be at most {most}"),
+            Self::TooManyResults(most) => write!(
+                f,
+                "the operations may return more than {most} combinations of results"
+            ),
             Self::BuffersWithFree => f.write_str(
                 "the program frees records: explicit store buffers do not support pending stores to \
                  freed records",

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use fencepost_ir::{Consistency, Observable, Operation, Operations, Pc, Program, ThreadId, Value};
 
-use super::block;
 use super::memory::Memory;
+use super::{block, initial_memories};
 
 /// The result of each operation, by thread and operation. `None` for an operation without a result.
 type Results = Vec<Vec<Option<Value>>>;
@@ -23,17 +23,18 @@ struct Order {
 }
 
 /// Every sequential order of a client's operations.
-pub(super) struct Orders(Vec<Order>);
+pub struct Orders(Vec<Order>);
 
 impl Orders {
     /// Enumerates the orders. Each keeps the order of the operations of every thread and starts
     /// from a memory that `init` leaves.
-    pub(super) fn all(program: &Program, operations: &Operations, memories: &[Memory]) -> Self {
+    pub fn all(program: &Program, operations: &Operations) -> Self {
+        let memories: Vec<Memory> = initial_memories(program).into_iter().flatten().collect();
         let mut orders = Vec::new();
         enumerate_sequences(operations, &mut Vec::new(), &mut orders);
         let order = |sequence: Vec<usize>| {
             let mut returns = BTreeSet::new();
-            for memory in memories {
+            for memory in &memories {
                 let nothing = vec![Vec::new(); operations.threads.len()];
                 run_sequence(program, operations, &sequence, nothing, memory, &mut returns);
             }
@@ -43,7 +44,7 @@ impl Orders {
     }
 
     /// Returns whether some order explains the final state with these values.
-    pub(super) fn can_explain(
+    pub fn can_explain(
         &self,
         operations: &Operations,
         value: &impl Fn(&Observable) -> Value,

@@ -9,6 +9,7 @@ use super::useful_delay::UsefulDelay;
 use crate::sc::{ScMachine, ScState, check_hang};
 use crate::stateless::footprint::{Cells, Footprint};
 use crate::stateless::path::is_invisible;
+use crate::stateless::silent_loop::SilentLoopDetector;
 use fencepost_ir::spin_loops::SpinAssumed;
 use fencepost_ir::{FenceKinds, MemoryOp, Op, Pc, ThreadId};
 use fencepost_models::bits::Writer;
@@ -125,7 +126,7 @@ impl TransitionSystem for Attacks<'_, '_> {
                 Start::Violation => sink.target(TARGET, INIT_DETAIL),
                 Start::Infeasible => {}
             }
-            if !choices.advance() {
+            if !self.machine.next_combination(&mut choices) {
                 break;
             }
         }
@@ -164,6 +165,11 @@ impl<'m, 'p> Attacks<'m, 'p> {
         }
     }
 
+    /// Returns whether the search was cancelled.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.machine.work_limits.is_cancelled()
+    }
+
     /// Starts with these choices of `init`. Stores the initial invisible steps of threads in
     /// `steps`.
     pub(super) fn start<'s>(
@@ -184,8 +190,11 @@ impl<'m, 'p> Attacks<'m, 'p> {
             return Start::Violation;
         }
         for t in self.machine.shape.program().thread_ids() {
+            let mut detector = SilentLoopDetector::default();
             for _ in 0..MAX_INVISIBLE_STEPS {
-                if !self.is_merged(work, t, self.check_properties) {
+                if !self.is_merged(work, t, self.check_properties)
+                    || detector.is_in_loop(self.machine, work, t)
+                {
                     break;
                 }
                 steps.push(Step { thread: t, action: Action::Run(Vec::new()) });
@@ -273,7 +282,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
                 }
                 Advance::Failed(_) | Advance::Blocked | Advance::FailedSpin => {}
             }
-            if !choices.advance() {
+            if !self.machine.next_combination(choices) {
                 return changes_memory;
             }
         }
@@ -370,7 +379,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
                     visit(search_step, Outcome::Next(self.pack(next, work, writer, packed)));
                 }
             }
-            if !choices.advance() {
+            if !self.machine.next_combination(choices) {
                 return;
             }
         }
@@ -385,7 +394,11 @@ impl<'m, 'p> Attacks<'m, 'p> {
         t: ThreadId,
     ) -> Option<u32> {
         let mut steps = 0;
-        while steps < MAX_INVISIBLE_STEPS && self.may_pass(attack_state, state, t) {
+        let mut detector = SilentLoopDetector::default();
+        while steps < MAX_INVISIBLE_STEPS
+            && self.may_pass(attack_state, state, t)
+            && !detector.is_in_loop(self.machine, state, t)
+        {
             let stmt = self.machine.shape.stmt(t, state.pcs[t.index()]);
             if let Op::Fence(kinds) = stmt.op {
                 attack_state.loads_blocked |= kinds.contains(FenceKinds::STORE_LOAD);
@@ -457,7 +470,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
                 Advance::Taken(_) | Advance::Failed(_) | Advance::Blocked | Advance::FailedSpin => {
                 }
             }
-            if !choices.advance() {
+            if !self.machine.next_combination(choices) {
                 return;
             }
         }
@@ -480,12 +493,16 @@ impl<'m, 'p> Attacks<'m, 'p> {
             Ok(StepResult::Blocked | StepResult::BoundReached) => return Advance::Blocked,
             Err(_) => Advance::Failed(steps),
         };
+        let mut detector = SilentLoopDetector::default();
         let is_wrong =
             |state: &_| check_properties && self.machine.state_violation_after(state, t).is_some();
         while let Advance::Taken(_) = advance {
             if is_wrong(state) {
                 advance = Advance::Failed(steps);
-            } else if steps <= MAX_INVISIBLE_STEPS && self.is_merged(state, t, check_properties) {
+            } else if steps <= MAX_INVISIBLE_STEPS
+                && self.is_merged(state, t, check_properties)
+                && !detector.is_in_loop(self.machine, state, t)
+            {
                 steps += 1;
                 let take_invisible = self.take_invisible(state, t, footprint);
                 advance =

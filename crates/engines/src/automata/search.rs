@@ -141,6 +141,8 @@ impl<'a, 'p> Search<'a, 'p> {
     pub(super) fn run(mut self) -> SearchResult {
         if let Err(coverage) = self.explore() {
             self.found.coverage = coverage;
+        } else if let Some(stop) = self.budget.cancel.reason() {
+            self.found.coverage = Coverage::Cut(stop);
         }
         self.found.stored = self.visited.states;
         self.found.bytes = self.bytes();
@@ -166,7 +168,7 @@ impl<'a, 'p> Search<'a, 'p> {
                     self.record_violation(trace)?;
                 }
             }
-            if !choices.advance() {
+            if !self.machine.next_combination(&mut choices) {
                 return Ok(());
             }
         }

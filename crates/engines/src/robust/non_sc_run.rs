@@ -13,6 +13,7 @@ use crate::happens_before::cycle;
 use crate::sc::{ScMachine, sc_machine};
 use crate::stateless::footprint::{Cells, MonitorAction};
 use crate::stateless::path::{Path, is_invisible};
+use crate::stateless::silent_loop::SilentLoopDetector;
 use crate::stateless::variants::Variant;
 use fencepost_explore::Move;
 use fencepost_ir::spin_loops::SpinAssumed;
@@ -25,31 +26,34 @@ use fencepost_models::{
     Visitor,
 };
 use fencepost_monitor as monitor;
+use fencepost_search::WorkLimits;
 
 /// A bound on pending stores that no run reaches.
 const MAX_PENDING: u32 = 1 << 20;
 
 /// Builds a run of the model that is not sequentially consistent from an SC execution whose last
 /// move could take effect too early. The last move may be one that is still blocked. It may behave
-/// like `variant` at its new position.
+/// like `variant` at its new position. After a cancellation, the answer may be missing.
 pub(crate) fn build_non_sc_run(
     spin_assumed: &SpinAssumed,
     model: monitor::Model,
-    reductions: Reductions,
+    (reductions, work_limits): (Reductions, &WorkLimits),
     init: &[u32],
     moves: &[Move],
     variant: Option<&Variant>,
 ) -> Option<Trace> {
-    let machine = sc_machine(&spin_assumed.problem, reductions);
+    let machine = sc_machine(&spin_assumed.problem, reductions).within(work_limits.clone());
     let plan = EventPlan::new(&machine, spin_assumed, model, init, moves, variant)?;
     let name = match model {
         monitor::Model::Tso => "tso",
         monitor::Model::Pso => "pso",
     };
     let spec = ModelSpec::by_name(name).expect("TSO and PSO are built-in models");
-    let orders = plan.orders();
-    let mut traces = orders.into_iter().filter_map(|order| {
-        spec.visit(MAX_PENDING, EventOrder { spin_assumed, reductions, plan: &plan, order: &order })
+    let orders = plan.orders(work_limits);
+    let orders = orders.into_iter().take_while(|_| !work_limits.is_cancelled());
+    let mut traces = orders.filter_map(|order| {
+        let (plan, order) = (&plan, &order);
+        spec.visit(MAX_PENDING, EventOrder { spin_assumed, reductions, work_limits, plan, order })
     });
     // A block may read less than the variant says, and the cycle may depend on an access that is
     // missing.
@@ -141,24 +145,26 @@ impl EventPlan {
 
     /// Returns the orders in which the events may take effect, one for each write that the last
     /// event could overtake.
-    fn orders(&self) -> Vec<Vec<usize>> {
+    fn orders(&self, work_limits: &WorkLimits) -> Vec<Vec<usize>> {
         let last = self.events.len() - 1;
         let Some(at) = self.access.iter().rposition(|event| *event == Some(last)) else {
             return Vec::new();
         };
         let order = |before: usize| {
-            let needed = self.needed(at, before);
+            let needed = self.needed(at, before, work_limits);
             let order = self.execution.reordered(at, before).into_iter();
             order
                 .filter(|number| needed[*number])
                 .filter_map(|number| self.access[number])
                 .collect()
         };
-        self.execution.borderline(at).into_iter().map(order).collect()
+        let borderline = self.execution.borderline(at).into_iter();
+        borderline.take_while(|_| !work_limits.is_cancelled()).map(order).collect()
     }
 
-    /// By action number of the monitor: whether the cycle depends on the access.
-    fn needed(&self, at: usize, before: usize) -> Vec<bool> {
+    /// By action number of the monitor: whether the cycle depends on the access. Incomplete after a
+    /// cancellation.
+    fn needed(&self, at: usize, before: usize, work_limits: &WorkLimits) -> Vec<bool> {
         let mut needed = vec![false; self.access.len()];
         for step in self.execution.cycle(at, before) {
             needed[step.from] = true;
@@ -178,8 +184,8 @@ impl EventPlan {
                 });
             }
             match missing {
-                Some(number) => needed[number] = true,
-                None => return needed,
+                Some(number) if !work_limits.is_cancelled() => needed[number] = true,
+                Some(_) | None => return needed,
             }
         }
     }
@@ -189,6 +195,7 @@ impl EventPlan {
 struct EventOrder<'a> {
     spin_assumed: &'a SpinAssumed,
     reductions: Reductions,
+    work_limits: &'a WorkLimits,
     plan: &'a EventPlan,
     order: &'a [usize],
 }
@@ -197,8 +204,9 @@ impl Visitor for EventOrder<'_> {
     type Output = Option<Trace>;
 
     fn visit<M: MemoryModel>(self, model: M) -> Option<Trace> {
-        let EventOrder { spin_assumed, reductions, plan, order } = &self;
-        let machine = Machine::new(&spin_assumed.problem, model, *reductions);
+        let EventOrder { spin_assumed, reductions, work_limits, plan, order } = &self;
+        let machine =
+            Machine::new(&spin_assumed.problem, model, *reductions).within((*work_limits).clone());
         let mut state = machine.blank();
         let mut choices = Choices::scripted(&plan.init);
         if machine.start(&mut state, &mut choices, &mut ()) != Ok(true) {
@@ -229,6 +237,9 @@ impl Visitor for EventOrder<'_> {
                     return None;
                 }
                 trace.steps.push(step);
+                if work_limits.is_cancelled() {
+                    return None;
+                }
             }
             if let Some(loc) = store {
                 trace.steps.push(commit(&machine, &mut state, t, loc)?);
@@ -277,7 +288,11 @@ fn is_at_cut_point<M: MemoryModel>(
     let mut state = state.clone();
     let is_local =
         |state: &State<M::Pending>| machine.shape.stmt(t, state.pcs[t.index()]).op.is_local();
+    let mut detector = SilentLoopDetector::default();
     while is_local(&state) && is_invisible(machine, &state, t) {
+        if machine.work_limits.is_cancelled() || detector.is_in_loop(machine, &state, t) {
+            return false;
+        }
         if machine.run(&mut state, t, &mut Choices::default(), &mut ()) != Ok(StepResult::Taken) {
             return false;
         }

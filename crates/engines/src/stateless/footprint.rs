@@ -83,8 +83,33 @@ pub(crate) struct Footprint {
 
 impl EventRecorder for Footprint {
     fn record(&mut self, event: Event) {
-        if !matches!(event.kind, EventKind::Set { .. } | EventKind::Test(_)) {
-            self.events.push((event.kind, event.pc));
+        let (kind, pc) = (event.kind, event.pc);
+        let is_fence = |kind: &EventKind| matches!(kind, EventKind::Fence(_) | EventKind::Drain(_));
+        // An event may repeat in a loop without accesses. The repetitions have no effect.
+        let is_needed = match kind {
+            EventKind::Set { .. } | EventKind::Test(_) | EventKind::Leave => false,
+            EventKind::Skip => !self.events.contains(&(kind, pc)),
+            EventKind::Fence(_) | EventKind::Drain(_) => {
+                let earlier = self.events.iter().rev().map(|(other, _)| other);
+                let mut since_access =
+                    earlier.take_while(|other| is_fence(other) || **other == EventKind::Skip);
+                since_access.all(|other| *other != kind)
+            }
+            EventKind::Fetch { .. }
+            | EventKind::Load { .. }
+            | EventKind::Store { .. }
+            | EventKind::Write { .. }
+            | EventKind::Commit { .. }
+            | EventKind::CommitAndKeep { .. }
+            | EventKind::Update { .. }
+            | EventKind::New(_)
+            | EventKind::Free(_)
+            | EventKind::AtomicBegin
+            | EventKind::AtomicEnd
+            | EventKind::Defer => true,
+        };
+        if is_needed {
+            self.events.push((kind, pc));
         }
     }
 }

@@ -8,9 +8,13 @@
 //! *Mutual exclusion* is checked on the partial order of events, not on states. Two sections
 //! overlap in some execution of the same partial order unless one was left before the other was
 //! entered.
+//!
+//! A thread may loop forever through invisible steps ([`super::silent_loop`]). Its last event ends
+//! inside the loop. Such a thread has no further events, but it is not blocked: it *loops*.
 
 use super::footprint::{Cells, Footprint};
 use super::lazy_monitor::LazyMonitor;
+use super::silent_loop::SilentLoopDetector;
 use super::variants::Variant;
 use crate::sc::{ScMachine, ScState};
 use fencepost_explore::{self as explore, Attempt, Execution, Move};
@@ -62,6 +66,8 @@ pub(crate) struct Path<'m, 'p> {
     /// The state before each event, and after the last. Further states are kept to reuse memory.
     states: Vec<ScState>,
     pub(crate) events: Vec<PathEvent>,
+    /// By thread: whether it is in a silent loop.
+    loops: Vec<bool>,
     sections: Vec<Section>,
     /// The violation at the last event.
     pub(crate) violation: Option<PathViolation>,
@@ -94,6 +100,7 @@ impl<'m, 'p> Path<'m, 'p> {
             cells,
             states: vec![machine.blank()],
             events: Vec::new(),
+            loops: vec![false; threads],
             sections: vec![Section::default(); threads],
             violation: None,
             footprint: Footprint::default(),
@@ -124,10 +131,18 @@ impl<'m, 'p> Path<'m, 'p> {
             return Some(Err(()));
         }
         for t in self.machine.shape.program().thread_ids() {
+            let mut detector = SilentLoopDetector::default();
             // Leaving a section is an event, so that the section can overlap with others.
             while is_invisible(self.machine, &self.states[0], t)
                 && !self.machine.is_critical(&self.states[0], t)
             {
+                if self.machine.work_limits.is_cancelled() {
+                    return None;
+                }
+                if detector.is_in_loop(self.machine, &self.states[0], t) {
+                    self.loops[t.index()] = true;
+                    break;
+                }
                 self.choices.clone_from(&Choices::default());
                 let state = &mut self.states[0];
                 let taken = self.machine.run(state, t, &mut self.choices, &mut ());
@@ -166,9 +181,25 @@ impl<'m, 'p> Path<'m, 'p> {
         self.machine.has_halted(thread, self.state().pcs[t])
     }
 
+    /// Returns whether a thread is in a silent loop.
+    pub(crate) fn is_looping(&self, t: usize) -> bool {
+        self.loops[t]
+    }
+
+    /// Returns whether a thread is in a silent loop after this many events.
+    fn is_looping_after(&self, events: usize, t: usize) -> bool {
+        // A thread leaves no loop, so only its last event can end in one.
+        let mut rest = self.events[events..].iter();
+        self.loops[t] && rest.all(|event| event.thread != t)
+    }
+
     /// Takes the next step of a thread, with the invisible steps after it.
     pub(crate) fn step(&mut self, mv: &Move) -> explore::MoveResult {
         let depth = self.events.len();
+        if self.loops[mv.thread] {
+            self.footprint.clear();
+            return explore::MoveResult::Spinning;
+        }
         let t = ThreadId::from_index(mv.thread);
         if self.states.len() == depth + 1 {
             self.states.push(self.machine.blank());
@@ -205,7 +236,13 @@ impl<'m, 'p> Path<'m, 'p> {
             section.inside = Some(depth);
             entered = Some(steps);
         }
+        let (mut detector, mut loops) = (SilentLoopDetector::default(), false);
         while violation.is_none() && is_invisible(self.machine, &self.states[depth + 1], t) {
+            loops = detector.is_in_loop(self.machine, &self.states[depth + 1], t);
+            // After a cancellation, the execution is not used.
+            if loops || self.machine.work_limits.is_cancelled() {
+                break;
+            }
             let state = &mut self.states[depth + 1];
             let was = self.machine.is_critical(state, t);
             self.choices.clone_from(&Choices::default());
@@ -236,6 +273,7 @@ impl<'m, 'p> Path<'m, 'p> {
         let (thread, fired) = (mv.thread, self.fired);
         self.events.push(PathEvent { steps, entered, thread, section: before, fired });
         self.sections[thread] = section;
+        self.loops[thread] = loops;
         self.violation = violation;
         if let Some(monitor) = &mut self.monitor {
             self.fired |= monitor.push(thread, &self.footprint);
@@ -245,17 +283,21 @@ impl<'m, 'p> Path<'m, 'p> {
 
     /// Returns all next steps of a thread after this prefix of the path, followed by these moves.
     pub(crate) fn attempts(&mut self, events: usize, moves: &[&Move], t: usize) -> Vec<Attempt> {
+        let mut loops = self.is_looping_after(events, t);
         let Path { machine, spin_assumed, cells, states, before, after, attempted, .. } = self;
         before.clone_from(&states[events]);
         for Move { thread, choices } in moves {
             let thread = ThreadId::from_index(*thread);
             let taken = machine.run(before, thread, &mut Choices::scripted(choices), &mut ());
-            debug_assert_eq!(
-                taken,
-                Ok(StepResult::Taken),
+            debug_assert!(
+                taken == Ok(StepResult::Taken) || machine.work_limits.is_cancelled(),
                 "moves do not depend on the events left out"
             );
-            pass_invisible(machine, before, thread);
+            let ends_in_loop = pass_invisible(machine, before, thread);
+            loops |= ends_in_loop && thread.index() == t;
+        }
+        if loops {
+            return vec![Attempt { mv: Move::of(t), enabled: false, footprint: Vec::new() }];
         }
         let thread = ThreadId::from_index(t);
         let pc = before.pcs[t];
@@ -279,7 +321,7 @@ impl<'m, 'p> Path<'m, 'p> {
                 attempted.touch_all(cells);
             }
             attempts.push(Attempt { mv, enabled, footprint: attempted.touches.clone() });
-            if !choices.advance() {
+            if !machine.next_combination(&mut choices) {
                 return attempts;
             }
         }
@@ -308,6 +350,7 @@ impl<'m, 'p> Path<'m, 'p> {
             && let Some(event) = self.events.pop()
         {
             self.sections[event.thread] = event.section;
+            self.loops[event.thread] = false;
             if let Some(monitor) = &mut self.monitor {
                 monitor.pop();
             }
@@ -377,11 +420,19 @@ impl<'m, 'p> Path<'m, 'p> {
     }
 }
 
-/// Takes the invisible steps of a thread, up to a failing one.
-fn pass_invisible(machine: &ScMachine<'_>, state: &mut ScState, t: ThreadId) {
-    while is_invisible(machine, state, t)
-        && machine.run(state, t, &mut Choices::default(), &mut ()) == Ok(StepResult::Taken)
-    {}
+/// Takes the invisible steps of a thread, up to a failing one. Returns whether the thread is in a
+/// silent loop.
+fn pass_invisible(machine: &ScMachine<'_>, state: &mut ScState, t: ThreadId) -> bool {
+    let mut detector = SilentLoopDetector::default();
+    while is_invisible(machine, state, t) && !machine.work_limits.is_cancelled() {
+        if detector.is_in_loop(machine, state, t) {
+            return true;
+        }
+        if machine.run(state, t, &mut Choices::default(), &mut ()) != Ok(StepResult::Taken) {
+            return false;
+        }
+    }
+    false
 }
 
 /// Returns whether the next statement of a thread has no effect on other threads and cannot block.

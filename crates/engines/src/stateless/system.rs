@@ -205,11 +205,11 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
                 return false;
             }
         }
-        let (init, reductions) = (&self.path.init, self.path.machine.reductions);
+        let Path { init, machine, .. } = &self.path;
         build_non_sc_run(
             self.spin_assumed,
             model,
-            reductions,
+            (machine.reductions, &machine.work_limits),
             init,
             &moves(execution, last_move),
             variant,
@@ -224,7 +224,7 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
         execution: &Execution,
     ) -> Option<(Move, Option<Variant>)> {
         for t in 0..self.threads() {
-            if self.has_halted(t) {
+            if self.has_halted(t) || self.path.is_looping(t) {
                 continue;
             }
             for mv in self.moves(t) {
@@ -346,7 +346,7 @@ impl System for MachineSystem<'_, '_> {
             choices.rewind();
             let _ = self.path.machine.run(&mut state.clone(), t, &mut choices, &mut ());
             moves.push(Move { thread, choices: choices.script().to_vec() });
-            if !choices.advance() {
+            if !self.path.machine.next_combination(&mut choices) {
                 return moves;
             }
         }
@@ -406,6 +406,10 @@ impl System for MachineSystem<'_, '_> {
     }
 
     fn observe_end(&mut self, execution: &Execution, end: End) -> ControlFlow<()> {
+        // After a cancellation, moves may be missing, and an execution may seem to end.
+        if self.cancel.reason().is_some() {
+            return ControlFlow::Continue(());
+        }
         let waits = matches!(end, End::Stuck { .. }) && !self.path.fired;
         let borderline_blocked = if waits { self.find_borderline_blocked(execution) } else { None };
         if end != End::Redundant && (self.path.fired || borderline_blocked.is_some()) {

@@ -95,8 +95,10 @@ impl Runner {
                 let found = subject.formula();
                 let key = (entry.row.group.clone(), subject.model.name.to_string());
                 let formulas = self.formulas.entry(key).or_insert_with(|| Some(Vec::new()));
-                let figures = found.as_ref().map(|found| subject.formula_figures(found));
-                let figures = figures.map_err(|Limit(limit)| Limit(limit.clone()));
+                let figures = match &found {
+                    Ok(found) => subject.formula_figures(found),
+                    Err(Limit(limit)) => Err(Limit(limit.clone())),
+                };
                 match (found, formulas.as_mut()) {
                     (Ok(found), Some(all)) => all.push(found),
                     (Ok(_), None) => {}
@@ -107,8 +109,9 @@ impl Runner {
             Command::Infer { engine, fences } => {
                 let key = (entry.row.group.clone(), subject.model.name.to_string());
                 let formulas = self.formulas.get(&key);
-                let constraints =
-                    formulas.map(|all| all.as_ref().and_then(|all| conjoin(all).fewest()));
+                let fewest = |all: &Vec<Avoidance>| conjoin(all).fewest(subject.budget.cancel);
+                let constraints = formulas.map(|all| all.as_ref().map(fewest).transpose());
+                let constraints = constraints.transpose()?.map(Option::flatten);
                 let figures = subject.infer(engine, fences, constraints)?;
                 if let Some(Figure::Number(fewest)) = figures.get("fences") {
                     self.fewest.insert(subject.key(), *fewest as usize);

@@ -166,7 +166,16 @@ fn random_formulas_get_the_cheapest_placements() {
                 best = Some((cost, equally_cheap + 1));
             }
         }
-        match (place_for_constraints(&problems, &avoidance, &candidates, usize::MAX), best) {
+        match (
+            place_for_constraints(
+                &problems,
+                &avoidance,
+                &candidates,
+                usize::MAX,
+                &Cancel::default(),
+            ),
+            best,
+        ) {
             (Ok(found), Some((cost, count))) => {
                 assert_eq!(found.placements.len(), count, "seed {seed}");
                 for placement in &found.placements {
@@ -208,13 +217,26 @@ fn single_constraint(before: u32, after: u32) -> Avoidance {
 fn a_drain_orders_only_its_own_store() {
     let problems = [problem(vec![store(), Op::Skip, store(), load(), Op::Halt])];
     let candidates = candidates_of(&problems, &[FenceKind::Drain]);
-    let found = place_for_constraints(&problems, &single_constraint(0, 3), &candidates, 1)
-        .expect("the drain is sufficient");
+    let found = place_for_constraints(
+        &problems,
+        &single_constraint(0, 3),
+        &candidates,
+        1,
+        &Cancel::default(),
+    )
+    .expect("the drain is sufficient");
     let barriers: Vec<Barrier> = found.placements[0].atoms.iter().map(|a| a.barrier).collect();
     assert_eq!(barriers, [Barrier::Drain(Label(0))]);
-    let refused = place_for_constraints(&problems, &single_constraint(2, 3), &candidates, 1)
-        .expect_err("the drain does not order the second store");
-    assert_eq!(refused.constraints, [Constraint { before: Label(2), after: Label(3) }]);
+    let refused = place_for_constraints(
+        &problems,
+        &single_constraint(2, 3),
+        &candidates,
+        1,
+        &Cancel::default(),
+    )
+    .expect_err("the drain does not order the second store");
+    let constraints = vec![Constraint { before: Label(2), after: Label(3) }];
+    assert_eq!(refused, NoPlacement::Unenforceable(Unenforceable { constraints }));
 }
 
 #[test]
@@ -223,13 +245,25 @@ fn an_atomic_block_on_the_path_orders_accesses() {
     let problems = [problem(with_block)];
     let candidates = candidates_of(&problems, &[FenceKind::Fence(FenceKinds::FULL)]);
     for (before, after) in [(0, 4), (0, 2), (2, 4)] {
-        let found =
-            place_for_constraints(&problems, &single_constraint(before, after), &candidates, 1);
+        let found = place_for_constraints(
+            &problems,
+            &single_constraint(before, after),
+            &candidates,
+            1,
+            &Cancel::default(),
+        );
         let found = found.expect("the two accesses are never pending together");
         assert!(found.placements[0].atoms.is_empty());
     }
     let without_block = [problem(vec![store(), load(), Op::Halt])];
     assert!(
-        place_for_constraints(&without_block, &single_constraint(0, 1), &candidates, 1).is_err()
+        place_for_constraints(
+            &without_block,
+            &single_constraint(0, 1),
+            &candidates,
+            1,
+            &Cancel::default()
+        )
+        .is_err()
     );
 }

@@ -23,6 +23,7 @@ use crate::event::{Event, EventKind};
 use crate::model::MemoryModel;
 use crate::state::State;
 use fencepost_ir::{Label, Loc, Op, Property, ThreadId, Value};
+use fencepost_search::WorkLimits;
 use rustc_hash::FxHashMap;
 
 /// The maximal number of states of one thread that are examined. A thread with more states, such as
@@ -36,7 +37,7 @@ pub enum HangCheck {
     No,
     /// The state is a hang.
     Yes,
-    /// A thread has too many states to decide whether it waits forever.
+    /// A thread has too many states to decide whether it waits forever, or the search was cancelled.
     Undecided,
 }
 
@@ -76,12 +77,22 @@ struct Visited<P> {
 impl<M: MemoryModel> Machine<'_, M> {
     /// Returns whether a state is a hang. Always [`HangCheck::No`] if the problem allows hangs.
     pub fn check_hang(&self, state: &State<M::Pending>) -> HangCheck {
+        self.check_hang_within(state, &self.work_limits)
+    }
+
+    /// Returns whether a state is a hang, with these limits of work instead of those of the
+    /// machine.
+    pub(super) fn check_hang_within(
+        &self,
+        state: &State<M::Pending>,
+        limits: &WorkLimits,
+    ) -> HangCheck {
         if !self.may_be_hang(state) || self.is_final(state) {
             return HangCheck::No;
         }
         let mut result = HangCheck::Yes;
         for t in self.shape.program().thread_ids().filter(|t| !self.has_finished(state, *t)) {
-            match self.run_alone(state, t) {
+            match self.run_alone(state, t, limits) {
                 RunAlone::GetsOn | RunAlone::Discarded => return HangCheck::No,
                 RunAlone::Waits(_) => {}
                 RunAlone::Undecided => result = HangCheck::Undecided,
@@ -92,7 +103,8 @@ impl<M: MemoryModel> Machine<'_, M> {
 
     /// Returns how each thread waits in a hang. `None` for a thread that has finished.
     pub fn waits(&self, state: &State<M::Pending>) -> Vec<Option<Wait>> {
-        let wait = |t| match self.run_alone(state, t) {
+        let unlimited = WorkLimits::default();
+        let wait = |t| match self.run_alone(state, t, &unlimited) {
             RunAlone::Waits(visited) => Some(self.describe_wait(&visited, t)),
             RunAlone::GetsOn | RunAlone::Discarded | RunAlone::Undecided => None,
         };
@@ -118,7 +130,12 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Explores the states that the thread can reach alone, until it gets on.
-    fn run_alone(&self, start: &State<M::Pending>, t: ThreadId) -> RunAlone<M::Pending> {
+    fn run_alone(
+        &self,
+        start: &State<M::Pending>,
+        t: ThreadId,
+        limits: &WorkLimits,
+    ) -> RunAlone<M::Pending> {
         let mut numbers: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
         let mut writer = Writer::default();
         numbers.insert(self.encode(start, &mut writer).to_vec(), 0);
@@ -161,7 +178,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             if visited[at].next.is_empty() && self.is_discarded(&state, t) {
                 return RunAlone::Discarded;
             }
-            if visited.len() > MAX_THREAD_STATES {
+            if visited.len() > MAX_THREAD_STATES || limits.is_cancelled() {
                 return RunAlone::Undecided;
             }
             at += 1;

@@ -83,7 +83,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
                 Ok(false) => {}
                 Err(_) => sink.target(VIOLATION, INIT_DETAIL),
             }
-            if !choices.advance() {
+            if !self.next_combination(choices) {
                 break;
             }
         }
@@ -107,7 +107,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
                 may_be_hang = may_be_hang && !changes_memory(taken, scratch);
                 self.restore(&mut scratch.work, &scratch.base, t);
                 number += 1;
-                if !scratch.choices.advance() {
+                if !self.next_combination(&mut scratch.choices) {
                     break;
                 }
             }
@@ -213,7 +213,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                         && self.save_reduced_successor(saved, t, scratch, sink);
                     self.restore(&mut scratch.work, &scratch.base, t);
                     saved += 1;
-                    if !usable || !scratch.choices.advance() {
+                    if !usable || !self.next_combination(&mut scratch.choices) {
                         break;
                     }
                 }

@@ -10,7 +10,7 @@ use fencepost_infer::fixpoint::{
     Avoidance, NoFormula, compute_abstract_avoidance, compute_avoidance,
 };
 use fencepost_infer::lazy::{self, Query};
-use fencepost_infer::place_for_constraints::place_for_constraints;
+use fencepost_infer::place_for_constraints::{NoPlacement, place_for_constraints};
 use fencepost_infer::repair::{Inference, Sufficiency};
 use fencepost_ir::{
     Atom, Barrier, FenceKinds, LabelInfo, Problem, Program, WrittenFences, placement,
@@ -45,12 +45,13 @@ impl Subject<'_> {
         }
     }
 
-    pub(super) fn formula_figures(&self, found: &Avoidance) -> Figures {
-        let fewest = found.fewest().filter(|_| self.model.name != "sc");
-        Figures::new()
+    pub(super) fn formula_figures(&self, found: &Avoidance) -> Result<Figures, Limit> {
+        let fewest = found.fewest(self.budget.cancel)?.filter(|_| self.model.name != "sc");
+        let figures = Figures::new()
             .with("states", Figure::Number(found.states))
             .with("edges", Figure::Number(found.edges))
-            .with("constraints", fewest.map(number))
+            .with("constraints", fewest.map(number));
+        Ok(figures)
     }
 
     fn candidates(&self, fences: FenceChoice) -> Candidates {
@@ -144,12 +145,20 @@ impl Subject<'_> {
         let candidates = self.candidates(FenceChoice::Full);
         let enforced = match avoidance.is_unavoidable {
             true => None,
-            false => place_for_constraints(&self.problems, &avoidance, &candidates, 1).ok(),
+            false => {
+                let cancel = self.budget.cancel;
+                match place_for_constraints(&self.problems, &avoidance, &candidates, 1, cancel) {
+                    Ok(enforced) => Some(enforced),
+                    Err(NoPlacement::Unenforceable(_)) => None,
+                    Err(NoPlacement::Stopped(stop)) => return Err(stop.into()),
+                }
+            }
         };
+        let fewest_constraints = avoidance.fewest(self.budget.cancel)?;
         let figures = |result: &str| {
             Figures::new()
                 .with("result", Figure::Word(result.into()))
-                .with("constraints", avoidance.fewest().map(number))
+                .with("constraints", fewest_constraints.map(number))
                 .with("states", Figure::Number(avoidance.states))
         };
         let Some(enforced) = enforced else { return Ok(figures("unfixable")) };

@@ -6,11 +6,14 @@ use fencepost_ir::{
     StoreBuffers, Value,
 };
 use fencepost_models::shape::Shape;
-use fencepost_models::specification::allowed_results;
+use fencepost_models::specification::possible_results;
 use fencepost_report::paint::counted;
 use fencepost_translate::buffers::buffers;
 use fencepost_translate::contexts::{Bound, contexts, sequentialize};
 use fencepost_translate::{Translation, Unsupported};
+
+/// The largest number of combinations of results that a translation compares with.
+const MAX_RESULTS: usize = 100_000;
 
 /// A kind of simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -82,7 +85,7 @@ fn with_results_as_condition(problem: &Problem) -> Result<Problem, Unsupported> 
         if operations.consistency == Consistency::Linearizable {
             return Err(Unsupported::Linearizable);
         }
-        let expr = results(problem, operations);
+        let expr = results(problem, operations)?;
         let text = "some order of the operations explains the results".into();
         let condition = Condition { expr, text, span: Span::default() };
         *property = Property::FinalForall(condition);
@@ -91,8 +94,9 @@ fn with_results_as_condition(problem: &Problem) -> Result<Problem, Unsupported> 
 }
 
 /// Returns the condition that the results of the operations are allowed.
-fn results(problem: &Problem, operations: &Operations) -> Expr<Observable> {
-    let allowed = allowed_results(&Shape::new(problem), operations);
+fn results(problem: &Problem, operations: &Operations) -> Result<Expr<Observable>, Unsupported> {
+    let possible = possible_results(&Shape::new(problem), operations, MAX_RESULTS);
+    let possible = possible.ok_or(Unsupported::TooManyResults(MAX_RESULTS))?;
     let registers: Vec<Observable> = (operations.threads.iter())
         .flat_map(|(t, all)| {
             let registers = all.iter().filter_map(|operation| Some(operation.result?.1));
@@ -103,10 +107,10 @@ fn results(problem: &Problem, operations: &Operations) -> Expr<Observable> {
         let (register, value) = (Expr::Var(*register), Expr::Const(*value));
         Expr::Binary(BinOp::Eq, Box::new(register), Box::new(value))
     };
-    let cases = allowed.results().iter();
-    let cases =
-        cases.map(|case| combine(BinOp::And, registers.iter().zip(case).map(equal).collect()));
-    combine(BinOp::Or, cases.collect())
+    let cases = possible
+        .iter()
+        .map(|case| combine(BinOp::And, registers.iter().zip(case).map(equal).collect()));
+    Ok(combine(BinOp::Or, cases.collect()))
 }
 
 /// Combines conditions to one expression of logarithmic depth.
