@@ -89,7 +89,11 @@ impl Visitor for Search<'_> {
 
     fn visit<M: MemoryModel>(self, model: M) -> Answer {
         let Search { task, settings, budget, stop_at } = self;
-        let machine = Machine::new(task.problem, model, settings.reductions);
+        let keeps_outcomes = stop_at.is_none() || model.speculation().is_none();
+        let mut machine = Machine::new(task.problem, model, settings.reductions);
+        if !keeps_outcomes {
+            machine = machine.without_outcomes();
+        }
         let found = explore(&machine, options(settings, budget, settings.limits, stop_at));
         let statistics = Statistics::from_search(&found);
         let violation = found.target(VIOLATION);
@@ -123,7 +127,7 @@ impl Visitor for Search<'_> {
             others,
             statistics,
             outcomes: outcomes(&found),
-            outcomes_complete: found.coverage == Coverage::Exhaustive,
+            outcomes_complete: keeps_outcomes && found.coverage == Coverage::Exhaustive,
             decider: Decider::Explicit,
             spurious_run: None,
             growing: growing_variable(&machine, &found),

@@ -10,11 +10,13 @@
 //! - `packed`: packed states.
 //! - [`choice`]: the choices inside one step.
 //! - `direct`: execution directly on memory, without a memory model.
+//! - `guess`: guesses of the directions of branches, and which of them are useful.
 //! - `run`: execution of statements.
 //! - [`system`]: the transition system for searches, with partial-order reduction.
 
 pub mod choice;
 mod direct;
+mod guess;
 pub mod ordered;
 mod packed;
 mod run;
@@ -29,6 +31,7 @@ use crate::specification::{self, AllowedResults};
 use crate::state::State;
 use choice::Choices;
 use fencepost_ir::{Condition, Fault, Loc, Operations, Pc, Problem, Property, ThreadId, Violation};
+use guess::UsefulGuesses;
 use std::sync::OnceLock;
 
 /// The active reductions. All of them preserve verdicts and outcomes.
@@ -40,14 +43,17 @@ pub struct Reductions {
     pub clear_dead: bool,
     /// If a step commutes with all others, explore only this step.
     pub partial_order: bool,
+    /// Guess the direction of a branch only if the guess is useful.
+    pub useful_guesses: bool,
 }
 
 impl Reductions {
     /// All reductions.
-    pub const ALL: Reductions = Reductions { fuse: true, clear_dead: true, partial_order: true };
+    pub const ALL: Reductions =
+        Reductions { fuse: true, clear_dead: true, partial_order: true, useful_guesses: true };
     /// No reductions.
     pub const NONE: Reductions =
-        Reductions { fuse: false, clear_dead: false, partial_order: false };
+        Reductions { fuse: false, clear_dead: false, partial_order: false, useful_guesses: false };
 }
 
 /// The action of a step.
@@ -100,8 +106,10 @@ pub struct Machine<'p, M: MemoryModel> {
     pub model: M,
     /// The active reductions.
     pub reductions: Reductions,
-    /// A mutation of the partial-order reduction, for the tests.
+    /// A mutation of the machine or of its reductions, for the tests.
     pub mutated: Mutated,
+    /// The useful guesses, if the model guesses the directions of branches.
+    guesses: Option<UsefulGuesses>,
     /// For each `Operations` property: its index among the properties, and its allowed results,
     /// computed on first use.
     allowed_results: Vec<(usize, OnceLock<AllowedResults>)>,
@@ -122,7 +130,10 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         let properties = problem.properties.iter().enumerate().filter(of_operations);
         let allowed_results = properties.map(|(at, _)| (at, OnceLock::new())).collect();
         let mutated = Mutated::NONE;
-        Machine { shape: Shape::new(problem), model, reductions, mutated, allowed_results }
+        let speculation = model.speculation();
+        let shape = Shape::new(problem, speculation.is_some());
+        let guesses = speculation.map(|bypass| UsefulGuesses::new(&shape, bypass, true));
+        Machine { shape, model, reductions, mutated, guesses, allowed_results }
     }
 
     /// Returns the state before `init` runs. See [`Machine::start`] for a state to start from.
@@ -167,8 +178,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
                 if !enabled.contains(which) {
                     return Ok(StepResult::Blocked);
                 }
-                self.perform_internal_step(state, step.thread, *which, recorder)?;
-                Ok(StepResult::Taken)
+                self.perform_internal_step(state, step.thread, *which, recorder)
             }
         }
     }
@@ -215,9 +225,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         self.model.internal_steps(&self.shape, state, thread, &mut internal);
         let tried = |which| {
             let mut after = state.clone();
-            let taken = self
-                .perform_internal_step(&mut after, thread, which, &mut ())
-                .map(|()| StepResult::Taken);
+            let taken = self.perform_internal_step(&mut after, thread, which, &mut ());
             Attempt { step: Step { thread, action: Action::Internal(which) }, taken, after }
         };
         internal.into_iter().map(tried).collect()
@@ -236,15 +244,19 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         t: ThreadId,
         which: u32,
         recorder: &mut dyn EventRecorder,
-    ) -> Result<(), StepFailure> {
-        self.model.perform_internal_step(&self.shape, state, t, which, recorder)?;
-        self.finish_step(state, t, recorder)
+    ) -> Result<StepResult, StepFailure> {
+        if !self.model.perform_internal_step(&self.shape, state, t, which, recorder)? {
+            return Ok(StepResult::Blocked);
+        }
+        self.finish_step(state, t, recorder)?;
+        Ok(StepResult::Taken)
     }
 
-    /// Returns whether the thread is inside a critical section.
+    /// Returns whether the thread is inside a critical section. A thread that only guesses that it
+    /// enters the section is not inside.
     #[inline]
     pub fn is_critical(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
-        self.shape.stmt(t, state.pcs[t.index()]).critical
+        self.shape.stmt(t, self.model.control_point(state, t)).critical
     }
 
     /// Returns whether all threads have halted and nothing is pending.
@@ -296,6 +308,9 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     /// on final states.
     pub fn terminal_violation(&self, state: &State<M::Pending>) -> Option<Violation> {
         let properties = self.shape.problem.properties.iter().enumerate();
+        if self.is_refuted(state) {
+            return None;
+        }
         if !self.is_final(state) {
             let is_property = self.shape.problem.properties.contains(&Property::DeadlockFree);
             return is_property.then_some(Violation::Deadlock);

@@ -189,6 +189,7 @@ impl Footprint {
                 EventKind::Leave
                 | EventKind::Set { .. }
                 | EventKind::Test(_)
+                | EventKind::Guess(_)
                 | EventKind::Defer
                 | EventKind::Fetch { .. }
                 | EventKind::Store { .. }

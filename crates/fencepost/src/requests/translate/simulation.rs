@@ -92,7 +92,7 @@ fn with_results_as_condition(problem: &Problem) -> Result<Problem, Unsupported> 
 
 /// Returns the condition that the results of the operations are allowed.
 fn results(problem: &Problem, operations: &Operations) -> Expr<Observable> {
-    let allowed = allowed_results(&Shape::new(problem), operations);
+    let allowed = allowed_results(&Shape::new(problem, false), operations);
     let registers: Vec<Observable> = (operations.threads.iter())
         .flat_map(|(t, all)| {
             let registers = all.iter().filter_map(|operation| Some(operation.result?.1));
