@@ -2,8 +2,8 @@
 // has seen 1.
 // Source: AMD 2007, Architecture programmer's manual 2, section 7.2; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
-// Expected: forbidden everywhere: a branch waits for the value it needs, which keeps the loads in
-// order.
+// Expected: SC, TSO, PSO forbid: the loads are in order. RMO allows: a control dependency does not
+// order loads. rmo-nospec forbids: the second loads wait for the branches.
 
 shared int x, y;
 

@@ -1,7 +1,7 @@
 // MP+ss+ctrl: message passing where the reader loads the data only after it has seen the flag.
 // Source: Maranget, Sarkar, Sewell 2012, tutorial on ARM and POWER (MP with a control dependency).
-// Expected: forbidden everywhere: the stores are in order, and a branch waits for the value it
-// needs: nothing is speculated (SPARC RMO would allow it).
+// Expected: SC, TSO, PSO forbid: the stores are in order, and so are the loads. RMO allows: a control
+// dependency does not order loads. rmo-nospec forbids: the load waits for the branch.
 
 shared int x, y;
 

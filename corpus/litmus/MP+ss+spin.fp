@@ -2,8 +2,8 @@
 // writer.
 // Source: Intel 2007, memory ordering white paper, example 2.1; Maranget, Sarkar, Sewell 2012,
 // tutorial on ARM and POWER.
-// Expected: forbidden everywhere: the stores are in order, and the loop ends only when its load is
-// done.
+// Expected: SC, TSO, PSO forbid: the stores are in order, and so are the loads. RMO allows: the load
+// of x may be performed before the loop ends. rmo-nospec forbids: the load waits for the branch.
 
 shared int x, y;
 

@@ -3,7 +3,7 @@
 // Source: Lamport 1974, A new solution of Dijkstra's concurrent programming problem. Tickets are
 // bounded at 2 as in [KVY11] section 6.1: a thread that would draw a 3 stops permanently
 // (`assume`), so every run is a run of the unbounded algorithm.
-// Expected: verified everywhere: the first fence orders choosing[i] with the load of the other's
+// Expected: RMO violated as bakery2. All others verified, also rmo-nospec: the first fence orders choosing[i] with the load of the other's
 // number, the second orders the store to number[i] with choosing[i] = false and with the loads of
 // the spin loops.
 

@@ -2,7 +2,7 @@
 // Source: Lamport 1974, A new solution of Dijkstra's concurrent programming problem. Tickets are
 // bounded at 2 as in [KVY11] section 6.1: a thread that would draw a 3 stops permanently
 // (`assume`), so every run is a run of the unbounded algorithm.
-// Expected: verified everywhere, as bakery2.
+// Expected: as bakery2.
 
 shared bool choosing[2];
 shared int(0..=2) number[2];

@@ -4,7 +4,8 @@
 // bounded at 2 as in [KVY11] section 6.1: a thread that would draw a 3 stops permanently
 // (`assume`), so every run is a run of the unbounded algorithm. [KVY11] reports two fences without
 // showing where; this is our reading.
-// Expected: verified everywhere. choosing[i] is visible before the other's number is read, and
+// Expected: RMO violated: number[j] may be loaded before the loop on choosing[j] ends. All others
+// verified, also rmo-nospec. choosing[i] is visible before the other's number is read, and
 // number[i] before choosing[i] is reset and before the spin loops. A pending choosing[i] = false
 // only makes the other thread wait longer.
 

@@ -1,7 +1,7 @@
 // Lamport's bakery for three threads, entered repeatedly, with two full fences per thread.
 // Source: Lamport 1974. Tickets are bounded at 3 as in bakery2: a thread that would draw a 4 stops
 // permanently.
-// Expected: verified everywhere, by the argument of bakery2. Meant as a benchmark.
+// Expected: as bakery2. Meant as a benchmark.
 
 const N = 3;
 const MAX = 3;

@@ -3,7 +3,8 @@
 // Source: the Dekker row of [KVY10] (Tables II and III), which reports one fence under TSO and two
 // under PSO and RMO; the protected data is our own: the number of threads inside, in plain shared
 // memory.
-// Expected: verified everywhere: the data is visible before the flag is reset, and the flags give
+// Expected: RMO violated: the data may be loaded before the loop ends. All others verified, also
+// rmo-nospec: the data is visible before the flag is reset, and the flags give
 // mutual exclusion.
 
 shared bool want[2];

@@ -4,8 +4,8 @@
 // [KVY10], [LW10], [BM08] and [Zac].
 // Expected: verified everywhere. The fence is on both paths to that load (first try and after
 // backing off), so want[i] is visible before the load; this alone gives mutual exclusion. turn only
-// decides who backs off, so PSO may delay it: one fence is enough there, too. A branch waits for
-// every load, so RMO behaves like PSO.
+// decides who backs off, so PSO may delay it: one fence is enough there, too. Loads that pass
+// branches only read turn early, so this holds under RMO, too.
 
 shared bool want[2];
 shared int(0..2) turn;

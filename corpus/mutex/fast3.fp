@@ -2,8 +2,9 @@
 // after lines 5, 13 and 29 of the figure.
 // Source: Lamport 1987, A fast mutual exclusion algorithm; [KVY11] Fig. 7. DIVERGENCE from the
 // figure: line 16 stores b[1] = false instead of b[i] = false, line 15 tests x instead of local_x.
-// Expected: verified everywhere: as fast2-tso, and the exit makes y = 0 visible before b[i] =
-// false. Every load is followed by a branch that waits for it, so RMO behaves like PSO.
+// Expected: all but RMO verified: as fast2-tso, and the exit makes y = 0 visible before b[i] =
+// false. Every load is followed by a branch, so rmo-nospec behaves like PSO. RMO violated: a load
+// may pass the branch before it.
 
 shared bool b[3];
 shared int(0..3) x, y;

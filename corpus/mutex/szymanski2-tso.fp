@@ -5,7 +5,7 @@
 // door, 4 has closed the door.
 // Expected: verified everywhere, as szymanski2: only stores before the fences and loads after them
 // have to be kept in order. Each thread stores to one location only, so TSO and PSO are the same
-// here, and every load is followed by a branch that waits for it, so RMO is the same, too.
+// here. It loads one other location only, so its loads stay in order, and RMO is the same, too.
 
 shared int(0..=4) flag[2];
 

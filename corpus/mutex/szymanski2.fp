@@ -6,7 +6,7 @@
 // Expected: verified everywhere: 1 is visible before the loop that waits for the door, 3 before the
 // load that looks for a 1. The stores of 2 and 4 may be committed late: the other thread then still
 // reads 3 and only waits longer. Each thread stores to one location only, so TSO and PSO are the
-// same here, and every load is followed by a branch that waits for it, so RMO is the same, too.
+// same here. It loads one other location only, so its loads stay in order, and RMO is the same, too.
 
 shared int(0..=4) flag[2];
 

@@ -2,7 +2,8 @@
 // release.
 // Source: Reed, Kanodia 1979; Mellor-Crummey, Scott 1991. Tickets count modulo the number of
 // threads, which is enough under SC: no two threads ever hold the same ticket.
-// Expected: verified everywhere: the next cas waits for the release.
+// Expected: all but RMO verified: the next cas waits for the release. rmo-nospec is verified, too.
+// RMO violated: a load may pass the branch on the cas before it.
 
 const N = 2;
 

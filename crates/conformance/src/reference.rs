@@ -70,20 +70,30 @@ pub struct Table {
     pub r_w: bool,
     /// Whether a load may read a pending store of its own thread (forwarding).
     pub read_own_early: bool,
+    /// Whether the directions of branches are guessed.
+    pub speculation: bool,
 }
 
 impl Table {
     /// SC: no access overtakes another.
-    pub const SC: Table =
-        Table { w_r: false, w_w: false, r_r: false, r_w: false, read_own_early: false };
+    pub const SC: Table = Table {
+        w_r: false,
+        w_w: false,
+        r_r: false,
+        r_w: false,
+        read_own_early: false,
+        speculation: false,
+    };
     /// TSO.
     pub const TSO: Table = Table { w_r: true, read_own_early: true, ..Self::SC };
     /// IBM 370: TSO without forwarding.
     pub const IBM370: Table = Table { w_r: true, ..Self::SC };
     /// PSO.
     pub const PSO: Table = Table { w_w: true, ..Self::TSO };
-    /// RMO: every kind of access overtakes every kind.
-    pub const RMO: Table = Table { r_r: true, r_w: true, ..Self::PSO };
+    /// RMO without speculation: every kind of access overtakes every kind.
+    pub const RMO_NOSPEC: Table = Table { r_r: true, r_w: true, ..Self::PSO };
+    /// RMO.
+    pub const RMO: Table = Table { speculation: true, ..Self::RMO_NOSPEC };
 }
 
 /// The result of an exploration.
@@ -99,7 +109,7 @@ pub struct Report {
     /// does not declare the property.
     pub mutual_exclusion_violated: bool,
     /// Whether some state has no step although not every thread has halted. A state in which the
-    /// bound disables a step does not count.
+    /// bound disables a step, or in which a guess is pending, does not count.
     pub deadlock: bool,
     /// Whether some state is a hang. Recorded even if the problem allows hangs.
     pub hang: bool,
@@ -185,6 +195,16 @@ trait ThreadState: Clone + Eq + Hash {
 
     fn pc(&self) -> Pc;
 
+    /// Returns the control point: the statement of the oldest guess, or the next statement.
+    fn control_point(&self) -> Pc {
+        self.pc()
+    }
+
+    /// Returns whether the thread has guessed the direction of a branch that is not resolved.
+    fn has_guess(&self) -> bool {
+        false
+    }
+
     fn has_nothing_pending(&self) -> bool;
 
     /// Returns the number of operations that have returned. An operation has returned when control
@@ -266,21 +286,25 @@ fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -
                 graph.mark(number);
             }
             for step in nexts {
-                let is_idle =
-                    step.as_ref().is_ok_and(|after| !hang::has_effect(problem, at, &state, after));
-                if !is_idle {
+                let is_guess = step.as_ref().is_ok_and(hang::has_guess);
+                let has_effect = |after| hang::has_effect(problem, at, &state, after);
+                let is_idle = step.as_ref().is_ok_and(|after| !is_guess && !has_effect(after));
+                if !is_idle && !is_guess {
                     graph.mark(number);
                 }
                 found.push(FoundStep { step, idle_from: is_idle.then_some(number) });
             }
         }
         report.bound_hit |= bound_hit;
-        report.deadlock |= found.is_empty() && !bound_hit && !is_final(program, &state);
+        let has_guess = hang::has_guess(&state);
+        report.deadlock |=
+            found.is_empty() && !bound_hit && !has_guess && !is_final(program, &state);
     }
     report.states = seen.len();
     let reach_effect = graph.reach_effect();
-    let is_hang =
-        |(state, number): (&State<T>, &usize)| !reach_effect[*number] && !is_final(program, state);
+    let is_hang = |(state, number): (&State<T>, &usize)| {
+        !reach_effect[*number] && !is_final(program, state) && !hang::has_guess(state)
+    };
     // A search that was cut short does not know all steps.
     report.hang = report.complete && seen.iter().any(is_hang);
     report
@@ -370,7 +394,7 @@ fn record_state<T: ThreadState>(
         }
     }
     let inside = state.threads.iter().zip(&program.threads);
-    let inside = inside.filter(|(thread, code)| code.stmt(thread.pc()).critical).count();
+    let inside = inside.filter(|(thread, code)| code.stmt(thread.control_point()).critical).count();
     report.mutual_exclusion_violated |= inside >= 2;
     for (at, property) in problem.properties.iter().enumerate() {
         if let Property::Invariant(condition) = property

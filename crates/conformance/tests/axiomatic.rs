@@ -17,13 +17,14 @@ use fencepost_testkit::programs::{RandomProgram, bounded, litmus, shrink};
 use std::collections::BTreeSet;
 
 /// The models under test: by name for the engine, and as a table for the judge.
-const MODELS: [(&str, Table); 7] = [
+const MODELS: [(&str, Table); 8] = [
     ("sc", Table::SC),
     ("ibm370", Table::IBM370),
     ("tso", Table::TSO),
     ("table-tso", Table::TSO),
     ("pso", Table::PSO),
     ("table-pso", Table::PSO),
+    ("rmo-nospec", Table::RMO_NOSPEC),
     ("rmo", Table::RMO),
 ];
 
@@ -117,12 +118,19 @@ fn classic_weak_outcomes_exist_under_the_expected_tables() {
     let lb = "thread p { r1 = x; y = 1; } thread q { r1 = y; x = 1; } observe p.r1, q.r1;";
     let own = "thread p { x = 1; r1 = x; r2 = y; } thread q { y = 1; r1 = y; r2 = x; }
                observe p.r1, q.r1, p.r2, q.r2;";
-    let tables = [Table::SC, Table::IBM370, Table::TSO, Table::PSO, Table::RMO];
+    let ctrl = "thread p { x = 1; fence store_store; y = 1; }
+                thread q { r1 = y; if (r1 == 1) { r2 = x; } } observe q.r1, q.r2;";
+    let ctrl_store = "thread p { r1 = x; if (r1 == 1) { y = 1; } }
+                      thread q { r1 = y; if (r1 == 1) { x = 1; } else { x = 1; } }
+                      observe p.r1, q.r1;";
+    let tables = [Table::SC, Table::IBM370, Table::TSO, Table::PSO, Table::RMO_NOSPEC, Table::RMO];
     for (test, outcome, expected) in [
-        (sb, vec![0, 0], [false, true, true, true, true]),
-        (mp, vec![1, 0], [false, false, false, true, true]),
-        (lb, vec![1, 1], [false, false, false, false, true]),
-        (own, vec![1, 1, 0, 0], [false, false, true, true, true]),
+        (sb, vec![0, 0], [false, true, true, true, true, true]),
+        (mp, vec![1, 0], [false, false, false, true, true, true]),
+        (lb, vec![1, 1], [false, false, false, false, true, true]),
+        (own, vec![1, 1, 0, 0], [false, false, true, true, true, true]),
+        (ctrl, vec![1, 0], [false, false, false, false, false, true]),
+        (ctrl_store, vec![1, 1], [false; 6]),
     ] {
         for (table, expected) in tables.into_iter().zip(expected) {
             let found = judge(&format!("{shared}\n{test}"), table).expect("a litmus test");

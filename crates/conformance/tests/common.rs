@@ -13,23 +13,25 @@ pub(crate) use fencepost_testkit::corpus::folder as corpus;
 pub(crate) use fencepost_testkit::{catch_panic, lower, report_comparisons, seeds};
 
 /// Every model under test: its name, and the same model in the reference interpreter.
-pub(crate) const MODELS: [(&str, Model); 7] = [
+pub(crate) const MODELS: [(&str, Model); 8] = [
     ("sc", Model::Sc),
     ("ibm370", Model::Table(Table::IBM370)),
     ("tso", Model::Tso),
     ("table-tso", Model::Table(Table::TSO)),
     ("pso", Model::Pso),
     ("table-pso", Model::Table(Table::PSO)),
+    ("rmo-nospec", Model::Table(Table::RMO_NOSPEC)),
     ("rmo", Model::Table(Table::RMO)),
 ];
 
 /// The reductions under test: all, none, and all except one.
-pub(crate) const REDUCTIONS: [Reductions; 5] = [
+pub(crate) const REDUCTIONS: [Reductions; 6] = [
     Reductions::ALL,
     Reductions::NONE,
     Reductions { fuse: false, ..Reductions::ALL },
     Reductions { clear_dead: false, ..Reductions::ALL },
     Reductions { partial_order: false, ..Reductions::ALL },
+    Reductions { useful_guesses: false, ..Reductions::ALL },
 ];
 
 /// Returns a built-in model by name.

@@ -4,6 +4,8 @@
 //! for models listed under `bounded`, where buffers grow without bound. There the explicit engine
 //! must be inconclusive because of the bound. Under TSO and PSO, `auto` must return the true
 //! verdict for these programs too.
+//!
+//! An expectation under `rmo` also holds under `rmo-nospec`, unless there is one for `rmo-nospec`.
 
 use crate::common::{check, check_with, corpus, lower, model, outcomes, settings};
 use fencepost_engines::verdict::InconclusiveReason;
@@ -20,6 +22,8 @@ struct Expected {
     tso: Option<String>,
     pso: Option<String>,
     rmo: Option<String>,
+    #[serde(rename = "rmo-nospec")]
+    rmo_nospec: Option<String>,
     #[serde(default)]
     bounded: Vec<String>,
     #[serde(default)]
@@ -110,12 +114,19 @@ fn check_program(file: &str, problem: &Problem, expected: &Expected, wrong: &mut
         ("sc", &expected.sc),
         ("tso", &expected.tso),
         ("pso", &expected.pso),
+        (
+            "rmo-nospec",
+            expected.rmo_nospec.as_ref().map_or(&expected.rmo, |_| &expected.rmo_nospec),
+        ),
         ("rmo", &expected.rmo),
     ];
     for (model_name, verdict) in verdicts {
         let Some(verdict) = verdict else { continue };
-        let bounded = expected.bounded.iter().any(|m| m == model_name);
-        let max_buffer = bounded.then_some(if model_name == "rmo" { 8 } else { 2 });
+        let is_window = model_name.starts_with("rmo");
+        let same_as_rmo = model_name == "rmo-nospec" && expected.rmo_nospec.is_none();
+        let row = if same_as_rmo { "rmo" } else { model_name };
+        let bounded = expected.bounded.iter().any(|m| m == row);
+        let max_buffer = bounded.then_some(if is_window { 8 } else { 2 });
         let within = Settings { max_buffer, shortest: false, ..settings(2) };
         let answer = check(problem, &model(model_name), within);
         let right = match &answer.verdict {
@@ -139,7 +150,14 @@ fn check_program(file: &str, problem: &Problem, expected: &Expected, wrong: &mut
             }
         }
     }
+    let mut sets: BTreeMap<&str, _> = BTreeMap::new();
     for (model_name, set) in &expected.outcomes {
+        sets.insert(model_name, set);
+    }
+    if let Some(set) = expected.outcomes.get("rmo") {
+        sets.entry("rmo-nospec").or_insert(set);
+    }
+    for (model_name, set) in sets {
         let answer = outcomes(problem, &model(model_name), settings(1));
         let found: BTreeSet<String> = answer.outcomes.iter().map(|o| show(problem, o)).collect();
         let set: BTreeSet<String> = set.iter().cloned().collect();

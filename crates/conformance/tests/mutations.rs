@@ -24,6 +24,10 @@ const BOUND: u32 = 3;
 /// The bound on entries of a window.
 const WINDOW: u32 = 5;
 
+/// The reductions that omit no guess.
+const ALL_GUESSES: Reductions =
+    Reductions { partial_order: false, useful_guesses: false, ..Reductions::ALL };
+
 type Outcomes = BTreeSet<Vec<Value>>;
 
 fn search<M: MemoryModel>(machine: &Machine<'_, M>) -> Exploration {
@@ -33,8 +37,8 @@ fn search<M: MemoryModel>(machine: &Machine<'_, M>) -> Exploration {
     explore(machine, Options { limits, cancel, progress, threads, stop_at: None })
 }
 
-fn outcomes<M: MemoryModel>(problem: &Problem, model: M) -> Outcomes {
-    let found = search(&Machine::new(problem, model, Reductions::ALL));
+fn outcomes<M: MemoryModel>(problem: &Problem, model: M, reductions: Reductions) -> Outcomes {
+    let found = search(&Machine::new(problem, model, reductions));
     let values = |fact: &Vec<u8>| {
         let (chunks, _) = fact.as_chunks::<4>();
         chunks.iter().map(|four| Value::from_le_bytes(*four)).collect()
@@ -65,12 +69,14 @@ fn expected(problems: &[Problem], model: Model, bound: u32) -> Vec<(&Problem, Ou
 fn check_all_detected<M: MemoryModel>(
     problems: &[Problem],
     (name, reference, bound): (&str, Model, u32),
-    mutations: &[Mutation],
+    (mutations, reductions): (&[Mutation], Reductions),
     model: impl Fn(Mutated) -> M,
 ) {
     let expected = expected(problems, reference, bound);
     let is_detected = |mutated: Mutated| {
-        expected.iter().any(|(problem, expected)| outcomes(problem, model(mutated)) != *expected)
+        let mut expected = expected.iter();
+        expected
+            .any(|(problem, expected)| outcomes(problem, model(mutated), reductions) != *expected)
     };
     assert!(!is_detected(Mutated::NONE), "{name} without a mutation differs from the reference");
     for mutation in mutations {
@@ -87,10 +93,11 @@ fn every_mutation_of_a_store_buffer_is_detected() {
         Mutation::UpdateWithoutDrain,
     ];
     let problems = programs();
-    check_all_detected(&problems, ("tso", Model::Tso, BOUND), &mutations, |mutated| {
+    let mutations = (&mutations[..], Reductions::ALL);
+    check_all_detected(&problems, ("tso", Model::Tso, BOUND), mutations, |mutated| {
         Buffered(Tso { bound: BOUND, mutated })
     });
-    check_all_detected(&problems, ("pso", Model::Pso, BOUND), &mutations, |mutated| {
+    check_all_detected(&problems, ("pso", Model::Pso, BOUND), mutations, |mutated| {
         Buffered(Pso { bound: BOUND, mutated })
     });
 }
@@ -103,12 +110,94 @@ fn every_mutation_of_a_table_is_detected() {
         Mutation::IgnoredFence,
         Mutation::UnknownAddressIgnored,
     ];
-    let (rmo, bypass) = (Model::Table(reference::Table::RMO), model("rmo").relaxes());
-    check_all_detected(&programs(), ("rmo", rmo, WINDOW), &mutations, |mutated| Table {
+    for (name, table) in
+        [("rmo-nospec", reference::Table::RMO_NOSPEC), ("rmo", reference::Table::RMO)]
+    {
+        let bypass = model(name).relaxes();
+        let subject = (name, Model::Table(table), WINDOW);
+        let mutations = (&mutations[..], Reductions::ALL);
+        check_all_detected(&programs(), subject, mutations, |mutated| Table {
+            bypass,
+            bound: WINDOW,
+            mutated,
+        });
+    }
+}
+
+#[test]
+fn every_mutation_of_the_order_of_guesses_is_detected() {
+    let mutations =
+        [Mutation::StoresIgnoreGuesses, Mutation::WrongGuessesKept, Mutation::LoadsWaitForGuesses];
+    let subject = ("rmo", Model::Table(reference::Table::RMO), WINDOW);
+    let bypass = model("rmo").relaxes();
+    check_all_detected(&programs(), subject, (&mutations, ALL_GUESSES), |mutated| Table {
         bypass,
         bound: WINDOW,
         mutated,
     });
+}
+
+/// The mutations that concern violations, each with a program in which only a wrong guess has a
+/// violation, or in which a guess is necessary for it.
+#[test]
+fn every_mutation_of_failures_behind_guesses_is_detected() {
+    let property = "property mutual_exclusion; property deadlock_free;";
+    let cases = [
+        // The assertion, the division and the address fail only if y is 1, but it stays 0.
+        (
+            Mutation::SpeculativeFailuresCount,
+            "shared int x, y; thread p { r = y; if (r == 1) { s = x; assert(false); } }",
+        ),
+        (
+            Mutation::SpeculativeFailuresCount,
+            "shared int x, y; thread p { r = y; if (r == 1) { s = x; t = 1 / s; } }",
+        ),
+        (
+            Mutation::SpeculativeFailuresCount,
+            "shared int x, y, a[2]; thread p { r = y; if (r == 1) { s = x; t = a[2 + s]; } }",
+        ),
+        // The record is not allocated until y is 1. The load is performed before that.
+        (
+            Mutation::SpeculativeFaultsForgotten,
+            "record Node { int v; } pool Node[1]; shared Node n; shared int y;
+             init { n = new Node; }
+             thread p { m = n; fence; r = y; if (r == 1) { s = m.v; } }
+             thread q { m = n; fence; free(m); k = new Node; fence; y = 1; }",
+        ),
+        (
+            Mutation::AllocationsIgnoreGuesses,
+            "record Node { int v; } pool Node[1]; shared int y, z;
+             thread p { r = y; if (r == 1) { n = new Node; s = z; } }
+             thread q { n = new Node; s = n.v; }",
+        ),
+        (
+            Mutation::SpeculativeCriticalSections,
+            "shared int y; thread p { r = y; if (r == 1) { critical { s = y; } } }
+             thread q { critical { skip; } }",
+        ),
+        (
+            Mutation::WrongGuessesDeadlock,
+            "shared int x, y; thread p { r = y; if (r == 1) { s = x; } }",
+        ),
+    ];
+    for (mutation, source) in cases {
+        let problem = problem(&format!("{source}\n{property}"));
+        let report =
+            reference(&problem, Model::Table(reference::Table::RMO), WINDOW as usize, 20_000);
+        let expected = !report.faults.is_empty()
+            || !report.assertion_failures.is_empty()
+            || report.mutual_exclusion_violated
+            || report.deadlock;
+        let is_violated = |mutated: Mutated| {
+            let bypass = model("rmo").relaxes();
+            let table = Table { bypass, bound: WINDOW, mutated };
+            let mut machine = Machine::new(&problem, table, ALL_GUESSES);
+            machine.mutated = mutated;
+            !search(&machine).targets.is_empty()
+        };
+        assert_eq!(is_violated(Mutated::NONE), expected, "{source}");
+        assert_ne!(is_violated(Mutated::with(mutation)), expected, "{mutation:?}\n{source}");
+    }
 }
 
 /// Returns whether the reduction changes the outcomes or whether there is a violation.

@@ -44,20 +44,27 @@ fn violating_models(library: &str, client: &str, consistency: Consistency) -> St
     let mut found = Vec::new();
     for (name, reference) in MODELS {
         let report = explore(&problem, reference, 8, MAX_STATES);
-        assert!(report.complete && !report.bound_hit, "{name}: {client}");
+        // Windows with guesses may be too large for the reference interpreter.
+        let is_exact = report.complete && !report.bound_hit;
+        assert!(is_exact || name == "rmo", "{name}: {client}");
         assert!(report.faults.is_empty() && !report.outcomes.is_empty(), "{name}: {client}");
-        let violated = report.operation_violations.contains(&at);
+        let mut violated = report.operation_violations.contains(&at);
         for reductions in REDUCTIONS {
             let settings = Settings { reductions, ..settings(1) };
             match check(&problem, &model(name), settings).verdict {
                 Verdict::Violated(found) => {
                     let violation = found.evidence().violation();
                     assert_eq!(violation, Violation::Operations(at), "{name}: {client}");
-                    assert!(violated, "{name}, {reductions:?}: {client} satisfies the property");
+                    assert!(
+                        violated || !is_exact,
+                        "{name}, {reductions:?}: {client} satisfies the property"
+                    );
+                    violated = true;
                 }
                 Verdict::Verified(_) => {
                     assert!(!violated, "{name}, {reductions:?}: {client} violates the property");
                 }
+                Verdict::Inconclusive(_) if !is_exact => {}
                 Verdict::Inconclusive(_) => {
                     panic!("{name}, {reductions:?}: inconclusive on the small client {client}")
                 }
@@ -70,9 +77,9 @@ fn violating_models(library: &str, client: &str, consistency: Consistency) -> St
     found.join(" ")
 }
 
-const ALL: &str = "sc ibm370 tso table-tso pso table-pso rmo";
-const NOT_SC: &str = "ibm370 tso table-tso pso table-pso rmo";
-const NOT_TSO: &str = "pso table-pso rmo";
+const ALL: &str = "sc ibm370 tso table-tso pso table-pso rmo-nospec rmo";
+const NOT_SC: &str = "ibm370 tso table-tso pso table-pso rmo-nospec rmo";
+const NOT_TSO: &str = "pso table-pso rmo-nospec rmo";
 
 #[test]
 fn a_counter_needs_an_atomic_increment() {
@@ -98,7 +105,7 @@ fn registers_need_fences_if_a_writer_reads_another_register() {
     compare(registers, "ac|bd", [NOT_SC, NOT_SC]);
     // Two readers may observe different orders.
     compare(registers, "ab|cd", [NOT_TSO, NOT_SC]);
-    assert_eq!(violating_models(registers, "a|b|cd|dc", Consistency::Sequential), "rmo");
+    assert_eq!(violating_models(registers, "a|b|cd|dc", Consistency::Sequential), "rmo-nospec rmo");
 }
 
 #[test]

@@ -30,6 +30,7 @@ fn models() -> Vec<(&'static str, Model)> {
         ("tso*", Model::Table(Table::TSO)),
         ("pso", Model::Pso),
         ("pso*", Model::Table(Table::PSO)),
+        ("nospec*", Model::Table(Table::RMO_NOSPEC)),
         ("rmo*", Model::Table(Table::RMO)),
     ]
 }
@@ -49,10 +50,11 @@ fn check(threads: &[&str], observe: &str, outcome: &[Value], allowed: &str) {
     assert_eq!(found.join(" "), allowed, "{observe} = {outcome:?} of {threads:?}");
 }
 
-const ALL: &str = "sc sc* 370* tso tso* pso pso* rmo*";
-const NOT_SC: &str = "370* tso tso* pso pso* rmo*";
-const NOT_TSO: &str = "pso pso* rmo*";
-const RMO: &str = "rmo*";
+const ALL: &str = "sc sc* 370* tso tso* pso pso* nospec* rmo*";
+const NOT_SC: &str = "370* tso tso* pso pso* nospec* rmo*";
+const NOT_TSO: &str = "pso pso* nospec* rmo*";
+const RMO: &str = "nospec* rmo*";
+const SPECULATION: &str = "rmo*";
 
 #[test]
 fn store_buffering_is_forbidden_by_store_load_fences() {
@@ -83,8 +85,8 @@ fn message_passing_needs_order_between_stores_and_between_loads() {
     check(&[writer, "r0 = y; r1 = x;"], observe, &[1, 0], RMO);
     check(&[writer, "r0 = y; fence load_load; r1 = x;"], observe, &[1, 0], "");
     check(&[writer, "r0 = y; fence load_store; r1 = x;"], observe, &[1, 0], RMO);
-    // A branch waits for its condition: there is no speculation.
-    check(&[writer, "r0 = y; r1 = 5; if (r0 == 1) r1 = x;"], observe, &[1, 0], "");
+    // Without speculation, a branch waits for its condition, and the load waits for the branch.
+    check(&[writer, "r0 = y; r1 = 5; if (r0 == 1) r1 = x;"], observe, &[1, 0], SPECULATION);
     // An update of y overtakes the store to x only if the model allows W->W.
     check(&["x = 1; r0 = swap(y, 1);", "r0 = y; r1 = x;"], observe, &[1, 0], NOT_TSO);
 }
@@ -126,7 +128,7 @@ fn every_model_is_coherent() {
 fn litmus_tests_with_final_memory_have_their_known_answers() {
     // n6: only models with forwarding.
     let n6 = ["x = 1; r0 = x; r1 = y;", "y = 2; x = 2;"];
-    check(&n6, "x, t0.r0, t0.r1", &[1, 1, 0], "tso tso* pso pso* rmo*");
+    check(&n6, "x, t0.r0, t0.r1", &[1, 1, 0], "tso tso* pso pso* nospec* rmo*");
     check(&["x = 1; y = 1;", "y = 2; r0 = x;"], "y, t1.r0", &[2, 0], NOT_SC);
     check(&["x = 2; y = 1;", "r0 = y; x = 1;"], "x, t1.r0", &[2, 1], NOT_TSO);
     check(&["x = 1; y = 2;", "y = 1; x = 2;"], "x, y", &[1, 1], NOT_TSO);
@@ -156,6 +158,43 @@ fn dependencies_order_accesses() {
     // Re-use of a register does not order accesses.
     let reader = "r0 = y; z = r0; r0 = x;";
     check(&["x = 1; fence store_store; y = 1;", reader], "z, t1.r0", &[1, 0], RMO);
+}
+
+#[test]
+fn control_dependencies_order_stores_but_not_loads() {
+    let writer = "x = 1; fence store_store; y = 1;";
+    let observe = "t1.r0, t1.r1";
+    check(&[writer, "r0 = y; if (r0 == 1) { r1 = x; }"], observe, &[1, 0], SPECULATION);
+    check(&[writer, "r0 = y; assume(r0 == 1); r1 = x;"], observe, &[1, 0], SPECULATION);
+    check(&[writer, "r0 = y; fence load_load; if (r0 == 1) { r1 = x; }"], observe, &[1, 0], "");
+    check(&[writer, "r0 = y; if (r0 == 1) { fence load_load; r1 = x; }"], observe, &[1, 0], "");
+    check(
+        &[writer, "r0 = y; if (r0 == 1) { fence load_store; r1 = x; }"],
+        observe,
+        &[1, 0],
+        SPECULATION,
+    );
+    check(&[writer, "r0 = y; if (r0 == 1) { fence; r1 = x; }"], observe, &[1, 0], "");
+    // Data and address dependencies of a speculative load.
+    check(
+        &[writer, "r0 = y; if (r0 == 1) { r1 = x; r1 = a[r1]; z = r1; }"],
+        "t1.r0, t1.r1",
+        &[1, 1],
+        "",
+    );
+    // A speculative load may read a speculative store; the store is not visible.
+    check(
+        &["r0 = y; if (r0 == 1) { z = 1; r1 = z; }", "r0 = z; fence; y = r0;"],
+        "t0.r0, t0.r1",
+        &[1, 1],
+        "",
+    );
+    let stores = ["r0 = x; if (r0 == 1) { y = 1; }", "r0 = y; if (r0 == 1) { x = 1; }"];
+    check(&stores, "t0.r0, t1.r0", &[1, 1], "");
+    let updates = ["r0 = x; if (r0 == 1) { r1 = swap(y, 1); }", "r0 = y; fence; x = r0;"];
+    check(&updates, "t0.r0, t1.r0", &[1, 1], "");
+    // Wrong guesses have no effect.
+    check(&["r0 = y; if (r0 == 1) { x = 1; }", "skip;"], "x, t0.r0", &[1, 0], "");
 }
 
 fn explore_completely(source: &str, model: Model) -> Report {
@@ -353,6 +392,7 @@ fn random_programs_keep_the_behaviours_of_stronger_models() {
         ("sc", Model::Sc),
         ("tso", Model::Tso),
         ("pso", Model::Pso),
+        ("rmo-nospec", Model::Table(Table::RMO_NOSPEC)),
         ("rmo", Model::Table(Table::RMO)),
     ];
     for profile in Profile::ALL {

@@ -156,8 +156,12 @@ impl Visitor for Search<'_> {
         let Search { task, settings, budget, stop_at } = self;
         let cancel = budget.of_search();
         let budget = Budget { cancel: &cancel, ..budget };
-        let machine = Machine::new(task.problem, model, settings.reductions)
+        let keeps_outcomes = stop_at.is_none() || model.speculation().is_none();
+        let mut machine = Machine::new(task.problem, model, settings.reductions)
             .within(WorkLimits::of_search(&cancel, settings.limits));
+        if !keeps_outcomes {
+            machine = machine.without_outcomes();
+        }
         let options = options(settings, budget, settings.limits, stop_at);
         let (found, runs) = match stop_at {
             Some(_) => (explore(&machine, options), None),
@@ -202,7 +206,7 @@ impl Visitor for Search<'_> {
             others,
             statistics,
             outcomes: outcomes(&found),
-            outcomes_complete: found.coverage == Coverage::Exhaustive,
+            outcomes_complete: keeps_outcomes && found.coverage == Coverage::Exhaustive,
             decider: Decider::Explicit,
             spurious_run: None,
             growing: growing_variable(&machine, &found),

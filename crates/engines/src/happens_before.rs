@@ -163,6 +163,7 @@ impl Graph {
             | EventKind::Drain(_)
             | EventKind::Set { .. }
             | EventKind::Test(_)
+            | EventKind::Guess(_)
             | EventKind::Leave
             | EventKind::Defer
             | EventKind::Skip => {}

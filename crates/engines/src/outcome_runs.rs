@@ -125,6 +125,13 @@ fn is_failure(class: u32) -> bool {
 pub(crate) struct Watched<'m, 'p, M: MemoryModel>(pub(crate) &'m Machine<'p, M>);
 
 impl<M: MemoryModel> Watched<'_, '_, M> {
+    /// Returns whether a state without steps contains a wrong guess, so that no run reaches it.
+    fn is_refuted(&self, bytes: &[u8]) -> bool {
+        let mut state = self.0.blank();
+        self.0.unpack(bytes, &mut state);
+        self.0.is_refuted(&state)
+    }
+
     /// Reports those of the steps with these numbers that fail. Returns whether there is one. The
     /// other steps violate a property of states, which does not end the run.
     fn report_failures(&self, bytes: &[u8], steps: &[u32], sink: &mut impl Sink) -> bool {
@@ -165,7 +172,7 @@ impl<M: MemoryModel> TransitionSystem for Watched<'_, '_, M> {
         let is_hang = watch.violates && !watch.is_final;
         let Watch { sink, violations, steps, moves, .. } = watch;
         let fails = !violations.is_empty() && self.report_failures(state, &violations, &mut *sink);
-        if !fails && (is_hang || !moves) {
+        if !fails && (is_hang || !moves) && !self.is_refuted(state) {
             sink.target(if steps { WAITING } else { BLOCKED }, STATE_DETAIL);
         }
     }

@@ -319,7 +319,8 @@ pub(crate) struct Search {
 impl Search {
     /// Returns the reductions that are not switched off.
     pub(crate) fn reductions(&self) -> Reductions {
-        Reductions { fuse: !self.no_fuse, clear_dead: !self.no_dead, partial_order: !self.no_por }
+        let (fuse, clear_dead, partial_order) = (!self.no_fuse, !self.no_dead, !self.no_por);
+        Reductions { fuse, clear_dead, partial_order, useful_guesses: partial_order }
     }
 }
 

@@ -15,6 +15,7 @@ use fencepost_models::ModelSpec;
 use fencepost_report::TraceRows;
 use fencepost_report::finding::{Class, Finding, QueryResult};
 use fencepost_report::json::{CheckReport, CheckResult, InputError};
+use fencepost_report::models::coverage_note;
 use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{PictureOptions, WIDTH, picture, run_text};
 use fencepost_report::trace_file::TraceFile;
@@ -513,6 +514,10 @@ impl CheckRun<'_> {
                 let text = self.output.paint.faint(&hints.join("; "));
                 self.output.print(&format!("{text}\n"));
             }
+        }
+        if self.batch.format == Format::Text && programs > 0 {
+            let note = self.models.iter().find_map(coverage_note);
+            note.into_iter().for_each(|note| self.output.print(&note));
         }
         if programs == 0 {
             if self.exit == Exit::Success {

@@ -16,6 +16,7 @@ use crate::store::{TraceNames, replace};
 use fencepost::{PreparedRepair, Repaired};
 use fencepost_infer::repair::Inference;
 use fencepost_report::json::InputError;
+use fencepost_report::models::coverage_note;
 use fencepost_report::paint::printable;
 use fencepost_report::repair_json::{InferReport, MultiModelReport, ReportExtras};
 use fencepost_report::verdict_line::shown;
@@ -63,6 +64,7 @@ pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
     };
     let (mut reports, mut worst) = (Vec::new(), Exit::Success);
     let input = input.as_ref().map_err(|_| ()).expect("requests exist only for a valid input");
+    let models: Vec<_> = requests.iter().map(|request| request.model().clone()).collect();
     for (at, request) in requests.into_iter().enumerate() {
         if at > 0 && !json {
             output.print("\n");
@@ -74,6 +76,10 @@ pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
         };
         worst = worst.combine(exit);
         reports.extend(report);
+    }
+    if !json {
+        let note = models.iter().find_map(coverage_note);
+        note.into_iter().for_each(|note| output.print(&note));
     }
     match &reports[..] {
         _ if !json => {}

@@ -12,6 +12,10 @@
 //! - A placement without a member of the clause still allows the run, so it is not sufficient.
 //! - The placement of the run never hits the clause.
 //!
+//! A guess of a branch's direction is a local computation, too: a thread that fetches the branch
+//! later, when the condition is known, continues in the same way. What a thread does behind a guess
+//! is visible when the guess is resolved.
+//!
 //! The first property makes the cheapest hitting set a lower bound for every repair. The second
 //! guarantees progress of the inference.
 
@@ -55,6 +59,10 @@ enum Item {
     Invoke {
         pc: Pc,
         at: EventIndex,
+    },
+    /// A branch whose direction is guessed until this time.
+    Guess {
+        resolved: EventIndex,
     },
 }
 
@@ -100,7 +108,7 @@ pub fn is_reordered(problem: &Problem, run: &ReplayedRun) -> bool {
                 latest = latest.max(effect);
                 overtakes
             }
-            Item::Place { .. } | Item::Invoke { .. } => false,
+            Item::Place { .. } | Item::Invoke { .. } | Item::Guess { .. } => false,
         })
     })
 }
@@ -154,7 +162,7 @@ impl<'a> PlaceContext<'a> {
                     inside &= action != VisibleAction::LeaveCriticalSection;
                     context.first_effect = context.first_effect.min(effect);
                 }
-                Item::Place { .. } | Item::Invoke { .. } => {}
+                Item::Place { .. } | Item::Invoke { .. } | Item::Guess { .. } => {}
             }
         }
         context
@@ -225,6 +233,8 @@ struct RunReader<'p> {
     /// By thread and label: the pending statements of its window that are not accesses. For a
     /// visible action: its position in `threads`.
     deferred: Vec<BTreeMap<Label, VecDeque<Option<usize>>>>,
+    /// By thread: the positions of its unresolved guesses in `threads`, in program order.
+    guesses: Vec<Vec<usize>>,
     now: EventIndex,
 }
 
@@ -238,6 +248,7 @@ impl<'p> RunReader<'p> {
             threads: vec![Vec::new(); threads],
             pending: vec![Vec::new(); threads],
             deferred: vec![BTreeMap::new(); threads],
+            guesses: vec![Vec::new(); threads],
             now: 0,
         }
     }
@@ -288,6 +299,15 @@ impl<'p> RunReader<'p> {
                 };
                 self.deferred[t].entry(label).or_default().push_back(at);
             }
+            EventKind::Guess(_) => {
+                self.guesses[t].push(self.threads[t].len());
+                self.threads[t].push(Item::Guess { resolved: NEVER });
+            }
+            EventKind::Test(_) if event.earlier_pending.is_some() => {
+                let at = event.earlier_pending.map_or(0, |earlier| earlier as usize);
+                let guess = self.guesses[t].remove(at);
+                self.threads[t][guess] = Item::Guess { resolved: now };
+            }
             EventKind::Fence(_)
             | EventKind::Drain(_)
             | EventKind::Set { .. }
@@ -326,7 +346,10 @@ impl<'p> RunReader<'p> {
         // A loop without effects passes its places again and again. One pass stands for all.
         let mut passed = items.iter().rev().map_while(|item| match item {
             Item::Place { place, critical } => Some((*place, *critical)),
-            Item::Access { .. } | Item::Action { .. } | Item::Invoke { .. } => None,
+            Item::Access { .. }
+            | Item::Action { .. }
+            | Item::Invoke { .. }
+            | Item::Guess { .. } => None,
         });
         if !passed.any(|known| known == (*place, critical)) {
             items.push(Item::Place { place: *place, critical });
@@ -355,7 +378,10 @@ impl<'p> RunReader<'p> {
         for (t, items) in self.threads.iter().enumerate() {
             invokes.extend(items.iter().enumerate().filter_map(|(i, item)| match *item {
                 Item::Invoke { pc, at } => Some((at, t, i, pc)),
-                Item::Access { .. } | Item::Action { .. } | Item::Place { .. } => None,
+                Item::Access { .. }
+                | Item::Action { .. }
+                | Item::Place { .. }
+                | Item::Guess { .. } => None,
             }));
         }
         // Later invocations first: they fix the times of the returns that they have seen, and a
@@ -364,7 +390,7 @@ impl<'p> RunReader<'p> {
         for (_, t, i, pc) in invokes {
             let effects = self.threads[t][i + 1..].iter().map(|item| match *item {
                 Item::Access { effect, .. } | Item::Action { effect, .. } => effect,
-                Item::Place { .. } | Item::Invoke { .. } => NEVER,
+                Item::Place { .. } | Item::Invoke { .. } | Item::Guess { .. } => NEVER,
             });
             let due = effects.min().unwrap_or(NEVER);
             let Op::Invoke { seen } = &self.problem.program.threads[t].stmt(pc).op else {
@@ -414,13 +440,36 @@ impl<'p> RunReader<'p> {
     fn oldest_pending_to(&self, t: usize, to: Loc) -> usize {
         let has_location = |item: &usize| match self.threads[t][*item] {
             Item::Access { loc, .. } => loc == Some(to),
-            Item::Action { .. } | Item::Place { .. } | Item::Invoke { .. } => false,
+            Item::Action { .. } | Item::Place { .. } | Item::Invoke { .. } | Item::Guess { .. } => {
+                false
+            }
         };
         self.pending[t].iter().position(has_location).expect("a committed store was issued")
     }
 
+    /// Delays the end of a critical section until all guesses before it are resolved. Other visible
+    /// actions wait for them.
+    fn delay_speculative_leaves(&mut self) {
+        for items in &mut self.threads {
+            let mut last_resolved = 0;
+            for item in items {
+                match item {
+                    Item::Guess { resolved } => last_resolved = last_resolved.max(*resolved),
+                    Item::Action { effect, action: VisibleAction::LeaveCriticalSection } => {
+                        *effect = last_resolved.max(*effect);
+                    }
+                    Item::Access { .. }
+                    | Item::Action { .. }
+                    | Item::Place { .. }
+                    | Item::Invoke { .. } => {}
+                }
+            }
+        }
+    }
+
     /// Records the visible actions at the end of a violating run.
     fn record_run_end(&mut self, run: &ReplayedRun) {
+        self.delay_speculative_leaves();
         let Some(violation) = run.violation else { return };
         match violation {
             Violation::MutualExclusion(a, b) => {
@@ -466,6 +515,7 @@ impl<'p> RunReader<'p> {
             | EventKind::Drain(_)
             | EventKind::Set { .. }
             | EventKind::Test(_)
+            | EventKind::Guess(_)
             | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave

@@ -138,7 +138,7 @@ pub fn compute_avoidance(
 }
 
 /// The reductions of the machine that omit no labels.
-const REDUCTIONS: Reductions = Reductions { fuse: true, clear_dead: true, partial_order: false };
+const REDUCTIONS: Reductions = Reductions { partial_order: false, ..Reductions::ALL };
 
 /// Computes the avoid formula for one bound on windows.
 fn compute_with_bound(

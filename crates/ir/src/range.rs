@@ -10,8 +10,13 @@
 //! or a stored value, and a branch waits for the values of its condition. Assertions and faults
 //! narrow nothing, because later accesses can overtake them. State packing relies on the ranges and
 //! checks every value that it packs.
+//!
+//! Under a model that guesses the directions of branches, statements behind a branch may be executed
+//! before its condition is known ([`ranges_with_guesses`]). Then no edge is infeasible, and only a
+//! condition on a single register narrows: nothing is computed from that register before the
+//! condition is known.
 
-use crate::expr::BinOp;
+use crate::expr::{BinOp, Expr};
 use crate::flow;
 use crate::ids::{Loc, Pc, Reg};
 pub use crate::interval::Range;
@@ -34,12 +39,22 @@ pub struct Ranges {
 /// fixpoint earlier.
 const WIDENING_DELAY: u32 = 40;
 
-/// Computes the ranges of a program.
+/// Computes the ranges of a program, if branches wait for the values of their conditions.
 pub fn ranges(program: &Program) -> Ranges {
+    compute_ranges(program, false)
+}
+
+/// Computes the ranges of a program, if the directions of branches may be guessed.
+pub fn ranges_with_guesses(program: &Program) -> Ranges {
+    compute_ranges(program, true)
+}
+
+fn compute_ranges(program: &Program, guesses: bool) -> Ranges {
     let mut locations: Vec<Slot> =
         program.locations.iter().map(|l| Slot { range: (l.init, l.init), grown: 0 }).collect();
+    let code = program.init.iter().chain(&program.threads);
     let mut threads: Vec<Analysis<'_>> =
-        program.init.iter().chain(&program.threads).map(|t| Analysis::new(program, t)).collect();
+        code.map(|thread| Analysis::new(program, thread, guesses)).collect();
     // Terminates: ranges of locations only grow, and widening bounds how often.
     loop {
         let before: Vec<Range> = locations.iter().map(|slot| slot.range).collect();
@@ -92,15 +107,33 @@ struct Analysis<'p> {
     /// `None` for a program counter that is not reached so far.
     at: Vec<Option<Vec<Range>>>,
     grown: Vec<u32>,
+    /// Whether the directions of branches may be guessed.
+    guesses: bool,
 }
 
 impl<'p> Analysis<'p> {
-    fn new(program: &'p Program, thread: &'p Thread) -> Self {
+    fn new(program: &'p Program, thread: &'p Thread, guesses: bool) -> Self {
         let mut at = vec![None; thread.code.len()];
         if let Some(entry) = at.first_mut() {
             *entry = Some(vec![(0, 0); thread.registers.len()]);
         }
-        Analysis { program, thread, at, grown: vec![0; thread.code.len()] }
+        Analysis { program, thread, at, grown: vec![0; thread.code.len()], guesses }
+    }
+
+    /// Narrows the ranges of the registers to those with which a condition holds or does not hold.
+    /// Returns false if this is impossible.
+    fn narrow(&self, cond: &Expr<Reg>, holds: bool, registers: &mut [Range]) -> bool {
+        if !self.guesses {
+            return refine(cond, holds, registers);
+        }
+        let mut mentioned: Option<Reg> = None;
+        let mut is_single = true;
+        cond.for_each_var(&mut |reg| is_single &= *mentioned.get_or_insert(*reg) == *reg);
+        let mut narrowed = registers.to_vec();
+        if is_single && refine(cond, holds, &mut narrowed) {
+            registers.copy_from_slice(&narrowed);
+        }
+        true
     }
 
     /// Runs the worklist algorithm to a fixpoint, starting from the current ranges of locations.
@@ -198,9 +231,9 @@ impl<'p> Analysis<'p> {
                 }
             }
             Op::Branch { cond, then, otherwise } => {
-                return then == otherwise || refine(cond, next == *then, registers);
+                return then == otherwise || self.narrow(cond, next == *then, registers);
             }
-            Op::Assume(cond) => return refine(cond, true, registers),
+            Op::Assume(cond) => return self.narrow(cond, true, registers),
             Op::Invoke { seen } => {
                 for (other, reg) in seen {
                     let code = program.thread(*other).code.iter();

@@ -383,7 +383,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         t: ThreadId,
         step: u32,
         recorder: &mut dyn EventRecorder,
-    ) -> Result<(), StepFailure> {
+    ) -> Result<bool, StepFailure> {
         let Committed { loc, value, stays_pending } =
             self.0.commit(shape, &mut state.pending, t, step);
         let kind = if stays_pending {
@@ -401,7 +401,7 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
         check_allocated(shape, &state.memory, loc)
             .map_err(|fault| StepFailure { fault: Some(fault), label: None })?;
         state.memory.values[loc.index()] = value;
-        Ok(())
+        Ok(true)
     }
 
     fn has_no_pending_access(&self, pending: &D::Queues, t: ThreadId) -> bool {

@@ -6,6 +6,7 @@
 //! name = "my-model"
 //! relax = ["W->R", "W->W"]      # the pairs that may be reordered: W->R, W->W, R->R, R->W
 //! read-own-writes-early = true  # may a load read its thread's pending store? (default: true)
+//! speculation = false           # may a load pass an unresolved branch? (default: false)
 //! ```
 
 use crate::buffered::Buffered;
@@ -73,10 +74,12 @@ const NO_BYPASS: Bypass = Bypass {
     load_load: false,
     load_store: false,
     read_own_early: true,
+    speculation: false,
 };
 
 const TSO_TABLE: Bypass = Bypass { store_load: true, ..NO_BYPASS };
 const PSO_TABLE: Bypass = Bypass { store_store: true, ..TSO_TABLE };
+const RMO_TABLE: Bypass = Bypass { load_load: true, load_store: true, ..PSO_TABLE };
 
 impl ModelSpec {
     /// Sequential consistency.
@@ -97,11 +100,17 @@ impl ModelSpec {
         "SPARC PSO: one store buffer for each thread and location",
         ModelKind::Pso,
     );
-    /// SPARC RMO without speculation.
+    /// SPARC RMO.
     pub const RMO: ModelSpec = ModelSpec::named(
         "rmo",
-        "SPARC RMO without speculation: all accesses to different locations may be reordered",
-        ModelKind::Table(Bypass { load_load: true, load_store: true, ..PSO_TABLE }),
+        "SPARC RMO: all accesses to different locations may be reordered; loads pass branches",
+        ModelKind::Table(Bypass { speculation: true, ..RMO_TABLE }),
+    );
+    /// SPARC RMO without speculation: the model RMO of \[KVY10\].
+    pub const RMO_NOSPEC: ModelSpec = ModelSpec::named(
+        "rmo-nospec",
+        "RMO without speculation: as rmo, but all accesses wait for earlier branches",
+        ModelKind::Table(RMO_TABLE),
     );
     /// TSO as a table-driven model.
     pub const TABLE_TSO: ModelSpec = ModelSpec::named(
@@ -127,6 +136,7 @@ impl ModelSpec {
             ModelSpec::IBM370,
             ModelSpec::TSO,
             ModelSpec::PSO,
+            ModelSpec::RMO_NOSPEC,
             ModelSpec::RMO,
             ModelSpec::TABLE_TSO,
             ModelSpec::TABLE_PSO,
@@ -150,12 +160,18 @@ impl ModelSpec {
             relax: Vec<String>,
             #[serde(default = "yes")]
             read_own_writes_early: bool,
+            #[serde(default)]
+            speculation: bool,
         }
         fn yes() -> bool {
             true
         }
         let file: File = toml::from_str(text).map_err(|e| ModelFileError(e.to_string()))?;
-        let mut bypass = Bypass { read_own_early: file.read_own_writes_early, ..NO_BYPASS };
+        let mut bypass = Bypass {
+            read_own_early: file.read_own_writes_early,
+            speculation: file.speculation,
+            ..NO_BYPASS
+        };
         for pair in &file.relax {
             match pair.replace(' ', "").to_ascii_uppercase().as_str() {
                 "W->R" => bypass.store_load = true,
@@ -190,6 +206,13 @@ impl ModelSpec {
             ModelKind::Pso => Bypass { store_load: true, store_store: true, ..NO_BYPASS },
             ModelKind::Table(bypass) => bypass,
         }
+    }
+
+    /// Returns architectures and languages whose models look similar to this one but are others. A
+    /// verdict does not cover them.
+    pub fn not_covered(&self) -> &'static [&'static str] {
+        let is_rmo = [ModelSpec::RMO, ModelSpec::RMO_NOSPEC].iter().any(|m| m.kind == self.kind);
+        if is_rmo { &["ARM", "POWER", "C11"] } else { &[] }
     }
 
     /// Returns whether accesses can be pending, so that a bound on them matters.
@@ -268,6 +291,10 @@ mod tests {
         let expected = Bypass { store_load: true, load_store: true, ..NO_BYPASS };
         assert_eq!(model.kind, ModelKind::Table(Bypass { read_own_early: false, ..expected }));
         assert_eq!(model.name, "mine");
+        let speculates =
+            |text: &str| ModelSpec::from_toml(text).expect("well-formed").relaxes().speculation;
+        assert!(!speculates(text), "the default keeps the meaning of existing files");
+        assert!(speculates(&format!("{text}\nspeculation = true")));
     }
 
     #[test]

@@ -84,6 +84,9 @@ pub enum EventKind {
     },
     /// A branch, an assumption or an assertion evaluates its condition.
     Test(bool),
+    /// A branch or an assumption enters the thread's window. The thread guesses whether the
+    /// condition holds and continues.
+    Guess(bool),
     /// A record is allocated. The value is the reference.
     New(Value),
     /// A record is freed. The value is the reference.
@@ -111,7 +114,7 @@ pub struct Event {
     /// The program counter of that statement.
     pub pc: Option<Pc>,
     /// For an access performed from a window: the number of earlier accesses that are still
-    /// pending.
+    /// pending. For the resolution of a guess: the number of earlier guesses that are not resolved.
     pub earlier_pending: Option<u32>,
     /// What happens.
     pub kind: EventKind,

@@ -10,12 +10,14 @@
 //! - `packed`: packed states.
 //! - [`choice`]: the choices inside one step.
 //! - `direct`: execution directly on memory, without a memory model.
+//! - `guess`: guesses of the directions of branches, and which of them are useful.
 //! - [`hang`]: threads that wait forever.
 //! - `run`: execution of statements.
 //! - [`system`]: the transition system for searches, with partial-order reduction.
 
 pub mod choice;
 mod direct;
+mod guess;
 pub mod hang;
 pub mod ordered;
 mod packed;
@@ -32,6 +34,7 @@ use crate::state::State;
 use choice::Choices;
 use fencepost_ir::{Condition, Fault, Loc, Operations, Pc, Problem, Property, ThreadId, Violation};
 use fencepost_search::{Stop, WorkLimits};
+use guess::UsefulGuesses;
 
 /// The active reductions. All of them preserve verdicts and outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,14 +45,17 @@ pub struct Reductions {
     pub clear_dead: bool,
     /// If a step commutes with all others, explore only this step.
     pub partial_order: bool,
+    /// Guess the direction of a branch only if the guess is useful.
+    pub useful_guesses: bool,
 }
 
 impl Reductions {
     /// All reductions.
-    pub const ALL: Reductions = Reductions { fuse: true, clear_dead: true, partial_order: true };
+    pub const ALL: Reductions =
+        Reductions { fuse: true, clear_dead: true, partial_order: true, useful_guesses: true };
     /// No reductions.
     pub const NONE: Reductions =
-        Reductions { fuse: false, clear_dead: false, partial_order: false };
+        Reductions { fuse: false, clear_dead: false, partial_order: false, useful_guesses: false };
 }
 
 /// The action of a step.
@@ -102,8 +108,10 @@ pub struct Machine<'p, M: MemoryModel> {
     pub model: M,
     /// The active reductions.
     pub reductions: Reductions,
-    /// A mutation of the partial-order reduction, for the tests.
+    /// A mutation of the machine or of its reductions, for the tests.
     pub mutated: Mutated,
+    /// The useful guesses, if the model guesses the directions of branches.
+    guesses: Option<UsefulGuesses>,
     /// The limits of work inside one step.
     pub work_limits: WorkLimits,
     /// For each `Operations` property: its index among the properties, and its specification.
@@ -124,8 +132,11 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             | Property::Progress => None,
         };
         let properties = problem.properties.iter().enumerate();
+        let speculation = model.speculation();
+        let shape = Shape::new(problem, speculation.is_some());
         Machine {
-            shape: Shape::new(problem),
+            guesses: speculation.map(|bypass| UsefulGuesses::new(&shape, bypass, true)),
+            shape,
             model,
             reductions,
             mutated: Mutated::NONE,
@@ -188,8 +199,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
                 if !enabled.contains(which) {
                     return Ok(StepResult::Blocked);
                 }
-                self.perform_internal_step(state, step.thread, *which, recorder)?;
-                Ok(StepResult::Taken)
+                self.perform_internal_step(state, step.thread, *which, recorder)
             }
         }
     }
@@ -237,9 +247,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         self.model.internal_steps(&self.shape, state, thread, &mut internal);
         let tried = |which| {
             let mut after = state.clone();
-            let taken = self
-                .perform_internal_step(&mut after, thread, which, &mut ())
-                .map(|()| StepResult::Taken);
+            let taken = self.perform_internal_step(&mut after, thread, which, &mut ());
             Attempt { step: Step { thread, action: Action::Internal(which) }, taken, after }
         };
         internal.into_iter().map(tried).collect()
@@ -258,15 +266,19 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         t: ThreadId,
         which: u32,
         recorder: &mut dyn EventRecorder,
-    ) -> Result<(), StepFailure> {
-        self.model.perform_internal_step(&self.shape, state, t, which, recorder)?;
-        self.finish_step(state, t, recorder)
+    ) -> Result<StepResult, StepFailure> {
+        if !self.model.perform_internal_step(&self.shape, state, t, which, recorder)? {
+            return Ok(StepResult::Blocked);
+        }
+        self.finish_step(state, t, recorder)?;
+        Ok(StepResult::Taken)
     }
 
-    /// Returns whether the thread is inside a critical section.
+    /// Returns whether the thread is inside a critical section. A thread that only guesses that it
+    /// enters the section is not inside.
     #[inline]
     pub fn is_critical(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
-        self.shape.stmt(t, state.pcs[t.index()]).critical
+        self.shape.stmt(t, self.model.control_point(state, t)).critical
     }
 
     /// Returns whether all threads have halted and nothing is pending.

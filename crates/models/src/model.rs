@@ -8,6 +8,7 @@ use crate::bits::{Reader, Writer};
 use crate::event::EventRecorder;
 use crate::shape::Shape;
 use crate::state::State;
+use crate::table::Bypass;
 use fencepost_ir::{Access, Fault, Label, Loc, Op, Pc, Reg, ThreadId, Violation};
 use std::fmt::Debug;
 
@@ -74,6 +75,37 @@ pub trait MemoryModel: Sync {
         true
     }
 
+    /// Returns the bypass table if the model guesses the directions of branches.
+    #[inline]
+    fn speculation(&self) -> Option<Bypass> {
+        None
+    }
+
+    /// Returns whether the thread has guessed the direction of a branch that is not resolved yet.
+    #[inline]
+    fn is_speculating(&self, _: &Self::Pending, _: ThreadId) -> bool {
+        false
+    }
+
+    /// Returns the statement up to which control is not a guess: the oldest unresolved branch or
+    /// assumption, or the program counter.
+    #[inline]
+    fn control_point(&self, state: &State<Self::Pending>, t: ThreadId) -> Pc {
+        state.pcs[t.index()]
+    }
+
+    /// Returns the location of the pending accesses that will produce the unknown registers of the
+    /// statement at `pc`, if all of them are to one location.
+    fn awaited_location(
+        &self,
+        _: &Shape<'_>,
+        _: &State<Self::Pending>,
+        _: ThreadId,
+        _: Pc,
+    ) -> Option<Loc> {
+        None
+    }
+
     /// Clears a register that is never read again.
     fn clear_register(
         &self,
@@ -95,7 +127,8 @@ pub trait MemoryModel: Sync {
     }
 
     /// Returns the number of alternatives of the operation at `pc`. The number is more than one
-    /// only if an abstraction does not know the value that a load reads.
+    /// only if an abstraction does not know the value that a load reads, or if the direction of a
+    /// branch is guessed.
     #[inline]
     fn alternatives(&self, _: &Shape<'_>, _: &State<Self::Pending>, _: ThreadId, _: Pc) -> u32 {
         1
@@ -103,7 +136,8 @@ pub trait MemoryModel: Sync {
 
     /// Issues the memory operation at `pc`, with the given [alternative](Self::alternatives). A
     /// model that defers statements also gets assignments and assertions whose registers are not
-    /// known yet.
+    /// known yet. A model with [speculation](Self::speculation) also gets such branches and
+    /// assumptions; the alternative is the guess: 0 if the condition holds, 1 if it does not.
     fn issue(
         &self,
         shape: &Shape<'_>,
@@ -114,8 +148,8 @@ pub trait MemoryModel: Sync {
         recorder: &mut dyn EventRecorder,
     ) -> Result<IssueResult, StepFailure>;
 
-    /// Appends the enabled internal steps of a thread to `out`, in a fixed order. The numbers are
-    /// arguments of [`Self::perform_internal_step`].
+    /// Appends the internal steps of a thread to `out`, in a fixed order. The numbers are arguments
+    /// of [`Self::perform_internal_step`]. A step is enabled unless it refutes a guess.
     fn internal_steps(
         &self,
         shape: &Shape<'_>,
@@ -124,7 +158,8 @@ pub trait MemoryModel: Sync {
         out: &mut Vec<u32>,
     );
 
-    /// Takes an internal step.
+    /// Takes an internal step. Returns false if the step refutes a guess of the thread: then it is
+    /// not enabled, and the contents of `state` are unspecified.
     fn perform_internal_step(
         &self,
         shape: &Shape<'_>,
@@ -132,7 +167,7 @@ pub trait MemoryModel: Sync {
         t: ThreadId,
         step: u32,
         recorder: &mut dyn EventRecorder,
-    ) -> Result<(), StepFailure>;
+    ) -> Result<bool, StepFailure>;
 
     /// Returns whether nothing is pending for the thread.
     fn has_no_pending_access(&self, pending: &Self::Pending, t: ThreadId) -> bool;

@@ -17,6 +17,22 @@ pub enum Mutation {
     UpdateWithoutDrain,
     /// Table: an access with an unknown address blocks no later access.
     UnknownAddressIgnored,
+    /// Speculation: stores and updates do not wait for unresolved branches.
+    StoresIgnoreGuesses,
+    /// Speculation: a wrong guess is kept.
+    WrongGuessesKept,
+    /// Speculation: loads wait for unresolved branches.
+    LoadsWaitForGuesses,
+    /// Speculation: a fault or a failed assertion counts although an earlier branch is unresolved.
+    SpeculativeFailuresCount,
+    /// Speculation: a fault of a speculative load is forgotten.
+    SpeculativeFaultsForgotten,
+    /// Speculation: records are allocated and freed although an earlier branch is unresolved.
+    AllocationsIgnoreGuesses,
+    /// Speculation: a thread enters a critical section although an earlier branch is unresolved.
+    SpeculativeCriticalSections,
+    /// Speculation: a state in which every step refutes a guess counts as a deadlock.
+    WrongGuessesDeadlock,
     /// Abstract: a store committed from a set never stays pending.
     CommittedNeverStays,
     /// Abstract: a store committed from a set always stays pending.

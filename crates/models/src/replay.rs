@@ -385,6 +385,7 @@ impl Annotator {
             | EventKind::Drain(_)
             | EventKind::Set { .. }
             | EventKind::Test(_)
+            | EventKind::Guess(_)
             | EventKind::Free(_)
             | EventKind::Leave
             | EventKind::AtomicBegin

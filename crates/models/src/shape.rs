@@ -82,10 +82,12 @@ pub struct Shape<'p> {
 }
 
 impl<'p> Shape<'p> {
-    /// Computes the facts. The program has at most 64 threads.
-    pub fn new(problem: &'p Problem) -> Self {
+    /// Computes the facts. The program has at most 64 threads. `guesses` says whether the directions
+    /// of branches may be guessed.
+    pub fn new(problem: &'p Problem, guesses: bool) -> Self {
         let program = &problem.program;
-        let ranges = range::ranges(program);
+        let ranges =
+            if guesses { range::ranges_with_guesses(program) } else { range::ranges(program) };
         let mut readers = vec![0; program.locations.len()];
         let mut writers = vec![0; program.locations.len()];
         let mut threads = Vec::new();

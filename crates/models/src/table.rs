@@ -1,14 +1,21 @@
 //! Table-driven models: an out-of-order window of accesses that are fetched but not performed.
 //!
 //! Source: \[KVY10\] section III-C (RLX, an execution buffer and a bypass table). Direction: exact,
-//! up to the bound on the window. Control is never speculated. Registers are renamed, so reuse of a
-//! register orders nothing. An access whose address is unknown blocks only accesses that it may
-//! alias. TSO and PSO are instances; they must agree with the dedicated models on every outcome.
+//! up to the bound on the window. Registers are renamed, so reuse of a register orders nothing. An
+//! access whose address is unknown blocks only accesses that it may alias. TSO and PSO are
+//! instances; they must agree with the dedicated models on every outcome.
+//!
+//! DIVERGENCE: with [`Bypass::speculation`], a thread guesses the direction of a branch whose
+//! condition is unknown and continues. There is one step for each direction, and a state whose
+//! guess turns out to be wrong has no successor. So nothing is ever undone. Stores, updates,
+//! allocations, faults and failed assertions wait until the guesses before them are resolved.
 //!
 //! - `window`: the entries of one thread, their operands, and the producer of each register.
 //! - `order`: which entries may be performed before which.
+//! - `retire`: the entries that are performed as soon as possible, and the resolution of guesses.
 
 mod order;
+mod retire;
 mod window;
 
 use crate::address::{apply_update, check_allocated, check_limits, locate};
@@ -22,7 +29,7 @@ use fencepost_ir::{
     Access, Address, Expr, Fault, FenceKinds, Loc, MemoryOp, Op, Pc, Reg, ThreadId, Value,
 };
 use order::LoadSource;
-use window::{Operand, Window};
+use window::{Mark, Operand, Window};
 
 /// A bypass table: the pairs of accesses of one thread to different locations that may be
 /// reordered.
@@ -38,6 +45,9 @@ pub struct Bypass {
     pub load_store: bool,
     /// A load may read its own thread's pending store before other threads can.
     pub read_own_early: bool,
+    /// The directions of branches are guessed, so a load may be performed before an earlier branch
+    /// is resolved.
+    pub speculation: bool,
 }
 
 /// A table-driven model.
@@ -80,7 +90,8 @@ impl Table {
         location_of(shape, t, pc, address, window.operands(shape, t, entry))
     }
 
-    /// Performs one entry. Its operands are known, and nothing blocks it.
+    /// Performs one entry. Its operands are known, and nothing blocks it. If it fails, the window
+    /// does not change.
     fn perform_entry(
         &self,
         shape: &Shape<'_>,
@@ -109,13 +120,17 @@ impl Table {
                 let Op::Assign { reg, expr } = &stmt.op else {
                     unreachable!("only accesses and assignments are performed")
                 };
-                let value = expr.eval(&read)?;
+                let limits = shape.thread(t).register_limits[reg.index()];
+                let value = check_limits(limits, expr.eval(&read)?)?;
                 recorder.record_with(|| event(EventKind::Set { reg: *reg, value }));
                 Some(value)
             }
             Some(MemoryOp::Load { from, .. }) => {
                 let loc = locate(shape, from, &read)?;
-                check_allocated(shape, memory, loc)?;
+                let allocated = check_allocated(shape, memory, loc);
+                if !window.is_speculative(entry) {
+                    allocated?;
+                }
                 let infos = order::entry_infos(shape, t, window);
                 let forward = if self.mutated.is(Mutation::NoForwarding) {
                     LoadSource::Memory
@@ -128,6 +143,7 @@ impl Table {
                     LoadSource::Wait => unreachable!("a load that must wait is not performed"),
                 };
                 recorder.record_with(|| event(EventKind::Load { loc, value, source }));
+                allocated?;
                 Some(value)
             }
             Some(MemoryOp::Store { to, value }) => {
@@ -162,91 +178,6 @@ impl Table {
         };
         let registers = &mut state.registers[shape.thread(t).registers..];
         state.pending[t.index()].remove(shape, t, entry, value, registers);
-        Ok(())
-    }
-
-    /// Performs assignments and assertions whose operands are known, and removes fences that order
-    /// no pending access.
-    fn retire_ready_entries(
-        &self,
-        shape: &Shape<'_>,
-        state: &mut State<Vec<Window>>,
-        t: ThreadId,
-        recorder: &mut dyn EventRecorder,
-    ) -> Result<(), StepFailure> {
-        let mut entry = 0;
-        while entry < state.pending[t.index()].len() {
-            let window = &state.pending[t.index()];
-            let pc = window.pc(entry);
-            let stmt = shape.stmt(t, pc);
-            let failure = |fault| StepFailure { fault, label: Some(stmt.label) };
-            let gone = match &stmt.op {
-                Op::Assign { .. } if window.is_ready(shape, t, entry) => {
-                    self.perform_entry(shape, state, t, entry, recorder)
-                        .map_err(|fault| failure(Some(fault)))?;
-                    true
-                }
-                Op::Assert(cond) if window.is_ready(shape, t, entry) => {
-                    let uses = &shape.thread(t).uses[pc.index()];
-                    let operands = window.operands(shape, t, entry);
-                    let value = cond
-                        .eval(&|reg| value_of(uses, operands, *reg))
-                        .map_err(|fault| failure(Some(fault)))?;
-                    let kind = EventKind::Test(value != 0);
-                    let label = Some(stmt.label);
-                    recorder.record_with(|| Event {
-                        thread: t,
-                        label,
-                        pc: Some(pc),
-                        earlier_pending: None,
-                        kind,
-                    });
-                    if value == 0 {
-                        return Err(failure(None));
-                    }
-                    let registers = &mut state.registers[shape.thread(t).registers..];
-                    state.pending[t.index()].remove(shape, t, entry, 0, registers);
-                    true
-                }
-                Op::Fence(kinds) if !self.fence_still_orders(shape, t, window, entry, *kinds) => {
-                    let kind = EventKind::Fence(*kinds);
-                    let label = Some(stmt.label);
-                    recorder.record_with(|| Event {
-                        thread: t,
-                        label,
-                        pc: Some(pc),
-                        earlier_pending: None,
-                        kind,
-                    });
-                    let registers = &mut state.registers[shape.thread(t).registers..];
-                    state.pending[t.index()].remove(shape, t, entry, 0, registers);
-                    true
-                }
-                Op::Skip
-                | Op::Assign { .. }
-                | Op::Choose { .. }
-                | Op::Load { .. }
-                | Op::Store { .. }
-                | Op::Update { .. }
-                | Op::Fence(_)
-                | Op::Drain(_)
-                | Op::Branch { .. }
-                | Op::Assume(_)
-                | Op::Assert(_)
-                | Op::New { .. }
-                | Op::Free { .. }
-                | Op::Leave
-                | Op::AtomicBegin
-                | Op::AtomicEnd
-                | Op::Invoke { .. }
-                | Op::Return { .. }
-                | Op::Halt => false,
-            };
-            // Later entries may have become ready; earlier entries have not.
-            if !gone {
-                entry += 1;
-            }
-        }
         Ok(())
     }
 }
@@ -316,6 +247,69 @@ impl MemoryModel for Table {
         regs.iter().all(|reg| window.is_known(*reg))
     }
 
+    #[inline]
+    fn speculation(&self) -> Option<Bypass> {
+        self.bypass.speculation.then_some(self.bypass)
+    }
+
+    #[inline]
+    fn is_speculating(&self, pending: &Vec<Window>, t: ThreadId) -> bool {
+        pending[t.index()].oldest_guess().is_some()
+    }
+
+    #[inline]
+    fn control_point(&self, state: &State<Vec<Window>>, t: ThreadId) -> Pc {
+        let window = &state.pending[t.index()];
+        match window.oldest_guess() {
+            Some(guess) if !self.mutated.is(Mutation::SpeculativeCriticalSections) => {
+                window.pc(guess)
+            }
+            Some(_) | None => state.pcs[t.index()],
+        }
+    }
+
+    fn awaited_location(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        pc: Pc,
+    ) -> Option<Loc> {
+        let window = &state.pending[t.index()];
+        let uses = &shape.thread(t).uses[pc.index()];
+        let mut open: Vec<usize> = uses.iter().filter_map(|reg| window.producer(*reg)).collect();
+        let mut found = None;
+        while let Some(entry) = open.pop() {
+            if order::access_of(shape, t, window, entry).is_none() {
+                // An assignment waits for its operands.
+                let operands = window.operands(shape, t, entry).iter();
+                open.extend(operands.filter_map(|operand| match operand {
+                    Operand::Value(_) => None,
+                    Operand::ProducedBy(earlier) => Some(usize::from(*earlier)),
+                }));
+                continue;
+            }
+            let loc = self.location(shape, t, window, entry)?.ok()?;
+            if *found.get_or_insert(loc) != loc {
+                return None;
+            }
+        }
+        found
+    }
+
+    fn alternatives(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        pc: Pc,
+    ) -> u32 {
+        let is_guessed = self.bypass.speculation
+            && matches!(shape.stmt(t, pc).op, Op::Branch { .. })
+            && !self.are_registers_known(state, t, &shape.thread(t).uses[pc.index()]);
+        if is_guessed { 2 } else { 1 }
+    }
+
     fn clear_register(
         &self,
         shape: &Shape<'_>,
@@ -351,7 +345,7 @@ impl MemoryModel for Table {
         state: &mut State<Vec<Window>>,
         t: ThreadId,
         pc: Pc,
-        _: u32,
+        alternative: u32,
         recorder: &mut dyn EventRecorder,
     ) -> Result<IssueResult, StepFailure> {
         let stmt = shape.stmt(t, pc);
@@ -373,7 +367,12 @@ impl MemoryModel for Table {
                 }
                 let registers = &state.registers[shape.thread(t).registers..];
                 let failure = |fault| StepFailure { fault: Some(fault), label: Some(stmt.label) };
-                let loc = locate(shape, address, &|reg| registers[reg.index()]).map_err(failure)?;
+                let located = locate(shape, address, &|reg| registers[reg.index()]);
+                let checked = located.and_then(|loc| check_allocated(shape, &state.memory, loc));
+                if checked.is_err() && self.counts_as_speculative(window, window.len()) {
+                    return Ok(IssueResult::Blocked);
+                }
+                let loc = located.map_err(failure)?;
                 let waits = (0..window.len()).any(|entry| {
                     order::access_of(shape, t, window, entry).is_some_and(|a| a.stores)
                         && self.may_be_at(shape, t, window, entry, loc)
@@ -381,7 +380,7 @@ impl MemoryModel for Table {
                 if waits {
                     return Ok(IssueResult::Blocked);
                 }
-                check_allocated(shape, &state.memory, loc).map_err(failure)?;
+                checked.map_err(failure)?;
                 recorder.record_with(|| event(EventKind::Drain(loc)));
                 return Ok(IssueResult::Done);
             }
@@ -398,6 +397,9 @@ impl MemoryModel for Table {
         }
         let registers = &mut state.registers[shape.thread(t).registers..];
         let entry = window.push(shape, t, pc, registers);
+        if matches!(stmt.op, Op::Branch { .. } | Op::Assume(_)) {
+            window.set_mark(entry, Mark::Guess(alternative == 0));
+        }
         let window = &state.pending[t.index()];
         match &stmt.op {
             Op::Load { .. } | Op::Store { .. } | Op::Update { .. } => recorder.record_with(|| {
@@ -417,11 +419,12 @@ impl MemoryModel for Table {
             Op::Assign { .. } | Op::Assert(_) | Op::Fence(_) => {
                 recorder.record_with(|| event(EventKind::Defer));
             }
+            Op::Branch { .. } | Op::Assume(_) => {
+                recorder.record_with(|| event(EventKind::Guess(alternative == 0)));
+            }
             Op::Skip
             | Op::Choose { .. }
             | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
             | Op::New { .. }
             | Op::Free { .. }
             | Op::Leave
@@ -431,7 +434,8 @@ impl MemoryModel for Table {
             | Op::Return { .. }
             | Op::Halt => {}
         }
-        self.retire_ready_entries(shape, state, t, recorder)?;
+        let is_consistent = self.retire_ready_entries(shape, state, t, recorder)?;
+        debug_assert!(is_consistent, "fetching a statement produces no value");
         Ok(IssueResult::Done)
     }
 
@@ -458,11 +462,22 @@ impl MemoryModel for Table {
         t: ThreadId,
         step: u32,
         recorder: &mut dyn EventRecorder,
-    ) -> Result<(), StepFailure> {
-        let label = shape.stmt(t, state.pending[t.index()].pc(step as usize)).label;
-        self.perform_entry(shape, state, t, step as usize, recorder)
-            .map_err(|fault| StepFailure { fault: Some(fault), label: Some(label) })?;
-        self.retire_ready_entries(shape, state, t, recorder)
+    ) -> Result<bool, StepFailure> {
+        let entry = step as usize;
+        let window = &state.pending[t.index()];
+        let label = Some(shape.stmt(t, window.pc(entry)).label);
+        let is_speculative = self.counts_as_speculative(window, entry);
+        match self.perform_entry(shape, state, t, entry, recorder) {
+            Ok(()) => self.retire_ready_entries(shape, state, t, recorder),
+            // Whether a load fails depends on the time when it is performed, so it does not wait.
+            Err(fault) if is_speculative => {
+                if !self.mutated.is(Mutation::SpeculativeFaultsForgotten) {
+                    state.pending[t.index()].set_mark(entry, Mark::Failed(fault));
+                }
+                Ok(!self.mutated.is(Mutation::SpeculativeFaultsForgotten))
+            }
+            Err(fault) => Err(StepFailure { fault: Some(fault), label }),
+        }
     }
 
     /// A load commutes if no other thread may write what it reads; a store or update commutes if no
@@ -543,7 +558,7 @@ impl MemoryModel for Table {
     }
 
     fn encode(&self, shape: &Shape<'_>, pending: &Vec<Window>, t: ThreadId, writer: &mut Writer) {
-        pending[t.index()].encode(shape, t, self.len_field(), writer);
+        pending[t.index()].encode(shape, t, self.len_field(), self.bypass.speculation, writer);
     }
 
     fn decode(
@@ -553,6 +568,6 @@ impl MemoryModel for Table {
         pending: &mut Vec<Window>,
         t: ThreadId,
     ) {
-        pending[t.index()].decode(shape, t, self.len_field(), reader);
+        pending[t.index()].decode(shape, t, self.len_field(), self.bypass.speculation, reader);
     }
 }

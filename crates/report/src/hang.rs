@@ -123,6 +123,7 @@ fn writes(run: &ReplayedRun, loc: Loc) -> Vec<Written> {
             | EventKind::Drain(_)
             | EventKind::Set { .. }
             | EventKind::Test(_)
+            | EventKind::Guess(_)
             | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave

@@ -41,6 +41,9 @@ pub struct CheckResult {
     pub client: Option<String>,
     /// The model's name.
     pub model: String,
+    /// Similar models that the verdict does not cover.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub not_covered: &'static [&'static str],
     /// The engine's name.
     pub engine: String,
     /// The analysis that decided: `explicit`, `automata`, ..., or an abstract domain such as `fd
@@ -250,6 +253,7 @@ impl CheckResult {
             file: finding.file.into(),
             client: (!client.is_empty()).then(|| client.clone()),
             model: finding.model.name.to_string(),
+            not_covered: finding.model.not_covered(),
             engine: finding.engine.into(),
             decided_by: answer.map(|answer| answer.decider.to_string()),
             verdict,
@@ -339,6 +343,7 @@ impl EventRecord {
             EventKind::Set { .. }
             | EventKind::Fence(_)
             | EventKind::Test(_)
+            | EventKind::Guess(_)
             | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave
@@ -352,7 +357,7 @@ impl EventRecord {
             EventKind::Set { reg, value } => {
                 Some(program.register_type(event.thread, reg).show(value))
             }
-            EventKind::Test(holds) => Some(holds.to_string()),
+            EventKind::Test(holds) | EventKind::Guess(holds) => Some(holds.to_string()),
             EventKind::New(reference) | EventKind::Free(reference) => Some(format!("#{reference}")),
             EventKind::Fence(kinds) => Some(kinds.name()),
             EventKind::Load { .. }

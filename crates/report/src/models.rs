@@ -20,7 +20,16 @@ pub fn table(models: &[ModelSpec], paint: Paint) -> String {
         writeln!(out, "{name}  {:<relaxes$}  {}", pairs(model), model.about)
             .expect("writing to a string cannot fail");
     }
+    models.iter().find_map(coverage_note).into_iter().for_each(|note| out.push_str(&note));
     out
+}
+
+/// Returns a line which says that a verdict under this model does not cover similar models of other
+/// architectures and languages. `None` if there is nothing to say.
+pub fn coverage_note(model: &ModelSpec) -> Option<String> {
+    let (last, others) = model.not_covered().split_last()?;
+    let others = others.join(", ");
+    Some(format!("note: RMO is SPARC's model; {others} and {last} are other models, not covered\n"))
 }
 
 /// One model as JSON.
@@ -32,8 +41,13 @@ pub struct ModelEntry {
     pub relaxes: Vec<&'static str>,
     /// Whether a load may read its thread's own pending store.
     pub read_own_writes_early: bool,
+    /// Whether a load may be performed before an earlier branch is resolved.
+    pub speculation: bool,
     /// A description in one line.
     pub about: String,
+    /// Similar models that a verdict does not cover.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub not_covered: &'static [&'static str],
 }
 
 impl ModelEntry {
@@ -43,7 +57,9 @@ impl ModelEntry {
             name: model.name.to_string(),
             relaxes: relaxed_pairs(model.relaxes()),
             read_own_writes_early: model.relaxes().read_own_early,
+            speculation: model.relaxes().speculation,
             about: model.about.to_string(),
+            not_covered: model.not_covered(),
         }
     }
 }

@@ -423,6 +423,7 @@ fn touched(trace_rows: &TraceRows<'_>) -> Vec<bool> {
             EventKind::Fence(_)
             | EventKind::Set { .. }
             | EventKind::Test(_)
+            | EventKind::Guess(_)
             | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave

@@ -264,6 +264,7 @@ fn accesses(run: &ReplayedRun) -> (Vec<Access>, Vec<Reordering>) {
             | EventKind::Drain(_)
             | EventKind::Set { .. }
             | EventKind::Test(_)
+            | EventKind::Guess(_)
             | EventKind::New(_)
             | EventKind::Free(_)
             | EventKind::Leave

@@ -24,6 +24,9 @@ pub struct InferReport {
     pub file: String,
     /// The model's name.
     pub model: String,
+    /// Similar models that the result does not cover.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub not_covered: &'static [&'static str],
     /// The inference method.
     pub method: String,
     /// The engine that verifies placements.
@@ -285,6 +288,7 @@ impl InferReport {
             command: "infer".into(),
             file: file.into(),
             model: model.into(),
+            not_covered: &[],
             method: String::new(),
             engine: String::new(),
             result: None,
@@ -318,6 +322,7 @@ impl InferReport {
     ) -> Self {
         let mut report =
             Self::unusable(&extras.version, subject.file, &subject.model.name, Vec::new());
+        report.not_covered = subject.model.not_covered();
         report.method = subject.method.into();
         report.engine = subject.engine.into();
         report.diff.clone_from(&extras.diff);

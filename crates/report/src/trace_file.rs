@@ -60,6 +60,9 @@ pub struct ModelRecord {
     pub relax: Vec<String>,
     /// Whether a load may read its thread's own pending store.
     pub read_own_writes_early: bool,
+    /// Whether the directions of branches are guessed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub speculation: bool,
 }
 
 /// The reductions that determine the size of a step.
@@ -87,6 +90,7 @@ impl ModelRecord {
             .into(),
             relax: relaxed_pairs(bypass).into_iter().map(String::from).collect(),
             read_own_writes_early: bypass.read_own_early,
+            speculation: bypass.speculation,
         }
     }
 
@@ -99,6 +103,7 @@ impl ModelRecord {
             load_load: has("R->R"),
             load_store: has("R->W"),
             read_own_early: self.read_own_writes_early,
+            speculation: self.speculation,
         };
         let kind = match self.kind.as_str() {
             "sc" => ModelKind::Sc,
@@ -107,6 +112,10 @@ impl ModelRecord {
             "table" => ModelKind::Table(bypass),
             _ => return Err(TraceFileError::ModelKind(self.kind.clone())),
         };
+        if self.name == "rmo" && kind == ModelSpec::RMO_NOSPEC.kind {
+            // A trace from the time when `rmo` had no speculation.
+            return Ok(ModelSpec::RMO_NOSPEC);
+        }
         let model = ModelSpec { name: self.name.clone().into(), about: "".into(), kind };
         if model.relaxes() != bypass {
             return Err(TraceFileError::Relax(self.kind.clone()));
@@ -245,7 +254,8 @@ impl TraceFile {
     /// Returns the reductions of the search that found the run.
     pub fn reductions(&self) -> Reductions {
         let ReductionsRecord { fuse, clear_dead } = self.reductions;
-        Reductions { fuse, clear_dead, partial_order: false }
+        // A recorded guess is allowed, whether it is useful or not.
+        Reductions { fuse, clear_dead, ..Reductions::NONE }
     }
 
     /// Compares every event of the first `steps` steps of a run with the recorded event.

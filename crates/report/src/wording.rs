@@ -46,6 +46,7 @@ pub fn kind(program: &Program, event: &Event) -> &'static str {
             Some(Op::Assume(_)) => "assume",
             _ => "branch",
         },
+        EventKind::Guess(_) => "guess",
         EventKind::New(_) => "new",
         EventKind::Free(_) => "free",
         EventKind::Leave => "leave",
@@ -77,6 +78,7 @@ pub fn is_numbered(program: &Program, event: &Event) -> bool {
         EventKind::Set { .. } => is_choice(program, event),
         EventKind::Test(holds) => !holds && kind(program, event) == "assert",
         EventKind::Fetch { .. }
+        | EventKind::Guess(_)
         | EventKind::AtomicBegin
         | EventKind::AtomicEnd
         | EventKind::Defer
@@ -223,6 +225,10 @@ pub fn event(program: &Program, annotated: &AnnotatedEvent) -> String {
         EventKind::Test(holds) => {
             let text = event.label.map(|l| statement(program, l, 40)).unwrap_or_default();
             format!("{text} {}", if holds { "holds" } else { "FAILS" })
+        }
+        EventKind::Guess(_) => {
+            let text = event.label.map(|l| statement(program, l, 40)).unwrap_or_default();
+            format!("guesses {text}")
         }
         EventKind::New(reference) => {
             let pool = match op(program, event) {

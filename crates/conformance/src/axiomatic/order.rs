@@ -42,7 +42,10 @@ fn preserved_before(earlier: &[Event], later: &Node, table: Table) -> Nodes {
                 continue;
             }
             Event::Control(sources) => {
-                before |= sources;
+                // With speculation, a load does not wait for branches.
+                if later.access.stores || !table.speculation {
+                    before |= sources;
+                }
                 continue;
             }
             Event::Drain(loc, sources) => {

@@ -53,7 +53,8 @@ pub(super) enum Event {
     Fence(FenceKinds),
     /// A `drain` of a location, and the nodes that its address depends on.
     Drain(Loc, Nodes),
-    /// A branch or `assume`: everything after it waits for these nodes.
+    /// A branch or `assume`: later stores and updates wait for these nodes and, without
+    /// speculation, later loads, too.
     Control(Nodes),
 }
 

@@ -62,6 +62,12 @@ pub(super) fn has_effect<T: ThreadState>(
         || T::stores(&before.threads[at], &after.threads[at], thread)
 }
 
+/// Returns whether some thread has guessed. The guess may be wrong, and the run without the guess
+/// exists as well.
+pub(super) fn has_guess<T: ThreadState>(state: &State<T>) -> bool {
+    state.threads.iter().any(ThreadState::has_guess)
+}
+
 /// Returns whether a thread without a step discards the run: it is at `assume`, and the problem
 /// does not count that as waiting.
 pub(super) fn discards<T: ThreadState>(problem: &Problem, at: usize, state: &State<T>) -> bool {

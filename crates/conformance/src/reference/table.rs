@@ -9,32 +9,17 @@
 //! - A store whose value is known but faults has no value. A load that would read it blocks, and
 //!   the run ends when the store is performed.
 //! - Entries that become known in one step are performed in program order. The first failure ends
-//!   the run.
+//!   the run. A refuted guess ends it, too, but counts as a step that is not enabled.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod entry;
 
-use fencepost_ir::{
-    Address, Expr, Fault, FenceKinds, Loc, Op, Pc, Program, Reg, Thread, Value, flow,
-};
+use std::collections::BTreeSet;
+
+use fencepost_ir::{Fault, FenceKinds, Loc, Op, Pc, Program, Reg, Thread, Value, flow};
 
 use super::memory::{self, Memory};
-use super::{Rules, StepFailure, Steps, Table, ThreadState, block};
-
-/// The content of a register: a value, or a reference to the entry that will produce it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Operand {
-    Value(Value),
-    /// The position of the entry in the window. Renumbered when an earlier entry leaves.
-    Entry(usize),
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Entry {
-    /// The statement.
-    pc: Pc,
-    /// The registers that the statement reads, as captured when it was fetched.
-    operands: BTreeMap<Reg, Operand>,
-}
+use super::{Rules, StepFailure, Steps, ThreadState, block};
+use entry::{Entry, Kind, Operand, bypasses, orders};
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Windowed {
@@ -42,8 +27,34 @@ pub(super) struct Windowed {
     pc: Pc,
     registers: Vec<Operand>,
     window: Vec<Entry>,
-    /// The result registers of the operations whose ends were fetched.
-    ends: Vec<Option<Reg>>,
+    /// The operations whose ends were fetched.
+    ends: Vec<OperationEnd>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct OperationEnd {
+    result: Option<Reg>,
+    /// The number of window entries before the end. 0 if none of them is a guess.
+    entries_before: usize,
+}
+
+/// The reason why a step does not lead to a state.
+enum NoState {
+    Failure(StepFailure),
+    /// The step refutes a guess, so it is not enabled.
+    Refuted,
+}
+
+impl From<StepFailure> for NoState {
+    fn from(failure: StepFailure) -> Self {
+        NoState::Failure(failure)
+    }
+}
+
+impl From<Fault> for NoState {
+    fn from(fault: Fault) -> Self {
+        NoState::Failure(fault.into())
+    }
 }
 
 /// The source of the value of a load.
@@ -56,141 +67,6 @@ enum Source {
     Unknown,
 }
 
-/// An access kind. A load is an R, a store a W, an update both.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    R,
-    W,
-}
-
-fn kinds(op: &Op) -> &'static [Kind] {
-    match op {
-        Op::Load { .. } => &[Kind::R],
-        Op::Store { .. } => &[Kind::W],
-        Op::Update { .. } => &[Kind::R, Kind::W],
-        Op::Skip
-        | Op::Assign { .. }
-        | Op::Choose { .. }
-        | Op::Fence(_)
-        | Op::Drain(_)
-        | Op::Branch { .. }
-        | Op::Assume(_)
-        | Op::Assert(_)
-        | Op::New { .. }
-        | Op::Free { .. }
-        | Op::Leave
-        | Op::AtomicBegin
-        | Op::AtomicEnd
-        | Op::Invoke { .. }
-        | Op::Return { .. }
-        | Op::Halt => &[],
-    }
-}
-
-fn bypasses(table: Table, earlier: Kind, later: Kind) -> bool {
-    match (earlier, later) {
-        (Kind::W, Kind::R) => table.w_r,
-        (Kind::W, Kind::W) => table.w_w,
-        (Kind::R, Kind::R) => table.r_r,
-        (Kind::R, Kind::W) => table.r_w,
-    }
-}
-
-fn orders(fence: FenceKinds, earlier: Kind, later: Kind) -> bool {
-    fence.contains(match (earlier, later) {
-        (Kind::W, Kind::R) => FenceKinds::STORE_LOAD,
-        (Kind::W, Kind::W) => FenceKinds::STORE_STORE,
-        (Kind::R, Kind::R) => FenceKinds::LOAD_LOAD,
-        (Kind::R, Kind::W) => FenceKinds::LOAD_STORE,
-    })
-}
-
-impl Entry {
-    fn op<'a>(&self, thread: &'a Thread) -> &'a Op {
-        &thread.stmt(self.pc).op
-    }
-
-    fn fence(&self, thread: &Thread) -> Option<FenceKinds> {
-        if let Op::Fence(kinds) = self.op(thread) { Some(*kinds) } else { None }
-    }
-
-    /// Returns the registers as captured by the entry, if all its operands are values.
-    fn operand_values(&self, thread: &Thread) -> Option<Vec<Value>> {
-        let mut registers = vec![0; thread.registers.len()];
-        for (reg, operand) in &self.operands {
-            match operand {
-                Operand::Value(value) => registers[reg.index()] = *value,
-                Operand::Entry(_) => return None,
-            }
-        }
-        Some(registers)
-    }
-
-    /// Returns the value of an expression of the entry, if every register it reads is a value.
-    fn value(&self, expr: &Expr<Reg>) -> Option<Result<Value, Fault>> {
-        let mut known = true;
-        expr.for_each_var(&mut |reg| known &= matches!(self.operands[reg], Operand::Value(_)));
-        known.then(|| {
-            expr.eval(&|reg: &Reg| match self.operands[reg] {
-                Operand::Value(value) => value,
-                Operand::Entry(_) => unreachable!("all operands are values"),
-            })
-        })
-    }
-
-    fn address_known(&self, address: &Address) -> bool {
-        let cell = address.cell.as_ref().is_none_or(|(_, cell)| self.value(cell).is_some());
-        let index = address.index.as_ref().is_none_or(|(_, index)| self.value(index).is_some());
-        cell && index
-    }
-
-    /// Returns the locations that the entry may access: one if the address is known, else its
-    /// static footprint. Two accesses may be to the same location if these sets overlap.
-    fn possible_locations(&self, program: &Program, thread: &Thread) -> BTreeSet<Loc> {
-        let Some(address) = self.op(thread).address() else {
-            return BTreeSet::new();
-        };
-        if !self.address_known(address) {
-            return footprint(program, address);
-        }
-        let eval = |expr: &Expr<Reg>| self.value(expr).expect("the address is known");
-        memory::resolve_address(program, address, &eval).into_iter().collect()
-    }
-}
-
-/// Returns the static footprint of an address: all elements of the array, the field of all records
-/// of the pool. A constant cell or index restricts it.
-fn footprint(program: &Program, address: &Address) -> BTreeSet<Loc> {
-    let cells = match &address.cell {
-        None => 0..=0,
-        Some((pool, cell)) => match cell.as_const() {
-            Some(cell) => cell..=cell,
-            None => 1..=program.pool(*pool).cells as Value,
-        },
-    };
-    let indices = match &address.index {
-        None => 0..=0,
-        Some((length, index)) => match index.as_const() {
-            Some(index) => index..=index,
-            None => 0..=*length as Value - 1,
-        },
-    };
-    let mut places = BTreeSet::new();
-    for cell in cells {
-        for index in indices.clone() {
-            let constant = Address {
-                base: address.base,
-                cell: address.cell.as_ref().map(|(pool, _)| (*pool, Expr::Const(cell))),
-                index: address.index.as_ref().map(|(length, _)| (*length, Expr::Const(index))),
-            };
-            places.extend(memory::resolve_address(program, &constant, &|expr| {
-                memory::eval(expr, &[])
-            }));
-        }
-    }
-    places
-}
-
 impl ThreadState for Windowed {
     fn start(thread: &Thread) -> Self {
         let registers = vec![Operand::Value(0); thread.registers.len()];
@@ -201,13 +77,26 @@ impl ThreadState for Windowed {
         let mut steps = self
             .fetch(rules, thread, memory)
             .unwrap_or_else(|error| Steps { next: vec![Err(error)], bound_hit: false });
+        if self.has_guess() {
+            // A speculative statement that would fail is not enabled.
+            steps.next.retain(Result::is_ok);
+        }
         for at in 0..self.window.len() {
             if self.may_perform(rules, thread, at) {
                 let (mut next, mut memory) = (self.clone(), memory.clone());
-                let done = next
-                    .perform(rules, thread, &mut memory, at)
-                    .and_then(|()| next.perform_due_entries(rules, thread, &mut memory));
-                steps.next.push(done.map(|()| (next, memory)));
+                let done = match next.perform(rules, thread, &mut memory, at) {
+                    Err(NoState::Failure(StepFailure::Fault(fault))) if self.is_speculative(at) => {
+                        next.window[at].failed = Some(fault);
+                        Ok(())
+                    }
+                    Err(error) => Err(error),
+                    Ok(()) => next.perform_due_entries(rules, thread, &mut memory),
+                };
+                match done {
+                    Ok(()) => steps.next.push(Ok((next, memory))),
+                    Err(NoState::Failure(failure)) => steps.next.push(Err(failure)),
+                    Err(NoState::Refuted) => {}
+                }
             }
         }
         steps
@@ -217,13 +106,25 @@ impl ThreadState for Windowed {
         self.pc
     }
 
+    fn control_point(&self) -> Pc {
+        let oldest = self.window.iter().find(|entry| entry.guess.is_some());
+        oldest.map_or(self.pc, |entry| entry.pc)
+    }
+
+    fn has_guess(&self) -> bool {
+        self.is_speculative(self.window.len())
+    }
+
     fn has_nothing_pending(&self) -> bool {
         self.window.is_empty()
     }
 
     fn returned_operations(&self) -> usize {
         let known = |reg: &Reg| matches!(self.registers[reg.index()], Operand::Value(_));
-        self.ends.iter().take_while(|result| result.as_ref().is_none_or(known)).count()
+        let returned = |end: &&OperationEnd| {
+            !self.is_speculative(end.entries_before) && end.result.as_ref().is_none_or(known)
+        };
+        self.ends.iter().take_while(returned).count()
     }
 
     fn invoke(&self, pc: Pc, seen: &[(Reg, Value)]) -> Self {
@@ -262,7 +163,7 @@ impl Windowed {
         let stmt = thread.stmt(self.pc);
         let reads = flow::uses(&stmt.op);
         let operands = reads.iter().map(|reg| (*reg, self.registers[reg.index()])).collect();
-        let fetched = Entry { pc: self.pc, operands };
+        let fetched = Entry { pc: self.pc, operands, guess: None, failed: None };
         let known = fetched.operand_values(thread);
         let mut next = Windowed { pc: stmt.next, ..self.clone() };
         let mut memory = memory.clone();
@@ -273,7 +174,11 @@ impl Windowed {
                     return Ok(Steps::disabled_by_bound());
                 }
                 next.push_entry(thread, fetched);
-                next.perform_due_entries(rules, thread, &mut memory)?;
+                let at = self.window.len();
+                if self.has_guess() && known.is_some() && next.fails(rules, thread, &memory, at) {
+                    return Ok(Steps::none());
+                }
+                next.fetch_due_entries(rules, thread, &mut memory)?;
             }
             Op::Load { .. } | Op::Store { .. } | Op::Update { .. } => {
                 if self.window.len() >= rules.bound {
@@ -291,17 +196,19 @@ impl Windowed {
                     return Ok(Steps::disabled_by_bound());
                 }
                 next.push_entry(thread, fetched);
-                next.perform_due_entries(rules, thread, &mut memory)?;
+                next.fetch_due_entries(rules, thread, &mut memory)?;
             }
             Op::Branch { cond, then, otherwise } => {
                 let Some(registers) = known else {
-                    return Ok(Steps::none());
+                    let guesses = [(true, *then), (false, *otherwise)];
+                    return Ok(next.guess(rules, thread, &memory, &fetched, &guesses));
                 };
                 next.pc = if memory::eval(cond, &registers)? != 0 { *then } else { *otherwise };
             }
             Op::Assume(cond) => {
                 let Some(registers) = known else {
-                    return Ok(Steps::none());
+                    let guesses = [(true, stmt.next)];
+                    return Ok(next.guess(rules, thread, &memory, &fetched, &guesses));
                 };
                 if memory::eval(cond, &registers)? == 0 {
                     return Ok(Steps::none());
@@ -321,12 +228,13 @@ impl Windowed {
                     return Ok(Steps::none());
                 };
                 let loc = memory.locate(program, at, &registers)?;
-                let writes = |entry: &&Entry| kinds(entry.op(thread)).contains(&Kind::W);
+                let writes = |entry: &&Entry| entry.kinds(thread).contains(&Kind::W);
                 let mut writes = self.window.iter().filter(writes);
                 if writes.any(|entry| entry.possible_locations(program, thread).contains(&loc)) {
                     return Ok(Steps::none());
                 }
             }
+            Op::New { .. } | Op::Free { .. } if self.has_guess() => return Ok(Steps::none()),
             Op::New { reg, pool } => {
                 if !self.may_allocate(rules, thread) {
                     return Ok(Steps::none());
@@ -368,11 +276,64 @@ impl Windowed {
                 return Ok(Steps { next, bound_hit: false });
             }
             Op::AtomicEnd => unreachable!("`block::run` runs a whole atomic block"),
-            Op::Return { result } => next.ends.push(*result),
+            Op::Return { result } => {
+                let entries_before = if self.has_guess() { self.window.len() } else { 0 };
+                next.ends.push(OperationEnd { result: *result, entries_before });
+            }
             // `invoke` reads the state of other threads. `super::invoke` makes its step.
             Op::Invoke { .. } | Op::Halt => return Ok(Steps::none()),
         }
         Ok(Steps::one(next, memory))
+    }
+
+    /// Performs the entries that are due after a fetch. A fetch produces no value that an earlier
+    /// entry waits for, so it refutes no guess.
+    fn fetch_due_entries(
+        &mut self,
+        rules: &Rules,
+        thread: &Thread,
+        memory: &mut Memory,
+    ) -> Result<(), StepFailure> {
+        match self.perform_due_entries(rules, thread, memory) {
+            Ok(()) => Ok(()),
+            Err(NoState::Failure(failure)) => Err(failure),
+            Err(NoState::Refuted) => unreachable!("a fetch refutes no guess"),
+        }
+    }
+
+    /// Returns the steps that fetch a branch or `assume` with each of these guesses and continue at
+    /// the given statements.
+    fn guess(
+        &self,
+        rules: &Rules,
+        thread: &Thread,
+        memory: &Memory,
+        fetched: &Entry,
+        guesses: &[(bool, Pc)],
+    ) -> Steps<Self> {
+        if !rules.table.speculation {
+            return Steps::none();
+        }
+        if self.window.len() >= rules.bound {
+            return Steps::disabled_by_bound();
+        }
+        let step = |(guess, pc): &(bool, Pc)| {
+            let mut next = Windowed { pc: *pc, ..self.clone() };
+            next.push_entry(thread, Entry { guess: Some(*guess), ..fetched.clone() });
+            Ok((next, memory.clone()))
+        };
+        Steps { next: guesses.iter().map(step).collect(), bound_hit: false }
+    }
+
+    /// Returns whether an entry of the window before position `at` is a guess.
+    fn is_speculative(&self, at: usize) -> bool {
+        self.window[..at].iter().any(|entry| entry.guess.is_some())
+    }
+
+    /// Returns whether performing the entry at `at` ends the run with a fault or a failed assertion.
+    fn fails(&self, rules: &Rules, thread: &Thread, memory: &Memory, at: usize) -> bool {
+        let done = self.clone().perform(rules, thread, &mut memory.clone(), at);
+        matches!(done, Err(NoState::Failure(_)))
     }
 
     fn push_entry(&mut self, thread: &Thread, entry: Entry) {
@@ -386,14 +347,18 @@ impl Windowed {
     /// the window holds no load and no update. If it preserves W->R, they wait until the window
     /// holds no store and no update.
     fn may_allocate(&self, rules: &Rules, thread: &Thread) -> bool {
-        let holds = |kind| self.window.iter().any(|e| kinds(e.op(thread)).contains(&kind));
+        let holds = |kind| self.window.iter().any(|e| e.kinds(thread).contains(&kind));
         (rules.table.r_w || !holds(Kind::R)) && (rules.table.w_r || !holds(Kind::W))
     }
 
     /// Returns whether the entry at `at` is an access that may be performed.
     fn may_perform(&self, rules: &Rules, thread: &Thread, at: usize) -> bool {
         let entry = &self.window[at];
-        if kinds(entry.op(thread)).is_empty() || entry.operand_values(thread).is_none() {
+        if entry.kinds(thread).is_empty() || entry.operand_values(thread).is_none() {
+            return false;
+        }
+        let has_location = !entry.possible_locations(rules.program, thread).is_empty();
+        if self.is_speculative(at) && (entry.kinds(thread).contains(&Kind::W) || !has_location) {
             return false;
         }
         if (0..at).any(|earlier| self.blocks(rules, thread, earlier, at)) {
@@ -412,13 +377,13 @@ impl Windowed {
             && matches!(e_op, Op::Load { .. });
         let d_places = d.possible_locations(rules.program, thread);
         let same_location = !d_places.is_disjoint(&e.possible_locations(rules.program, thread));
-        if same_location && !may_forward {
+        if same_location && !may_forward && d.failed.is_none() {
             return true;
         }
         let fences =
             || self.window[earlier + 1..later].iter().filter_map(|entry| entry.fence(thread));
-        kinds(d_op).iter().any(|x| {
-            kinds(e_op).iter().any(|y| {
+        d.kinds(thread).iter().any(|x| {
+            e.kinds(thread).iter().any(|y| {
                 !bypasses(rules.table, *x, *y) || fences().any(|fence| orders(fence, *x, *y))
             })
         })
@@ -456,17 +421,20 @@ impl Windowed {
         thread: &Thread,
         memory: &mut Memory,
         at: usize,
-    ) -> Result<(), StepFailure> {
+    ) -> Result<(), NoState> {
         let program = rules.program;
         let entry = &self.window[at];
         let registers =
             entry.operand_values(thread).expect("a performed entry has no unknown operand");
         let stmt = thread.stmt(entry.pc);
+        if let Some(fault) = entry.failed {
+            return Err(fault.into());
+        }
         let yields = match &stmt.op {
             Op::Assign { expr, .. } => Some(memory::eval(expr, &registers)?),
             Op::Assert(cond) => {
                 if memory::eval(cond, &registers)? == 0 {
-                    return Err(StepFailure::Assertion(stmt.label));
+                    return Err(StepFailure::Assertion(stmt.label).into());
                 }
                 None
             }
@@ -488,11 +456,16 @@ impl Windowed {
             }
             Op::Update { at, update, .. } => Some(memory.update(program, at, update, &registers)?),
             Op::Fence(_) => None,
+            Op::Branch { cond, .. } | Op::Assume(cond) => {
+                let holds = memory::eval(cond, &registers)? != 0;
+                if entry.guess != Some(holds) {
+                    return Err(NoState::Refuted);
+                }
+                None
+            }
             Op::Skip
             | Op::Choose { .. }
             | Op::Drain(_)
-            | Op::Branch { .. }
-            | Op::Assume(_)
             | Op::New { .. }
             | Op::Free { .. }
             | Op::Leave
@@ -512,6 +485,14 @@ impl Windowed {
     /// Removes an entry and puts its value into the window entries and registers that refer to it.
     fn remove(&mut self, at: usize, yields: Option<Value>) {
         self.window.remove(at);
+        let mut ends = std::mem::take(&mut self.ends);
+        for end in &mut ends {
+            end.entries_before -= usize::from(end.entries_before > at);
+            if !self.is_speculative(end.entries_before) {
+                end.entries_before = 0;
+            }
+        }
+        self.ends = ends;
         let operands = self.window.iter_mut().flat_map(|entry| entry.operands.values_mut());
         for operand in operands.chain(&mut self.registers) {
             if let Operand::Entry(producer) = operand {
@@ -524,23 +505,26 @@ impl Windowed {
         }
     }
 
-    /// Performs the entries that are performed as soon as possible: assigns and asserts whose
-    /// operands are known, and fences with no earlier access left to order.
+    /// Performs the entries that are performed as soon as possible: assigns, asserts and branches
+    /// whose operands are known, loads that have failed, and fences with no earlier access left to
+    /// order. Speculative entries that would fail wait.
     fn perform_due_entries(
         &mut self,
         rules: &Rules,
         thread: &Thread,
         memory: &mut Memory,
-    ) -> Result<(), StepFailure> {
-        let is_due = |this: &Self, at: usize| {
+    ) -> Result<(), NoState> {
+        let is_due = |this: &Self, memory: &Memory, at: usize| {
             let entry = &this.window[at];
             if let Some(fence) = entry.fence(thread) {
-                let mut earlier = this.window[..at].iter().flat_map(|d| kinds(d.op(thread)));
+                let mut earlier = this.window[..at].iter().flat_map(|d| d.kinds(thread));
                 return !earlier.any(|x| orders(fence, *x, Kind::R) || orders(fence, *x, Kind::W));
             }
-            kinds(entry.op(thread)).is_empty() && entry.operand_values(thread).is_some()
+            entry.kinds(thread).is_empty()
+                && entry.operand_values(thread).is_some()
+                && !(this.is_speculative(at) && this.fails(rules, thread, memory, at))
         };
-        while let Some(at) = (0..self.window.len()).find(|at| is_due(self, *at)) {
+        while let Some(at) = (0..self.window.len()).find(|at| is_due(self, memory, *at)) {
             self.perform(rules, thread, memory, at)?;
         }
         Ok(())

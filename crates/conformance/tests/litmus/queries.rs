@@ -10,10 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The models under test: the name, the model of the reference interpreter, and the table.
-pub(crate) const MODELS: [(&str, Model, Table); 4] = [
+pub(crate) const MODELS: [(&str, Model, Table); 5] = [
     ("sc", Model::Sc, Table::SC),
     ("tso", Model::Tso, Table::TSO),
     ("pso", Model::Pso, Table::PSO),
+    ("rmo-nospec", Model::Table(Table::RMO_NOSPEC), Table::RMO_NOSPEC),
     ("rmo", Model::Table(Table::RMO), Table::RMO),
 ];
 

@@ -105,7 +105,7 @@ fn random_final_states_are_explained_as_by_the_enumeration_of_all_orders() {
             let problem = problem(&library, &client, consistency);
             let operations = operations(&problem);
             let orders = Orders::all(&problem.program, operations);
-            let shape = Shape::new(&problem);
+            let shape = Shape::new(&problem, false);
             let specification = Specification::new(operations);
             for _ in 0..OBSERVATIONS {
                 let registers = random_registers(random, operations);
@@ -137,7 +137,7 @@ fn random_clients_return_the_possible_results() {
         let (library, client) = (random_library(random), random_client(random));
         let problem = problem(&library, &client, Consistency::Sequential);
         let operations = operations(&problem);
-        let shape = Shape::new(&problem);
+        let shape = Shape::new(&problem, false);
         let possible = possible_results(&shape, operations, usize::MAX).expect("no limit");
         let specification = Specification::new(operations);
         let registers: Vec<(ThreadId, Reg)> = (operations.threads.iter())
@@ -207,7 +207,7 @@ fn a_query_beyond_its_memory_makes_the_verdict_inconclusive() {
 fn a_cancelled_query_has_no_answer() {
     for consistency in [Consistency::Sequential, Consistency::Linearizable] {
         let problem = hard_client(consistency);
-        let (operations, shape) = (operations(&problem), Shape::new(&problem));
+        let (operations, shape) = (operations(&problem), Shape::new(&problem, false));
         let specification = Specification::new(operations);
         let cancel = Cancel::default();
         let limits = WorkLimits { cancel: cancel.clone(), ..WorkLimits::default() };
@@ -231,6 +231,6 @@ fn a_client_with_many_possible_results_is_checked() {
     let problem = problem(library, &client, Consistency::Sequential);
     let verdict = check_with(&Explicit, &problem, &model("sc"), settings(1)).verdict;
     assert!(verdict.is_verified());
-    let shape = Shape::new(&problem);
+    let shape = Shape::new(&problem, false);
     assert_eq!(possible_results(&shape, operations(&problem), 1_000), None);
 }

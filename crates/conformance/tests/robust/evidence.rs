@@ -60,6 +60,7 @@ fn record(problem: &Problem, event: &Event, recorder: &mut Recorder) {
         EventKind::Fence(_)
         | EventKind::Drain(_)
         | EventKind::Test(_)
+        | EventKind::Guess(_)
         | EventKind::Leave
         | EventKind::Skip => {}
         EventKind::Fetch { .. }

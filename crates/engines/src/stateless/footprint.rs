@@ -106,6 +106,7 @@ impl EventRecorder for Footprint {
             | EventKind::Free(_)
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd
+            | EventKind::Guess(_)
             | EventKind::Defer => true,
         };
         if is_needed {
@@ -214,6 +215,7 @@ impl Footprint {
                 EventKind::Leave
                 | EventKind::Set { .. }
                 | EventKind::Test(_)
+                | EventKind::Guess(_)
                 | EventKind::Defer
                 | EventKind::Fetch { .. }
                 | EventKind::Store { .. }

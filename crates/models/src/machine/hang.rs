@@ -14,6 +14,9 @@
 //! A thread that is blocked by a false `assume` outside of `atomic` discards the run, so the state
 //! is not a hang. Only with the property `deadlock_free` does it count as waiting.
 //!
+//! A thread that has guessed the direction of a branch does not wait forever: the guess may be
+//! wrong, and the thread reaches every hang without guesses, too.
+//!
 //! Direction: exact. Partial-order reduction preserves hangs: every step from a hang leads to a
 //! hang, and an omitted thread can be moved first without leaving the set of hangs.
 
@@ -136,6 +139,9 @@ impl<M: MemoryModel> Machine<'_, M> {
         t: ThreadId,
         limits: &WorkLimits,
     ) -> RunAlone<M::Pending> {
+        if self.model.is_speculating(&start.pending, t) {
+            return RunAlone::GetsOn;
+        }
         let mut numbers: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
         let mut writer = Writer::default();
         numbers.insert(self.encode(start, &mut writer).to_vec(), 0);
@@ -164,7 +170,8 @@ impl<M: MemoryModel> Machine<'_, M> {
                     return RunAlone::GetsOn;
                 }
                 visited[at].events.append(&mut events);
-                if taken != Ok(StepResult::Taken) {
+                let is_guess = self.model.is_speculating(&after.pending, t);
+                if taken != Ok(StepResult::Taken) || is_guess {
                     continue;
                 }
                 let key = self.encode(&after, &mut writer);
@@ -205,6 +212,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             | EventKind::Drain(_)
             | EventKind::Set { .. }
             | EventKind::Test(_)
+            | EventKind::Guess(_)
             | EventKind::Leave
             | EventKind::AtomicBegin
             | EventKind::AtomicEnd

@@ -44,6 +44,9 @@ impl<M: MemoryModel> Machine<'_, M> {
             earlier_pending: None,
             kind,
         };
+        if self.repeats_spin_iteration(state, t, pc) {
+            return Ok(StepResult::Blocked);
+        }
         let next = match &stmt.op {
             Op::Halt | Op::AtomicEnd => return Ok(StepResult::Blocked),
             Op::Load { .. }
@@ -61,9 +64,16 @@ impl<M: MemoryModel> Machine<'_, M> {
             }
             Op::Choose { reg, lo, hi } => {
                 let value = choose_in_range(choices, *lo, *hi);
-                self.assign(state, t, *reg, value).map_err(failure)?;
+                match self.assign(state, t, *reg, value) {
+                    Ok(()) => {}
+                    Err(_) if self.hides_failures(state, t) => return Ok(StepResult::Blocked),
+                    Err(fault) => return Err(failure(fault)),
+                }
                 recorder.record_with(|| event(EventKind::Set { reg: *reg, value }));
                 stmt.next
+            }
+            Op::New { .. } | Op::Free { .. } if self.must_resolve_guesses(state, t) => {
+                return Ok(StepResult::Blocked);
             }
             Op::New { reg, pool } => {
                 if !self.model.may_allocate(&self.shape, &state.pending, t) {
@@ -126,11 +136,19 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::Return { .. } => match self.local(state, t, pc, recorder)? {
                 LocalResult::Next(next) => next,
                 LocalResult::Blocked => return Ok(StepResult::Blocked),
-                LocalResult::UnknownRegister => match self.defer(state, t, pc, recorder)? {
-                    IssueResult::Done => stmt.next,
-                    IssueResult::Blocked => return Ok(StepResult::Blocked),
-                    IssueResult::BoundReached => return Ok(StepResult::BoundReached),
-                },
+                LocalResult::UnknownRegister => {
+                    let is_control = matches!(stmt.op, Op::Branch { .. } | Op::Assume(_));
+                    let (issued, next) = if is_control {
+                        self.guess(state, t, pc, choices, recorder)?
+                    } else {
+                        (self.defer(state, t, pc, recorder)?, stmt.next)
+                    };
+                    match issued {
+                        IssueResult::Done => next,
+                        IssueResult::Blocked => return Ok(StepResult::Blocked),
+                        IssueResult::BoundReached => return Ok(StepResult::BoundReached),
+                    }
+                }
             },
         };
         state.pcs[t.index()] = next;
@@ -151,6 +169,9 @@ impl<M: MemoryModel> Machine<'_, M> {
             for _ in 0..MAX_FUSED_STATEMENTS {
                 let pc = state.pcs[t.index()];
                 let stmt = self.shape.stmt(t, pc);
+                if self.may_repeat_spin_iteration(state, t, pc) {
+                    break;
+                }
                 let next = if stmt.op.is_local() && !matches!(stmt.op, Op::Choose { .. }) {
                     match self.local(state, t, pc, recorder)? {
                         LocalResult::Next(next) => next,
@@ -182,7 +203,8 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// Returns how many of a thread's operations have returned: control has passed their ends, and
     /// their results are known.
     fn returned(&self, state: &State<M::Pending>, t: ThreadId) -> Value {
-        let passed = &self.shape.thread(t).returned[state.pcs[t.index()].index()];
+        let control_point = self.model.control_point(state, t);
+        let passed = &self.shape.thread(t).returned[control_point.index()];
         let known = |result: &&Option<Reg>| {
             result.is_none_or(|reg| self.model.are_registers_known(state, t, &[reg]))
         };
@@ -201,7 +223,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             Op::Assign { .. } | Op::Assert(_) => {
                 self.model.issue(&self.shape, state, t, pc, 0, recorder)
             }
-            // Control waits for its registers: there is no speculation.
+            // Control waits for its registers, or a separate step guesses.
             Op::Skip
             | Op::Choose { .. }
             | Op::Load { .. }
@@ -234,6 +256,13 @@ impl<M: MemoryModel> Machine<'_, M> {
         if !self.model.are_registers_known(state, t, &self.shape.thread(t).uses[pc.index()]) {
             return Ok(LocalResult::UnknownRegister);
         }
+        let hides_failures = self.hides_failures(state, t);
+        if hides_failures
+            && let Op::Assert(cond) = &stmt.op
+            && self.eval(state, t, cond) == Ok(0)
+        {
+            return Ok(LocalResult::Blocked);
+        }
         let registers = &mut state.registers[self.shape.thread(t).registers..];
         let limits = &self.shape.thread(t).register_limits;
         let event = |kind| Event {
@@ -243,15 +272,25 @@ impl<M: MemoryModel> Machine<'_, M> {
             earlier_pending: None,
             kind,
         };
-        let result =
-            execute_local(stmt, registers, limits, |kind| recorder.record_with(|| event(kind)))?;
+        let result = match execute_local(stmt, registers, limits, |kind| {
+            recorder.record_with(|| event(kind))
+        }) {
+            Ok(result) => result,
+            Err(_) if hides_failures => return Ok(LocalResult::Blocked),
+            Err(failure) => return Err(failure),
+        };
         if let Op::Assign { reg, .. } = stmt.op {
             self.model.define_register(&self.shape, state, t, reg);
         }
         Ok(result)
     }
 
-    fn eval(&self, state: &State<M::Pending>, t: ThreadId, e: &Expr<Reg>) -> Result<Value, Fault> {
+    pub(super) fn eval(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        e: &Expr<Reg>,
+    ) -> Result<Value, Fault> {
         e.eval(&|reg| state.register(&self.shape, t, *reg))
     }
 

@@ -116,7 +116,6 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             for at in 0..scratch.internal.len() {
                 let which = scratch.internal[at];
                 let taken = self.perform_internal_step(&mut scratch.work, t, which, &mut ());
-                let taken = taken.map(|()| StepResult::Taken);
                 enabled |= self.emit_successor(taken, number, t, scratch, sink);
                 may_be_hang = may_be_hang && !changes_memory(taken, scratch);
                 self.restore(&mut scratch.work, &scratch.base, t);
@@ -234,7 +233,8 @@ impl<M: MemoryModel> Machine<'_, M> {
                     continue;
                 }
                 let taken = self.perform_internal_step(&mut scratch.work, t, which, &mut ());
-                let usable = taken.is_ok() && self.save_reduced_successor(0, t, scratch, sink);
+                let usable = taken == Ok(StepResult::Taken)
+                    && self.save_reduced_successor(0, t, scratch, sink);
                 self.restore(&mut scratch.work, &scratch.base, t);
                 if usable {
                     sink.successor(&scratch.saved_successors[0]);
@@ -274,8 +274,12 @@ impl<M: MemoryModel> Machine<'_, M> {
         let pc = state.pcs[t.index()];
         let op = &self.shape.stmt(t, pc).op;
         match op {
-            Op::Skip | Op::Assign { .. } | Op::Choose { .. } | Op::Branch { .. } => true,
-            Op::Assume(_) | Op::Assert(_) => true,
+            Op::Skip | Op::Assign { .. } | Op::Choose { .. } | Op::Assert(_) => true,
+            // A thread may also wait until it needs no guess.
+            Op::Branch { .. } | Op::Assume(_) => {
+                let uses = &self.shape.thread(t).uses[pc.index()];
+                self.model.speculation().is_none() || self.model.are_registers_known(state, t, uses)
+            }
             Op::Leave => {
                 !self.shape.checks_mutual_exclusion
                     || self.mutated.is(Mutation::CriticalSectionsInvisible)

@@ -1,21 +1,23 @@
 //! The order in which the entries of a window may be performed: the bypass table, same-location
 //! order, fences, and forwarding.
 
-use super::window::{Operand, Window};
+use super::window::{Mark, Operand, Window};
 use super::{Table, is_known, location_of, value_of};
 use crate::address::check_limits;
 use crate::mutation::Mutation;
 use crate::shape::Shape;
 use fencepost_ir::{Access, FenceKinds, Loc, Op, Pc, ThreadId, Value};
 
-/// Returns the access of an entry. `None` for assignments, assertions and fences.
+/// Returns the access of an entry. `None` for assignments, assertions, fences and branches, and for
+/// loads that failed behind a guess.
 pub(super) fn access_of(
     shape: &Shape<'_>,
     t: ThreadId,
     window: &Window,
     entry: usize,
 ) -> Option<Access> {
-    shape.stmt(t, window.pc(entry)).op.access()
+    let access = shape.stmt(t, window.pc(entry)).op.access()?;
+    (!matches!(window.mark(entry), Some(Mark::Failed(_)))).then_some(access)
 }
 
 /// Returns the number of accesses in a window before an entry.
@@ -52,9 +54,11 @@ pub(super) struct EntryInfo {
 
 /// Computes the facts about all entries of a window, each once.
 pub(super) fn entry_infos(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Vec<EntryInfo> {
-    let info = |(pc, operands): (Pc, &[Operand])| {
+    let has_guess = window.oldest_guess().is_some();
+    let info = |(entry, (pc, operands)): (usize, (Pc, &[Operand]))| {
         let op = &shape.stmt(t, pc).op;
-        let access = op.access();
+        let has_failed = has_guess && matches!(window.mark(entry), Some(Mark::Failed(_)));
+        let access = if has_failed { None } else { op.access() };
         let location = match op.address() {
             Some(address) if access.is_some() => {
                 location_of(shape, t, pc, address, operands).map(|loc| loc.map_err(|_| ()))
@@ -66,7 +70,7 @@ pub(super) fn entry_infos(shape: &Shape<'_>, t: ThreadId, window: &Window) -> Ve
         EntryInfo { access, fences, location, ready, pc }
     };
     let mut infos = Vec::with_capacity(window.len());
-    infos.extend(window.entries(shape, t).map(info));
+    infos.extend(window.entries(shape, t).enumerate().map(info));
     infos
 }
 
@@ -128,6 +132,9 @@ impl Table {
         let EntryInfo { access: Some(mine), ready: true, location, .. } = infos[entry] else {
             return false;
         };
+        if window.is_speculative(entry) && self.waits_for_guesses(mine, location) {
+            return false;
+        }
         // An address that faults does not wait: performing the access reports the fault.
         let loc = location.and_then(Result::ok);
         let mut fences = FenceKinds::default();
@@ -156,6 +163,15 @@ impl Table {
             }
             _ => true,
         }
+    }
+
+    /// Returns whether an access behind a guess must wait until the guess is resolved: a store, an
+    /// update, or an address that faults.
+    fn waits_for_guesses(&self, access: Access, location: Option<Result<Loc, ()>>) -> bool {
+        let faults = matches!(location, Some(Err(())));
+        (access.stores && !self.mutated.is(Mutation::StoresIgnoreGuesses))
+            || (faults && !self.mutated.is(Mutation::SpeculativeFailuresCount))
+            || self.mutated.is(Mutation::LoadsWaitForGuesses)
     }
 
     /// Returns whether the bypass table keeps the two accesses in order.

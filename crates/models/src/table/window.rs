@@ -1,13 +1,16 @@
 //! The window of one thread: entries in program order, their captured operands, and for each
 //! register the entry that produces it.
 //!
+//! An unresolved branch is an entry with a guess. A load that failed behind a guess stays in the
+//! window until the guess is resolved.
+//!
 //! This is register renaming. An operand is a value or a reference to the entry that produces it,
 //! so a later assignment to the same register has no effect on it. References are positions in the
 //! window, so equivalent windows are equal.
 
 use crate::bits::{Field, Reader, Writer};
 use crate::shape::Shape;
-use fencepost_ir::{Pc, Reg, ThreadId, Value};
+use fencepost_ir::{Fault, Op, Pc, Reg, ThreadId, Value};
 
 /// An operand of a statement, captured when the statement was fetched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,6 +20,19 @@ pub(super) enum Operand {
     /// The value that this entry will produce.
     ProducedBy(u16),
 }
+
+/// What a window records about an entry besides its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mark {
+    /// A branch or assumption whose condition is guessed to have this value.
+    Guess(bool),
+    /// A load that was performed behind a guess and failed.
+    Failed(Fault),
+}
+
+/// The faults that a load behind a guess can have when it is performed. Their positions are their
+/// packed form, plus one. Other faults do not depend on memory: the load waits for the guess.
+const LOAD_FAULTS: [Fault; 2] = [Fault::UseAfterFree, Fault::OutOfRange];
 
 /// The window of one thread.
 #[derive(PartialEq, Eq, Debug)]
@@ -28,6 +44,9 @@ pub struct Window {
     /// By register: 0 if its value is known, otherwise the position of the entry that produces it,
     /// plus one.
     producers: Vec<u16>,
+    /// The marked entries, oldest first. A failed load is behind a guess, so the first mark is a
+    /// guess.
+    marks: Vec<(u16, Mark)>,
 }
 
 impl Clone for Window {
@@ -36,6 +55,7 @@ impl Clone for Window {
             pcs: self.pcs.clone(),
             operands: self.operands.clone(),
             producers: self.producers.clone(),
+            marks: self.marks.clone(),
         }
     }
 
@@ -44,12 +64,60 @@ impl Clone for Window {
         self.pcs.clone_from(&other.pcs);
         self.operands.clone_from(&other.operands);
         self.producers.clone_from(&other.producers);
+        if !(self.marks.is_empty() && other.marks.is_empty()) {
+            self.marks.clone_from(&other.marks);
+        }
     }
 }
 
 impl Window {
     pub(super) fn new(registers: usize) -> Self {
-        Window { pcs: Vec::new(), operands: Vec::new(), producers: vec![0; registers] }
+        Window {
+            pcs: Vec::new(),
+            operands: Vec::new(),
+            producers: vec![0; registers],
+            marks: Vec::new(),
+        }
+    }
+
+    /// Returns the oldest branch or assumption whose direction is guessed.
+    #[inline]
+    pub(super) fn oldest_guess(&self) -> Option<usize> {
+        self.marks.first().map(|(entry, _)| usize::from(*entry))
+    }
+
+    /// Returns whether an entry is behind a guess.
+    #[inline]
+    pub(super) fn is_speculative(&self, entry: usize) -> bool {
+        self.oldest_guess().is_some_and(|guess| guess < entry)
+    }
+
+    /// Returns the number of guesses before an entry.
+    pub(super) fn guesses_before(&self, entry: usize) -> u32 {
+        let is_guess =
+            |(at, mark): &&(u16, Mark)| usize::from(*at) < entry && matches!(mark, Mark::Guess(_));
+        self.marks.iter().filter(is_guess).count() as u32
+    }
+
+    /// Returns the mark of an entry.
+    #[inline]
+    pub(super) fn mark(&self, entry: usize) -> Option<Mark> {
+        if self.marks.is_empty() {
+            return None;
+        }
+        let marked = self.marks.iter().find(|(at, _)| usize::from(*at) == entry);
+        marked.map(|(_, mark)| *mark)
+    }
+
+    /// Marks an entry that has no mark.
+    pub(super) fn set_mark(&mut self, entry: usize, mark: Mark) {
+        let at = self.marks.partition_point(|(at, _)| usize::from(*at) < entry);
+        self.marks.insert(at, (entry as u16, mark));
+    }
+
+    /// Returns the entry that produces the value of a register, if the value is unknown.
+    pub(super) fn producer(&self, reg: Reg) -> Option<usize> {
+        self.producers[reg.index()].checked_sub(1).map(usize::from)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -150,6 +218,12 @@ impl Window {
                 }
             }
         }
+        if !self.marks.is_empty() {
+            self.marks.retain(|(at, _)| *at != gone);
+            for (at, _) in &mut self.marks {
+                *at -= u16::from(*at > gone);
+            }
+        }
         for (reg, producer) in self.producers.iter_mut().enumerate() {
             if *producer == gone + 1 {
                 *producer = 0;
@@ -160,7 +234,15 @@ impl Window {
         }
     }
 
-    pub(super) fn encode(&self, shape: &Shape<'_>, t: ThreadId, len: Field, writer: &mut Writer) {
+    /// Packs the window. `guesses` says whether the model guesses the directions of branches.
+    pub(super) fn encode(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        len: Field,
+        guesses: bool,
+        writer: &mut Writer,
+    ) {
         let thread = shape.thread(t);
         writer.put(len, self.pcs.len() as Value);
         if self.pcs.is_empty() {
@@ -183,6 +265,13 @@ impl Window {
         for producer in &self.producers {
             writer.put(entries, Value::from(*producer));
         }
+        if guesses {
+            for (entry, pc) in self.pcs.iter().enumerate() {
+                if let Some(field) = mark_field(shape, t, *pc) {
+                    writer.put(field, self.mark(entry).map_or(0, pack_mark));
+                }
+            }
+        }
     }
 
     pub(super) fn decode(
@@ -190,12 +279,14 @@ impl Window {
         shape: &Shape<'_>,
         t: ThreadId,
         len: Field,
+        guesses: bool,
         reader: &mut Reader<'_>,
     ) {
         let thread = shape.thread(t);
         self.pcs.clear();
         self.operands.clear();
         self.producers.fill(0);
+        self.marks.clear();
         let count = reader.get(len) as usize;
         if count == 0 {
             return;
@@ -214,5 +305,56 @@ impl Window {
         for producer in &mut self.producers {
             *producer = reader.get(entries) as u16;
         }
+        if guesses {
+            for (entry, pc) in self.pcs.iter().enumerate() {
+                if let Some(field) = mark_field(shape, t, *pc)
+                    && let Some(mark) = unpack_mark(&shape.stmt(t, *pc).op, reader.get(field))
+                {
+                    self.marks.push((entry as u16, mark));
+                }
+            }
+        }
     }
+}
+
+/// Returns the field of an entry's mark. `None` if the entry never has one.
+fn mark_field(shape: &Shape<'_>, t: ThreadId, pc: Pc) -> Option<Field> {
+    match shape.stmt(t, pc).op {
+        Op::Branch { .. } | Op::Assume(_) => Some(Field::for_count(2)),
+        Op::Load { .. } => Some(Field::for_count(1 + LOAD_FAULTS.len())),
+        Op::Skip
+        | Op::Assign { .. }
+        | Op::Choose { .. }
+        | Op::Store { .. }
+        | Op::Update { .. }
+        | Op::Fence(_)
+        | Op::Drain(_)
+        | Op::Assert(_)
+        | Op::New { .. }
+        | Op::Free { .. }
+        | Op::Leave
+        | Op::AtomicBegin
+        | Op::AtomicEnd
+        | Op::Invoke { .. }
+        | Op::Return { .. }
+        | Op::Halt => None,
+    }
+}
+
+fn pack_mark(mark: Mark) -> Value {
+    match mark {
+        Mark::Guess(holds) => Value::from(holds),
+        Mark::Failed(fault) => {
+            let at = LOAD_FAULTS.iter().position(|other| *other == fault);
+            at.expect("a load behind a guess has no other fault") as Value + 1
+        }
+    }
+}
+
+fn unpack_mark(op: &Op, packed: Value) -> Option<Mark> {
+    if let Op::Load { .. } = op {
+        let fault = LOAD_FAULTS.get((packed as usize).checked_sub(1)?)?;
+        return Some(Mark::Failed(*fault));
+    }
+    Some(Mark::Guess(packed != 0))
 }

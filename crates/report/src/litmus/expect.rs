@@ -304,10 +304,7 @@ fn is_verdict(line: &str) -> bool {
     ["Ok", "No", "Undef", "Loop Ok", "Loop No"].contains(&line.trim())
 }
 
-/// Returns our name of a model. Our `rmo` has no speculation.
+/// Returns our name of a model.
 fn model_name(recorded: &str) -> String {
-    match recorded {
-        "rmo-nospec" => "rmo".into(),
-        other => other.to_ascii_lowercase(),
-    }
+    recorded.to_ascii_lowercase()
 }

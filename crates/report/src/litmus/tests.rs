@@ -215,7 +215,7 @@ fn only_recorded_columns_are_compared() {
     );
 }
 
-/// The file name has precedence over the test name. `rmo-nospec` is our `rmo`.
+/// The file name has precedence over the test name.
 #[test]
 fn records_are_found_by_file_test_and_model() {
     let run = run(&format!("exists {CONDITION}"), Vec::new());
@@ -224,7 +224,7 @@ fn records_are_found_by_file_test_and_model() {
     let rest = format!("Ok\tAllowed\texists {CONDITION}\t{hash}");
     let records = records(&format!("{head}SB.litmus\trmo-nospec\t{rest}\n"));
     let tso = result(&run, TSO, None);
-    assert_eq!(records.compare(&run, "rmo", &tso), RecordComparison::Same);
+    assert_eq!(records.compare(&run, "rmo-nospec", &tso), RecordComparison::Same);
     assert_eq!(records.compare(&run, "pso", &tso), RecordComparison::Unknown);
     let wrong = records_of_log("Forbidden", "exists (true)", "0");
     assert!(

@@ -95,7 +95,7 @@ fn with_results_as_condition(problem: &Problem) -> Result<Problem, Unsupported> 
 
 /// Returns the condition that the results of the operations are allowed.
 fn results(problem: &Problem, operations: &Operations) -> Result<Expr<Observable>, Unsupported> {
-    let possible = possible_results(&Shape::new(problem), operations, MAX_RESULTS);
+    let possible = possible_results(&Shape::new(problem, false), operations, MAX_RESULTS);
     let possible = possible.ok_or(Unsupported::TooManyResults(MAX_RESULTS))?;
     let registers: Vec<Observable> = (operations.threads.iter())
         .flat_map(|(t, all)| {

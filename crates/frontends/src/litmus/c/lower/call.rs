@@ -14,8 +14,8 @@
 //!
 //! This sequence is observably equivalent to one step: the first update changes nothing, and the
 //! run in which no other thread acts between the two updates is the single step. Direction: exact,
-//! except for accesses after a relaxed or release call under RMO. They wait until the result of the
-//! call is known, as if the thread branched on the value found.
+//! except for accesses after a relaxed or release call under RMO. They wait for the result of the
+//! call as if the thread branched on the value found.
 
 use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, UnOp, Update};
 

@@ -1,0 +1,271 @@
+//! Guesses: a thread continues after a branch whose condition is unknown.
+//!
+//! A guess only lets later loads be performed early. Everything else waits until the guess is
+//! resolved, and then the thread can do the same without a guess. This gives two reductions, which
+//! preserve verdicts and outcomes. In both, the thread waits until the condition is known:
+//!
+//! - *No early load.* A guess is useless if no load behind it can be performed before it is
+//!   resolved. Such a load must be reachable without passing a full fence, an `atomic` block, an
+//!   allocation, a fence that orders it with earlier loads, or a store-load fence behind a store
+//!   that waits for the guess. It must be to another location than the accesses that the branch
+//!   waits for, because accesses to the same location stay in order.
+//! - *Failed spin iterations.* A thread that has guessed does not complete a failed spin iteration,
+//!   neither by a further guess nor by a known condition. The run without the iteration has the
+//!   same effects, because a failed iteration changes no location and no register that is read
+//!   later, and fewer pending accesses block less.
+
+use super::Machine;
+use super::choice::Choices;
+use crate::event::EventRecorder;
+use crate::model::{IssueResult, MemoryModel, StepFailure};
+use crate::mutation::Mutation;
+use crate::shape::Shape;
+use crate::state::State;
+use crate::table::Bypass;
+use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
+use fencepost_ir::{FenceKinds, Loc, Op, Pc, ThreadId, flow};
+
+/// The guesses that let a load be performed early.
+#[derive(Debug)]
+pub(super) struct UsefulGuesses {
+    /// The spin loops, if registers in outcomes are not observed.
+    all: SpinAssumed,
+    /// The spin loops whose failed iterations are never guessed.
+    waiting: SpinAssumed,
+    threads: Vec<EarlyLoads>,
+}
+
+impl UsefulGuesses {
+    /// Computes the useful guesses of a program under a bypass table. Failed spin iterations may
+    /// change registers in outcomes only if `outcomes` is not set.
+    pub(super) fn new(shape: &Shape<'_>, bypass: Bypass, outcomes: bool) -> Self {
+        let threads = shape.program().thread_ids();
+        UsefulGuesses {
+            all: spin_assume(shape.problem, false),
+            waiting: spin_assume(shape.problem, outcomes),
+            threads: threads.map(|t| EarlyLoads::new(shape, t, bypass)).collect(),
+        }
+    }
+
+    /// Returns whether a guess is useful: control continues from `pc` at `target`, and the branch
+    /// waits for accesses to `awaited`, or to several locations.
+    fn is_useful(&self, t: ThreadId, pc: Pc, target: Pc, awaited: Option<Loc>) -> bool {
+        !is_failed_iteration(&self.waiting, t, pc, target)
+            && self.threads[t.index()].exist(target, awaited)
+    }
+}
+
+/// Returns whether the edge from a statement to `target` ends a failed spin iteration.
+fn is_failed_iteration(spin_assumed: &SpinAssumed, t: ThreadId, pc: Pc, target: Pc) -> bool {
+    // Then the edge was redirected to a cut point.
+    let redirected = spin_assumed.problem.program.thread(t).stmt(pc);
+    !flow::successors(redirected).any(|next| next == target)
+}
+
+/// The loads of a thread that may be performed while an earlier branch is not resolved.
+#[derive(Debug)]
+struct EarlyLoads {
+    /// The number of words of one set of locations.
+    words: usize,
+    /// By program counter, and by whether a store waits for the guess: the locations.
+    sets: Vec<u64>,
+}
+
+impl EarlyLoads {
+    fn new(shape: &Shape<'_>, t: ThreadId, bypass: Bypass) -> Self {
+        let code = &shape.program().thread(t).code;
+        let words = shape.program().locations.len().div_ceil(64);
+        let mut loads = EarlyLoads { words, sets: vec![0; 2 * code.len() * words] };
+        // The branch waits for a load or an update. Without R->R, all later loads wait for it, too.
+        while bypass.load_load && loads.propagate(shape, t, bypass) {}
+        loads
+    }
+
+    fn set(&self, pc: Pc, has_store: bool) -> std::ops::Range<usize> {
+        let at = (2 * pc.index() + usize::from(has_store)) * self.words;
+        at..at + self.words
+    }
+
+    /// Adds the loads of each statement and of its successors. Returns whether anything changed.
+    fn propagate(&mut self, shape: &Shape<'_>, t: ThreadId, bypass: Bypass) -> bool {
+        let mut changed = false;
+        for (at, stmt) in shape.program().thread(t).code.iter().enumerate().rev() {
+            for has_store in [false, true] {
+                let pc = Pc::from_index(at);
+                let to = self.set(pc, has_store);
+                if matches!(stmt.op, Op::Load { .. }) && (!has_store || bypass.store_load) {
+                    for loc in &shape.thread(t).footprints[at] {
+                        let word = &mut self.sets[to.start + loc.index() / 64];
+                        let more = *word | 1u64 << (loc.index() % 64);
+                        changed |= more != *word;
+                        *word = more;
+                    }
+                }
+                let Some(has_store) = passes_early(&stmt.op, has_store) else { continue };
+                for next in flow::successors(stmt) {
+                    let from = self.set(next, has_store);
+                    for (to, from) in to.clone().zip(from) {
+                        let more = self.sets[to] | self.sets[from];
+                        changed |= more != self.sets[to];
+                        self.sets[to] = more;
+                    }
+                }
+            }
+        }
+        changed
+    }
+
+    /// Returns whether a load behind `pc` may be performed early, other than a load of `awaited`.
+    fn exist(&self, pc: Pc, awaited: Option<Loc>) -> bool {
+        let words = self.sets[self.set(pc, false)].iter().enumerate();
+        let mut others = words.map(|(at, word)| match awaited {
+            Some(loc) if loc.index() / 64 == at => word & !(1u64 << (loc.index() % 64)),
+            Some(_) | None => *word,
+        });
+        others.any(|word| word != 0)
+    }
+}
+
+/// Returns whether a load behind this statement may be performed before an earlier guess is
+/// resolved and, if so, whether a store behind the guess precedes the load.
+fn passes_early(op: &Op, has_store: bool) -> Option<bool> {
+    match op {
+        Op::Store { .. } | Op::Update { .. } => Some(true),
+        Op::Fence(kinds) => {
+            let orders = kinds.contains(FenceKinds::LOAD_LOAD)
+                || (has_store && kinds.contains(FenceKinds::STORE_LOAD));
+            (!orders).then_some(has_store)
+        }
+        Op::AtomicBegin | Op::AtomicEnd | Op::New { .. } | Op::Free { .. } | Op::Halt => None,
+        Op::Skip
+        | Op::Assign { .. }
+        | Op::Choose { .. }
+        | Op::Load { .. }
+        | Op::Drain(_)
+        | Op::Branch { .. }
+        | Op::Assume(_)
+        | Op::Assert(_)
+        | Op::Leave
+        | Op::Invoke { .. }
+        | Op::Return { .. } => Some(has_store),
+    }
+}
+
+impl<M: MemoryModel> Machine<'_, M> {
+    /// Lets the reductions change outcomes. They still preserve verdicts. This matters only for
+    /// models that guess the directions of branches.
+    pub fn without_outcomes(self) -> Self {
+        let speculation = self.model.speculation();
+        let guesses = speculation.map(|bypass| UsefulGuesses::new(&self.shape, bypass, false));
+        Machine { guesses, ..self }
+    }
+
+    /// Returns whether the next statement of a thread that has guessed completes a failed spin
+    /// iteration, so that the thread waits.
+    #[inline]
+    pub(super) fn repeats_spin_iteration(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        pc: Pc,
+    ) -> bool {
+        self.guesses.is_some()
+            && self.reductions.useful_guesses
+            && self.model.is_speculating(&state.pending, t)
+            && self.completes_iteration(state, t, pc, |guesses| &guesses.waiting)
+    }
+
+    /// Returns whether the next statement of a thread that has guessed may have to wait in some
+    /// search. Steps end before such a statement in every search, so that a trace can be replayed
+    /// with other reductions.
+    #[inline]
+    pub(super) fn may_repeat_spin_iteration(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        pc: Pc,
+    ) -> bool {
+        self.guesses.is_some()
+            && self.model.is_speculating(&state.pending, t)
+            && self.completes_iteration(state, t, pc, |guesses| &guesses.all)
+    }
+
+    fn completes_iteration(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        pc: Pc,
+        cut: impl Fn(&UsefulGuesses) -> &SpinAssumed,
+    ) -> bool {
+        let Some(guesses) = &self.guesses else { return false };
+        let stmt = self.shape.stmt(t, pc);
+        let uses = &self.shape.thread(t).uses[pc.index()];
+        let next = if let Op::Branch { cond, then, otherwise } = &stmt.op {
+            if !self.model.are_registers_known(state, t, uses) {
+                return false;
+            }
+            match self.eval(state, t, cond) {
+                Ok(0) => *otherwise,
+                Ok(_) => *then,
+                Err(_) => return false,
+            }
+        } else {
+            stmt.next
+        };
+        is_failed_iteration(cut(guesses), t, pc, next)
+    }
+
+    /// Guesses the direction of a branch, or that an assumption holds. Returns the result of the
+    /// fetch and the program counter where control continues.
+    pub(super) fn guess(
+        &self,
+        state: &mut State<M::Pending>,
+        t: ThreadId,
+        pc: Pc,
+        choices: &mut Choices,
+        recorder: &mut dyn EventRecorder,
+    ) -> Result<(IssueResult, Pc), StepFailure> {
+        let Some(guesses) = &self.guesses else { return Ok((IssueResult::Blocked, pc)) };
+        let stmt = self.shape.stmt(t, pc);
+        let (guess, target) = if let Op::Branch { then, otherwise, .. } = stmt.op {
+            let guess = choices.choose(2);
+            (guess, if guess == 0 { then } else { otherwise })
+        } else {
+            (0, stmt.next)
+        };
+        if self.reductions.useful_guesses {
+            let awaited = self.model.awaited_location(&self.shape, state, t, pc);
+            if !guesses.is_useful(t, pc, target, awaited) {
+                return Ok((IssueResult::Blocked, pc));
+            }
+        }
+        let issued = self.model.issue(&self.shape, state, t, pc, guess, recorder)?;
+        Ok((issued, target))
+    }
+
+    /// Returns whether a fault or a failed assertion of the thread's next statement does not count
+    /// yet, because the thread may have guessed wrong.
+    #[inline]
+    pub(super) fn hides_failures(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+        self.guesses.is_some()
+            && self.model.is_speculating(&state.pending, t)
+            && !self.mutated.is(Mutation::SpeculativeFailuresCount)
+    }
+
+    /// Returns whether the thread must not allocate or free records, because it may have guessed
+    /// wrong.
+    #[inline]
+    pub(super) fn must_resolve_guesses(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+        self.model.is_speculating(&state.pending, t)
+            && !self.mutated.is(Mutation::AllocationsIgnoreGuesses)
+    }
+
+    /// Returns whether a state without enabled steps contains a wrong guess, so that the program
+    /// does not reach it. Otherwise the oldest access of the window that holds the guess would be
+    /// enabled.
+    pub fn is_refuted(&self, state: &State<M::Pending>) -> bool {
+        let mut threads = self.shape.program().thread_ids();
+        threads.any(|t| self.model.is_speculating(&state.pending, t))
+            && !self.mutated.is(Mutation::WrongGuessesDeadlock)
+    }
+}
