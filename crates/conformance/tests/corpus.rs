@@ -8,6 +8,7 @@
 //! An expectation under `rmo` also holds under `rmo-nospec`, unless there is one for `rmo-nospec`.
 
 use crate::common::{check, check_with, corpus, lower, model, outcomes, settings};
+use fencepost_conformance::reference::{self, Table};
 use fencepost_engines::verdict::InconclusiveReason;
 use fencepost_engines::{Auto, Settings, Verdict};
 use fencepost_ir::{Problem, Value};
@@ -201,6 +202,37 @@ fn regression_programs_have_their_expected_verdicts() {
 fn waiting_programs_have_their_expected_verdicts() {
     check_expectations("waiting");
     check_expectations("progress");
+}
+
+/// The states that the reference interpreter visits to confirm a violation.
+const REFERENCE_STATES: usize = 300_000;
+
+#[test]
+fn locks_that_only_speculation_breaks_are_broken_in_the_reference_interpreter() {
+    // The last number is a bound on windows that allows the violation.
+    let locks = [
+        ("bakery2-once", 5),
+        ("bakery2", 5),
+        ("dekker-data2", 5),
+        ("fast3", 5),
+        ("tas-data0", 5),
+        ("ticket-lock1", 5),
+    ];
+    for (name, bound) in locks {
+        let path = corpus().join("mutex").join(format!("{name}.fp"));
+        let source = fs::read_to_string(path).expect("the program exists");
+        let problem = &lower(&source).expect("the corpus compiles")[0];
+        let is_violated = |table| {
+            let model = reference::Model::Table(table);
+            let report = reference::explore(problem, model, bound, REFERENCE_STATES);
+            // `tas-data0` counts: the final value must be 2.
+            report.mutual_exclusion_violated
+                || !report.assertion_failures.is_empty()
+                || report.outcomes.contains(&vec![1])
+        };
+        assert!(is_violated(Table::RMO), "{name}: rmo");
+        assert!(!is_violated(Table::RMO_NOSPEC), "{name}: rmo-nospec");
+    }
 }
 
 #[test]

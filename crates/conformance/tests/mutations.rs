@@ -187,7 +187,7 @@ fn every_mutation_of_failures_behind_guesses_is_detected() {
         let expected = !report.faults.is_empty()
             || !report.assertion_failures.is_empty()
             || report.mutual_exclusion_violated
-            || report.deadlock;
+            || report.hang;
         let is_violated = |mutated: Mutated| {
             let bypass = model("rmo").relaxes();
             let table = Table { bypass, bound: WINDOW, mutated };

@@ -82,16 +82,22 @@ fn the_reference_interpreter_has_the_same_outcomes() {
         for (name, reference, _) in MODELS {
             let report = explore(&problem, reference, longest, MAX_STATES);
             assert!(report.faults.is_empty(), "{name} {}: {:?}", path.display(), report.faults);
+            let outcomes = run_model(&problem, name);
             if !report.complete || report.bound_hit {
+                // The reference interpreter may miss outcomes, but those that it has are right.
+                assert!(report.outcomes.is_subset(&outcomes), "{name} {}", path.display());
                 cut.push(format!("{} {name}", stem(&path)));
                 continue;
             }
-            assert_eq!(report.outcomes, run_model(&problem, name), "{name} {}", path.display());
+            assert_eq!(report.outcomes, outcomes, "{name} {}", path.display());
             compared += 1;
         }
     }
     println!("{compared} compared, cut short: {cut:?}");
-    assert!(cut.len() * 50 <= compared, "too many searches are cut short: {cut:?}");
+    // With guesses, a thread can fetch the iterations of a loop up to any bound.
+    let (guessing, others): (Vec<_>, Vec<_>) = cut.iter().partition(|one| one.ends_with(" rmo"));
+    assert!(others.len() * 50 <= compared, "too many searches are cut short: {others:?}");
+    assert!(guessing.len() * 20 <= compared, "too many searches are cut short: {guessing:?}");
 }
 
 #[test]

@@ -264,8 +264,12 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// does not reach it. Otherwise the oldest access of the window that holds the guess would be
     /// enabled.
     pub fn is_refuted(&self, state: &State<M::Pending>) -> bool {
-        let mut threads = self.shape.program().thread_ids();
-        threads.any(|t| self.model.is_speculating(&state.pending, t))
+        self.shape.program().thread_ids().any(|t| self.has_guessed(state, t))
+    }
+
+    /// Returns whether a thread may have guessed wrong, so that it does not wait forever.
+    pub(super) fn has_guessed(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+        self.model.is_speculating(&state.pending, t)
             && !self.mutated.is(Mutation::WrongGuessesDeadlock)
     }
 }

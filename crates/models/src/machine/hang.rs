@@ -139,7 +139,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         t: ThreadId,
         limits: &WorkLimits,
     ) -> RunAlone<M::Pending> {
-        if self.model.is_speculating(&start.pending, t) {
+        if self.has_guessed(start, t) {
             return RunAlone::GetsOn;
         }
         let mut numbers: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
@@ -170,7 +170,7 @@ impl<M: MemoryModel> Machine<'_, M> {
                     return RunAlone::GetsOn;
                 }
                 visited[at].events.append(&mut events);
-                let is_guess = self.model.is_speculating(&after.pending, t);
+                let is_guess = self.has_guessed(&after, t);
                 if taken != Ok(StepResult::Taken) || is_guess {
                     continue;
                 }
