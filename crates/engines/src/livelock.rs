@@ -144,9 +144,9 @@ impl<'m, 'p, M: MemoryModel> FairSystem<'m, 'p, M> {
         let is_progress =
             |event: &Event| event.pc.is_some_and(|pc| self.progress_points[t.index()][pc.index()]);
         let finishes = self.machine.has_finished(after, t) && !self.machine.has_finished(before, t);
-        let committed = events.iter().find_map(|event| match event.kind {
-            EventKind::Commit { loc, .. } => Some(loc),
-            _ => None,
+        let committed = events.iter().find_map(|event| {
+            let EventKind::Commit { loc, .. } = event.kind else { return None };
+            Some(loc)
         });
         let is_run = matches!(step.action, Action::Run(_));
         StepFacts {

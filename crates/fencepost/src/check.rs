@@ -239,8 +239,10 @@ impl CheckRun<'_> {
             let paint = self.output.paint;
             self.output.print(&format!("{}\n", paint.strong(&title)));
             if problem.has_no_properties() && !self.batch.quiet {
-                let note = "  note: the file states no property; only faults and hangs are checked";
-                self.output.print(&format!("{}\n", paint.faint(note)));
+                let checked = if problem.may_hang { "faults" } else { "faults and hangs" };
+                let note =
+                    format!("  note: the file states no property; only {checked} are checked");
+                self.output.print(&format!("{}\n", paint.faint(&note)));
             }
         }
         let models = self.models.clone();

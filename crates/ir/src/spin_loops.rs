@@ -91,10 +91,10 @@ pub fn spin_assume(problem: &Problem, outcomes: bool) -> SpinAssumed {
                 next: cut_point,
                 critical: from.critical,
             };
-            let successor = match &mut from.op {
-                Op::Branch { then, .. } if edge.is_then => then,
-                Op::Branch { otherwise, .. } => otherwise,
-                _ => &mut from.next,
+            let successor = if let Op::Branch { then, otherwise, .. } = &mut from.op {
+                if edge.is_then { then } else { otherwise }
+            } else {
+                &mut from.next
             };
             continues_at.push(std::mem::replace(successor, cut_point));
             thread.code.push(stmt);

@@ -132,10 +132,8 @@ impl ReplayedRun {
 
     /// Returns the number of the first step of the cycle, if the run is a livelock.
     pub fn cycle_start(&self) -> Option<usize> {
-        match self.violation {
-            Some(Violation::Livelock { cycle_start, .. }) => Some(cycle_start),
-            _ => None,
-        }
+        let Some(Violation::Livelock { cycle_start, .. }) = self.violation else { return None };
+        Some(cycle_start)
     }
 
     /// Returns the value of an observable at the end. `None` for a register if the last step fails.
