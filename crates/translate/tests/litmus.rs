@@ -256,6 +256,7 @@ fn most_litmus_tests_of_the_corpus_are_exported() {
             ("ctrl", "branch"),
             ("spin", "branch"),
             ("await", "branch"),
+            ("assume", "only an atomic block"),
             ("addr", "computed at"),
             ("may", "computed at"),
         ];

@@ -20,6 +20,8 @@
 //! Direction: exact. Partial-order reduction preserves hangs: every step from a hang leads to a
 //! hang, and an omitted thread can be moved first without leaving the set of hangs.
 
+use super::choice::Choices;
+use super::packed::Segments;
 use super::{Action, Attempt, Machine, Step, StepResult};
 use crate::bits::Writer;
 use crate::event::{Event, EventKind};
@@ -42,6 +44,31 @@ pub enum HangCheck {
     Yes,
     /// A thread has too many states to decide whether it waits forever, or the search was cancelled.
     Undecided,
+}
+
+/// Whether a thread waits forever.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ThreadCheck {
+    /// It gets on, or it discards the run. The state is not a hang.
+    GetsOn,
+    /// It waits forever.
+    Waits,
+    /// It has too many states to decide.
+    Undecided,
+}
+
+/// The number of steps after which a thread is examined state by state.
+const MAX_SOON_STEPS: usize = 16;
+
+/// The maximal number of entries of a [`WaitCache`].
+const MAX_CACHE_ENTRIES: usize = 1 << 15;
+
+/// Remembers for the memory and the part of one thread in a packed state whether the thread waits
+/// forever. Many states differ only in other threads.
+#[derive(Debug, Default)]
+pub(super) struct WaitCache {
+    known: FxHashMap<Vec<u8>, ThreadCheck>,
+    key: Vec<u8>,
 }
 
 /// How a thread waits.
@@ -90,18 +117,102 @@ impl<M: MemoryModel> Machine<'_, M> {
         state: &State<M::Pending>,
         limits: &WorkLimits,
     ) -> HangCheck {
-        if !self.may_be_hang(state) || self.is_final(state) {
+        if !self.may_be_hang(state) {
             return HangCheck::No;
         }
-        let mut result = HangCheck::Yes;
+        self.combine_threads(state, |t| self.check_thread(state, t, limits))
+    }
+
+    /// Returns whether a state is a hang. Its packed form is `segments`, and `work` is a copy of it
+    /// that is changed and restored.
+    pub(super) fn check_hang_cached(
+        &self,
+        state: &State<M::Pending>,
+        segments: &Segments,
+        work: &mut State<M::Pending>,
+        cache: &mut WaitCache,
+    ) -> HangCheck {
+        self.combine_threads(state, |t| {
+            cache.key.clear();
+            cache.key.push(t.index() as u8);
+            segments.append_memory_and_thread(t, &mut cache.key);
+            if let Some(known) = cache.known.get(&cache.key) {
+                return *known;
+            }
+            if cache.known.len() >= MAX_CACHE_ENTRIES {
+                cache.known.clear();
+            }
+            let found = match self.gets_on_soon(state, work, t) {
+                true => ThreadCheck::GetsOn,
+                false => self.check_thread(state, t, &self.work_limits),
+            };
+            self.restore(work, state, t);
+            cache.known.insert(cache.key.clone(), found);
+            found
+        })
+    }
+
+    /// Returns whether a state is a hang, from the checks of its threads that have not finished.
+    fn combine_threads(
+        &self,
+        state: &State<M::Pending>,
+        mut check: impl FnMut(ThreadId) -> ThreadCheck,
+    ) -> HangCheck {
+        let mut result = HangCheck::No;
         for t in self.shape.program().thread_ids().filter(|t| !self.has_finished(state, *t)) {
-            match self.run_alone(state, t, limits) {
-                RunAlone::GetsOn | RunAlone::Discarded => return HangCheck::No,
-                RunAlone::Waits(_) => {}
-                RunAlone::Undecided => result = HangCheck::Undecided,
+            match check(t) {
+                ThreadCheck::GetsOn => return HangCheck::No,
+                ThreadCheck::Waits if result == HangCheck::No => result = HangCheck::Yes,
+                ThreadCheck::Waits => {}
+                ThreadCheck::Undecided => result = HangCheck::Undecided,
             }
         }
         result
+    }
+
+    /// Returns whether one run of the thread alone gets on within a few steps. `work` equals `state`
+    /// at the call. A fast sufficient condition.
+    fn gets_on_soon(
+        &self,
+        state: &State<M::Pending>,
+        work: &mut State<M::Pending>,
+        t: ThreadId,
+    ) -> bool {
+        let mut internal = Vec::new();
+        for _ in 0..MAX_SOON_STEPS {
+            internal.clear();
+            if !self.model.has_no_pending_access(&work.pending, t) {
+                self.model.internal_steps(&self.shape, work, t, &mut internal);
+            }
+            let taken = match internal.first() {
+                Some(which) => self.perform_internal_step(work, t, *which, &mut ()),
+                None => self.run(work, t, &mut Choices::default(), &mut ()),
+            };
+            if taken != Ok(StepResult::Taken) || self.has_guessed(work, t) {
+                return false;
+            }
+            // From some statements, every path leads to a store, an allocation or the end.
+            if !self.shape.thread(t).may_wait[work.pcs[t.index()].index()]
+                || work.memory != state.memory
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns whether a thread that has not finished waits forever.
+    fn check_thread(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        limits: &WorkLimits,
+    ) -> ThreadCheck {
+        match self.run_alone(state, t, limits) {
+            RunAlone::GetsOn | RunAlone::Discarded => ThreadCheck::GetsOn,
+            RunAlone::Waits(_) => ThreadCheck::Waits,
+            RunAlone::Undecided => ThreadCheck::Undecided,
+        }
     }
 
     /// Returns how each thread waits in a hang. `None` for a thread that has finished.

@@ -18,6 +18,14 @@ pub(super) struct Segments {
     ends: Vec<usize>,
 }
 
+impl Segments {
+    /// Appends the segments of memory and of a thread.
+    pub(super) fn append_memory_and_thread(&self, t: ThreadId, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.bytes[..self.ends[0]]);
+        out.extend_from_slice(&self.bytes[self.ends[t.index()]..self.ends[t.index() + 1]]);
+    }
+}
+
 impl<M: MemoryModel> Machine<'_, M> {
     /// Packs a state.
     pub fn encode<'w>(&self, state: &State<M::Pending>, writer: &'w mut Writer) -> &'w [u8] {

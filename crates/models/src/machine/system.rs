@@ -13,7 +13,7 @@
 //! and a larger count allows fewer orders. So the reduction loses no violation.
 
 use super::choice::Choices;
-use super::hang::HangCheck;
+use super::hang::{HangCheck, WaitCache};
 use super::packed::Segments;
 use super::{Machine, StepResult};
 use crate::bits::Writer;
@@ -52,6 +52,7 @@ pub struct Scratch<P> {
     saved_successors: Vec<Vec<u8>>,
     internal: Vec<u32>,
     choices: Choices,
+    wait_cache: WaitCache,
 }
 
 impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
@@ -66,6 +67,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             saved_successors: Vec::new(),
             internal: Vec::new(),
             choices: Choices::default(),
+            wait_cache: WaitCache::default(),
         }
     }
 
@@ -104,7 +106,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
                 scratch.choices.rewind();
                 let taken = self.run(&mut scratch.work, t, &mut scratch.choices, &mut ());
                 enabled |= self.emit_successor(taken, number, t, scratch, sink);
-                may_be_hang = may_be_hang && !changes_memory(taken, scratch);
+                may_be_hang = may_be_hang && !self.leaves_wait(taken, t, scratch);
                 self.restore(&mut scratch.work, &scratch.base, t);
                 number += 1;
                 if !self.next_combination(&mut scratch.choices) {
@@ -117,7 +119,7 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
                 let which = scratch.internal[at];
                 let taken = self.perform_internal_step(&mut scratch.work, t, which, &mut ());
                 enabled |= self.emit_successor(taken, number, t, scratch, sink);
-                may_be_hang = may_be_hang && !changes_memory(taken, scratch);
+                may_be_hang = may_be_hang && !self.leaves_wait(taken, t, scratch);
                 self.restore(&mut scratch.work, &scratch.base, t);
                 number += 1;
             }
@@ -125,7 +127,8 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
         if !enabled && self.is_final(&scratch.base) {
             self.emit_final_state(&scratch.base, sink);
         } else if may_be_hang {
-            match self.check_hang(&scratch.base) {
+            let Scratch { base, segments, work, wait_cache, .. } = scratch;
+            match self.check_hang_cached(base, segments, work, wait_cache) {
                 HangCheck::No => {}
                 HangCheck::Yes => sink.target(VIOLATION, STATE_DETAIL),
                 HangCheck::Undecided => {
@@ -136,13 +139,24 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     }
 }
 
-/// Returns whether a step from `base` to `work` was taken and changed memory.
-#[inline]
-fn changes_memory<P>(taken: Result<StepResult, StepFailure>, scratch: &Scratch<P>) -> bool {
-    taken == Ok(StepResult::Taken) && scratch.work.memory != scratch.base.memory
-}
-
 impl<M: MemoryModel> Machine<'_, M> {
+    /// Returns whether a step from `base` to `work` shows that the thread does not wait forever: it
+    /// changes memory, or leads to a statement from which the thread cannot wait forever. A guess
+    /// may be wrong and shows nothing.
+    #[inline]
+    fn leaves_wait(
+        &self,
+        taken: Result<StepResult, StepFailure>,
+        t: ThreadId,
+        scratch: &Scratch<M::Pending>,
+    ) -> bool {
+        let Scratch { base, work, .. } = scratch;
+        taken == Ok(StepResult::Taken)
+            && !self.model.is_speculating(&work.pending, t)
+            && (!self.shape.thread(t).may_wait[work.pcs[t.index()].index()]
+                || work.memory != base.memory)
+    }
+
     /// Reports the successor of a step to the search. Returns whether the step is enabled.
     #[inline]
     fn emit_successor<S: Sink>(
