@@ -2,9 +2,14 @@
 //!
 //! Each case tests one requirement of the definition.
 
-use crate::common::{check, lower, model, settings};
-use fencepost_engines::{InconclusiveReason, Unsupported, Verdict};
+use crate::common::{check, check_with, lower, model, settings};
+use fencepost_engines::{
+    Abstraction, Automata, Engine, InconclusiveReason, Settings, Stateless, Translate, Unsupported,
+    Verdict,
+};
 use fencepost_ir::Violation;
+use fencepost_models::coherence::Domain;
+use fencepost_translate::contexts::Bound;
 
 /// Checks the verdicts under SC, TSO and PSO. `livelock` is whether there is one.
 #[track_caller]
@@ -97,4 +102,26 @@ fn progress_is_not_claimed_where_it_is_not_checked() {
     let verdict = check(problem, &model("rmo"), settings(1)).verdict;
     let expected = InconclusiveReason::unsupported(Unsupported::Progress);
     assert_eq!(verdict.inconclusive_reason(), Some(&expected));
+    let engines: [&dyn Engine; 4] = [
+        &Abstraction { domain: Domain::Full, k: 1 },
+        &Automata::DEFAULT,
+        &Stateless::default(),
+        &Translate { bound: Bound::Switches(2) },
+    ];
+    for engine in engines {
+        let verdict = check_with(engine, problem, &model("tso"), settings(1)).verdict;
+        assert_eq!(verdict.inconclusive_reason(), Some(&expected), "{}", engine.name());
+    }
+}
+
+#[test]
+fn a_bound_is_not_accepted_if_no_run_ends_within_it() {
+    // The buffer grows without bound, and no run ends.
+    let source = "shared int x; thread a { loop { x = 1; } } final forall x == 1;";
+    let problem = &lower(source).expect("the program compiles")[0];
+    let settings = Settings { max_buffer: Some(4), ..settings(1) };
+    let verdict = check(problem, &model("tso"), settings).verdict;
+    let inconclusive = verdict.inconclusive().expect("buffers grow without bound");
+    assert_eq!(inconclusive.gap(), Some(&Unsupported::NoFinalState));
+    assert!(!inconclusive.is_bounded());
 }

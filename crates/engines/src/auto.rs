@@ -152,7 +152,7 @@ impl Portfolio<'_> {
                 exact_answer = Some(exact);
             }
             let exact = exact_answer.as_ref().expect("the first round searches the exact model");
-            if is_conclusive(exact) {
+            if is_conclusive(exact) || is_settled(exact) {
                 break;
             }
             if let Some(proof) = proof {
@@ -363,6 +363,12 @@ fn is_conclusive(answer: &Answer) -> bool {
         Verdict::Verified(_) | Verdict::Violated(_) => true,
         Verdict::Inconclusive(_) => false,
     }
+}
+
+/// Returns whether the exact search explored everything, but cannot verify the problem, for example
+/// because no run ends. No other search can.
+fn is_settled(answer: &Answer) -> bool {
+    matches!(answer.verdict.inconclusive_reason(), Some(InconclusiveReason::Unsupported { .. }))
 }
 
 fn is_out_of_memory(answer: &Answer) -> bool {

@@ -331,8 +331,7 @@ impl Query<'_> {
             Some(_) => Vec::new(),
         };
         let violation = found.map(ReplayResult::Confirmed);
-        // A program without final states can be robust.
-        let gap = gap(problem, true, result.undecided_hang);
+        let gap = robustness_gap(problem, result.undecided_hang);
         let fidelity = Fidelity::Exact;
         let verdict = judge(Findings { fidelity, explored, violation, witnesses, gap });
         // Executions are not continued after a violation.
@@ -380,10 +379,16 @@ impl Query<'_> {
             explored: Explored::of(attacked.coverage, Bound::Buffers, self.budget.cancel),
             violation: found.map(ReplayResult::Confirmed),
             witnesses: Vec::new(),
-            gap: gap(self.task.problem, true, attacked.undecided_hang),
+            gap: robustness_gap(self.task.problem, attacked.undecided_hang),
         });
         answer(verdict, attacked.statistics, Decider::Attack)
     }
+}
+
+/// Returns why a program without a violation is not known to be robust and correct under SC. A
+/// program without final states, or one that does not make progress, can be robust.
+fn robustness_gap(problem: &Problem, undecided_hang: bool) -> Option<Unsupported> {
+    gap(problem, true, undecided_hang).filter(|gap| *gap != Unsupported::Progress)
 }
 
 /// Returns the limit that made a search inconclusive.

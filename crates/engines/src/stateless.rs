@@ -65,6 +65,9 @@ impl Engine for Stateless {
         let Some(model) = watched(task) else {
             return undecided(Unsupported::Model, Decider::Stateless);
         };
+        if task.problem.requires_progress() {
+            return undecided(Unsupported::Progress, Decider::Stateless);
+        }
         let spin_assumed = spin_assume(task.problem, false);
         let ask = |model| {
             let query = Query { task, spin_assumed: &spin_assumed, model, settings, budget };

@@ -52,6 +52,9 @@ impl Translate {
         if task.model.kind == ModelKind::Sc {
             return search(&Explicit, task, settings, budget);
         }
+        if task.problem.requires_progress() {
+            return undecided(Unsupported::Progress, Decider::Translation);
+        }
         let Some(model) = task.model.store_buffers() else {
             return undecided(Unsupported::Model, Decider::Translation);
         };

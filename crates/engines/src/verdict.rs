@@ -59,6 +59,7 @@ impl Violated {
 pub struct Inconclusive {
     reason: InconclusiveReason,
     clean_up_to: Option<u32>,
+    gap: Option<Unsupported>,
 }
 
 impl Inconclusive {
@@ -73,14 +74,21 @@ impl Inconclusive {
         self.clean_up_to
     }
 
-    /// Returns whether everything within a bound was explored without a violation.
+    /// Returns what was not checked within the bound, if something was not.
+    pub fn gap(&self) -> Option<&Unsupported> {
+        self.gap.as_ref()
+    }
+
+    /// Returns whether everything within a bound was explored and checked, without a violation.
     pub fn is_bounded(&self) -> bool {
-        matches!(self.reason, InconclusiveReason::Bound { witness_missing: false, .. })
+        let is_bound =
+            matches!(self.reason, InconclusiveReason::Bound { witness_missing: false, .. });
+        is_bound && self.gap.is_none()
     }
 
     /// The payload for a limit that ended work outside an engine.
     pub fn by_limit(stop: Stop) -> Inconclusive {
-        Inconclusive { reason: InconclusiveReason::Limit(stop), clean_up_to: None }
+        Inconclusive { reason: InconclusiveReason::Limit(stop), clean_up_to: None, gap: None }
     }
 }
 
@@ -234,7 +242,7 @@ impl Verdict {
     /// Replaces the verdict by an inconclusive one. Used if the verdict depends on conditions that
     /// do not hold for the task, or if a later phase ended early.
     pub fn weakened(self, reason: InconclusiveReason) -> Verdict {
-        Verdict::Inconclusive(Inconclusive { reason, clean_up_to: None })
+        Verdict::Inconclusive(Inconclusive { reason, clean_up_to: None, gap: None })
     }
 
     /// Sets the bound that was explored completely without a violation, if the verdict is
@@ -368,16 +376,17 @@ impl Findings {
 /// Panics if a search ended at a violation but does not report one.
 pub fn judge(findings: Findings) -> Verdict {
     let Findings { fidelity, explored, violation, witnesses, gap } = findings;
-    let inconclusive = |reason| Verdict::Inconclusive(Inconclusive { reason, clean_up_to: None });
+    let inconclusive =
+        |reason| Verdict::Inconclusive(Inconclusive { reason, clean_up_to: None, gap: None });
     match violation {
         Some(ReplayResult::Confirmed(evidence)) => return Verdict::Violated(Violated { evidence }),
         Some(ReplayResult::Spurious) => return inconclusive(InconclusiveReason::Spurious),
         None => {}
     }
     let missing = witnesses.iter().position(Option::is_none);
-    let explored = match (explored, gap) {
-        (Explored::Everything | Explored::Within(_), Some(gap)) if missing.is_none() => {
-            Explored::Unsupported(gap)
+    let explored = match (explored, &gap) {
+        (Explored::Everything, Some(gap)) if missing.is_none() => {
+            Explored::Unsupported(gap.clone())
         }
         (explored, _) => explored,
     };
@@ -391,7 +400,8 @@ pub fn judge(findings: Findings) -> Verdict {
         },
         Explored::Within(bound) => {
             let witness_missing = missing.is_some();
-            return inconclusive(InconclusiveReason::Bound { bound, witness_missing });
+            let reason = InconclusiveReason::Bound { bound, witness_missing };
+            return Verdict::Inconclusive(Inconclusive { reason, clean_up_to: None, gap });
         }
         Explored::UntilLimit(stop) => return inconclusive(InconclusiveReason::Limit(stop)),
         Explored::Unsupported(reason) => {
@@ -462,13 +472,16 @@ mod tests {
 
     #[test]
     fn a_search_with_a_gap_does_not_verify() {
-        for explored in [Explored::Everything, Explored::Within(Bound::Buffers)] {
-            let gap = Some(Unsupported::NoFinalState);
-            let verdict = judge(Findings { gap, ..findings(Fidelity::Exact, explored) });
-            let reason = InconclusiveReason::unsupported(Unsupported::NoFinalState);
-            assert_eq!(verdict.inconclusive_reason(), Some(&reason));
-            assert!(!verdict.inconclusive().is_some_and(Inconclusive::is_bounded));
-        }
+        let gap = Some(Unsupported::NoFinalState);
+        let with_gap =
+            |explored| judge(Findings { gap: gap.clone(), ..findings(Fidelity::Exact, explored) });
+        let reason = InconclusiveReason::unsupported(Unsupported::NoFinalState);
+        assert_eq!(with_gap(Explored::Everything).inconclusive_reason(), Some(&reason));
+        // A larger bound may help, so the reason is the bound. It is not to be accepted.
+        let bounded = with_gap(Explored::Within(Bound::Buffers));
+        let bounded = bounded.inconclusive().expect("a bound is inconclusive");
+        assert!(matches!(bounded.reason(), InconclusiveReason::Bound { .. }));
+        assert!(!bounded.is_bounded() && bounded.gap() == gap.as_ref());
     }
 
     #[test]

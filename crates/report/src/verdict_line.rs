@@ -82,8 +82,16 @@ pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
     }
 }
 
-/// Explains an inconclusive verdict: the reason and the partial result.
+/// Explains an inconclusive verdict: the reason, the partial result, and what was not checked.
 pub fn explain(inconclusive: &Inconclusive) -> String {
+    let reason = explain_reason(inconclusive);
+    match inconclusive.gap() {
+        Some(gap) => format!("{reason}; {}", gap.text()),
+        None => reason,
+    }
+}
+
+fn explain_reason(inconclusive: &Inconclusive) -> String {
     let reason = inconclusive.reason();
     match reason {
         InconclusiveReason::Bound { bound, witness_missing } => match (bound, witness_missing) {
