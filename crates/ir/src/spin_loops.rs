@@ -200,7 +200,9 @@ fn is_spin_loop(
             | Op::Fence(_)
             | Op::Drain(_) => true,
             Op::Update { reg: Some(reg), update: Update::Cas { .. }, .. } => {
-                success_target(thread, Pc::from_index(at), *reg).is_some_and(|to| !inside(to))
+                // A success that returns through fences stays in the loop, too.
+                success_target(thread, Pc::from_index(at), *reg)
+                    .is_some_and(|to| !after_fences(thread, to).any(inside))
             }
             Op::Update { .. }
             | Op::Store { .. }
@@ -335,5 +337,10 @@ mod tests {
         assert!(has_spin_loop(&problem(&[(cas(Some(Reg(0))), 1), (out, 0), (Op::Halt, 0)])));
         let back = Op::Branch { cond: Expr::Var(Reg(0)), then: Pc(0), otherwise: Pc(2) };
         assert!(!has_spin_loop(&problem(&[(cas(Some(Reg(0))), 1), (back, 0), (Op::Halt, 0)])));
+        let back = Op::Branch { cond: Expr::Var(Reg(0)), then: Pc(3), otherwise: Pc(2) };
+        let fence = Op::Fence(crate::FenceKinds::FULL);
+        let through_fence =
+            problem(&[(cas(Some(Reg(0))), 1), (back, 0), (Op::Halt, 0), (fence, 0)]);
+        assert!(!has_spin_loop(&through_fence));
     }
 }
