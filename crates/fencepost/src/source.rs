@@ -133,7 +133,8 @@ impl Source {
         mut diagnostics: Diagnostics,
     ) -> Result<Source, SourceError> {
         let Lowering { clients, places, allow_hangs } = lowering;
-        let request = Request { clients: Some(&clients[..]).filter(|all| !all.is_empty()), places };
+        let replaced = Some(&clients[..]).filter(|all| !all.is_empty());
+        let request = Request { clients: replaced, places, allow_hangs };
         let programs = if diagnostics.has_errors() {
             None
         } else {

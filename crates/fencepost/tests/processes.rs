@@ -211,6 +211,44 @@ fn stored_traces_replay_and_changed_traces_do_not() {
     assert_eq!((&report["replayed"], &report["diverged_at"]), (&false.into(), &4.into()));
 }
 
+/// The positions of invocations in a trace depend on where the client is declared.
+#[test]
+fn stored_traces_of_clients_replay() {
+    let dir = Dir::new("replay-clients");
+    let library = "shared int x;
+        operation int a() as a { r = x; x = r + 1; return r; }
+        property linearizable operations;";
+    dir.file("declared.fp", format!("{library} client a|a;"));
+    dir.file("bare.fp", library);
+    for (file, client) in [("declared", None), ("declared", Some("a | a")), ("bare", Some("a|a"))] {
+        let name = format!("{file}.fp");
+        let mut arguments = vec!["check", &name, "--model", "sc", "--trace-dir", "out"];
+        arguments.extend(client.map(|text| ["--client", text]).into_iter().flatten());
+        assert_eq!(code(&run(&arguments, &dir.0)), 10);
+        let output = run(&["replay", &format!("out/{file}-a_a-sc.trace.json")], &dir.0);
+        assert_eq!(code(&output), 0, "{file} {client:?}: {output:?}");
+    }
+}
+
+/// Every violation that is found in these folders replays from its file.
+#[test]
+fn stored_traces_of_the_corpus_replay() {
+    let dir = Dir::new("replay-corpus");
+    let corpus = fencepost_testkit::corpus::folder();
+    let folders = ["waiting", "progress"].map(|name| corpus.join(name).display().to_string());
+    let models = "sc,tso,pso,rmo-nospec";
+    let output =
+        run(&["check", &folders[0], &folders[1], "--model", models, "--trace-dir", "out"], &dir.0);
+    assert_eq!(code(&output), 10, "{output:?}");
+    let traces: Vec<_> = fs::read_dir(dir.0.join("out")).expect("traces are written").collect();
+    assert!(traces.len() > 20, "{} traces", traces.len());
+    for trace in traces {
+        let trace = trace.expect("the folder can be read").path();
+        let output = run(&["replay", &trace.display().to_string()], &dir.0);
+        assert_eq!(code(&output), 0, "{}: {output:?}", trace.display());
+    }
+}
+
 #[test]
 fn stored_runs_that_are_not_robust_replay() {
     let dir = Dir::new("replay-robust");

@@ -83,6 +83,8 @@ pub struct Request<'a> {
     pub clients: Option<&'a [String]>,
     /// Whether to mark the places where a fence can be inserted ([`fencepost_ir::place`]).
     pub places: bool,
+    /// Whether the caller allows hangs. A property that forbids them gets a warning.
+    pub allow_hangs: bool,
 }
 
 /// All front ends.

@@ -56,7 +56,7 @@ impl LoweredSource<'_> {
     /// Compiles a modified text for the same clients, without places.
     pub fn compile(&self, text: &str) -> Result<Vec<Problem>, EditError> {
         let clients = Some(self.clients).filter(|clients| !clients.is_empty());
-        let request = Request { clients, places: false };
+        let request = Request { clients, ..Request::default() };
         let mut diagnostics = Diagnostics::new();
         let problems = self.frontend.lower_for(text, &request, &mut diagnostics);
         let problems = problems.ok_or(EditError::Rejected(diagnostics))?;

@@ -1,8 +1,9 @@
 //! Checks clients: `client e(ed|d);` becomes initial operations and threads that call operations.
 //!
-//! A client is part of the file or comes from the command line. A client from the command line has
-//! no position in the source. Diagnostics about it point to the start of the file and quote its
-//! text.
+//! A client is part of the file or comes from the command line. A client from the command line that
+//! the file also declares is the declared one, so its traces have the same positions either way. Any
+//! other client from the command line has no position in the source. Diagnostics about it point to
+//! the start of the file and quote its text.
 
 use std::collections::BTreeMap;
 
@@ -52,6 +53,7 @@ pub fn check(file: &ast::File, globals: &Globals, unit: &mut Unit, diagnostics: 
 /// Checks clients from the command line.
 pub fn check_texts(
     texts: &[String],
+    file: &ast::File,
     globals: &Globals,
     unit: &mut Unit,
     diagnostics: &mut Diagnostics,
@@ -78,6 +80,7 @@ pub fn check_texts(
             diagnostics.error(codes::DUPLICATE, START, message).hint("remove one of them");
             continue;
         }
+        let client = letters.declared(file, &client.text).unwrap_or(client);
         if !add(unit, client, diagnostics) {
             return;
         }
@@ -148,6 +151,17 @@ impl<'a> Letters<'a> {
             *span = self.globals.procs[proc.index()].span;
         }
         Some(client)
+    }
+
+    /// Returns the client of the file with this text.
+    fn declared(&self, file: &ast::File, name: &str) -> Option<Client> {
+        file.items.iter().find_map(|item| match &item.kind {
+            // Errors in it were reported for the text from the command line.
+            ItemKind::Client(client) if text(client) == name => {
+                self.client(client, item.span, &mut Diagnostics::new())
+            }
+            _ => None,
+        })
     }
 
     fn client(

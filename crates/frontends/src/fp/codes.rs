@@ -98,4 +98,6 @@ codes! {
     AWAIT_LOCAL = "FP0104";
     /// Warning: an `assume` outside of `atomic` whose condition reads a location.
     ASSUME_SHARED = "FP0105";
+    /// Warning: a property that forbids hangs in a request that allows them.
+    HANGS_ALLOWED = "FP0106";
 }

@@ -20,6 +20,7 @@ use fencepost_ir::Diagnostics;
 use super::client::START;
 use super::names::too_many;
 use super::{check, codes, limits, messages, parse_partly};
+use crate::Request;
 
 #[cfg(test)]
 mod tests;
@@ -92,7 +93,12 @@ fn letters(source: &str, bounds: &Bounds, diagnostics: &mut Diagnostics) -> Opti
         }
     }
     let file = parse_partly(source, diagnostics)?;
-    let unit = check::check(&file, source, Some(&[]), diagnostics);
+    let unit = check::check(
+        &file,
+        source,
+        &Request { clients: Some(&[]), ..Request::default() },
+        diagnostics,
+    );
     let operations = unit.procs.iter();
     let mut letters: Vec<Letter> =
         operations.filter_map(|p| Some((p.letter?, p.attributes.owner))).collect();

@@ -119,7 +119,7 @@ fn compile(
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Problem>> {
     let file = parse_partly(source, diagnostics)?;
-    let unit = check::check(&file, source, request.clients, diagnostics);
+    let unit = check::check(&file, source, request, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }

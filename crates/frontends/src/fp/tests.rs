@@ -390,6 +390,19 @@ fn messages_of_the_page() {
 }
 
 #[test]
+fn properties_that_are_ignored_when_hangs_are_allowed_give_a_warning() {
+    let source = "shared int x; thread p { x = 1; } property deadlock_free; property progress;
+        final forall x == 1;";
+    for (allow_hangs, expected) in [(true, ["FP0106"; 2].as_slice()), (false, &[])] {
+        let mut diagnostics = Diagnostics::new();
+        let request = Request { allow_hangs, ..Request::default() };
+        assert!(lower_for(source, &request, &mut diagnostics).is_some());
+        let found: Vec<&str> = diagnostics.iter().map(|d| d.code).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
 fn the_range_of_choose_is_limited() {
     let choose = |range: &str| {
         let mut diagnostics = Diagnostics::new();

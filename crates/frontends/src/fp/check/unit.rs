@@ -7,6 +7,7 @@ use fencepost_ir::{Consistency, Diagnostics, Span};
 use super::body::{Bodies, CheckedBody, warn_typo, warn_unread};
 use super::infer::{assigned_registers, walk};
 use super::{Checker, Scope, recursion, wait};
+use crate::Request;
 use crate::fp::ast::{self, ItemKind};
 use crate::fp::client;
 use crate::fp::codes;
@@ -18,11 +19,11 @@ use crate::fp::types::{LocalId, TemplateId, Ty};
 
 /// Checks a file. The result is valid only if no error was reported.
 ///
-/// If `clients` is given, these clients replace the clients of the file.
+/// If the request has clients, these clients replace the clients of the file.
 pub fn check(
     file: &ast::File,
     source: &str,
-    clients: Option<&[String]>,
+    request: &Request<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Unit {
     let mut globals = Globals::collect(file, source, diagnostics);
@@ -115,11 +116,14 @@ pub fn check(
     recursion::check(&globals.procs, &calls, diagnostics);
     wait::check(&globals.procs, &calls, &waits, &other_waits, diagnostics);
     let mentioned = claims(file, source, &globals, &mut unit, diagnostics);
+    if request.allow_hangs {
+        warn_ignored_properties(file, diagnostics);
+    }
     // An unparsed part may declare the operation of a letter.
     if file.unparsed_names.is_none() {
-        match clients {
+        match request.clients {
             None => client::check(file, &globals, &mut unit, diagnostics),
-            Some(texts) => client::check_texts(texts, &globals, &mut unit, diagnostics),
+            Some(texts) => client::check_texts(texts, file, &globals, &mut unit, diagnostics),
         }
     }
     // After an error, warnings would be unreliable.
@@ -222,6 +226,21 @@ fn claims(
         mentioned.append(&mut checker.mentioned);
     }
     mentioned
+}
+
+/// Warns about properties that forbid hangs.
+fn warn_ignored_properties(file: &ast::File, diagnostics: &mut Diagnostics) {
+    for item in &file.items {
+        if let ItemKind::Property(name, _) = &item.kind
+            && ["deadlock_free", "progress"].contains(&name.text.as_str())
+        {
+            let message = format!("`{}` is not checked, because hangs are allowed", name.text);
+            diagnostics
+                .warning(codes::HANGS_ALLOWED, name.span, message)
+                .label("ignored property")
+                .hint("omit --allow-hangs to check it");
+        }
+    }
 }
 
 /// The properties whose name is a single word.

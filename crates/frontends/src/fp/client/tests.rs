@@ -22,7 +22,7 @@ fn lowered(source: &str, clients: Option<&[&str]>) -> Result<Vec<Problem>, Vec<S
     let clients: Option<Vec<String>> =
         clients.map(|all| all.iter().map(ToString::to_string).collect());
     let mut diagnostics = Diagnostics::new();
-    let request = Request { clients: clients.as_deref(), places: false };
+    let request = Request { clients: clients.as_deref(), ..Request::default() };
     let problems = lower_for(source, &request, &mut diagnostics);
     problems.ok_or_else(|| diagnostics.iter().map(|d| d.message.clone()).collect())
 }
@@ -204,7 +204,7 @@ proptest! {
     ) {
         let source = format!("{DEQUE} property linearizable operations; thread q {{ n = 1; }}");
         let mut diagnostics = Diagnostics::new();
-        let request = Request { clients: Some(&texts), places };
+        let request = Request { clients: Some(&texts), places, ..Request::default() };
         let problems = lower_for(&source, &request, &mut diagnostics);
         prop_assert_eq!(problems.is_none(), diagnostics.has_errors());
         for found in diagnostics.iter() {

@@ -84,7 +84,7 @@ fn listed_clients_can_be_lowered() {
     let bounds = Bounds { threads: 2, init: 1, operations: 3, limit: 1_000 };
     let texts = found("Abc", bounds).texts;
     let mut diagnostics = Diagnostics::new();
-    let request = Request { clients: Some(&texts), places: false };
+    let request = Request { clients: Some(&texts), ..Request::default() };
     let problems = lower_for(&library("Abc"), &request, &mut diagnostics).expect("no errors");
     let names: Vec<&str> = problems.iter().map(|p| p.name.as_str()).collect();
     assert_eq!(names, texts);
