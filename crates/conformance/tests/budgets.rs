@@ -51,6 +51,22 @@ fn run(engine: &dyn Engine, problem: &Problem, name: &str, cancel: &Cancel) -> A
     engine.run(Task { problem, model: &model(name) }, limited(), budget)
 }
 
+/// The check for hangs runs the thread through the loop once, not once for each state.
+#[test]
+fn a_long_loop_is_checked_for_hangs_in_linear_time() {
+    let problem = problem(
+        "shared int(0..2) x, y;
+         thread p { for (int(0..=6000) k = 0; k < 6000; k++) { _r = x; } y = 1; }
+         thread q { x = 1; }",
+    );
+    let answer = Automata::DEFAULT.run(
+        Task { problem: &problem, model: &model("tso") },
+        settings(1),
+        Budget { cancel: &Cancel::default(), progress: &Progress::default() },
+    );
+    assert!(answer.verdict.is_verified(), "{:?}", answer.verdict);
+}
+
 #[test]
 fn random_silent_loops_end_without_a_time_limit_and_agree_with_the_explicit_engine() {
     let mut compared = 0;

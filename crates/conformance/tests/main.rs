@@ -9,6 +9,7 @@ mod corpus;
 mod differential;
 mod engines;
 mod fixpoint;
+mod hang_cache;
 mod infer;
 mod litmus;
 mod mutations;

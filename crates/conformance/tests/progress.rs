@@ -48,6 +48,16 @@ fn a_thread_that_can_move_moves() {
             "thread a { atomic { assume(z == 1); x = 1; } } thread b { while (x == 0) { y = 1; fence; } }",
             [true; 3],
         ),
+        // A false `assume` outside of `atomic` discards the run.
+        (
+            "thread a { r = z; assume(r == 1); x = 1; } thread b { while (x == 0) { y = 1; fence; } }",
+            [false; 3],
+        ),
+        // The discarded thread is not the one that waits.
+        (
+            "thread a { r = z; assume(r == 1); } thread b { while (x == 0) { y = 1; fence; } }",
+            [false; 3],
+        ),
     ]);
 }
 

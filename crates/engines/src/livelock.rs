@@ -10,6 +10,9 @@
 //! not require it. (A requirement that holds in every state and is met by no step of the component
 //! is met by none of its cycles.)
 //!
+//! A run in which a false `assume` outside of `atomic` blocks a thread is discarded, so it is not a
+//! livelock.
+//!
 //! Direction: exact for SC, TSO and PSO, up to the bound on pending stores.
 
 use crate::engine::{Budget, Settings};
@@ -223,6 +226,7 @@ impl<'m, 'p, M: MemoryModel> FairSystem<'m, 'p, M> {
         }
         machine.encode(&state, &mut writer) == first
             && !machine.has_finished(&state, thread)
+            && !machine.discards_run(&state)
             && always.is_some_and(|always| always.is_subset(&met))
     }
 }
@@ -271,10 +275,13 @@ struct Edge {
 
 impl<M: MemoryModel> LassoSearch<'_, '_, '_, M> {
     fn run(&self) -> Option<Livelock> {
-        let all = components(self.graph, |label| self.is_idle(label));
+        let all = components(self.graph.nodes(), |node| {
+            let steps = self.graph.steps(node).filter(|(_, label)| self.is_idle(*label));
+            steps.map(|(to, _)| to).collect()
+        });
         let (mut best, mut shortest): (Option<Livelock>, usize) = (None, usize::MAX);
         for nodes in all {
-            if !self.is_unfinished(nodes[0]) || !self.is_fair(&nodes) {
+            if !self.counts(nodes[0]) || !self.is_fair(&nodes) {
                 continue;
             }
             let path_length = |node: &u32| self.found.path(self.found.node(*node)).len();
@@ -295,11 +302,13 @@ impl<M: MemoryModel> LassoSearch<'_, '_, '_, M> {
         }
     }
 
-    fn is_unfinished(&self, node: u32) -> bool {
+    /// Returns whether the thread has not finished and no thread discards the run. Either is the
+    /// same for all states of a component: a thread that is blocked by its registers stays blocked.
+    fn counts(&self, node: u32) -> bool {
         let machine = self.system.machine;
         let mut state = machine.blank();
         machine.unpack(self.found.state(self.found.node(node)), &mut state);
-        !machine.has_finished(&state, self.thread)
+        !machine.has_finished(&state, self.thread) && !machine.discards_run(&state)
     }
 
     /// Returns the requirements of a state.

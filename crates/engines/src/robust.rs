@@ -388,7 +388,8 @@ impl Query<'_> {
 /// Returns why a program without a violation is not known to be robust and correct under SC. A
 /// program without final states, or one that does not make progress, can be robust.
 fn robustness_gap(problem: &Problem, undecided_hang: bool) -> Option<Unsupported> {
-    gap(problem, true, undecided_hang).filter(|gap| *gap != Unsupported::Progress)
+    gap(problem, false, undecided_hang)
+        .filter(|gap| !matches!(gap, Unsupported::Progress | Unsupported::NoFinalState))
 }
 
 /// Returns the limit that made a search inconclusive.

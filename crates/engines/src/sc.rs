@@ -4,7 +4,7 @@
 use fencepost_ir::Problem;
 use fencepost_ir::spin_loops::SpinAssumed;
 use fencepost_models::buffered::Buffered;
-use fencepost_models::machine::hang::HangCheck;
+use fencepost_models::machine::hang::{HangCheck, WaitCache};
 use fencepost_models::sc::Sc;
 use fencepost_models::state::State;
 use fencepost_models::{Machine, MemoryModel, Reductions};
@@ -26,10 +26,11 @@ pub(crate) fn check_hang(
     original: &ScMachine<'_>,
     spin_assumed: &SpinAssumed,
     state: &ScState,
+    cache: &mut WaitCache,
 ) -> HangCheck {
     let mut state = state.clone();
     for (t, pc) in original.shape.program().thread_ids().zip(&mut state.pcs) {
         *pc = spin_assumed.original_pc(t, *pc);
     }
-    original.check_hang(&state)
+    original.check_hang(&state, cache)
 }

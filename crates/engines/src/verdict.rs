@@ -8,6 +8,7 @@
 use crate::evidence::{ClaimWithRun, Evidence, Witness};
 use fencepost_ir::Problem;
 use fencepost_models::Fidelity;
+use fencepost_models::machine::can_start;
 use fencepost_search::{Cancel, Coverage, Stop};
 use fencepost_translate::contexts;
 use std::borrow::Cow;
@@ -153,6 +154,8 @@ pub enum Unsupported {
     HangsUnchecked,
     /// The engine does not check `property progress` under this model.
     Progress,
+    /// `init` cannot finish, so nothing was checked.
+    NoInitialState,
     /// No run ends, so the conditions on final states were checked on nothing.
     NoFinalState,
     /// The program cannot be translated to SC, for this reason.
@@ -177,6 +180,7 @@ impl Unsupported {
                 "no violation found, but this engine does not detect threads that wait forever"
             }
             Unsupported::Progress => "`property progress` is not checked by this engine and model",
+            Unsupported::NoInitialState => "no run starts: `init` cannot finish",
             Unsupported::NoFinalState => {
                 "no run ends: the conditions on final states were checked on nothing"
             }
@@ -281,8 +285,8 @@ pub struct Findings {
 }
 
 /// Returns why a search without a violation does not verify a problem: it did not decide whether a
-/// state is a hang, it reached no final state on which to check the conditions, or the problem
-/// requires progress, which only the explicit engine checks.
+/// state is a hang, no run starts, it reached no final state on which to check the conditions, or
+/// the problem requires progress, which only the explicit engine checks.
 pub(crate) fn gap(
     problem: &Problem,
     reached_final_state: bool,
@@ -290,6 +294,8 @@ pub(crate) fn gap(
 ) -> Option<Unsupported> {
     if undecided_hang {
         Some(Unsupported::Hangs)
+    } else if !reached_final_state && !can_start(problem) {
+        Some(Unsupported::NoInitialState)
     } else if !reached_final_state && problem.has_final_properties() {
         Some(Unsupported::NoFinalState)
     } else if problem.requires_progress() {

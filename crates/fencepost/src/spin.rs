@@ -12,6 +12,7 @@ use fencepost_engines::{
 };
 use fencepost_ir::Span;
 use fencepost_models::Fidelity;
+use fencepost_models::machine::can_start;
 use fencepost_report::verdict_line::SPIN;
 use fencepost_search::Stop;
 use fencepost_translate::export::Export;
@@ -211,11 +212,14 @@ impl Query<'_> {
         }
     }
 
-    /// Returns why the program is not verified: SPIN does not detect threads that wait in a loop.
+    /// Returns why the program is not verified: no run starts, or a property that SPIN does not
+    /// check. SPIN does not detect threads that wait in a loop.
     fn gap(&self) -> Option<engines::Unsupported> {
         let problem = self.task.problem;
         let may_hang = !problem.may_hang && problem.program.may_wait_forever();
-        if problem.requires_progress() {
+        if !can_start(problem) {
+            Some(engines::Unsupported::NoInitialState)
+        } else if problem.requires_progress() {
             Some(engines::Unsupported::Progress)
         } else {
             may_hang.then_some(engines::Unsupported::HangsUnchecked)

@@ -25,9 +25,11 @@ mod run;
 pub mod system;
 
 use crate::address::locate;
+use crate::buffered::Buffered;
 use crate::event::EventRecorder;
 use crate::model::{MemoryModel, StepFailure};
 use crate::mutation::Mutated;
+use crate::sc::Sc;
 use crate::shape::Shape;
 use crate::specification::Specification;
 use crate::state::State;
@@ -116,6 +118,25 @@ pub struct Machine<'p, M: MemoryModel> {
     pub work_limits: WorkLimits,
     /// For each `Operations` property: its index among the properties, and its specification.
     specifications: Vec<(usize, Specification)>,
+}
+
+/// Returns whether `init` can finish. Then there is an initial state, or the first statements of a
+/// thread fail. The answer is the same under every model.
+pub fn can_start(problem: &Problem) -> bool {
+    if problem.program.init.is_none() {
+        return true;
+    }
+    let machine = Machine::new(problem, Buffered(Sc), Reductions::ALL);
+    let mut choices = Choices::default();
+    let mut state = machine.blank();
+    loop {
+        if machine.start(&mut state, &mut choices, &mut ()) != Ok(false) {
+            return true;
+        }
+        if !machine.next_combination(&mut choices) {
+            return false;
+        }
+    }
 }
 
 impl<'p, M: MemoryModel> Machine<'p, M> {

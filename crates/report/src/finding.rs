@@ -5,7 +5,7 @@ use crate::paint::Paint;
 use crate::picture::run_text;
 use crate::spurious::SpuriousTrace;
 use crate::trace::TraceRows;
-use crate::verdict_line::{explain, growth_note, reason_word, row, vacuity_note};
+use crate::verdict_line::{explain, growth_note, reason_word, row};
 use crate::violation::describe_claim;
 use fencepost_engines::{Answer, ClaimWithRun, Decider, InconclusiveReason, Verdict};
 use fencepost_ir::Problem;
@@ -120,16 +120,14 @@ impl Finding<'_> {
         Some(SpuriousTrace::new(self.problem, &self.model, self.reductions, spurious_run))
     }
 
-    /// Describes the violation or witness, the reason for an inconclusive verdict, or why a
-    /// verification is vacuous, in one sentence. Returns none for an ordinary verification.
+    /// Describes the violation or witness, or the reason for an inconclusive verdict, in one
+    /// sentence. Returns none for an ordinary verification.
     pub fn message(&self, trace_rows: Option<&TraceRows<'_>>) -> Option<String> {
         match &self.result {
             QueryResult::Answer(answer) => match &answer.verdict {
                 Verdict::Verified(_) | Verdict::Violated(_) => {
-                    match answer.verdict.claim_with_run() {
-                        Some(shown) => Some(describe_claim(self.problem, shown.claim, trace_rows)),
-                        None => vacuity_note(answer).map(String::from),
-                    }
+                    let shown = answer.verdict.claim_with_run()?;
+                    Some(describe_claim(self.problem, shown.claim, trace_rows))
                 }
                 Verdict::Inconclusive(inconclusive) => {
                     let reason = inconclusive.reason();

@@ -8,8 +8,7 @@ use crate::violation::describe_claim;
 use fencepost_engines::explicit::LARGEST_BOUND;
 use fencepost_engines::growing_variable::GrowingVariable;
 use fencepost_engines::{
-    Answer, Bound, Claim, ClaimWithRun, Decider, Inconclusive, InconclusiveReason, Unsupported,
-    Verdict,
+    Bound, Claim, ClaimWithRun, Decider, Inconclusive, InconclusiveReason, Unsupported, Verdict,
 };
 use fencepost_ir::{Observable, Problem, Violation};
 use fencepost_models::ModelSpec;
@@ -34,19 +33,6 @@ pub(crate) fn growth_note(problem: &Problem, growing: GrowingVariable) -> String
     let name = variable_name(problem, growing.what);
     let values = counted(growing.values as u64, "value");
     format!("`{name}` keeps growing ({values} so far)")
-}
-
-/// Explains why a verification is vacuous; none if it is not.
-pub(crate) fn vacuity_note(answer: &Answer) -> Option<&'static str> {
-    let explored = match answer.decider {
-        Decider::Attack | Decider::Spin => true,
-        Decider::Explicit
-        | Decider::Abstraction(..)
-        | Decider::Automata
-        | Decider::Stateless
-        | Decider::Translation => answer.statistics.states > 0,
-    };
-    (!explored).then_some("`init` cannot finish: nothing was explored")
 }
 
 /// Returns the stable word for an inconclusive reason, as used in JSON.
@@ -74,6 +60,7 @@ pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
             Unsupported::Hangs => "hangs",
             Unsupported::HangsUnchecked => "hangs-unchecked",
             Unsupported::Progress => "progress",
+            Unsupported::NoInitialState => "no-initial-state",
             Unsupported::NoFinalState => "no-final-state",
             Unsupported::Translation(_) => "untranslated",
             Unsupported::Tool => "tool",
@@ -242,6 +229,7 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
             ),
             Unsupported::Progress => Some("use --engine explicit, and --model sc, tso or pso"),
             Unsupported::HangsUnchecked => Some("use `fencepost check`, or --allow-hangs"),
+            Unsupported::NoInitialState => Some("change the `assume` in `init` that is never true"),
             Unsupported::NoFinalState => Some(
                 "let the loops of all threads end, or use `invariant` or `assert` instead of \
                  `final`",

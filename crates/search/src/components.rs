@@ -1,24 +1,17 @@
-//! Strongly connected components of a graph, restricted to some of its steps.
+//! Strongly connected components of a graph that is given by its successor function.
 //!
 //! Source: Tarjan, "Depth-first search and linear graph algorithms", 1972, with an explicit stack.
 
-use crate::graph::Graph;
-
 /// Returns the strongly connected components that contain a step, each as its nodes in ascending
-/// order. Only steps for which `is_included` returns true count; its argument is the number of the
-/// label. The components are in a deterministic order.
-pub fn components(graph: &Graph, is_included: impl Fn(u32) -> bool) -> Vec<Vec<u32>> {
+/// order. `targets` returns the successors of a node. The components are in a deterministic order.
+pub fn components(nodes: usize, targets: impl Fn(u32) -> Vec<u32>) -> Vec<Vec<u32>> {
     const UNSEEN: u32 = u32::MAX;
-    let nodes = graph.nodes();
     let mut index = vec![UNSEEN; nodes];
     let mut low = vec![0; nodes];
     let mut on_stack = vec![false; nodes];
     let mut stack: Vec<u32> = Vec::new();
     let mut next_index = 0;
     let mut found = Vec::new();
-    let targets = |node: u32| -> Vec<u32> {
-        graph.steps(node).filter(|(_, label)| is_included(*label)).map(|(to, _)| to).collect()
-    };
     for root in 0..nodes as u32 {
         if index[root as usize] != UNSEEN {
             continue;
@@ -70,12 +63,12 @@ mod tests {
     #[test]
     fn only_components_with_a_step_are_found() {
         let steps = [(0, 1, 1), (1, 2, 1), (2, 1, 1), (2, 3, 1), (3, 3, 2), (4, 0, 1), (3, 4, 3)];
-        let steps: Vec<(u32, u32, Vec<u32>)> =
-            steps.iter().map(|(from, to, label)| (*from, *to, vec![*label])).collect();
-        let graph = Graph::from_steps(5, &[0], &steps);
         let with = |allowed: &[u32]| {
-            components(&graph, |label| {
-                graph.labels()[label as usize].iter().all(|number| allowed.contains(number))
+            components(5, |node| {
+                let included = steps
+                    .iter()
+                    .filter(|(from, _, label)| *from == node && allowed.contains(label));
+                included.map(|(_, to, _)| *to).collect()
             })
         };
         assert_eq!(with(&[1]), [vec![1, 2]]);

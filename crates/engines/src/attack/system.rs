@@ -15,7 +15,7 @@ use fencepost_ir::{FenceKinds, MemoryOp, Op, Pc, ThreadId};
 use fencepost_models::bits::Writer;
 use fencepost_models::event::EventRecorder;
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::hang::HangCheck;
+use fencepost_models::machine::hang::{HangCheck, WaitCache};
 use fencepost_models::machine::system::INIT_DETAIL;
 use fencepost_models::{Action, Step, StepResult};
 use fencepost_monitor::Access;
@@ -88,6 +88,7 @@ pub(super) struct Scratch {
     choices: Choices,
     writer: Writer,
     packed: Writer,
+    wait_cache: WaitCache,
 }
 
 /// All attacks on a program, as a transition system.
@@ -115,6 +116,7 @@ impl TransitionSystem for Attacks<'_, '_> {
             choices: Choices::default(),
             writer: Writer::default(),
             packed: Writer::default(),
+            wait_cache: WaitCache::default(),
         }
     }
 
@@ -235,7 +237,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
                 Phase::Delaying | Phase::Frozen => self.helper_steps(t, scratch, &mut visit),
             }
         }
-        let Scratch { attack_state, base, .. } = scratch;
+        let Scratch { attack_state, base, wait_cache, .. } = scratch;
         if !self.check_properties || attack_state.phase != Phase::NoAttack || changes_memory {
             return;
         }
@@ -246,7 +248,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
             }
             return;
         }
-        match check_hang(self.original, self.spin_assumed, base) {
+        match check_hang(self.original, self.spin_assumed, base, wait_cache) {
             HangCheck::No => {}
             HangCheck::Yes => visit(no_step, Outcome::Violation),
             HangCheck::Undecided => visit(no_step, Outcome::UndecidedHang),
@@ -438,7 +440,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
         scratch: &mut Scratch,
         visit: &mut impl FnMut(SearchStep<'_>, Outcome<'_>),
     ) {
-        let Scratch { base, work, attack_state, next, footprint, choices, writer, packed } =
+        let Scratch { base, work, attack_state, next, footprint, choices, writer, packed, .. } =
             scratch;
         let is_allowed = attack_state.has_reached(t) || is_invisible(self.machine, base, t);
         *choices = Choices::default();

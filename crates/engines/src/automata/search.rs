@@ -23,7 +23,7 @@ use crate::engine::{Budget, Settings, Task};
 use fencepost_automata::{Language, Letter};
 use fencepost_ir::{Op, Value};
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::hang::HangCheck;
+use fencepost_models::machine::hang::{HangCheck, WaitCache};
 use fencepost_models::replay::Trace;
 use fencepost_models::symbolic::{MARKERS, letter};
 use fencepost_models::{Action, Attempt, Step, StepResult};
@@ -107,6 +107,7 @@ pub(super) struct Search<'a, 'p> {
     pub(super) stack: Vec<Frame>,
     pub(super) visited: Visited,
     found: SearchResult,
+    wait_cache: WaitCache,
 }
 
 /// An error ends the search with this coverage.
@@ -135,7 +136,18 @@ impl<'a, 'p> Search<'a, 'p> {
             reached: ReachedContents::default(),
         };
         let (stack, visited) = (Vec::new(), Visited::default());
-        Search { machine, task, settings, budget, options, init: Vec::new(), stack, visited, found }
+        Search {
+            machine,
+            task,
+            settings,
+            budget,
+            options,
+            init: Vec::new(),
+            stack,
+            visited,
+            found,
+            wait_cache: WaitCache::sequential(),
+        }
     }
 
     pub(super) fn run(mut self) -> SearchResult {
@@ -292,7 +304,7 @@ impl<'a, 'p> Search<'a, 'p> {
         let violates = if is_final {
             self.machine.final_violation(&state).is_some()
         } else {
-            let hang = self.machine.check_hang(&state);
+            let hang = self.machine.check_hang(&state, &mut self.wait_cache);
             self.found.undecided_hang |= hang == HangCheck::Undecided;
             hang == HangCheck::Yes
         };

@@ -11,7 +11,7 @@ use fencepost_explore::{
 use fencepost_ir::spin_loops::SpinAssumed;
 use fencepost_ir::{MemoryOp, Op, ThreadId, Update, Value};
 use fencepost_models::machine::choice::Choices;
-use fencepost_models::machine::hang::HangCheck;
+use fencepost_models::machine::hang::{HangCheck, WaitCache};
 use fencepost_models::replay::Trace;
 use fencepost_monitor::{Access, Model};
 use fencepost_search::{Cancel, Stop};
@@ -102,6 +102,7 @@ pub(crate) struct MachineSystem<'m, 'p> {
     cells: &'m Cells,
     options: ExplorationOptions,
     result: ExplorationResult,
+    wait_cache: WaitCache,
     cancel: &'m Cancel,
     /// By thread and program counter: whether the step there has choices.
     chooses: Vec<Vec<bool>>,
@@ -142,6 +143,7 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
                 variants_incomplete: variants.too_many,
                 ..ExplorationResult::default()
             },
+            wait_cache: WaitCache::default(),
             cancel,
             chooses: machine.shape.program().threads.iter().map(chooses).collect(),
             variants,
@@ -312,7 +314,8 @@ impl<'m, 'p> MachineSystem<'m, 'p> {
         if !self.options.check_properties {
             return ControlFlow::Continue(());
         }
-        match check_hang(self.original, self.spin_assumed, self.path.state()) {
+        let state = self.path.state();
+        match check_hang(self.original, self.spin_assumed, state, &mut self.wait_cache) {
             HangCheck::No => ControlFlow::Continue(()),
             HangCheck::Yes => self.record_violation(execution),
             HangCheck::Undecided => {

@@ -28,8 +28,8 @@ use crate::event::{Event, EventKind};
 use crate::model::MemoryModel;
 use crate::state::State;
 use fencepost_ir::{Label, Loc, Op, Property, ThreadId, Value};
-use fencepost_search::WorkLimits;
-use rustc_hash::FxHashMap;
+use fencepost_search::{WorkLimits, components};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The maximal number of states of one thread that are examined. A thread with more states, such as
 /// one that counts in a large range while it waits, is not decided.
@@ -61,14 +61,66 @@ enum ThreadCheck {
 const MAX_SOON_STEPS: usize = 16;
 
 /// The maximal number of entries of a [`WaitCache`].
-const MAX_CACHE_ENTRIES: usize = 1 << 15;
+const MAX_CACHE_ENTRIES: usize = 2 * MAX_THREAD_STATES;
 
 /// Remembers for the memory and the part of one thread in a packed state whether the thread waits
 /// forever. Many states differ only in other threads.
 #[derive(Debug, Default)]
-pub(super) struct WaitCache {
+pub struct WaitCache {
     known: FxHashMap<Vec<u8>, ThreadCheck>,
     key: Vec<u8>,
+    is_sequential: bool,
+}
+
+impl WaitCache {
+    /// A cache for a search with one thread. A thread that counts in a long loop is run through the
+    /// loop once, not once for each state of the loop. Whether a thread with too many states is
+    /// decided then depends on the order of the checks.
+    pub fn sequential() -> Self {
+        WaitCache { is_sequential: true, ..WaitCache::default() }
+    }
+
+    /// Returns what is known about the thread of the current key.
+    fn get(&self) -> Option<ThreadCheck> {
+        self.known.get(&self.key).copied()
+    }
+
+    /// Returns what is known about thread `t` with this packed memory and thread.
+    fn get_alone(&mut self, t: ThreadId, part: &[u8]) -> Option<ThreadCheck> {
+        self.key.clear();
+        self.key.push(t.index() as u8);
+        self.key.extend_from_slice(part);
+        self.get()
+    }
+
+    /// Remembers the result for the current key.
+    fn insert(&mut self, check: ThreadCheck) {
+        self.make_room(1);
+        self.known.insert(self.key.clone(), check);
+    }
+
+    /// Remembers the result of a run of thread `t` alone, for all states that share it.
+    fn insert_run<P>(&mut self, t: ThreadId, run: &RunAlone<P>) {
+        let shared: Vec<bool> = match run.result {
+            AloneResult::Waits => vec![true; run.visited.len()],
+            AloneResult::GetsOn(at) if self.is_sequential => run.can_reach(at),
+            // The other states may be decided with less work, or not within the limit.
+            AloneResult::GetsOn(_) | AloneResult::Undecided => {
+                (0..run.visited.len()).map(|at| at == 0).collect()
+            }
+        };
+        self.make_room(run.visited.len());
+        for (part, _) in run.numbers.iter().filter(|(_, number)| shared[**number]) {
+            let key = [&[t.index() as u8], part.as_slice()].concat();
+            self.known.insert(key, run.result.check());
+        }
+    }
+
+    fn make_room(&mut self, entries: usize) {
+        if self.known.len() + entries > MAX_CACHE_ENTRIES {
+            self.known.clear();
+        }
+    }
 }
 
 /// How a thread waits.
@@ -83,16 +135,56 @@ pub struct Wait {
     pub reads: Vec<(Loc, Value)>,
 }
 
+/// The states that a thread reaches if it runs alone.
+struct RunAlone<P> {
+    result: AloneResult,
+    visited: Vec<Visited<P>>,
+    /// The number of each visited state, by its packed memory and thread.
+    numbers: FxHashMap<Vec<u8>, usize>,
+}
+
 /// What a thread can do if it runs alone.
-enum RunAlone<P> {
-    /// It stores, changes memory, fails or finishes.
-    GetsOn,
-    /// It is blocked by `assume` outside of `atomic`.
-    Discarded,
-    /// It waits forever, in these states.
-    Waits(Vec<Visited<P>>),
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum AloneResult {
+    /// From the state with this number, it stores, changes memory, fails or finishes, or it is
+    /// blocked by `assume` outside of `atomic`.
+    GetsOn(usize),
+    /// It waits forever, in the visited states.
+    Waits,
     /// It has too many states.
     Undecided,
+}
+
+impl AloneResult {
+    fn check(self) -> ThreadCheck {
+        match self {
+            AloneResult::GetsOn(_) => ThreadCheck::GetsOn,
+            AloneResult::Waits => ThreadCheck::Waits,
+            AloneResult::Undecided => ThreadCheck::Undecided,
+        }
+    }
+}
+
+impl<P> RunAlone<P> {
+    /// Returns for each visited state whether the thread can reach the state `goal` from it.
+    fn can_reach(&self, goal: usize) -> Vec<bool> {
+        let mut predecessors = vec![Vec::new(); self.visited.len()];
+        for (from, state) in self.visited.iter().enumerate() {
+            state.next.iter().for_each(|to| predecessors[*to].push(from));
+        }
+        let mut reaches = vec![false; self.visited.len()];
+        reaches[goal] = true;
+        let mut open = vec![goal];
+        while let Some(at) = open.pop() {
+            for from in &predecessors[at] {
+                if !reaches[*from] {
+                    reaches[*from] = true;
+                    open.push(*from);
+                }
+            }
+        }
+        reaches
+    }
 }
 
 /// A state of a thread that runs alone.
@@ -106,12 +198,20 @@ struct Visited<P> {
 
 impl<M: MemoryModel> Machine<'_, M> {
     /// Returns whether a state is a hang. Always [`HangCheck::No`] if the problem allows hangs.
-    pub fn check_hang(&self, state: &State<M::Pending>) -> HangCheck {
-        self.check_hang_within(state, &self.work_limits)
+    pub fn check_hang(&self, state: &State<M::Pending>, cache: &mut WaitCache) -> HangCheck {
+        if !self.may_be_hang(state) {
+            return HangCheck::No;
+        }
+        let mut writer = Writer::default();
+        self.combine_threads(state, |t| {
+            let part = self.encode_alone(state, t, &mut writer);
+            let known = cache.get_alone(t, part);
+            known.unwrap_or_else(|| self.check_thread_and_cache(state, t, cache))
+        })
     }
 
     /// Returns whether a state is a hang, with these limits of work instead of those of the
-    /// machine.
+    /// machine, and without a cache.
     pub(super) fn check_hang_within(
         &self,
         state: &State<M::Pending>,
@@ -120,7 +220,7 @@ impl<M: MemoryModel> Machine<'_, M> {
         if !self.may_be_hang(state) {
             return HangCheck::No;
         }
-        self.combine_threads(state, |t| self.check_thread(state, t, limits))
+        self.combine_threads(state, |t| self.run_alone(state, t, limits, |_| None).result.check())
     }
 
     /// Returns whether a state is a hang. Its packed form is `segments`, and `work` is a copy of it
@@ -136,18 +236,16 @@ impl<M: MemoryModel> Machine<'_, M> {
             cache.key.clear();
             cache.key.push(t.index() as u8);
             segments.append_memory_and_thread(t, &mut cache.key);
-            if let Some(known) = cache.known.get(&cache.key) {
-                return *known;
+            if let Some(known) = cache.get() {
+                return known;
             }
-            if cache.known.len() >= MAX_CACHE_ENTRIES {
-                cache.known.clear();
-            }
-            let found = match self.gets_on_soon(state, work, t) {
-                true => ThreadCheck::GetsOn,
-                false => self.check_thread(state, t, &self.work_limits),
+            let found = if self.gets_on_soon(state, work, t) {
+                cache.insert(ThreadCheck::GetsOn);
+                ThreadCheck::GetsOn
+            } else {
+                self.check_thread_and_cache(state, t, cache)
             };
             self.restore(work, state, t);
-            cache.known.insert(cache.key.clone(), found);
             found
         })
     }
@@ -201,26 +299,26 @@ impl<M: MemoryModel> Machine<'_, M> {
         false
     }
 
-    /// Returns whether a thread that has not finished waits forever.
-    fn check_thread(
+    /// Returns whether a thread that has not finished waits forever, and remembers it.
+    fn check_thread_and_cache(
         &self,
         state: &State<M::Pending>,
         t: ThreadId,
-        limits: &WorkLimits,
+        cache: &mut WaitCache,
     ) -> ThreadCheck {
-        match self.run_alone(state, t, limits) {
-            RunAlone::GetsOn | RunAlone::Discarded => ThreadCheck::GetsOn,
-            RunAlone::Waits(_) => ThreadCheck::Waits,
-            RunAlone::Undecided => ThreadCheck::Undecided,
-        }
+        let run = self.run_alone(state, t, &self.work_limits, |part| {
+            if cache.is_sequential { cache.get_alone(t, part) } else { None }
+        });
+        cache.insert_run(t, &run);
+        run.result.check()
     }
 
     /// Returns how each thread waits in a hang. `None` for a thread that has finished.
     pub fn waits(&self, state: &State<M::Pending>) -> Vec<Option<Wait>> {
         let unlimited = WorkLimits::default();
-        let wait = |t| match self.run_alone(state, t, &unlimited) {
-            RunAlone::Waits(visited) => Some(self.describe_wait(&visited, t)),
-            RunAlone::GetsOn | RunAlone::Discarded | RunAlone::Undecided => None,
+        let wait = |t| {
+            let run = self.run_alone(state, t, &unlimited, |_| None);
+            (run.result == AloneResult::Waits).then(|| self.describe_wait(&run.visited, t))
         };
         let threads = self.shape.program().thread_ids();
         threads.map(|t| if self.has_finished(state, t) { None } else { wait(t) }).collect()
@@ -243,23 +341,30 @@ impl<M: MemoryModel> Machine<'_, M> {
             && self.model.has_no_pending_access(&state.pending, t)
     }
 
-    /// Explores the states that the thread can reach alone, until it gets on.
+    /// Explores the states that the thread can reach alone, until it gets on. `known` returns what is
+    /// known about a packed memory and thread; states about which something is known are not explored.
     fn run_alone(
         &self,
         start: &State<M::Pending>,
         t: ThreadId,
         limits: &WorkLimits,
+        mut known: impl FnMut(&[u8]) -> Option<ThreadCheck>,
     ) -> RunAlone<M::Pending> {
-        if self.has_guessed(start, t) {
-            return RunAlone::GetsOn;
-        }
         let mut numbers: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
         let mut writer = Writer::default();
-        numbers.insert(self.encode(start, &mut writer).to_vec(), 0);
+        numbers.insert(self.encode_alone(start, t, &mut writer).to_vec(), 0);
         let new = |state| Visited { state, events: Vec::new(), next: Vec::new() };
         let mut visited = vec![new(start.clone())];
+        let mut known_to_wait = FxHashSet::default();
+        if self.has_guessed(start, t) {
+            return RunAlone { result: AloneResult::GetsOn(0), visited, numbers };
+        }
         let mut at = 0;
         while at < visited.len() {
+            if known_to_wait.contains(&at) {
+                at += 1;
+                continue;
+            }
             let state = visited[at].state.clone();
             let steps = self.attempt_next_statement(&state, t).into_iter();
             for Attempt { step, taken, after } in
@@ -278,30 +383,39 @@ impl<M: MemoryModel> Machine<'_, M> {
                     Err(_) => true,
                 };
                 if gets_on {
-                    return RunAlone::GetsOn;
+                    return RunAlone { result: AloneResult::GetsOn(at), visited, numbers };
                 }
                 visited[at].events.append(&mut events);
                 let is_guess = self.has_guessed(&after, t);
                 if taken != Ok(StepResult::Taken) || is_guess {
                     continue;
                 }
-                let key = self.encode(&after, &mut writer);
+                let key = self.encode_alone(&after, t, &mut writer);
                 let number = numbers.get(key).copied().unwrap_or(visited.len());
                 if number == visited.len() {
+                    match known(key) {
+                        Some(ThreadCheck::GetsOn) => {
+                            return RunAlone { result: AloneResult::GetsOn(at), visited, numbers };
+                        }
+                        Some(ThreadCheck::Waits) => {
+                            known_to_wait.insert(number);
+                        }
+                        Some(ThreadCheck::Undecided) | None => {}
+                    }
                     numbers.insert(key.to_vec(), number);
                     visited.push(new(after));
                 }
                 visited[at].next.push(number);
             }
             if visited[at].next.is_empty() && self.is_discarded(&state, t) {
-                return RunAlone::Discarded;
+                return RunAlone { result: AloneResult::GetsOn(at), visited, numbers };
             }
             if visited.len() > MAX_THREAD_STATES || limits.is_cancelled() {
-                return RunAlone::Undecided;
+                return RunAlone { result: AloneResult::Undecided, visited, numbers };
             }
             at += 1;
         }
-        RunAlone::Waits(visited)
+        RunAlone { result: AloneResult::Waits, visited, numbers }
     }
 
     /// Returns whether a step stores, allocates or frees, also if memory is the same afterwards.
@@ -342,11 +456,11 @@ impl<M: MemoryModel> Machine<'_, M> {
     /// Describes how a thread waits in the states that it reaches alone.
     fn describe_wait(&self, visited: &[Visited<M::Pending>], t: ThreadId) -> Wait {
         let blocked = visited.iter().position(|visited| visited.next.is_empty());
-        let first = blocked.unwrap_or_else(|| first_of_cycle(visited));
-        let shown = if blocked.is_some() { &visited[first..=first] } else { &visited[first..] };
+        // What the thread does before it waits is not shown: a pending load is performed once.
+        let shown = blocked.map_or_else(|| recurring_states(visited), |at| vec![at]);
         let mut reads: Vec<(Loc, Value)> = Vec::new();
         let mut read_label = None;
-        for event in shown.iter().flat_map(|visited| &visited.events) {
+        for event in shown.iter().flat_map(|at| &visited[*at].events) {
             if let EventKind::Load { loc, value, .. } | EventKind::Update { loc, old: value, .. } =
                 event.kind
                 && !reads.iter().any(|(known, _)| *known == loc)
@@ -356,31 +470,38 @@ impl<M: MemoryModel> Machine<'_, M> {
             }
         }
         // With a window, the program counter is behind the load.
-        let pc = visited[first].state.pcs[t.index()];
+        let pc = visited[shown[0]].state.pcs[t.index()];
         let label = read_label.filter(|_| blocked.is_none());
         let label = label.unwrap_or(self.shape.stmt(t, pc).label);
         Wait { label, is_blocked: blocked.is_some(), reads }
     }
+
+    /// Returns whether a thread is blocked by a false `assume` that discards the run.
+    pub fn discards_run(&self, state: &State<M::Pending>) -> bool {
+        let is_blocked = |t: &ThreadId| {
+            let attempts = self.attempt_next_statement(state, *t);
+            attempts.iter().all(|attempt| attempt.taken == Ok(StepResult::Blocked))
+        };
+        let mut threads = self.shape.program().thread_ids();
+        threads.any(|t| {
+            !self.has_halted(t, state.pcs[t.index()])
+                && self.is_discarded(state, t)
+                && is_blocked(&t)
+        })
+    }
 }
 
-/// Returns the number of the first state that can be reached again from itself. Every state has a
-/// successor.
-fn first_of_cycle<P>(visited: &[Visited<P>]) -> usize {
-    // Removes states without predecessors until none is left: in the order of the numbers, the
-    // first remaining state is the first of a cycle, or follows only states of cycles.
-    let mut predecessors = vec![0; visited.len()];
-    visited.iter().flat_map(|from| &from.next).for_each(|to| predecessors[*to] += 1);
-    let mut removable: Vec<usize> =
-        (0..visited.len()).filter(|at| predecessors[*at] == 0).collect();
-    let mut removed = vec![false; visited.len()];
-    while let Some(at) = removable.pop() {
-        removed[at] = true;
-        for to in &visited[at].next {
-            predecessors[*to] -= 1;
-            if predecessors[*to] == 0 {
-                removable.push(*to);
-            }
-        }
-    }
-    removed.iter().position(|removed| !removed).unwrap_or(0)
+/// Returns the states that the thread can enter again from every state that follows them, by
+/// number, in ascending order: a fair run stays in them. Every state has a successor, so there is
+/// at least one such state.
+fn recurring_states<P>(visited: &[Visited<P>]) -> Vec<usize> {
+    let targets = |at: u32| visited[at as usize].next.iter().map(|to| *to as u32).collect();
+    let is_closed = |component: &Vec<u32>| {
+        let mut targets = component.iter().flat_map(|at| &visited[*at as usize].next);
+        targets.all(|to| component.binary_search(&(*to as u32)).is_ok())
+    };
+    let closed = components(visited.len(), targets).into_iter().filter(is_closed);
+    let mut states: Vec<usize> = closed.flatten().map(|at| at as usize).collect();
+    states.sort_unstable();
+    states
 }

@@ -37,6 +37,19 @@ impl<M: MemoryModel> Machine<'_, M> {
         writer.bytes()
     }
 
+    /// Packs memory and one thread of a state.
+    pub(super) fn encode_alone<'w>(
+        &self,
+        state: &State<M::Pending>,
+        t: ThreadId,
+        writer: &'w mut Writer,
+    ) -> &'w [u8] {
+        writer.clear();
+        self.encode_memory(&state.memory, writer);
+        self.encode_thread(state, t, writer);
+        writer.bytes()
+    }
+
     /// Packs a state without its pending accesses.
     pub fn encode_without_pending<'w>(
         &self,
