@@ -16,6 +16,7 @@
 //! - [`property`], [`violation`]: properties and their violations.
 //! - [`operations`]: the property that the results of a library's operations are consistent.
 //! - [`flow`]: control flow, register uses, liveness.
+//! - [`dominators`]: dominators of a control-flow graph.
 //! - [`interval`]: interval arithmetic.
 //! - [`range`]: value ranges of registers and locations.
 //! - [`spin_loops`]: detection and cutting of spin loops.
@@ -31,6 +32,7 @@
 pub mod assemble;
 pub mod code_equality;
 pub mod diagnostic;
+pub mod dominators;
 pub mod expr;
 pub mod flow;
 pub mod ids;

@@ -12,11 +12,13 @@
 //! end it, and the step that would end at its cut point contains an access before the loop, which
 //! must not be omitted.
 
+use crate::dominators::FlowGraph;
 use crate::expr::{Expr, UnOp};
 use crate::flow::{self, successors};
 use crate::ids::{Pc, Reg, ThreadId};
 use crate::op::{Op, Update};
 use crate::program::{Problem, Stmt, Thread};
+use std::collections::BTreeSet;
 
 /// A problem whose spin loops are cut.
 #[derive(Clone, Debug)]
@@ -116,16 +118,22 @@ struct Edge {
 /// loop, directly or through skips, fences and drains.
 fn failed_iteration_edges(thread: &Thread, live: &[Vec<bool>]) -> Vec<Edge> {
     let predecessors = flow::predecessors(thread);
+    let graph = FlowGraph::new(Pc(0), |pc| successors(thread.stmt(pc)).collect());
+    let dominates = |head: Pc, pc: Pc| match (graph.position(head), graph.position(pc)) {
+        (Some(head), Some(pc)) => graph.dominates(head, pc),
+        (None, _) | (_, None) => false,
+    };
     let near_cycles = flow::near_cycles(thread, |_| false);
+    let mut loops = Loops { thread, predecessors: &predecessors, body: Marks::new(thread) };
     let mut found = Vec::new();
     for (at, stmt) in thread.code.iter().enumerate().filter(|(at, _)| near_cycles[*at]) {
         let from = Pc::from_index(at);
         for (number, to) in successors(stmt).enumerate() {
-            let is_spin_head = |head: &Pc| {
+            let mut is_spin_head = |head: &Pc| {
                 near_cycles[head.index()]
                     && may_be_head(&predecessors, *head)
-                    && dominates(thread, *head, from)
-                    && is_spin_loop(thread, &predecessors, live, *head, from)
+                    && dominates(*head, from)
+                    && loops.is_spin_loop(live, *head, from)
             };
             if after_fences(thread, to).any(|head| is_spin_head(&head)) {
                 found.push(Edge { from, is_then: number == 0 });
@@ -152,84 +160,103 @@ fn after_fences(thread: &Thread, from: Pc) -> impl Iterator<Item = Pc> {
     std::iter::successors(Some(from), next).take(thread.code.len())
 }
 
-/// Returns whether `head` dominates `pc`: every path from the entry to `pc` passes `head`.
-fn dominates(thread: &Thread, head: Pc, pc: Pc) -> bool {
-    let mut seen = vec![false; thread.code.len()];
-    let mut open = vec![Pc(0)];
-    while let Some(here) = open.pop() {
-        if here == head || std::mem::replace(&mut seen[here.index()], true) {
-            continue;
+/// A set of statements that is cleared in constant time, so that a loop takes time in its own size
+/// and not in that of the thread.
+struct Marks {
+    rounds: Vec<u32>,
+    round: u32,
+}
+
+impl Marks {
+    fn new(thread: &Thread) -> Self {
+        Marks { rounds: vec![0; thread.code.len()], round: 0 }
+    }
+
+    fn clear(&mut self) {
+        self.round += 1;
+    }
+
+    /// Adds a statement. Returns whether it is new.
+    fn insert(&mut self, pc: Pc) -> bool {
+        std::mem::replace(&mut self.rounds[pc.index()], self.round) != self.round
+    }
+
+    fn contains(&self, pc: Pc) -> bool {
+        self.rounds[pc.index()] == self.round
+    }
+}
+
+/// The natural loops of a thread, one at a time.
+struct Loops<'a> {
+    thread: &'a Thread,
+    predecessors: &'a [Vec<Pc>],
+    /// The body of the current loop.
+    body: Marks,
+}
+
+impl Loops<'_> {
+    /// Returns whether the loop with this head and the back edge from `last` is a spin loop. The
+    /// head dominates `last`.
+    fn is_spin_loop(&mut self, live: &[Vec<bool>], head: Pc, last: Pc) -> bool {
+        let thread = self.thread;
+        self.body.clear();
+        self.body.insert(head);
+        let mut body = vec![head];
+        let mut open = vec![last];
+        while let Some(here) = open.pop() {
+            if self.body.insert(here) {
+                body.push(here);
+                open.extend(&self.predecessors[here.index()]);
+            }
         }
-        if here == pc {
+        let inside = |pc: Pc| self.body.contains(pc);
+        if may_access_nothing(thread, inside, head, last) {
             return false;
         }
-        open.extend(successors(thread.stmt(here)));
+        let critical = thread.stmt(head).critical;
+        body.iter().all(|at| {
+            let stmt = thread.stmt(*at);
+            let only_reads = match &stmt.op {
+                Op::Load { .. }
+                | Op::Skip
+                | Op::Assign { .. }
+                | Op::Branch { .. }
+                | Op::Assume(_)
+                | Op::Assert(_)
+                | Op::Fence(_)
+                | Op::Drain(_) => true,
+                Op::Update { reg: Some(reg), update: Update::Cas { .. }, .. } => {
+                    // A success that returns through fences stays in the loop, too.
+                    success_target(thread, *at, *reg)
+                        .is_some_and(|to| !after_fences(thread, to).any(inside))
+                }
+                Op::Update { .. }
+                | Op::Store { .. }
+                | Op::Choose { .. }
+                | Op::New { .. }
+                | Op::Free { .. }
+                | Op::Leave
+                | Op::AtomicBegin
+                | Op::AtomicEnd
+                | Op::Invoke { .. }
+                | Op::Return { .. }
+                | Op::Halt => false,
+            };
+            let keeps_live_registers =
+                stmt.op.target().is_none_or(|reg| !live[head.index()][reg.index()]);
+            only_reads && keeps_live_registers && stmt.critical == critical
+        })
     }
-    true
 }
 
-/// Returns whether the loop with this head and the back edge from `last` is a spin loop.
-fn is_spin_loop(
-    thread: &Thread,
-    predecessors: &[Vec<Pc>],
-    live: &[Vec<bool>],
-    head: Pc,
-    last: Pc,
-) -> bool {
-    let mut body = vec![false; thread.code.len()];
-    body[head.index()] = true;
-    let mut open = vec![last];
-    while let Some(here) = open.pop() {
-        if !std::mem::replace(&mut body[here.index()], true) {
-            open.extend(&predecessors[here.index()]);
-        }
-    }
-    if may_access_nothing(thread, &body, head, last) {
-        return false;
-    }
-    let inside = |pc: Pc| body[pc.index()];
-    let critical = thread.stmt(head).critical;
-    thread.code.iter().enumerate().filter(|(at, _)| body[*at]).all(|(at, stmt)| {
-        let only_reads = match &stmt.op {
-            Op::Load { .. }
-            | Op::Skip
-            | Op::Assign { .. }
-            | Op::Branch { .. }
-            | Op::Assume(_)
-            | Op::Assert(_)
-            | Op::Fence(_)
-            | Op::Drain(_) => true,
-            Op::Update { reg: Some(reg), update: Update::Cas { .. }, .. } => {
-                // A success that returns through fences stays in the loop, too.
-                success_target(thread, Pc::from_index(at), *reg)
-                    .is_some_and(|to| !after_fences(thread, to).any(inside))
-            }
-            Op::Update { .. }
-            | Op::Store { .. }
-            | Op::Choose { .. }
-            | Op::New { .. }
-            | Op::Free { .. }
-            | Op::Leave
-            | Op::AtomicBegin
-            | Op::AtomicEnd
-            | Op::Invoke { .. }
-            | Op::Return { .. }
-            | Op::Halt => false,
-        };
-        let keeps_live_registers =
-            stmt.op.target().is_none_or(|reg| !live[head.index()][reg.index()]);
-        only_reads && keeps_live_registers && stmt.critical == critical
-    })
-}
-
-/// Returns whether a path through the body of a loop, from its head to `last`, accesses no location.
-fn may_access_nothing(thread: &Thread, body: &[bool], head: Pc, last: Pc) -> bool {
-    let mut seen = vec![false; thread.code.len()];
+/// Returns whether a path inside a loop, from its head to `last`, accesses no location.
+fn may_access_nothing(thread: &Thread, inside: impl Fn(Pc) -> bool, head: Pc, last: Pc) -> bool {
+    let mut seen = BTreeSet::new();
     let mut open = vec![head];
     while let Some(here) = open.pop() {
         let stmt = thread.stmt(here);
         let accesses = matches!(stmt.op, Op::Load { .. } | Op::Update { .. });
-        if accesses || !body[here.index()] || std::mem::replace(&mut seen[here.index()], true) {
+        if accesses || !inside(here) || !seen.insert(here) {
             continue;
         }
         if here == last {

@@ -5,10 +5,10 @@
 //! its immediate dominator. If the dominator is in loops that do not contain the statement, the
 //! statement is placed after the outermost of them.
 
+use fencepost_ir::dominators::FlowGraph;
 use fencepost_ir::flow::successors;
 use fencepost_ir::{Op, Pc, Thread};
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 /// The control flow of a thread, in which atomic blocks are single statements, or of the inside of
 /// one block.
@@ -70,9 +70,9 @@ impl Flow {
         stays_in_loop: impl Fn(Pc) -> bool,
         next: impl Fn(Pc) -> Vec<Pc>,
     ) -> Flow {
-        let graph = Graph::new(entry, next);
+        let graph = FlowGraph::new(entry, next);
         let mut infos: Vec<NodeInfo> = graph.order.iter().map(|_| NodeInfo::default()).collect();
-        let mut loops = graph.loops();
+        let mut loops = loops(&graph);
         for at in 1..graph.order.len() {
             if let ([predecessors], true) =
                 (&graph.predecessors[at][..], stays_in_loop(graph.order[at]))
@@ -171,101 +171,24 @@ fn ends(thread: &Thread, begin: Pc) -> Vec<Pc> {
     ends
 }
 
-/// The reachable statements in reverse postorder, with their dominators. Statements are identified
-/// by their position in this order.
-struct Graph {
-    order: Vec<Pc>,
-    /// The predecessors of each statement.
-    predecessors: Vec<Vec<usize>>,
-    /// The immediate dominator of each statement; the entry is its own.
-    immediate_dominator: Vec<usize>,
-}
-
-impl Graph {
-    fn new(entry: Pc, next: impl Fn(Pc) -> Vec<Pc>) -> Graph {
-        let (mut successor_lists, mut order) = (BTreeMap::new(), Vec::new());
-        successor_lists.insert(entry, next(entry));
-        let mut path = vec![(entry, successor_lists[&entry].clone())];
-        while let Some((pc, left)) = path.last_mut() {
-            // Visit the last successor first, so that its region comes after the regions of the
-            // others.
-            if let Some(to) = left.pop() {
-                if let Entry::Vacant(new) = successor_lists.entry(to) {
-                    path.push((to, new.insert(next(to)).clone()));
-                }
-            } else {
-                order.push(*pc);
-                path.pop();
+/// Returns every loop head, with the members of its loop.
+fn loops(graph: &FlowGraph) -> Vec<(usize, Vec<bool>)> {
+    let mut loops = Vec::new();
+    for head in 0..graph.order.len() {
+        let ends =
+            graph.predecessors[head].iter().copied().filter(|from| graph.dominates(head, *from));
+        let mut pending: Vec<usize> = ends.collect();
+        if pending.is_empty() {
+            continue;
+        }
+        let mut inside = vec![false; graph.order.len()];
+        inside[head] = true;
+        while let Some(at) = pending.pop() {
+            if !std::mem::replace(&mut inside[at], true) {
+                pending.extend(&graph.predecessors[at]);
             }
         }
-        order.reverse();
-        let place: BTreeMap<Pc, usize> =
-            order.iter().enumerate().map(|(at, pc)| (*pc, at)).collect();
-        let mut predecessors = vec![Vec::new(); order.len()];
-        for (at, pc) in order.iter().enumerate() {
-            successor_lists[pc].iter().for_each(|to| predecessors[place[to]].push(at));
-        }
-        let immediate_dominator = dominators(&predecessors);
-        Graph { order, predecessors, immediate_dominator }
+        loops.push((head, inside));
     }
-
-    fn dominates(&self, high: usize, mut low: usize) -> bool {
-        while low > high {
-            low = self.immediate_dominator[low];
-        }
-        low == high
-    }
-
-    /// Returns every loop head, with the members of its loop.
-    fn loops(&self) -> Vec<(usize, Vec<bool>)> {
-        let mut loops = Vec::new();
-        for head in 0..self.order.len() {
-            let ends =
-                self.predecessors[head].iter().copied().filter(|from| self.dominates(head, *from));
-            let mut pending: Vec<usize> = ends.collect();
-            if pending.is_empty() {
-                continue;
-            }
-            let mut inside = vec![false; self.order.len()];
-            inside[head] = true;
-            while let Some(at) = pending.pop() {
-                if !std::mem::replace(&mut inside[at], true) {
-                    pending.extend(&self.predecessors[at]);
-                }
-            }
-            loops.push((head, inside));
-        }
-        loops
-    }
-}
-
-/// Computes immediate dominators with the algorithm of Cooper, Harvey and Kennedy.
-fn dominators(predecessors: &[Vec<usize>]) -> Vec<usize> {
-    const UNKNOWN: usize = usize::MAX;
-    let mut immediate_dominator = vec![UNKNOWN; predecessors.len()];
-    immediate_dominator[0] = 0;
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for at in 1..predecessors.len() {
-            let known = predecessors[at]
-                .iter()
-                .copied()
-                .filter(|from| immediate_dominator[*from] != UNKNOWN);
-            let meet = known.reduce(|mut a, mut b| {
-                while a != b {
-                    if a > b {
-                        a = immediate_dominator[a];
-                    } else {
-                        b = immediate_dominator[b];
-                    }
-                }
-                a
-            });
-            let meet = meet.expect("reverse postorder visits a predecessor first");
-            changed |= immediate_dominator[at] != meet;
-            immediate_dominator[at] = meet;
-        }
-    }
-    immediate_dominator
+    loops
 }
