@@ -75,6 +75,15 @@ pub(crate) enum Format {
     Json,
 }
 
+/// The formats of a reproduced table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(crate) enum TableFormat {
+    #[default]
+    Text,
+    Json,
+    Markdown,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum EngineName {
     /// Run `explicit`, `abstraction` and `automata` together: some search for a violation, others
@@ -449,7 +458,7 @@ pub(crate) struct Reproduce {
 
     /// The output format
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: TableFormat,
 
     /// Show no progress
     #[arg(long, short)]

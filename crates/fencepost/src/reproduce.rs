@@ -6,12 +6,14 @@
 //! embedded in the binary.
 
 mod compare;
+#[cfg(test)]
+mod overview;
 mod paper;
 mod run;
 #[cfg(test)]
 mod tests;
 
-use crate::args::{Format, Reproduce};
+use crate::args::{Reproduce, TableFormat};
 use crate::exit::Exit;
 use crate::guard::catch_panic_while;
 use crate::output::Output;
@@ -19,7 +21,7 @@ use crate::session::{Session, settings};
 use compare::compare_row;
 use fencepost::Stopwatch;
 use fencepost_corpus::PAPERS;
-use fencepost_report::reproduction::{Figure, Reproduction, Row, table};
+use fencepost_report::reproduction::{Figure, Reproduction, Row, markdown, table};
 use paper::Paper;
 use run::Runner;
 
@@ -84,10 +86,13 @@ pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
         cpu_seconds: elapsed.cpu_seconds(),
     };
     match options.format {
-        Format::Text => {
+        TableFormat::Text => {
             output.print(&table(&reproduction, &paper.title, &paper.about, output.paint))
         }
-        Format::Json => {
+        TableFormat::Markdown => {
+            output.print(&markdown(&reproduction, &paper.title, &paper.about));
+        }
+        TableFormat::Json => {
             let text = serde_json::to_string_pretty(&reproduction);
             output.print(&format!("{}\n", text.expect("a report serialises to JSON")));
         }

@@ -48,7 +48,6 @@ fn treiber_has_the_expected_figures() {
         assert!(name.starts_with("Treiber "), "{name}");
         assert_eq!(row["ran"], true, "{row}");
         assert!(row["ours"]["seconds"].is_number(), "{row}");
-        assert!(is_explained(row), "{row}");
     }
     let pairs = row(&value, "Treiber pp|tt", "RMO-NOSPEC");
     assert_eq!(pairs["paper"]["constraints"], 2);
@@ -65,24 +64,39 @@ fn treiber_has_the_expected_figures() {
     }
 }
 
-#[test]
-fn dekker_agrees_with_the_paper() {
-    let (value, code) = json("fender", &["--only", "Dekker"]);
-    assert_eq!(code, Some(0));
-    assert_eq!(rows(&value).len(), 4 * 4 + 3);
-    for row in rows(&value) {
-        assert_eq!(row["agrees"], true, "{row}");
+/// Returns every row with its figures, its status and the start of its note, without times.
+fn statuses(value: &Value) -> String {
+    let mut out = String::new();
+    for row in rows(value) {
+        let text = |key: &str| row[key].as_str().expect("a text");
+        let figures = row["ours"].as_object().expect("figures").iter();
+        let figures = figures.filter(|(name, _)| *name != "seconds");
+        let figures: Vec<String> =
+            figures.map(|(name, figure)| format!("{name} {figure}")).collect();
+        let note: String = text("note").chars().take(60).collect();
+        let all = [text("row"), text("column"), &figures.join(", "), text("status"), &note];
+        out.push_str(all.join(" | ").trim_end_matches(" | "));
+        out.push('\n');
     }
-    let bounds = [1, 10, 20, 50];
-    for bound in bounds {
-        row(&value, &format!("Dekker buffer {bound}"), "TSO");
-    }
+    out
 }
 
-/// Whether a row agrees with the paper, or its difference has a known reason.
-fn is_explained(row: &Value) -> bool {
-    let note = row["note"].as_str().expect("a note");
-    row["agrees"] == true || !(note.is_empty() || note.contains("not known"))
+/// The rows that take little time, and whose comparison does not depend on times.
+#[test]
+fn fast_rows_have_known_figures_and_statuses() {
+    for (table, only) in [
+        ("fender", "Treiber"),
+        ("fender", "Dekker"),
+        ("blender", "Fig. 6"),
+        ("blender", "Sense"),
+        ("automata", "Fig."),
+        ("automata", "Dekker"),
+    ] {
+        let (value, code) = json(table, &["--only", only]);
+        assert_eq!(code, Some(0), "{table} {only}");
+        let name = format!("{table}_{}", only.to_lowercase().replace(['.', ' '], ""));
+        insta::assert_snapshot!(name, statuses(&value));
+    }
 }
 
 /// Returns our figure in a row.
@@ -97,13 +111,13 @@ fn peterson_is_proved_and_repaired_as_in_the_paper() {
     assert!(matches!(code, Some(0 | 5)), "{code:?}");
     assert_eq!(value["table"], "blender");
     assert_eq!(rows(&value).len(), 3 + 4 + (1 + 5) + (1 + 3));
-    for row in rows(&value) {
-        assert!(is_explained(row), "{row}");
-    }
     let (fenced, bare) = ("Peterson peterson2", "Peterson peterson0");
     assert_eq!(ours(&value, fenced, "PSO set", "result"), "spurious");
     assert_eq!(ours(&value, fenced, "PSO fd k=0", "result"), "proved");
     assert_eq!(ours(&value, fenced, "PSO fd k=1", "result"), "proved");
+    for column in ["PSO set", "PSO fd k=0", "PSO fd k=1"] {
+        assert_eq!(row(&value, fenced, column)["status"], "agrees", "{column}");
+    }
     for (column, fences) in [("PSO lazy", 2), ("TSO lazy", 1)] {
         assert_eq!(ours(&value, bare, column, "fences"), fences, "{column}");
         assert_eq!(ours(&value, bare, column, "proved"), true, "{column}");
@@ -119,19 +133,6 @@ fn longer_heads_remove_the_redundant_fence_of_figure_6() {
         assert_eq!(ours(&value, name, column, "fences"), fences, "{column}");
         assert_eq!(row(&value, name, column)["agrees"], true, "{column}");
     }
-}
-
-#[test]
-fn the_difference_of_the_sense_barrier_is_explained() {
-    let (value, code) = json("blender", &["--only", "sense"]);
-    assert_eq!(code, Some(0));
-    let set = row(&value, "Sense sense1", "PSO set");
-    assert_eq!((&set["agrees"], &set["ours"]["result"]), (&false.into(), &"proved".into()));
-    for row in rows(&value) {
-        assert!(is_explained(row), "{row}");
-    }
-    assert_eq!(ours(&value, "Sense sense0", "PSO lazy", "fences"), 1);
-    assert_eq!(ours(&value, "Sense sense0", "TSO lazy", "fences"), 0);
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn examples_of_buffer_automata_agree_with_the_paper() {
     let (value, code) = json("automata", &["--only", "Fig."]);
     assert_eq!(code, Some(0));
     for row in rows(&value) {
-        assert_eq!(row["agrees"], true, "{row}");
+        assert_ne!(row["status"], "differs", "{row}");
     }
     let saved = &row(&value, "Fig. 2 statements first", "TSO")["ours"];
     assert_eq!((&saved["fewer"], &saved["ends without"]), (&true.into(), &false.into()));

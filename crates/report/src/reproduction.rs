@@ -3,9 +3,14 @@
 //! The format is the same for every table. A row has figures of the paper and our figures under the
 //! same names. The caller decides whether they agree and writes the note. As text, our figure comes
 //! first and the paper's follows in parentheses. Notes are numbered; equal notes are printed once.
+//! [`markdown()`] prints the same table in Markdown.
+
+mod markdown;
+
+pub use markdown::markdown;
 
 use crate::paint::{Paint, count, counted, width};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use std::fmt::Write;
 
 /// The maximal width of notes and lists.
@@ -71,14 +76,41 @@ impl Serialize for Figures {
     }
 }
 
+/// How a row compares with the paper.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// All figures that can be compared agree, and there is at least one.
+    Agrees,
+    /// A figure differs, or a requirement on our figures does not hold.
+    Differs,
+    /// The row was computed, and the paper has no figure to compare with.
+    NothingToCompare,
+    /// A limit ended the computation of the row.
+    Limit,
+}
+
+impl Status {
+    /// All statuses, in the order of the summary.
+    pub const ALL: [Status; 4] =
+        [Status::Agrees, Status::Differs, Status::NothingToCompare, Status::Limit];
+
+    /// Returns the status in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Status::Agrees => "agrees",
+            Status::Differs => "differs",
+            Status::NothingToCompare => "nothing to compare",
+            Status::Limit => "limit",
+        }
+    }
+}
+
 /// One row of the table, for one of its columns.
-#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Row {
     /// The group of the row: the algorithm.
-    #[serde(skip)]
     pub group: String,
     /// The part of the group; rows of one part have the same figures.
-    #[serde(skip)]
     pub part: String,
     /// The name of the row, starting with its group.
     pub row: String,
@@ -88,20 +120,27 @@ pub struct Row {
     pub paper: Figures,
     /// Our figures; empty if the row reached a limit.
     pub ours: Figures,
-    /// Whether the row was computed without reaching a limit.
-    pub ran: bool,
-    /// Whether all comparable figures agree; true if the paper has no figures.
-    pub agrees: bool,
+    /// How the row compares with the paper.
+    pub status: Status,
     /// The reason for a difference, or another note; may be empty.
     pub note: String,
     /// The CPU time of the row in seconds. None if it is unknown.
     pub cpu_seconds: Option<f64>,
 }
 
-impl Row {
-    /// Whether the paper has no figures for the row.
-    pub fn is_not_in_paper(&self) -> bool {
-        self.paper.0.is_empty()
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut row = serializer.serialize_struct("Row", 9)?;
+        row.serialize_field("row", &self.row)?;
+        row.serialize_field("column", &self.column)?;
+        row.serialize_field("paper", &self.paper)?;
+        row.serialize_field("ours", &self.ours)?;
+        row.serialize_field("status", &self.status.text().replace(' ', "-"))?;
+        row.serialize_field("ran", &(self.status != Status::Limit))?;
+        row.serialize_field("agrees", &(self.status == Status::Agrees))?;
+        row.serialize_field("note", &self.note)?;
+        row.serialize_field("cpu_seconds", &self.cpu_seconds)?;
+        row.end()
     }
 }
 
@@ -125,7 +164,12 @@ pub struct Reproduction {
 impl Reproduction {
     /// Whether every row was computed without reaching a limit.
     pub fn is_complete(&self) -> bool {
-        self.left_out == 0 && self.rows.iter().all(|row| row.ran)
+        self.left_out == 0 && self.count(Status::Limit) == 0
+    }
+
+    /// Returns the number of rows with this status.
+    pub fn count(&self, status: Status) -> usize {
+        self.rows.iter().filter(|row| row.status == status).count()
     }
 }
 
@@ -151,54 +195,84 @@ pub fn table(reproduction: &Reproduction, title: &str, about: &str, paint: Paint
     out
 }
 
-/// Returns the line with the number of rows that ran and agree, and the duration.
+/// Returns the line with the number of rows of each status, and the duration.
 fn summary(reproduction: &Reproduction) -> String {
-    let rows = &reproduction.rows;
-    let number = |count: usize| count as u64;
-    let ran = rows.iter().filter(|row| row.ran).count();
-    let agree = rows.iter().filter(|row| row.agrees && !row.is_not_in_paper()).count();
-    let new = rows.iter().filter(|row| row.agrees && row.is_not_in_paper()).count();
-    let mut text = format!("{} run", counted(number(ran), "row"));
-    if ran < rows.len() {
-        write!(text, ", {} reached a limit", rows.len() - ran)
-            .expect("writing to a string cannot fail");
-    }
+    let counts = Status::ALL.iter().map(|status| (*status, reproduction.count(*status)));
+    let mut parts: Vec<String> = counts
+        .filter(|(status, count)| *count > 0 || matches!(status, Status::Agrees | Status::Differs))
+        .map(|(status, count)| match status {
+            Status::Agrees => format!("{count} agree"),
+            Status::Differs => format!("{count} differ"),
+            Status::NothingToCompare => format!("{count} with nothing to compare"),
+            Status::Limit => format!("{count} reached a limit"),
+        })
+        .collect();
     if reproduction.left_out > 0 {
-        write!(text, ", {} skipped", reproduction.left_out)
-            .expect("writing to a string cannot fail");
+        parts.push(format!("{} skipped", reproduction.left_out));
     }
-    let differ = ran - agree - new;
-    write!(text, ": {agree} agree, {differ} differ").expect("writing to a string cannot fail");
-    if new > 0 {
-        write!(text, ", {new} not in the paper").expect("writing to a string cannot fail");
-    }
+    let rows = counted((reproduction.rows.len() + reproduction.left_out) as u64, "row");
     let cpu = reproduction.cpu_seconds.map_or_else(String::new, |cpu| format!(", CPU {cpu:.1} s"));
-    format!("{text} ({:.1} s{cpu})", reproduction.seconds)
+    format!("{rows}: {} ({:.1} s{cpu})", parts.join(", "), reproduction.seconds)
 }
 
-/// Returns the names of the figures of some rows, in order of first occurrence, without lists.
-fn names(rows: &[Row]) -> Vec<&str> {
+/// A column of figures: its title, and for each row our figure and the paper's.
+struct FigureColumn {
+    title: String,
+    cells: Vec<(String, String)>,
+}
+
+/// Returns the columns of some rows, in order of first occurrence, without lists. The CPU time
+/// follows the wall-clock time.
+fn columns(rows: &[Row]) -> Vec<FigureColumn> {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in rows.iter().flat_map(|row| row.ours.0.iter().chain(&row.paper.0)) {
         if !matches!(figure, Figure::List(_)) && !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
-    names
+    let cell = |figure: Option<&Figure>| figure.map(shown).unwrap_or_default();
+    let mut columns = Vec::new();
+    for name in names {
+        let cells = rows.iter().map(|row| (cell(row.ours.get(name)), cell(row.paper.get(name))));
+        columns.push(FigureColumn { title: name.into(), cells: cells.collect() });
+        if name == "seconds" && rows.iter().any(|row| row.cpu_seconds.is_some()) {
+            let seconds = |row: &Row| row.cpu_seconds.map(Figure::Seconds);
+            let cells = rows.iter().map(|row| (cell(seconds(row).as_ref()), String::new()));
+            columns.push(FigureColumn { title: "CPU".into(), cells: cells.collect() });
+        }
+    }
+    columns
+}
+
+/// Returns the name of a row without its group.
+fn own_name(row: &Row) -> &str {
+    row.row.strip_prefix(&row.group).unwrap_or(&row.row).trim_start()
+}
+
+/// Returns the number of the note of a row, and adds the note if it is new. None without a note.
+fn note_number<'r>(row: &'r Row, notes: &mut Vec<&'r str>) -> Option<usize> {
+    if row.note.is_empty() {
+        return None;
+    }
+    let known = notes.iter().position(|note| *note == row.note);
+    Some(
+        known.unwrap_or_else(|| {
+            notes.push(&row.note);
+            notes.len() - 1
+        }) + 1,
+    )
 }
 
 /// Appends rows with the same figures, in columns. Lists are on separate lines.
 fn part<'r>(out: &mut String, rows: &'r [Row], notes: &mut Vec<&'r str>, paint: Paint) {
-    let names = names(rows);
+    let columns = columns(rows);
     let mut lines: Vec<Vec<String>> = vec![vec![rows[0].part.clone(), "model".into()]];
-    lines[0].extend(names.iter().flat_map(|name| [name.to_string(), String::new()]));
-    for row in rows {
-        let own = row.row.strip_prefix(&row.group).unwrap_or(&row.row).trim_start();
-        let mut cells = vec![own.to_string(), row.column.clone()];
-        for name in &names {
-            let paper = row.paper.get(name).map(|figure| format!("({})", shown(figure)));
-            cells.push(row.ours.get(name).map(shown).unwrap_or_default());
-            cells.push(paper.unwrap_or_default());
+    lines[0].extend(columns.iter().flat_map(|column| [column.title.clone(), String::new()]));
+    for (at, row) in rows.iter().enumerate() {
+        let mut cells = vec![own_name(row).to_string(), row.column.clone()];
+        for (ours, paper) in columns.iter().map(|column| &column.cells[at]) {
+            let paper = if paper.is_empty() { String::new() } else { format!("({paper})") };
+            cells.extend([ours.clone(), paper]);
         }
         lines.push(cells);
     }
@@ -229,20 +303,17 @@ fn part<'r>(out: &mut String, rows: &'r [Row], notes: &mut Vec<&'r str>, paint: 
 
 /// Returns the judgement of a row, with the number of its note.
 fn judgement<'r>(row: &'r Row, notes: &mut Vec<&'r str>, paint: Paint) -> String {
-    let word = match (row.ran, row.agrees) {
-        (false, _) => paint.unsure("limit"),
-        (true, true) if row.is_not_in_paper() => paint.faint("not in the paper"),
-        (true, true) => paint.good("agrees"),
-        (true, false) => paint.bad("differs"),
+    let text = row.status.text();
+    let word = match row.status {
+        Status::Agrees => paint.good(text),
+        Status::Differs => paint.bad(text),
+        Status::NothingToCompare => paint.faint(text),
+        Status::Limit => paint.unsure(text),
     };
-    if row.note.is_empty() {
-        return word;
+    match note_number(row, notes) {
+        Some(number) => format!("{word} [{number}]"),
+        None => word,
     }
-    let number = notes.iter().position(|note| *note == row.note).unwrap_or_else(|| {
-        notes.push(&row.note);
-        notes.len() - 1
-    });
-    format!("{word} [{}]", number + 1)
 }
 
 /// Appends the lists of a row; the paper's list only where it differs.
@@ -294,37 +365,40 @@ fn wrapped(head: &str, text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn row(name: &str, ours: Figures, agrees: bool, note: &str) -> Row {
+    fn row(name: &str, ours: Figures, status: Status, note: &str) -> Row {
         Row {
             group: "Sieve".into(),
-            cpu_seconds: None,
+            cpu_seconds: (status != Status::Limit).then_some(0.5),
             part: "client".into(),
             row: format!("Sieve {name}"),
             column: "PSO".into(),
             paper: Figures::new()
                 .with("states", Figure::Number(1_200))
                 .with("places", Figure::List(vec!["a:1".into()])),
-            ran: ours != Figures::new(),
             ours,
-            agrees,
+            status,
             note: note.into(),
         }
     }
 
-    fn sample() -> Reproduction {
+    pub(super) fn sample() -> Reproduction {
         let found = |states, place: &str| {
             let list = Figure::List(vec![place.into()]);
             Figures::new()
                 .with("result", Figure::Word("proved".into()))
                 .with("states", Figure::Number(states))
+                .with("seconds", Figure::Seconds(0.25))
                 .with("places", list)
         };
         let rows = vec![
-            row("p|t", found(7, "a:1"), true, ""),
-            row("pp|t", found(12_345, "b:2"), false, "Other places."),
-            row("ppp|t", Figures::new(), false, "Time limit reached."),
-            row("pt|t", found(8, "b:2"), false, "Other places."),
-            Row { paper: Figures::new(), ..row("tt|t", found(9, "b:2"), true, "") },
+            row("p|t", found(7, "a:1"), Status::Agrees, ""),
+            row("pp|t", found(12_345, "b:2"), Status::Differs, "Other places."),
+            row("ppp|t", Figures::new(), Status::Limit, "Time limit reached."),
+            row("pt|t", found(8, "b:2"), Status::Differs, "Other places."),
+            Row {
+                paper: Figures::new(),
+                ..row("tt|t", found(9, "b:2"), Status::NothingToCompare, "")
+            },
         ];
         let (table, left_out) = ("sieve".into(), 2);
         Reproduction {
@@ -344,24 +418,24 @@ Sieves of 1970
 Our figures first, the paper's in parentheses. Primes only.
 
 Sieve
-  client  model  result   states
-  p|t     PSO    proved        7 (1,200)  agrees
+  client  model  result   states          seconds    CPU
+  p|t     PSO    proved        7 (1,200)     0.25   0.50   agrees
     places: a:1
-  pp|t    PSO    proved   12,345 (1,200)  differs [1]
+  pp|t    PSO    proved   12,345 (1,200)     0.25   0.50   differs [1]
     places: b:2
     places in the paper: a:1
-  ppp|t   PSO                    (1,200)  limit [2]
-  pt|t    PSO    proved        8 (1,200)  differs [1]
+  ppp|t   PSO                    (1,200)                   limit [2]
+  pt|t    PSO    proved        8 (1,200)     0.25   0.50   differs [1]
     places: b:2
     places in the paper: a:1
-  tt|t    PSO    proved        9          not in the paper
+  tt|t    PSO    proved        9             0.25   0.50   nothing to compare
     places: b:2
 
 Notes
  [1]  Other places.
  [2]  Time limit reached.
 
-4 rows run, 1 reached a limit, 2 skipped: 1 agree, 2 differ, 1 not in the paper (1.2 s, CPU 2.5 s)
+7 rows: 1 agree, 2 differ, 1 with nothing to compare, 1 reached a limit, 2 skipped (1.2 s, CPU 2.5 s)
 ";
         assert_eq!(table(&sample(), "Sieves of 1970", "Primes only.", Paint::Plain), expected);
         assert!(!sample().is_complete());
@@ -372,13 +446,15 @@ Notes
         let json = serde_json::to_value(sample()).expect("plain data serialises as JSON");
         assert_eq!(json["table"], "sieve");
         let row = serde_json::json!({
-            "row": "Sieve pp|t", "column": "PSO", "ran": true, "agrees": false,
+            "row": "Sieve pp|t", "column": "PSO", "status": "differs", "ran": true, "agrees": false,
             "paper": {"states": 1200, "places": ["a:1"]},
-            "ours": {"result": "proved", "states": 12345, "places": ["b:2"]},
-            "note": "Other places.", "cpu_seconds": null,
+            "ours": {"result": "proved", "states": 12345, "seconds": 0.25, "places": ["b:2"]},
+            "note": "Other places.", "cpu_seconds": 0.5,
         });
         assert_eq!(json["rows"][1], row);
         assert_eq!(json["rows"][2]["ours"], serde_json::json!({}));
+        assert_eq!(json["rows"][4]["status"], "nothing-to-compare");
+        assert_eq!(json["rows"][4]["agrees"], false);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Compares the figures of a row with those of the paper, and explains differences.
 //!
 //! A part of a table has rules about its figures ([`Rule`]). A row agrees with the paper if all
-//! rules hold. A rule that does not hold is explained by its own note, or by the expected
+//! rules hold and at least one of them compares a figure of the paper. Without such a figure there
+//! is nothing to compare. A rule that does not hold is explained by its own note, or by the expected
 //! difference of the row, or not at all.
 
 use super::paper::Entry;
 use super::run::Limit;
-use fencepost_report::reproduction::{Figure, Figures, Row};
+use fencepost_report::reproduction::{Figure, Figures, Row, Status};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,6 +68,14 @@ pub(super) struct Difference {
     pub(super) note: String,
 }
 
+/// The result of a rule for a row.
+#[derive(Clone, Copy, Debug)]
+struct RuleResult {
+    holds: bool,
+    /// Whether the paper has a figure that the rule compares.
+    compares: bool,
+}
+
 impl Rule {
     /// Returns the names of the figures that the rule uses.
     pub(super) fn figures(&self) -> impl Iterator<Item = &str> {
@@ -74,17 +83,18 @@ impl Rule {
         others.chain([&self.figure]).map(String::as_str)
     }
 
-    fn holds(&self, entry: &Entry<'_>, found: &OurFigures<'_>) -> bool {
+    /// Returns whether the rule holds, and whether it compares a figure of the paper.
+    fn check(&self, entry: &Entry<'_>, found: &OurFigures<'_>) -> RuleResult {
         let column = entry.column;
         let paper = column.paper.get(&self.figure).or_else(|| column.expected.get(&self.figure));
         let unless = self.unless.as_ref().and_then(|flag| found.get(flag));
         if unless == Some(&Figure::Flag(true))
             || self.unless_paper.as_ref().is_some_and(|word| paper == Some(word))
         {
-            return true;
+            return RuleResult { holds: true, compares: false };
         }
         let ours = found.get(self.with.as_ref().unwrap_or(&self.figure));
-        self.test.holds(ours, paper)
+        RuleResult { holds: self.test.holds(ours, paper), compares: paper.is_some() }
     }
 }
 
@@ -169,16 +179,22 @@ fn steps(figure: &Figure) -> Option<BTreeSet<&str>> {
 
 /// Compares a row with the paper. Returns the row to print.
 pub(super) fn compare_row(entry: &Entry<'_>, found: Result<Figures, Limit>) -> Row {
-    let (ours, agrees, note) = match &found {
+    let (ours, status, note) = match &found {
         Ok(figures) => {
             let found = OurFigures { entry, figures };
             let note = difference(entry, &found);
+            let mut rules = entry.part.compare.iter().map(|rule| rule.check(entry, &found));
+            let status = match &note {
+                Some(_) => Status::Differs,
+                None if rules.any(|rule| rule.compares) => Status::Agrees,
+                None => Status::NothingToCompare,
+            };
             let ours = entry.part.select(|name| found.get(name));
-            (ours, note.is_none(), note.or_else(|| entry.note().map(Into::into)))
+            (ours, status, note.or_else(|| entry.note().map(Into::into)))
         }
         Err(Limit(limit)) => {
             let note = [Some(limit.as_str()), entry.remark()].into_iter().flatten();
-            (Figures::new(), false, Some(note.collect::<Vec<_>>().join("; ")))
+            (Figures::new(), Status::Limit, Some(note.collect::<Vec<_>>().join("; ")))
         }
     };
     Row {
@@ -189,8 +205,7 @@ pub(super) fn compare_row(entry: &Entry<'_>, found: Result<Figures, Limit>) -> R
         column: entry.column_name(),
         paper: entry.part.select(|name| entry.column.paper.get(name)),
         ours,
-        ran: found.is_ok(),
-        agrees,
+        status,
         note: note.unwrap_or_default(),
     }
 }
@@ -201,7 +216,7 @@ fn difference(entry: &Entry<'_>, found: &OurFigures<'_>) -> Option<String> {
     let expected = expected.into_iter().find(|differs| differs.matches(found));
     let expected = expected.map_or(UNKNOWN, |differs| entry.sentence(&differs.note));
     let mut reasons = Vec::new();
-    for rule in entry.part.compare.iter().filter(|rule| !rule.holds(entry, found)) {
+    for rule in entry.part.compare.iter().filter(|rule| !rule.check(entry, found).holds) {
         let reason = rule.note.as_ref().map_or(expected, |note| entry.sentence(note));
         if !reasons.contains(&reason) {
             reasons.push(reason);

@@ -1,9 +1,10 @@
 //! The tables of a paper as data: reads and validates `corpus/papers/<name>.toml`.
 //!
-//! A file has four sections.
+//! A file has five sections.
 //!
 //! - `tag`, `title`, `about`: the tag of the paper in PAPERS.md, the heading of the table, and an
 //!   introduction.
+//! - `[[implemented]]`: a part of the paper ([`Implemented`]), for the overview in the book.
 //! - `[notes]`: named sentences. Other fields refer to them.
 //! - `[part.NAME]`: a kind of row ([`Part`]): the command that computes it, the figures it shows,
 //!   and the figures that must agree with the paper.
@@ -34,11 +35,27 @@ pub(super) struct Paper {
     /// The introduction above the first row.
     #[serde(default)]
     pub(super) about: String,
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the book shows it"))]
+    pub(super) implemented: Vec<Implemented>,
     notes: BTreeMap<String, String>,
     #[serde(rename = "part")]
     parts: BTreeMap<String, Part>,
     #[serde(rename = "row")]
     rows: Vec<Row>,
+}
+
+/// A part of a paper and what we have of it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "only the book shows it"))]
+pub(super) struct Implemented {
+    /// The part of the paper.
+    pub(super) what: String,
+    /// The command or the engine that implements it.
+    pub(super) by: String,
+    /// What differs, and why. Empty if nothing does.
+    #[serde(default)]
+    pub(super) differs: String,
 }
 
 /// A kind of row.
