@@ -346,8 +346,16 @@ impl Subject<'_> {
                 Some(Figure::Flag(matches!(answer.verdict, Verdict::Verified(_))))
             }
         };
+        let total = original.complete + original.stuck;
+        let percent = match self.entry.column.paper.get("total") {
+            Some(Figure::Number(theirs)) => {
+                Some(Figure::Number((total as f64 / *theirs as f64 * 100.0).round() as u64))
+            }
+            _ => None,
+        };
         Ok(Figures::new()
-            .with("total", Figure::Number(original.complete + original.stuck))
+            .with("total", Figure::Number(total))
+            .with("percent", percent)
             .with("borderline", Figure::Number(original.borderline))
             .with("first", first.map(Figure::Seconds))
             .with("fixed: borderline", Figure::Number(repaired.borderline))
