@@ -26,6 +26,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("fencepost-automata", 0),
     ("fencepost-explore", 0),
     ("fencepost-monitor", 0),
+    ("fencepost-record", 0),
     ("fencepost-cycles", 0),
     ("fencepost-frontends", 1),
     ("fencepost-models", 1),

@@ -13,7 +13,8 @@
 //!
 //! *Spin loops.* A read after which only branches lead back to the same read, as in `while (x == 0)
 //! { }`, is not an event: the thread waits until it reads another value. Otherwise the set of
-//! traces would be infinite.
+//! traces would be infinite. [`has_non_sc_run`] decides by the strict definition, in which these
+//! reads are events. It runs each loop a few times only.
 //!
 //! Source: the book's page on semantics (`book/src/semantics.md`), implemented independently. Only
 //! the program representation is shared with the engines. Direction: exact for programs without
@@ -21,7 +22,7 @@
 //! assertions. All other programs are rejected (`None`).
 //!
 //! Modules: [`step`] computes the steps of a program under SC, TSO and PSO. [`explore`] explores
-//! all runs.
+//! all runs. [`cycle`] searches a trace for a cycle of happens-before.
 //!
 //! ```no_run
 //! # let problem = fencepost_ir::Problem::default();
@@ -30,6 +31,7 @@
 //! let robust = sc_traces(&problem) == tso_traces(&problem);
 //! ```
 
+pub mod cycle;
 pub mod explore;
 pub mod step;
 use std::collections::BTreeSet;
@@ -122,6 +124,16 @@ pub fn pso_traces(problem: &Problem) -> Option<Traces> {
 /// Returns the traces of all prefixes of SC runs.
 pub fn sc_prefixes(problem: &Problem) -> Option<BTreeSet<Trace>> {
     explore::prefixes(&problem.program, BufferModel::Sc, MAX_STATES)
+}
+
+/// Returns whether some run has a cycle of happens-before, if every read is an event and each thread
+/// jumps back at most `max_back_jumps` times. Returns `None` as [`sc_traces`] does.
+pub fn has_non_sc_run(
+    problem: &Problem,
+    model: BufferModel,
+    max_back_jumps: usize,
+) -> Option<bool> {
+    explore::has_non_sc_run(&problem.program, model, MAX_STATES, max_back_jumps)
 }
 
 /// Returns the number of maximal SC runs if only accesses, `choose` and `atomic` blocks are

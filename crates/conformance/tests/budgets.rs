@@ -22,7 +22,7 @@ const MAX_STATES: u64 = 3_000;
 const WATCHDOG: Duration = Duration::from_secs(120);
 
 fn engines() -> Vec<(&'static str, Box<dyn Engine + Send + Sync>)> {
-    let robust = |method| Box::new(Robust { method });
+    let robust = |method| Box::new(Robust::by(method));
     vec![
         ("explicit", Box::new(Explicit)),
         ("abstraction", Box::new(Abstraction { domain: Domain::Full, k: 1 })),

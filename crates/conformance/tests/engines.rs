@@ -74,14 +74,14 @@ fn configurations() -> Vec<Configuration> {
         let bounded = Some(("preemptions", bound));
         add("stateless", Box::new(Stateless { preemptions }), exploring, bounded);
         let method = RobustMethod::Preemptions(bound);
-        add("robust", Box::new(Robust { method }), exploring, None);
+        add("robust", Box::new(Robust::by(method)), exploring, None);
         let switches = Translate { bound: Bound::Switches(bound) };
         add("translate", Box::new(switches), searching, Some(("switches", bound)));
         let ages = Translate { bound: Bound::Ages(bound) };
         add("translate", Box::new(ages), searching, Some(("delay", bound)));
     }
     for method in [RobustMethod::Auto, RobustMethod::Stateless, RobustMethod::Attack] {
-        add(&format!("robust {method:?}"), Box::new(Robust { method }), exploring, None);
+        add(&format!("robust {method:?}"), Box::new(Robust::by(method)), exploring, None);
     }
     all
 }
@@ -172,7 +172,7 @@ fn claim(kind: &'static str, verdict: &Verdict) -> Option<(&'static str, u32)> {
 
 /// Returns whether the monitor finds within a bound on preemptions that a program is not robust.
 fn fires(problem: &Problem, name: &str, bound: u32) -> bool {
-    let robust = Robust { method: RobustMethod::Preemptions(bound) };
+    let robust = Robust::by(RobustMethod::Preemptions(bound));
     let verdict = check_with(&robust, problem, &model(name), limited(1_000, 60)).verdict;
     verdict.evidence().is_some_and(|evidence| evidence.violation() == Violation::NotRobust)
 }

@@ -7,6 +7,7 @@
 //! - [`evidence`]: the evidence is a run of the weaker machine, and its trace is not an SC trace.
 //! - [`counts`]: one execution for each trace, and the number of all interleavings.
 //! - [`spin_loops`]: spin loops, decided by hand.
+//! - [`strict`]: the strict definition, in which failed spin iterations count.
 //! - [`cases`]: other programs decided by hand.
 //!
 //! Direction: both. Programs whose traces cannot be enumerated are skipped. So every test counts
@@ -19,4 +20,5 @@ mod counts;
 mod evidence;
 mod queries;
 mod spin_loops;
+mod strict;
 mod verdicts;

@@ -24,8 +24,8 @@
 //! buffer keeps only the youngest value for each location, because the attacker can read nothing
 //! else of it. It needs no bound.
 //!
-//! Direction: exact, for programs that do not `free`. Failed spin iterations are not taken, but the
-//! loads of an unfinished iteration count.
+//! Direction: exact, for programs that do not `free`. Where spin loops are cut, failed iterations are
+//! not taken, but the loads of an unfinished iteration count.
 //!
 //! DIVERGENCE: the paper has loads, stores, fences and updates. Here `new` overtakes like a load
 //! and counts as a write of the allocator of its pool. Atomic blocks wait like updates. `drain` and

@@ -4,6 +4,7 @@ use crate::concretise::SpuriousRun;
 use crate::evidence::Evidence;
 use crate::growing_variable::GrowingVariable;
 use crate::outcome_runs::OutcomeRuns;
+use crate::robust::RobustDefinition;
 use crate::verdict::Verdict;
 use fencepost_ir::{Problem, Value};
 use fencepost_models::coherence::Domain;
@@ -169,6 +170,12 @@ pub trait Engine {
 
     /// Checks the properties of a task.
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer;
+
+    /// Returns the definition of robustness that a verdict refers to. None if the engine decides
+    /// something else.
+    fn robust_definition(&self) -> Option<RobustDefinition> {
+        None
+    }
 
     /// Computes the outcomes of a task. Does not stop at violations.
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer;

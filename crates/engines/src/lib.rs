@@ -49,7 +49,7 @@ pub use engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 pub use evidence::{Claim, ClaimWithRun, Evidence, Witness};
 pub use explicit::Explicit;
 pub use outcome_runs::{OutcomeRuns, UnfinishedThread};
-pub use robust::{ResumableRobust, Robust, RobustMethod};
+pub use robust::{ResumableRobust, Robust, RobustDefinition, RobustMethod};
 pub use stateless::Stateless;
 pub use translate::Translate;
 pub use verdict::{Bound, Inconclusive, InconclusiveReason, Unsupported, Verdict};

@@ -3,7 +3,7 @@
 //! Source: \[BM08\], which monitors SC executions and reports those that are *borderline*: one more
 //! access could leave sequential consistency. Direction: exact. *Robust* means that every run of
 //! the model has the same happens-before relation as some SC run, except for failed spin
-//! iterations. A robust program keeps under the model all properties that it keeps under SC, with
+//! iterations. By the strict definition, they count, too. A robust program keeps under the model all properties that it keeps under SC, with
 //! two exceptions: the set of client operations that have returned when another one starts, and,
 //! under PSO, invariants.
 //!
@@ -16,9 +16,13 @@
 //!   SC executions, which find most violations. Then the attack with more states (TSO) or all
 //!   executions (PSO). Then a growing number of preemptions until a limit is reached.
 //!
-//! Submodule `non_sc_run`: from a borderline execution to a run that is not sequentially
-//! consistent.
+//! By the strict definition, spin loops are ordinary loops, and executions may be infinite: then
+//! only `attack` proves robustness.
+//!
+//! - [`definition`]: the two definitions.
+//! - `non_sc_run`: from a borderline execution to a run that is not sequentially consistent.
 
+pub mod definition;
 pub(crate) mod non_sc_run;
 
 use crate::attack::{AttackResult, attack, attack_trace};
@@ -31,7 +35,8 @@ use crate::stateless::{Schedules, coverage, explore, explore_from, max_events};
 use crate::verdict::{
     Bound, Explored, Findings, InconclusiveReason, ReplayResult, Unsupported, Verdict, gap, judge,
 };
-use fencepost_ir::spin_loops::{SpinAssumed, spin_assume};
+pub use definition::RobustDefinition;
+use fencepost_ir::spin_loops::SpinAssumed;
 use fencepost_ir::{Op, Problem, text};
 use fencepost_models::Fidelity;
 use fencepost_models::catalog::ModelKind;
@@ -71,6 +76,15 @@ pub enum RobustMethod {
 pub struct Robust {
     /// The method to use.
     pub method: RobustMethod,
+    /// The definition to use.
+    pub definition: RobustDefinition,
+}
+
+impl Robust {
+    /// The engine with this method and the default definition.
+    pub fn by(method: RobustMethod) -> Self {
+        Robust { method, ..Robust::default() }
+    }
 }
 
 impl Engine for Robust {
@@ -97,7 +111,7 @@ impl Engine for Robust {
             return undecided(Unsupported::Frees, Decider::Stateless);
         }
         let problem = task.problem.safety();
-        let spin_assumed = spin_assume(&problem, false);
+        let spin_assumed = self.definition.spin_assumed(&problem);
         let task = Task { problem: &problem, ..task };
         let query = Query { task, spin_assumed: &spin_assumed, model, settings, budget };
         match self.method {
@@ -106,6 +120,10 @@ impl Engine for Robust {
             RobustMethod::Preemptions(max_preemptions) => query.preemptions(Some(max_preemptions)),
             RobustMethod::Attack => query.attack(u64::MAX),
         }
+    }
+
+    fn robust_definition(&self) -> Option<RobustDefinition> {
+        Some(self.definition)
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
@@ -164,7 +182,7 @@ impl Engine for ResumableRobust {
             return undecided(Unsupported::Frees, Decider::Stateless);
         }
         let problem = task.problem.safety();
-        let spin_assumed = spin_assume(&problem, false);
+        let spin_assumed = RobustDefinition::default().spin_assumed(&problem);
         let task = Task { problem: &problem, ..task };
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
         let threads = problem.program.threads.len();
@@ -189,6 +207,10 @@ impl Engine for ResumableRobust {
         let query =
             Query { task, spin_assumed: &spin_assumed, model: Some(model), settings, budget };
         query.answer_from(result)
+    }
+
+    fn robust_definition(&self) -> Option<RobustDefinition> {
+        Some(RobustDefinition::default())
     }
 
     fn outcomes(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {

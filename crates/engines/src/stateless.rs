@@ -95,7 +95,7 @@ impl Engine for Stateless {
             return answer;
         }
         let method = self.preemptions.map_or(RobustMethod::Stateless, RobustMethod::Preemptions);
-        let robust = Robust { method }.run(task, settings, budget);
+        let robust = Robust::by(method).run(task, settings, budget);
         let reason = match &robust.verdict {
             Verdict::Verified(_) => return answer,
             Verdict::Violated(_) => InconclusiveReason::unsupported(Unsupported::NotRobust),
@@ -123,7 +123,7 @@ impl Engine for Stateless {
         let mut answer =
             query.answer_from(explore(&spin_assumed, schedules, options, settings, budget));
         if model.is_some() && answer.outcomes_complete {
-            let robust = Robust { method: RobustMethod::Stateless }.run(task, settings, budget);
+            let robust = Robust::by(RobustMethod::Stateless).run(task, settings, budget);
             answer.outcomes_complete = robust.verdict.is_verified();
         }
         answer

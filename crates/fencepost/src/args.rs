@@ -331,6 +331,10 @@ pub(crate) struct Infer {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) engine: Verifier,
 
+    /// With --engine robust: every read counts, also in failed iterations of spin loops
+    #[arg(long)]
+    pub(crate) strict: bool,
+
     /// Fence kinds to choose from: full, store_store, store_load, load_load, load_store, drain; or
     /// acquire, release, mfence, sfence, lfence [default: the kinds that have an effect under the
     /// model]

@@ -296,6 +296,7 @@ impl CheckRun<'_> {
             problem,
             model: model.clone(),
             engine: self.engine.name(),
+            definition: self.engine.robust_definition(),
             reductions: self.settings.reductions,
             seconds: 0.0,
             cpu_seconds: None,

@@ -21,7 +21,7 @@ use fencepost_report::paint::printable;
 use fencepost_report::repair_json::{InferReport, MultiModelReport, ReportExtras};
 use fencepost_report::verdict_line::shown;
 use prepare::Input;
-pub(crate) use prepare::Job;
+pub(crate) use prepare::{Job, definition};
 use serde::Serialize;
 use std::path::Path;
 

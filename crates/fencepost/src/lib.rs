@@ -49,7 +49,7 @@ pub mod search;
 pub mod source;
 pub mod spin;
 
-pub use fencepost_engines::robust::RobustMethod;
+pub use fencepost_engines::robust::{RobustDefinition, RobustMethod};
 pub use fencepost_engines::{
     Bound, Claim, Engine, Evidence, Inconclusive, InconclusiveReason, Statistics, Unsupported,
     Verdict, Witness,

@@ -9,7 +9,7 @@ mod resume;
 use crate::args::{Format, Hangs, Search, parse_cost, parse_kind};
 use crate::check::{self, Batch};
 use crate::exit::{self, Exit};
-use crate::infer::{self, Job};
+use crate::infer::{self, Job, definition};
 use crate::output::Output;
 use clap::ValueEnum;
 use fencepost::{EngineChoice, RepairOptions};
@@ -33,8 +33,8 @@ enum By {
 /// Check whether programs have only sequentially consistent behaviours under TSO or PSO
 ///
 /// A program is robust if every run has the same happens-before relation as some run under
-/// sequential consistency (SC). Failed iterations of spin loops do not count. A robust program
-/// satisfies its properties under TSO or PSO if it satisfies them under SC, which this command
+/// sequential consistency (SC). Failed iterations of spin loops count only with --strict. A robust
+/// program satisfies its properties under TSO or PSO if it satisfies them under SC, which this command
 /// checks as well.
 #[derive(clap::Args, Debug)]
 #[command(after_help = exit::ROBUST_HELP)]
@@ -55,6 +55,10 @@ pub(crate) struct Options {
     /// that could continue), fewest first; a proof only if no interleaving has more
     #[arg(long, value_name = "N")]
     preemptions: Option<u32>,
+
+    /// Count every read, also in failed iterations of spin loops (the definition of the papers)
+    #[arg(long, conflicts_with = "resume")]
+    strict: bool,
 
     /// Find the cheapest fences that make the program robust
     #[arg(long)]
@@ -171,7 +175,7 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
         (None, By::Stateless) => RobustMethod::Stateless,
         (None, By::Attack) => RobustMethod::Attack,
     };
-    let engine = Robust { method: by };
+    let engine = Robust { method: by, definition: definition(options.strict) };
     check::run_with(&options.batch(), &options.search, &engine, None, output)
 }
 
@@ -211,7 +215,7 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
         allow_hangs: options.hangs.allow_hangs,
         clients: None,
         repair: RepairOptions {
-            verifier: EngineChoice::ROBUST,
+            verifier: EngineChoice::robust(definition(options.strict)),
             fences: fences.fences.clone(),
             costs: fences.cost.clone(),
             all: fences.all,
@@ -219,6 +223,7 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
             ..RepairOptions::default()
         },
         abstraction_without_fixpoint: false,
+        strict_without_robust: false,
         write: fences.write,
         output: fences.output.clone(),
         explain: fences.explain,

@@ -4,6 +4,7 @@ mod command_line;
 mod litmus;
 mod litmus_files;
 mod processes;
+mod recorder;
 mod repairs;
 mod reproduce;
 mod spin;

@@ -20,7 +20,7 @@ use crate::op::{Op, Update};
 use crate::program::{Problem, Stmt, Thread};
 use std::collections::BTreeSet;
 
-/// A problem whose spin loops are cut.
+/// A problem whose spin loops are cut, or kept by [`keep_spin_loops`].
 #[derive(Clone, Debug)]
 pub struct SpinAssumed {
     /// The transformed problem. The program counters of the original problem remain valid.
@@ -48,7 +48,13 @@ impl SpinAssumed {
         pc >= self.cut_points[thread.index()]
     }
 
-    /// Returns whether the thread has a spin loop.
+    /// Returns whether a spin loop of some thread is cut.
+    pub fn has_cut_points(&self) -> bool {
+        let mut threads = self.problem.program.thread_ids();
+        threads.any(|thread| self.has_spin_loops(thread))
+    }
+
+    /// Returns whether a spin loop of the thread is cut.
     pub fn has_spin_loops(&self, thread: ThreadId) -> bool {
         self.cut_points[thread.index()].index() < self.problem.program.thread(thread).code.len()
     }
@@ -104,6 +110,17 @@ pub fn spin_assume(problem: &Problem, outcomes: bool) -> SpinAssumed {
         continuations.push(continues_at);
     }
     SpinAssumed { problem: cut, original: problem.clone(), cut_points, continuations }
+}
+
+/// Keeps the spin loops of all threads: there are no cut points, and failed iterations are taken.
+pub fn keep_spin_loops(problem: &Problem) -> SpinAssumed {
+    let threads = &problem.program.threads;
+    SpinAssumed {
+        problem: problem.clone(),
+        original: problem.clone(),
+        cut_points: threads.iter().map(|thread| Pc::from_index(thread.code.len())).collect(),
+        continuations: vec![Vec::new(); threads.len()],
+    }
 }
 
 /// An edge of the control-flow graph.
@@ -330,6 +347,16 @@ mod tests {
         assert!(cut.is_cut_point(ThreadId(0), Pc(3)) && !cut.is_cut_point(ThreadId(0), Pc(2)));
         let branch = Op::Branch { cond: Expr::Var(Reg(0)), then: Pc(2), otherwise: Pc(3) };
         assert_eq!(cut.problem.program.threads[0].code[1].op, branch);
+    }
+
+    #[test]
+    fn a_kept_spin_loop_has_no_cut_point() {
+        let spinning = problem(&[(load(), 1), (until(Expr::Var(Reg(0)), 2), 0), (Op::Halt, 0)]);
+        assert!(spin_assume(&spinning, false).has_cut_points());
+        let kept = keep_spin_loops(&spinning);
+        assert!(!kept.has_cut_points() && kept.has_loops());
+        assert_eq!(kept.problem, spinning);
+        assert_eq!(kept.original_pc(ThreadId(0), Pc(1)), Pc(1));
     }
 
     #[test]

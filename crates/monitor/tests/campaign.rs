@@ -2,7 +2,7 @@
 //! explanations and undo.
 
 use crate::common::{OwnedAction, answers, execution, random_action};
-use fencepost_monitor::{Action, Borderline, Edge, EdgeKind, Model, Monitor, Mutation};
+use fencepost_monitor::{Access, Action, Borderline, Edge, EdgeKind, Model, Monitor, Mutation};
 use fencepost_testkit::{Random, catch_panic, report_comparisons, seeds};
 
 fn random_events(random: &mut Random) -> (usize, usize, Vec<(usize, OwnedAction)>) {
@@ -81,6 +81,58 @@ fn random_executions_get_the_same_answers_from_the_oracle() {
         );
     }
     assert_eq!((found[7], found[15]), (0, 0), "fences and drains are never borderline");
+}
+
+/// Returns the accesses of an action.
+fn accesses(action: Action<'_>) -> Vec<Access> {
+    match action {
+        Action::Load(address) => vec![Access::read(address)],
+        Action::Store(address) => vec![Access::write(address)],
+        Action::Update { address, writes } => vec![Access { address, reads: true, writes }],
+        Action::Direct(address) => vec![Access::update(address)],
+        Action::Block(accesses) => accesses.to_vec(),
+        Action::Fence { .. } | Action::Drain(_) => Vec::new(),
+    }
+}
+
+/// Returns whether two events may be exchanged without changing happens-before.
+fn are_independent(one: &(usize, OwnedAction), other: &(usize, OwnedAction)) -> bool {
+    let conflict = |a: &Access, b: &Access| a.address == b.address && (a.writes || b.writes);
+    let (ours, theirs) = (accesses(one.1.action()), accesses(other.1.action()));
+    one.0 != other.0 && !ours.iter().any(|a| theirs.iter().any(|b| conflict(a, b)))
+}
+
+#[test]
+fn random_orders_with_the_same_happens_before_have_the_same_borderline_events() {
+    let (mut moved, mut found) = (0, 0);
+    for seed in seeds(4_000) {
+        let mut random = Random::new(seed);
+        let model = random_model(&mut random);
+        let (threads, addresses, mut events) = random_events(&mut random);
+        // Under TSO, a direct access makes the monitor check more events after it in the order.
+        events.retain(|(_, action)| !matches!(action.action(), Action::Direct(_)));
+        let borderline = |events: &[(usize, OwnedAction)]| {
+            answers(&mut Monitor::new(model, threads, addresses), events)
+        };
+        let mut order: Vec<usize> = (0..events.len()).collect();
+        for _ in 0..3 * events.len() {
+            let at = random.below(events.len().max(2) - 1);
+            let (Some(one), Some(other)) = (order.get(at), order.get(at + 1)) else { continue };
+            if are_independent(&events[*one], &events[*other]) {
+                order.swap(at, at + 1);
+                moved += 1;
+            }
+        }
+        let reordered: Vec<_> = order.iter().map(|event| events[*event].clone()).collect();
+        let first = borderline(&events);
+        for (answer, event) in borderline(&reordered).iter().zip(&order) {
+            let expected = first[*event].is_some();
+            assert_eq!(answer.is_some(), expected, "seed {seed}, {model:?} {events:?} {order:?}");
+            found += u64::from(expected);
+        }
+    }
+    println!("{moved} exchanges, {found} borderline events");
+    assert!(moved > 1_000 && found > 50, "{moved} exchanges, {found} borderline events");
 }
 
 /// Returns whether a monitor with a mutation and the oracle give different answers for an

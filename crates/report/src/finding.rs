@@ -5,10 +5,12 @@ use crate::paint::Paint;
 use crate::picture::run_text;
 use crate::spurious::SpuriousTrace;
 use crate::trace::TraceRows;
-use crate::verdict_line::{explain, growth_note, reason_word, row};
+use crate::verdict_line::{definition_note, explain, growth_note, reason_word, row};
 use crate::violation::describe_claim;
-use fencepost_engines::{Answer, ClaimWithRun, Decider, InconclusiveReason, Verdict};
-use fencepost_ir::Problem;
+use fencepost_engines::{
+    Answer, ClaimWithRun, Decider, InconclusiveReason, RobustDefinition, Verdict,
+};
+use fencepost_ir::{Problem, Violation};
 use fencepost_models::{ModelSpec, Reductions};
 use std::borrow::Cow;
 
@@ -23,6 +25,8 @@ pub struct Finding<'a> {
     pub model: ModelSpec,
     /// The engine's name.
     pub engine: &'a str,
+    /// The definition of robustness, if the engine decides robustness.
+    pub definition: Option<RobustDefinition>,
     /// The reductions of the search.
     pub reductions: Reductions,
     /// The wall-clock time of the query in seconds.
@@ -121,8 +125,31 @@ impl Finding<'_> {
     }
 
     /// Describes the violation or witness, or the reason for an inconclusive verdict, in one
-    /// sentence. Returns none for an ordinary verification.
+    /// sentence, and the definition of robustness if it matters. Returns none for an ordinary
+    /// verification.
     pub fn message(&self, trace_rows: Option<&TraceRows<'_>>) -> Option<String> {
+        let message = self.verdict_message(trace_rows);
+        let Some(note) = self.definition_note() else { return message };
+        Some(message.map_or(note.into(), |message| format!("{message}; {note}")))
+    }
+
+    /// Says which definition of robustness the verdict refers to. Returns none if the verdict does
+    /// not depend on it.
+    fn definition_note(&self) -> Option<&'static str> {
+        let note = definition_note(self.definition?, self.problem);
+        match (self.verdict()?, self.definition?) {
+            (Verdict::Violated(violated), definition) => {
+                let not_robust = violated.evidence().violation() == Violation::NotRobust;
+                // A run that is not SC without failed spin iterations is not SC with them.
+                let is_strict = definition == RobustDefinition::Strict;
+                note.filter(|_| not_robust && is_strict)
+            }
+            (Verdict::Verified(_), _) => note,
+            (Verdict::Inconclusive(inconclusive), _) => note.filter(|_| inconclusive.is_bounded()),
+        }
+    }
+
+    fn verdict_message(&self, trace_rows: Option<&TraceRows<'_>>) -> Option<String> {
         match &self.result {
             QueryResult::Answer(answer) => match &answer.verdict {
                 Verdict::Verified(_) | Verdict::Violated(_) => {

@@ -10,7 +10,7 @@ use crate::trace::TraceRows;
 use crate::verdict_line::variable_name;
 use crate::violation;
 use crate::wording;
-use fencepost_engines::{Claim, Statistics, Verdict};
+use fencepost_engines::{Claim, RobustDefinition, Statistics, Verdict};
 use fencepost_ir::{Diagnostic, Program, Severity, Violation};
 use fencepost_models::replay::AnnotatedEvent;
 use fencepost_models::{Action, EventKind, ModelSpec, Step};
@@ -46,6 +46,9 @@ pub struct CheckResult {
     pub not_covered: &'static [&'static str],
     /// The engine's name.
     pub engine: String,
+    /// For robustness: the definition, `strict` or `without-failed-spins`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub definition: Option<&'static str>,
     /// The analysis that decided: `explicit`, `automata`, ..., or an abstract domain such as `fd
     /// k=1`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -255,6 +258,7 @@ impl CheckResult {
             model: finding.model.name.to_string(),
             not_covered: finding.model.not_covered(),
             engine: finding.engine.into(),
+            definition: finding.definition.map(RobustDefinition::name),
             decided_by: answer.map(|answer| answer.decider.to_string()),
             verdict,
             reason: finding.reason(),

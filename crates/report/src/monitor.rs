@@ -4,8 +4,10 @@
 //! explicitly, to prevent a misunderstanding.
 //!
 //! - [`trace`]: the parser of recorded executions.
+//! - [`coherence_index`]: checks the order of a recorded execution.
 //! - [`cycle`]: the happens-before cycle of a borderline event.
 
+mod coherence_index;
 mod cycle;
 pub mod trace;
 

@@ -7,10 +7,14 @@
 use crate::paint::{Paint, counted, printable};
 use crate::picture::run_text;
 use crate::trace::TraceRows;
-use crate::verdict_line::{ROBUST, advice_for, context_bound_text, count_unit, explain, shown};
+use crate::verdict_line::{
+    ROBUST, advice_for, context_bound_text, count_unit, definition_note, explain, shown,
+};
 use crate::violation::describe_claim;
 use crate::wording::statement;
-use fencepost_engines::{Bound, Decider, Evidence, Inconclusive, InconclusiveReason, Statistics};
+use fencepost_engines::{
+    Bound, Decider, Evidence, Inconclusive, InconclusiveReason, RobustDefinition, Statistics,
+};
 use fencepost_frontends::FenceSyntax;
 use fencepost_infer::candidates::Candidates;
 use fencepost_infer::clause::atoms;
@@ -38,6 +42,8 @@ pub struct Subject<'a> {
     pub method: &'a str,
     /// The engine that verifies placements.
     pub engine: &'a str,
+    /// The definition of robustness, if the engine decides robustness.
+    pub definition: Option<RobustDefinition>,
     /// The problems, with places and without new fences.
     pub problems: &'a [Problem],
     /// The fences that may be placed.
@@ -311,9 +317,13 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         Sufficiency::Verified => {
             let robust = subject.engine == ROBUST;
             let verified = if robust { "robust" } else { "verified" };
+            let definition = subject.definition;
+            let note = |problem| definition_note(definition?, problem);
+            let note = subject.problems.iter().find_map(note);
+            let note = note.map_or(String::new(), |note| format!("; {note}"));
             let proof = match clients {
-                1 => format!("{verified} by {search}"),
-                _ => format!("{} {verified} by {search}", counted(clients, "client")),
+                1 => format!("{verified} by {search}{note}"),
+                _ => format!("{} {verified} by {search}{note}", counted(clients, "client")),
             };
             let (already, repaired) = match robust {
                 true => ("already robust", "MADE ROBUST"),

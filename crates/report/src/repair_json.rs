@@ -5,7 +5,7 @@ use crate::json::{InputError, TraceRecord, rounded};
 use crate::repair::{FencedRun, Subject};
 use crate::verdict_line::{explain, reason_word};
 use crate::violation;
-use fencepost_engines::{Inconclusive, Statistics};
+use fencepost_engines::{Inconclusive, RobustDefinition, Statistics};
 use fencepost_infer::constraint::Constraint;
 use fencepost_infer::fence_costs::FenceKind;
 use fencepost_infer::repair::{Constraints, Inference, Repair, Sufficiency, Unrepairable};
@@ -31,6 +31,9 @@ pub struct InferReport {
     pub method: String,
     /// The engine that verifies placements.
     pub engine: String,
+    /// For robustness: the definition, `strict` or `without-failed-spins`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub definition: Option<&'static str>,
     /// `correct`, `repaired`, `unrepairable` or `gave_up`; none when the input has errors.
     pub result: Option<&'static str>,
     /// A stable word for the reason why there is no repair.
@@ -291,6 +294,7 @@ impl InferReport {
             not_covered: &[],
             method: String::new(),
             engine: String::new(),
+            definition: None,
             result: None,
             reason: None,
             message: None,
@@ -325,6 +329,7 @@ impl InferReport {
         report.not_covered = subject.model.not_covered();
         report.method = subject.method.into();
         report.engine = subject.engine.into();
+        report.definition = subject.definition.map(RobustDefinition::name);
         report.diff.clone_from(&extras.diff);
         report.seconds = rounded(extras.seconds);
         report.cpu_seconds = extras.cpu_seconds.map(rounded);

@@ -8,7 +8,8 @@ use crate::violation::describe_claim;
 use fencepost_engines::explicit::LARGEST_BOUND;
 use fencepost_engines::growing_variable::GrowingVariable;
 use fencepost_engines::{
-    Bound, Claim, ClaimWithRun, Decider, Inconclusive, InconclusiveReason, Unsupported, Verdict,
+    Bound, Claim, ClaimWithRun, Decider, Inconclusive, InconclusiveReason, RobustDefinition,
+    Unsupported, Verdict,
 };
 use fencepost_ir::{Observable, Problem, Violation};
 use fencepost_models::ModelSpec;
@@ -284,6 +285,20 @@ pub const SPIN: &str = "spin";
 
 /// The name of the engine that checks robustness; its `verified` means robust.
 pub const ROBUST: &str = "robust";
+
+/// Says which definition of robustness was used. Returns none if both definitions agree on the
+/// program and the default one was used.
+pub(crate) fn definition_note(
+    definition: RobustDefinition,
+    problem: &Problem,
+) -> Option<&'static str> {
+    match definition {
+        RobustDefinition::Strict => Some("every read counts"),
+        RobustDefinition::WithoutFailedSpins => {
+            definition.omits_reads(problem).then_some("failed spin iterations do not count")
+        }
+    }
+}
 
 /// Returns the unit of the statistics of a decider.
 pub fn count_unit(by: Decider) -> &'static str {

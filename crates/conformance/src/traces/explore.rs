@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use fencepost_ir::{Program, Value};
 
+use super::cycle::has_cycle;
 use super::step::{BufferModel, Local, Machine, State};
 use super::{MAX_EVENTS, Trace, Traces};
 
@@ -19,7 +20,7 @@ pub fn traces(
     max_states: usize,
     eager: bool,
 ) -> Option<Traces> {
-    let machine = Machine { program, model };
+    let machine = Machine::new(program, model);
     let mut traces = Traces::default();
     visit_states(&machine, max_states, eager, |state, last| {
         if last {
@@ -38,10 +39,27 @@ pub fn prefixes(
     max_states: usize,
 ) -> Option<BTreeSet<Trace>> {
     let mut prefixes = BTreeSet::new();
-    visit_states(&Machine { program, model }, max_states, false, |state, _| {
+    visit_states(&Machine::new(program, model), max_states, false, |state, _| {
         prefixes.insert(state.recorder.trace().clone());
     })?;
     Some(prefixes)
+}
+
+/// Returns whether some maximal run has a cycle of happens-before. Spin loops are ordinary loops,
+/// but each thread jumps back at most `max_back_jumps` times. A cycle of a run is a cycle of every
+/// longer run, so maximal runs suffice. Returns `None` as [`traces`] does.
+pub fn has_non_sc_run(
+    program: &Program,
+    model: BufferModel,
+    max_states: usize,
+    max_back_jumps: usize,
+) -> Option<bool> {
+    let machine = Machine { program, model, max_back_jumps: Some(max_back_jumps) };
+    let mut found = false;
+    visit_states(&machine, max_states, true, |state, last| {
+        found |= last && has_cycle(state.recorder.trace());
+    })?;
+    Some(found)
 }
 
 /// Explores all runs as [`traces`] does. Calls `visit` with every state and whether it has no
@@ -72,7 +90,7 @@ pub fn visit_states(
 /// Returns the number of maximal SC runs, with invisible steps first.
 pub fn interleavings(program: &Program, max_states: usize) -> Option<u64> {
     let mut counter = Counter {
-        machine: Machine { program, model: BufferModel::Sc },
+        machine: Machine::new(program, BufferModel::Sc),
         counts: HashMap::new(),
         max_states,
     };

@@ -45,6 +45,8 @@ pub struct Local {
     pub registers: Vec<Value>,
     pending: Vec<Pending>,
     epoch: usize,
+    /// How often the thread jumped back, if that is bounded.
+    back_jumps: usize,
 }
 
 /// A state with the trace that led to it.
@@ -64,9 +66,17 @@ pub struct Machine<'a> {
     pub program: &'a Program,
     /// The memory model.
     pub model: BufferModel,
+    /// If set, failed spin iterations are events, and a thread stops before it jumps back more often
+    /// than this.
+    pub max_back_jumps: Option<usize>,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
+    /// The machine in which failed spin iterations are not events.
+    pub fn new(program: &'a Program, model: BufferModel) -> Self {
+        Machine { program, model, max_back_jumps: None }
+    }
+
     /// Returns the initial states. The `init` block runs first, alone, directly on memory. Then all
     /// threads start at their first statement with all registers 0.
     pub fn initial(&self) -> Option<Vec<State>> {
@@ -75,6 +85,7 @@ impl Machine<'_> {
             registers: vec![0; thread.registers.len()],
             pending: Vec::new(),
             epoch: 0,
+            back_jumps: 0,
         };
         let threads: Vec<Local> = self.program.threads.iter().map(start).collect();
         let memory: Vec<Value> = self.program.locations.iter().map(|l| l.init).collect();
@@ -229,6 +240,12 @@ impl Machine<'_> {
             Op::Halt => false,
             Op::New { .. } | Op::Free { .. } | Op::Invoke { .. } => return None,
         };
+        if let Some(max_back_jumps) = self.max_back_jumps {
+            next.threads[t].back_jumps += usize::from(next.threads[t].pc <= local.pc);
+            if next.threads[t].back_jumps > max_back_jumps {
+                return Some(Vec::new());
+            }
+        }
         Some(if enabled { vec![next] } else { Vec::new() })
     }
 
@@ -260,7 +277,7 @@ impl Machine<'_> {
     /// Returns whether a thread that has just read at `start` returns to `start` through branches
     /// only: a failed spin iteration.
     fn fails_spin_iteration(&self, state: &State, t: usize, start: Pc) -> Option<bool> {
-        if state.recorder.is_in_atomic(t) {
+        if state.recorder.is_in_atomic(t) || self.max_back_jumps.is_some() {
             return Some(false);
         }
         let mut local = state.threads[t].clone();

@@ -179,7 +179,7 @@ fn engines() -> Vec<(&'static str, Box<dyn Engine>)> {
         ("auto", Box::new(Auto)),
         ("stateless", Box::new(Stateless::default())),
         ("preemptions", Box::new(Stateless { preemptions: Some(2) })),
-        ("attack", Box::new(Robust { method: RobustMethod::Attack })),
+        ("attack", Box::new(Robust::by(RobustMethod::Attack))),
     ]
 }
 

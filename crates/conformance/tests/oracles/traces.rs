@@ -144,7 +144,7 @@ fn interleavings_count_visible_steps_only() {
 
 /// Returns the outcomes of all final states.
 fn outcomes(problem: &Problem, model: BufferModel) -> Option<BTreeSet<Vec<Value>>> {
-    let machine = Machine { program: &problem.program, model };
+    let machine = Machine::new(&problem.program, model);
     let mut outcomes = BTreeSet::new();
     visit_states(&machine, MAX_STATES, true, |state, last| {
         if last && machine.all_halted(state) {

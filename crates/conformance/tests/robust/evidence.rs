@@ -100,6 +100,22 @@ fn the_trace_of_a_witness_is_a_trace_of_its_model() {
     assert!(found > 50 && not_sc > 30, "{found} witnesses, {not_sc} of them not SC");
 }
 
+/// Replays the evidence of a verdict, if it has one, and returns its trace.
+pub(crate) fn non_sc_trace(
+    problem: &Problem,
+    model: Model,
+    verdict: &Verdict,
+) -> Result<Option<traces::Trace>, String> {
+    let Some(evidence) = verdict.evidence() else { return Ok(None) };
+    let trace = evidence.trace().ok_or("the evidence has no trace")?;
+    let run = spec(model).visit(trace.replay_bound(), Replay { problem, trace });
+    let run = run.map_err(|reason| format!("the trace does not replay: {reason}"))?;
+    match run.violation {
+        Some(violation) => Err(format!("the run ends with {violation:?}")),
+        None => Ok(Some(trace_of(problem, &run))),
+    }
+}
+
 /// Checks the evidence of an engine for a program under one model.
 fn check_evidence(
     problem: &Problem,
@@ -107,19 +123,12 @@ fn check_evidence(
     model: Model,
     checked: &Cell<u64>,
 ) -> Result<(), String> {
-    let spec = spec(model);
     let problem = &allow_hangs(problem);
-    let verdict = check_with(&Robust { method }, problem, &spec, settings(1)).verdict;
-    let Some(evidence) = verdict.evidence() else { return Ok(()) };
-    let trace = evidence.trace().ok_or("the evidence has no trace")?;
+    let verdict = check_with(&Robust::by(method), problem, &spec(model), settings(1)).verdict;
     let case = format!("{method:?} under {model:?}");
-    let run = spec.visit(trace.replay_bound(), Replay { problem, trace });
-    let run = run.map_err(|reason| format!("{case}: the trace does not replay: {reason}"))?;
-    if let Some(violation) = run.violation {
-        return Err(format!("{case}: the run ends with {violation:?}"));
-    }
+    let trace = non_sc_trace(problem, model, &verdict).map_err(|why| format!("{case}: {why}"))?;
+    let Some(trace) = trace else { return Ok(()) };
     let sc = sc_prefixes(problem).ok_or("too large")?;
-    let trace = trace_of(problem, &run);
     if sc.contains(&trace) {
         return Err(format!("{case}: the evidence is an SC trace: {trace:#?}"));
     }

@@ -3,7 +3,7 @@
 use crate::common::{catch_panic, check_with, lower, model, report_comparisons, seeds, settings};
 use fencepost_conformance::traces::{Traces, pso_traces, sc_traces, tso_traces};
 use fencepost_engines::stateless::{ExecutionCounts, Schedules, count_executions};
-use fencepost_engines::{Budget, Robust, RobustMethod, Verdict};
+use fencepost_engines::{Budget, Robust, RobustDefinition, RobustMethod, Verdict};
 use fencepost_ir::{Op, Problem, Violation};
 use fencepost_models::ModelSpec;
 use fencepost_monitor::Model;
@@ -53,15 +53,29 @@ pub(crate) fn query_robustness(
     model: Model,
     threads: usize,
 ) -> Result<bool, String> {
+    query(Robust::by(method), problem, model, threads)
+}
+
+/// Returns whether a program is robust by the strict definition, according to an engine.
+pub(crate) fn query_strict_robustness(
+    method: RobustMethod,
+    problem: &Problem,
+    model: Model,
+    threads: usize,
+) -> Result<bool, String> {
+    query(Robust { method, definition: RobustDefinition::Strict }, problem, model, threads)
+}
+
+fn query(engine: Robust, problem: &Problem, model: Model, threads: usize) -> Result<bool, String> {
     let problem = &allow_hangs(problem);
-    let verdict = check_with(&Robust { method }, problem, &spec(model), settings(threads)).verdict;
+    let verdict = check_with(&engine, problem, &spec(model), settings(threads)).verdict;
     match verdict {
         Verdict::Verified(_) => Ok(true),
         Verdict::Violated(violated) if violated.evidence().violation() == Violation::NotRobust => {
             Ok(false)
         }
         Verdict::Violated(_) | Verdict::Inconclusive(_) => {
-            Err(format!("{method:?} under {model:?} answers {verdict:?}"))
+            Err(format!("{engine:?} under {model:?} answers {verdict:?}"))
         }
     }
 }
@@ -82,7 +96,7 @@ pub(crate) fn spec(of: Model) -> ModelSpec {
 }
 
 /// Builds a program with shared `x`, `y` and `z`. Each text is the body of a thread `t0`, `t1`, ...
-fn program(threads: &[&str]) -> Problem {
+pub(crate) fn program(threads: &[&str]) -> Problem {
     let mut source = "shared int x, y, z;\n".to_string();
     for (at, body) in threads.iter().enumerate() {
         source += &format!("thread t{at} {{ {body} }}\n");

@@ -136,7 +136,7 @@ fn robustness_table(folder: &str) -> String {
             let case = (problem, model);
             let verdict = run_query_for(
                 time_limit,
-                &Robust { method },
+                &Robust::by(method),
                 QueryKind::Verdict,
                 case,
                 limited(runs),

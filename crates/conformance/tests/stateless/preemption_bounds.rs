@@ -117,7 +117,7 @@ fn a_bound_is_claimed_only_if_the_monitor_finds_nothing_within_it() {
         let problem = lower(&source).expect("the program compiles").swap_remove(0);
         for (model, preemptions) in [("tso", 0), ("tso", 1), ("pso", 0), ("pso", 1)] {
             let engine = Stateless { preemptions: Some(preemptions) };
-            let robust = Robust { method: RobustMethod::Preemptions(preemptions) };
+            let robust = Robust::by(RobustMethod::Preemptions(preemptions));
             let query = |engine: &(dyn Engine + Sync)| {
                 run_query(engine, QueryKind::Verdict, (&problem, model), stateless_settings())
             };

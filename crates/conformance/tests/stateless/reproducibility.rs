@@ -98,8 +98,8 @@ fn answers_do_not_depend_on_the_number_of_threads() {
         let engines: [(&str, &(dyn Engine + Sync)); 4] = [
             ("sc", &STATELESS),
             ("sc", &Stateless { preemptions: Some(2) }),
-            ("tso", &Robust { method: RobustMethod::Stateless }),
-            ("pso", &Robust { method: RobustMethod::Stateless }),
+            ("tso", &Robust::by(RobustMethod::Stateless)),
+            ("pso", &Robust::by(RobustMethod::Stateless)),
         ];
         for (model, engine) in engines {
             for kind in [QueryKind::Verdict, QueryKind::Outcomes] {

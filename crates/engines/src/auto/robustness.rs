@@ -53,7 +53,7 @@ pub fn attempt(task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Attemp
         Some(None) | None => return Attempt::Undecidable,
     };
     let limits = Limits { states: states.max(1), ..settings.limits };
-    let answer = Robust { method }.run(task, Settings { limits, ..settings }, budget);
+    let answer = Robust::by(method).run(task, Settings { limits, ..settings }, budget);
     match &answer.verdict {
         Verdict::Verified(_) => Attempt::Concluded(Box::new(answer)),
         Verdict::Violated(violated) => match violated.evidence().violation() {

@@ -7,7 +7,8 @@ use crate::input::{self, InputFile, PrintedErrors};
 use crate::output::Output;
 use crate::session::{ProgressObserver, Session};
 use fencepost::{
-    EngineChoice, Lowering, Method, Model, PreparedRepair, RepairError, RepairOptions, Source,
+    EngineChoice, Lowering, Method, Model, PreparedRepair, RepairError, RepairOptions,
+    RobustDefinition, Source,
 };
 use fencepost_report::json::InputError;
 use std::io::Read;
@@ -24,6 +25,8 @@ pub(crate) struct Job {
     pub(crate) repair: RepairOptions,
     /// Whether an abstraction is given without the method that uses it.
     pub(crate) abstraction_without_fixpoint: bool,
+    /// Whether the strict definition of robustness is given without the engine that uses it.
+    pub(crate) strict_without_robust: bool,
     pub(crate) write: bool,
     pub(crate) output: Option<PathBuf>,
     pub(crate) explain: bool,
@@ -53,7 +56,7 @@ impl From<&Infer> for Job {
                     Verifier::Auto => EngineChoice::Auto,
                     Verifier::Explicit => EngineChoice::Explicit,
                     Verifier::Automata => EngineChoice::Automata,
-                    Verifier::Robust => EngineChoice::ROBUST,
+                    Verifier::Robust => EngineChoice::robust(definition(options.strict)),
                 },
                 fences: options.fences.clone(),
                 costs: options.cost.clone(),
@@ -63,6 +66,7 @@ impl From<&Infer> for Job {
                 only_in: options.only_in.clone(),
             },
             abstraction_without_fixpoint,
+            strict_without_robust: options.strict && options.engine != Verifier::Robust,
             write: options.write,
             output: options.output.clone(),
             explain: options.explain,
@@ -73,6 +77,11 @@ impl From<&Infer> for Job {
             search: options.search,
         }
     }
+}
+
+/// Returns the definition of robustness that `--strict` selects.
+pub(crate) fn definition(strict: bool) -> RobustDefinition {
+    if strict { RobustDefinition::Strict } else { RobustDefinition::WithoutFailedSpins }
 }
 
 /// A source and the models to repair it for.
@@ -132,6 +141,10 @@ impl Input {
         if job.abstraction_without_fixpoint {
             let message = "--domain and --k require --method fixpoint".into();
             return Err(vec![report_error("--domain", message, output)]);
+        }
+        if job.strict_without_robust {
+            let message = "--strict requires --engine robust".into();
+            return Err(vec![report_error("--strict", message, output)]);
         }
         for model in &self.models {
             let request = (self.source.repair(model.clone()))

@@ -60,7 +60,7 @@ fn notes(job: &Job, repaired: &Repaired<'_>, output: &Output) -> String {
         text.push_str(&output.paint.faint(&format!("  note: {what}")));
         text.push('\n');
     };
-    if job.repair.verifier == EngineChoice::ROBUST {
+    if matches!(job.repair.verifier, EngineChoice::Robust { .. }) {
         return text;
     }
     if let Some(condition) = repaired.condition() {

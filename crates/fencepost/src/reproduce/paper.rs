@@ -306,6 +306,7 @@ impl Command {
             Command::Contents => &["bounded", "buffers", "contents"],
             Command::Interleavings(_) => &[
                 "total",
+                "percent",
                 "borderline",
                 "first",
                 "fixed: borderline",

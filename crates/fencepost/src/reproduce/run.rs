@@ -323,7 +323,7 @@ impl Subject<'_> {
             (counts, started.elapsed().as_secs_f64())
         };
         let started = Instant::now();
-        let answer = Robust { method }.run(self.task(), settings, self.budget);
+        let answer = Robust::by(method).run(self.task(), settings, self.budget);
         let is_violated = matches!(answer.verdict, Verdict::Violated(_));
         let first = is_violated.then(|| started.elapsed().as_secs_f64());
         let (original, _) = count(self.problem(), Some(Model::Tso));
@@ -341,13 +341,21 @@ impl Subject<'_> {
             Interleavings::Preemptions => None,
             Interleavings::Traces => {
                 let task = Task { problem: &fixed, model: &self.model };
-                let attack = Robust { method: RobustMethod::Attack };
+                let attack = Robust::by(RobustMethod::Attack);
                 let answer = attack.run(task, self.settings, self.budget);
                 Some(Figure::Flag(matches!(answer.verdict, Verdict::Verified(_))))
             }
         };
+        let total = original.complete + original.stuck;
+        let percent = match self.entry.column.paper.get("total") {
+            Some(Figure::Number(theirs)) => {
+                Some(Figure::Number((total as f64 / *theirs as f64 * 100.0).round() as u64))
+            }
+            _ => None,
+        };
         Ok(Figures::new()
-            .with("total", Figure::Number(original.complete + original.stuck))
+            .with("total", Figure::Number(total))
+            .with("percent", percent)
             .with("borderline", Figure::Number(original.borderline))
             .with("first", first.map(Figure::Seconds))
             .with("fixed: borderline", Figure::Number(repaired.borderline))

@@ -212,7 +212,7 @@ fn errors_in_the_data_are_reported() {
             "",
             "requires a version with fences: `fixed`",
         ),
-        ("sober", "total = 10", "totals = 10", "part `preemptions` shows no figure `totals`"),
+        ("sober", "total = 10", "totals = 10", "part `unbounded` shows no figure `totals`"),
         (
             "sober",
             "total = 10",

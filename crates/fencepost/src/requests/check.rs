@@ -3,7 +3,7 @@
 use super::Control;
 use crate::search::SearchOptions;
 use crate::source::Source;
-use fencepost_engines::robust::{Robust, RobustMethod};
+use fencepost_engines::robust::{Robust, RobustDefinition, RobustMethod};
 use fencepost_engines::{
     Abstraction, Auto, Automata, Engine, Explicit, Stateless, Task, Translate,
 };
@@ -41,7 +41,12 @@ pub enum EngineChoice {
         bound: contexts::Bound,
     },
     /// Robustness: all runs are sequentially consistent and correct.
-    Robust(RobustMethod),
+    Robust {
+        /// The method that decides robustness.
+        method: RobustMethod,
+        /// Which accesses count.
+        definition: RobustDefinition,
+    },
 }
 
 impl EngineChoice {
@@ -54,7 +59,7 @@ impl EngineChoice {
             EngineChoice::Automata => Box::new(Automata::default()),
             EngineChoice::Stateless { preemptions } => Box::new(Stateless { preemptions }),
             EngineChoice::Translate { bound } => Box::new(Translate { bound }),
-            EngineChoice::Robust(method) => Box::new(Robust { method }),
+            EngineChoice::Robust { method, definition } => Box::new(Robust { method, definition }),
         }
     }
 }
@@ -115,6 +120,7 @@ impl<'s> Check<'s> {
                 problem,
                 model: model.clone(),
                 engine: engine.name(),
+                definition: engine.robust_definition(),
                 reductions: options.settings.reductions,
                 seconds: elapsed.seconds(),
                 cpu_seconds: elapsed.cpu_seconds(),

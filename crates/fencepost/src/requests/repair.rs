@@ -8,7 +8,7 @@ use super::Control;
 use super::check::EngineChoice;
 use crate::search::{Elapsed, SearchOptions};
 use crate::source::Source;
-use fencepost_engines::robust::RobustMethod;
+use fencepost_engines::robust::{RobustDefinition, RobustMethod};
 use fencepost_engines::{Engine, Explicit, Task, Verdict};
 use fencepost_frontends::litmus::forbid::{forbid, forbid_in_text};
 use fencepost_frontends::repair::LoweredSource;
@@ -186,7 +186,7 @@ impl<'s> Repair<'s> {
         let mut problems = self.source.programs().to_vec();
         let text = self.source.text();
         // Robustness does not depend on the condition of a litmus test.
-        let robust = matches!(self.repair.verifier, EngineChoice::Robust(_));
+        let robust = matches!(self.repair.verifier, EngineChoice::Robust { .. });
         let forbids_condition = self.source.is_litmus() && !robust;
         let condition = forbids_condition.then(|| forbid(text, &mut problems)).flatten();
         let fences = self.source.frontend().fences(text);
@@ -436,6 +436,7 @@ impl Repaired<'_> {
             model: &request.model,
             method: request.repair.method.name(),
             engine: self.engine,
+            definition: request.repair.verifier.engine().robust_definition(),
             problems,
             candidates,
             fences,
@@ -531,6 +532,8 @@ impl Repaired<'_> {
 }
 
 impl EngineChoice {
-    /// The engine that decides robustness by all methods.
-    pub const ROBUST: EngineChoice = EngineChoice::Robust(RobustMethod::Auto);
+    /// Returns the engine that decides robustness by all methods.
+    pub fn robust(definition: RobustDefinition) -> EngineChoice {
+        EngineChoice::Robust { method: RobustMethod::Auto, definition }
+    }
 }

@@ -8,6 +8,7 @@
 //! The first invalid line ends the reading with an error that has its position. No input makes the
 //! parser panic.
 
+use super::coherence_index::WriteCounts;
 use fencepost_monitor::{Access, Action};
 use serde::de::{Deserializer, Error, Visitor};
 use std::borrow::Cow;
@@ -211,6 +212,7 @@ struct Reader {
     places: Names,
     /// For each address: the last block that contains it, and its index in `accesses`.
     last_block: Vec<(usize, usize)>,
+    write_counts: WriteCounts,
 }
 
 /// Numbers for names, in the order of their first occurrence.
@@ -258,6 +260,19 @@ impl Reader {
             },
             Op::Block => self.block(&parsed.accesses.ok_or("`block` has no `accesses`")?)?,
         };
+        match action {
+            EventAction::Load(address) => self.write_counts.add(address, false, parsed.index)?,
+            EventAction::Store(address) => self.write_counts.add(address, true, parsed.index)?,
+            EventAction::Update { address, writes } => {
+                self.write_counts.add(address, writes, parsed.index)?;
+            }
+            EventAction::Block(from, to) => {
+                for access in &self.accesses[from as usize..to as usize] {
+                    self.write_counts.add(access.address, access.writes, None)?;
+                }
+            }
+            EventAction::Fence { .. } | EventAction::Drain(_) => {}
+        }
         self.events.push(Event { line, thread, place, action });
         Ok(())
     }
@@ -313,6 +328,7 @@ struct Line<'a> {
     #[serde(borrow)]
     at: Option<Name<'a>>,
     kind: Option<Kind>,
+    index: Option<u32>,
     #[serde(borrow)]
     accesses: Option<Vec<Part<'a>>>,
 }
@@ -500,6 +516,11 @@ mod tests {
              most 64 bits"
         );
         assert!(after("{\"thread\":\"\u{1b}\"}").contains("control character"));
+        assert_eq!(
+            after("{\"thread\":0,\"op\":\"load\",\"address\":0,\"index\":1}"),
+            "2:1: `index` 1: the last write to the address before this line is 0; the lines must be \
+             in the order of execution"
+        );
         assert_eq!(after(" [0]"), "2:2: expected an object with `thread` and `op`");
         assert!(message(&" ".repeat(MAX_LINE_BYTES + 1)).starts_with("1:1: the line is longer"));
     }

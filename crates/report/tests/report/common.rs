@@ -28,6 +28,7 @@ pub(crate) fn find<'a>(
         problem,
         model: model.clone(),
         engine: Explicit.name(),
+        definition: None,
         reductions: settings.reductions,
         seconds: 0.0,
         cpu_seconds: None,

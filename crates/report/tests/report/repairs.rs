@@ -95,6 +95,7 @@ impl Inferred {
             model: &self.model,
             method: "lazy",
             engine: Explicit.name(),
+            definition: None,
             problems: &self.problems,
             candidates: &self.candidates,
             fences: &self.fences,
