@@ -32,7 +32,7 @@ mod run;
 
 use std::io::BufRead;
 
-use fencepost_ir::{Atom, Placement, Problem, WrittenFences, placement};
+use fencepost_ir::{Atom, Barrier, Placement, Problem, WrittenFences, placement};
 
 pub use format::{Clause, KindCost, OPTIMALITY_VERSION, OptimalityHeader, PlacedFence, RunStep};
 pub use repaired::repaired_problem;
@@ -234,12 +234,15 @@ fn check_bound(
     }
 }
 
-/// Returns a fence and its place as text.
+/// Returns a fence and its place as text, such as ``store_load at line 2, before `a = y` in p``.
 pub fn fence_text(problem: &Problem, atom: Atom) -> String {
-    let info = problem.program.label(problem.program.place(atom.place).label);
+    let place = problem.program.place(atom.place);
+    let info = problem.program.label(place.label);
     let kind = match atom.barrier {
-        fencepost_ir::Barrier::Fence(kinds) => kinds.name(),
-        fencepost_ir::Barrier::Drain(store) => format!("drain of {store}"),
+        Barrier::Fence(kinds) => kinds.name(),
+        Barrier::Drain(store) => format!("drain of {store}"),
     };
-    format!("{kind} at line {}", info.span.line)
+    let side = if place.at_end { "at the end" } else { "before" };
+    let (line, text, function) = (info.span.line, &info.text, &info.function);
+    format!("{kind} at line {line}, {side} `{text}` in {function}")
 }

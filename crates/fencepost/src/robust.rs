@@ -221,6 +221,7 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
         abstraction_without_fixpoint: false,
         write: fences.write,
         output: fences.output.clone(),
+        certificate: None,
         explain: fences.explain,
         format: options.format,
         accept_bounded: options.accept_bounded,
