@@ -25,10 +25,10 @@
 //! Direction: an accepted certificate proves its claim. A rejected certificate proves nothing.
 
 mod candidates;
-mod format;
+pub(crate) mod format;
 mod hitting_set;
 mod repaired;
-mod run;
+pub(crate) mod run;
 
 use std::io::BufRead;
 

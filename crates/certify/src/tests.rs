@@ -3,6 +3,7 @@
 //! Valid certificates come from a naive closure: all states reachable by the checker's own steps.
 
 mod forgeries;
+mod optimality;
 mod over_approximation;
 mod rules;
 
