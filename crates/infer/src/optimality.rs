@@ -9,6 +9,10 @@
 //! The checker uses every permitted place, not one of each group of equivalent places. Therefore a
 //! clause is computed again from its run, over the candidates at all places.
 //!
+//! All four single kinds at one place form a full fence. If a full fence is in a clause, the kinds
+//! outside the clause must not form one: a kind is then added to the clause. This weakens the bound,
+//! so in rare cases there is no certificate.
+//!
 //! Only the clauses that the bound needs are written: as long as some set of fences that is cheaper
 //! than the repair hits all chosen clauses, a clause that it does not hit is added.
 
@@ -25,7 +29,9 @@ use fencepost_certify::optimality::{
 use fencepost_certify::{Model, check_certifiable};
 use fencepost_engines::certificate::{NoCertificate, write_certificate};
 use fencepost_engines::{Budget, Settings, Task};
-use fencepost_ir::{Atom, Barrier, Placement, Problem, WrittenFences, placement};
+use fencepost_ir::{
+    Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, WrittenFences, placement,
+};
 use fencepost_models::ModelSpec;
 use fencepost_models::catalog::ModelKind;
 use fencepost_models::event::EventKind;
@@ -47,8 +53,8 @@ pub enum NoOptimalityCertificate {
     NotOptimal,
     /// The repair is verified only up to a bound.
     Bounded,
-    /// A full fence costs more than the kinds that form it together.
-    FullFenceCost,
+    /// The clauses do not give the bound, because single kinds together form a full fence.
+    SinglesFormFullFence,
     /// A search ended before it found the run of a clause.
     NoRun,
     /// There is no certificate of the repaired program.
@@ -68,8 +74,8 @@ impl fmt::Display for NoOptimalityCertificate {
                 "the method does not prove that its fences are the cheapest; use --method lazy"
             }
             NoOptimalityCertificate::Bounded => "the fences are verified only up to a bound",
-            NoOptimalityCertificate::FullFenceCost => {
-                "a full fence costs more than the other kinds together; give it a lower --cost"
+            NoOptimalityCertificate::SinglesFormFullFence => {
+                "the single fence kinds together form a full fence; try fewer kinds with --fences"
             }
             NoOptimalityCertificate::NoRun => {
                 "a limit ended the search for the run of a clause; raise the limits"
@@ -136,12 +142,12 @@ pub fn write_optimality_certificate(
     }
     let written = query.candidates.written;
     let candidates = Candidates::at_every_place(query.problems, fence_costs, restrictions, written);
-    if !has_plain_costs(&candidates, fence_costs) {
-        return Err(NoOptimalityCertificate::FullFenceCost);
+    let writer = Writer { query, fence_costs, candidates: &candidates, budget };
+    let placement = &writer.permitted_placement(&repair.placements[0]);
+    if writer.cost(placement) != Some(Cost::from(repair.cost)) {
+        return Err(NoOptimalityCertificate::NotOptimal);
     }
-    let writer = Writer { query, candidates: &candidates, budget };
     let clauses = writer.needed_clauses(repair)?;
-    let placement = &repair.placements[0];
     let header = OptimalityHeader {
         optimality: OPTIMALITY_VERSION,
         model: certified_model(query.model)?,
@@ -174,18 +180,7 @@ pub fn write_optimality_certificate(
     Ok(())
 }
 
-/// Returns whether every candidate has the cost of its kind. A full fence may cost less, if other
-/// kinds form it together.
-fn has_plain_costs(candidates: &Candidates, fence_costs: &FenceCosts) -> bool {
-    candidates.atoms.iter().zip(candidates.costs()).all(|(atom, cost)| {
-        fence_costs.entries.iter().any(|(kind, plain)| match (kind, atom.barrier) {
-            (FenceKind::Fence(kinds), Barrier::Fence(placed)) => {
-                *kinds == placed && Cost::from(*plain) == cost
-            }
-            (FenceKind::Drain, _) | (_, Barrier::Drain(_)) => false,
-        })
-    })
-}
+const FULL_FENCE: Barrier = Barrier::Fence(FenceKinds::FULL);
 
 /// Returns a fence as the certificate writes it.
 fn placed_fence(atom: &Atom) -> Option<PlacedFence> {
@@ -195,14 +190,59 @@ fn placed_fence(atom: &Atom) -> Option<PlacedFence> {
     }
 }
 
-/// The query and the candidates at all places.
+/// The query and the candidates at all places. A full fence is a candidate if it is permitted, or if
+/// permitted kinds form it together.
 struct Writer<'a> {
     query: Query<'a>,
+    fence_costs: &'a FenceCosts,
     candidates: &'a Candidates,
     budget: Budget<'a>,
 }
 
 impl Writer<'_> {
+    /// Returns the cost of a fence; `None` if its kind is not permitted.
+    fn fence_cost(&self, atom: &Atom) -> Option<Cost> {
+        let is_same = |kind: &FenceKind| match (kind, atom.barrier) {
+            (FenceKind::Fence(kinds), Barrier::Fence(placed)) => *kinds == placed,
+            (FenceKind::Drain, _) | (_, Barrier::Drain(_)) => false,
+        };
+        let mut entries = self.fence_costs.entries.iter();
+        entries.find(|(kind, _)| is_same(kind)).map(|(_, cost)| Cost::from(*cost))
+    }
+
+    /// Returns the cost of a placement; `None` if a kind is not permitted.
+    fn cost(&self, placement: &Placement) -> Option<Cost> {
+        placement.atoms.iter().map(|atom| self.fence_cost(atom)).sum()
+    }
+
+    /// Returns a placement with single kinds instead of full fences where this is cheaper, or where
+    /// full fences are not permitted.
+    fn permitted_placement(&self, placement: &Placement) -> Placement {
+        let is_full = |atom: &Atom| atom.barrier == FULL_FENCE;
+        let permitted = placement.atoms.iter().flat_map(|atom| {
+            let present = self.present(atom.place);
+            let missing = FenceKinds::SINGLE.iter().filter(|(kind, _)| !present.contains(*kind));
+            let singles: Placement = missing
+                .map(|(kind, _)| Atom { place: atom.place, barrier: Barrier::Fence(*kind) })
+                .collect();
+            match (self.fence_cost(atom), self.cost(&singles)) {
+                (full, Some(cost)) if is_full(atom) && full.is_none_or(|full| cost < full) => {
+                    singles
+                }
+                _ => Placement::from_iter([*atom]),
+            }
+            .atoms
+        });
+        permitted.collect()
+    }
+
+    /// Returns the kinds of the fence that the program keeps at a place.
+    fn present(&self, place: PlaceId) -> FenceKinds {
+        let written = self.query.problems[0].program.place(place).written;
+        let kept = written.filter(|_| self.query.candidates.written == WrittenFences::Kept);
+        kept.map(|(kinds, _)| kinds).unwrap_or_default()
+    }
+
     /// Returns the clauses that show that no cheaper placement is sufficient, with the violations
     /// that they were learned from.
     fn needed_clauses<'r>(
@@ -213,7 +253,9 @@ impl Writer<'_> {
         let clauses: Vec<(&LearnedClause, Set)> = learned
             .filter_map(|learned| Some((learned, self.clause_at_every_place(learned)?)))
             .collect();
-        let costs: Vec<Cost> = self.candidates.costs().collect();
+        // A candidate that is not permitted is in no clause.
+        let costs: Vec<Cost> =
+            self.candidates.atoms.iter().map(|atom| self.fence_cost(atom).unwrap_or(1)).collect();
         let mut chosen = Vec::new();
         let mut bound = Clauses::new(self.candidates.len());
         loop {
@@ -223,16 +265,60 @@ impl Writer<'_> {
                 return Ok(chosen);
             }
             let open = clauses.iter().find(|(_, clause)| !clause.intersects(&cheapest));
-            let (learned, clause) = open.ok_or(NoOptimalityCertificate::NotOptimal)?;
+            let Some((learned, clause)) = open else {
+                let is_weak =
+                    clauses.iter().any(|(learned, clause)| self.is_weaker(learned, clause));
+                return Err(if is_weak {
+                    NoOptimalityCertificate::SinglesFormFullFence
+                } else {
+                    NoOptimalityCertificate::NotOptimal
+                });
+            };
             bound.add(clause.clone());
             chosen.push((*learned, clause.clone()));
         }
     }
 
     /// Returns the candidates at all places that block the run of a clause.
-    fn clause_at_every_place(&self, learned: &LearnedClause) -> Option<Set> {
+    fn blocking(&self, learned: &LearnedClause) -> Option<Set> {
         let problem = self.fenced(learned.problem, &learned.placement);
         Some(blocking_clause(&problem, learned.evidence.run()?, self.candidates))
+    }
+
+    /// Returns a clause over the permitted fences at all places: those that block the run, and so
+    /// many single kinds that the others do not form a full fence which blocks the run.
+    fn clause_at_every_place(&self, learned: &LearnedClause) -> Option<Set> {
+        let blocking = self.blocking(learned)?;
+        let atoms = &self.candidates.atoms;
+        let mut clause = blocking.clone();
+        for full in blocking.iter().filter(|at| atoms[*at].barrier == FULL_FENCE) {
+            let place = atoms[full].place;
+            let is_single =
+                |at: &usize| atoms[*at].place == place && atoms[*at].barrier != FULL_FENCE;
+            let singles: Vec<usize> = (0..atoms.len()).filter(is_single).collect();
+            loop {
+                let others = singles.iter().copied().filter(|at| !clause.contains(*at));
+                let formed =
+                    others.clone().fold(self.present(place), |kinds, at| match atoms[at].barrier {
+                        Barrier::Fence(more) => kinds.union(more),
+                        Barrier::Drain(_) => kinds,
+                    });
+                let expensive = others.max_by_key(|at| self.fence_cost(&atoms[*at]));
+                match expensive.filter(|_| formed == FenceKinds::FULL) {
+                    Some(at) => clause.insert(at),
+                    None => break,
+                }
+            }
+            if self.fence_cost(&atoms[full]).is_none() {
+                clause.remove(full);
+            }
+        }
+        Some(clause)
+    }
+
+    /// Returns whether a clause has fences that do not block its run by themselves.
+    fn is_weaker(&self, learned: &LearnedClause, clause: &Set) -> bool {
+        self.blocking(learned).is_some_and(|blocking| !clause.is_subset(&blocking))
     }
 
     /// Finds a violating run of the program with all candidates outside a clause.
@@ -243,6 +329,10 @@ impl Writer<'_> {
     ) -> Result<Clause, NoOptimalityCertificate> {
         let mut others = Set::of(self.candidates.len(), 0..self.candidates.len());
         others.subtract(clause);
+        let permitted = self.candidates.atoms.iter().enumerate();
+        permitted
+            .filter(|(_, atom)| self.fence_cost(atom).is_none())
+            .for_each(|(position, _)| others.remove(position));
         let fenced = self.fenced(learned.problem, &self.candidates.placement(&others));
         let settings = Settings { shortest: false, traces: 1, ..self.query.settings };
         let task = Task { problem: &fenced, model: self.query.model };

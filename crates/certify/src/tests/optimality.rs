@@ -466,3 +466,48 @@ fn truncated_and_damaged_files_are_rejected() {
         }
     }
 }
+
+#[test]
+fn removing_empty_places_keeps_the_behaviour() {
+    let sources = [
+        SB,
+        MP,
+        "shared bool want[2]; thread p(i in 0..2) {
+           want[i] = true; w = want[1 - i];
+           if (!w) { critical { skip; } skip; }
+           want[i] = false;
+         }
+         property mutual_exclusion;",
+        "shared int x; thread p { x = 1; loop { skip; } } thread q { while (x == 0) skip; x = 2; }",
+        "shared int x; thread p { critical { x = 1; } critical { r = x; } }
+         thread q { critical { x = 2; } } property mutual_exclusion;",
+    ];
+    for source in sources {
+        let problem = problem(source);
+        for fences in [&[][..], &[fence(1, "full")], &[fence(2, "store_load"), fence(0, "full")]] {
+            for model in [Model::Tso, Model::Pso] {
+                let rules = rules(model, Domain::Fd, 4);
+                let with_places = with_fences(&problem, fences);
+                let without = repaired_problem(&problem, &placed(fences), WrittenFences::Kept);
+                // Everything except the program counters, and whether the state is an error.
+                let behaviour = |problem: &Problem| {
+                    let semantics = Semantics::new(&problem.program, rules);
+                    let (states, sound) = closure(problem, rules);
+                    let visible = |state: &CertState| {
+                        let violated = property::violated_property(problem, state);
+                        let hang = hang::is_forbidden_hang(problem, &semantics, state);
+                        let mut state = state.clone();
+                        state.threads.iter_mut().for_each(|thread| thread.pc = fencepost_ir::Pc(0));
+                        (state, violated, hang)
+                    };
+                    let visible: std::collections::BTreeSet<_> =
+                        states.iter().map(visible).collect();
+                    (visible, sound, states.len())
+                };
+                let (kept, removed) = (behaviour(&with_places), behaviour(&without));
+                assert_eq!((kept.0, kept.1), (removed.0, removed.1), "{source}");
+                assert!(removed.2 < kept.2, "{source}: {} states", removed.2);
+            }
+        }
+    }
+}

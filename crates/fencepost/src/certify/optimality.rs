@@ -81,7 +81,10 @@ fn accepted(
     if header.may_hang {
         line("hangs are allowed".into());
     }
-    text.push_str(&format!("optimal: no placement of cost below {cost} is sufficient\n"));
+    text.push_str(&match cost {
+        0 => "optimal: the program needs no new fence\n".into(),
+        _ => format!("optimal: no placement of cost below {cost} is sufficient\n"),
+    });
     let mut line = |content: String| text.push_str(&format!("  {content}\n"));
     line(format!("fences: {}", kinds(optimal)));
     line(format!("places: {}", places(optimal)));
