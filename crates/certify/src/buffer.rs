@@ -8,7 +8,7 @@ use fencepost_ir::{FenceKinds, Loc, Value};
 
 use crate::format::{CertThread, Domain, Element, Entry, Model};
 
-/// The largest epoch. Later stores also get this epoch, and their order is lost.
+/// The largest epoch of the abstractions.
 pub(crate) const LAST_EPOCH: u8 = 3;
 
 /// The transition rules: a memory model and an abstraction of its store buffers.
@@ -18,6 +18,8 @@ pub(crate) struct Rules {
     pub(crate) domain: Domain,
     /// The maximum number of entries in the head of a group.
     pub(crate) k: u32,
+    /// The largest epoch. Later stores also get this epoch, and their order is lost.
+    pub(crate) last_epoch: u8,
 }
 
 /// The commit rule of a pending store.
@@ -90,7 +92,7 @@ impl CertThread {
     }
 
     /// Renumbers the epochs without gaps. Must be called after a pending store is removed.
-    fn renumber(&mut self) {
+    fn renumber(&mut self, last_epoch: u8) {
         let mut epochs: Vec<u8> = self.pending().map(|store| store.epoch).collect();
         epochs.sort_unstable();
         epochs.dedup();
@@ -100,12 +102,12 @@ impl CertThread {
         };
         let number = |epoch: u8| {
             let older = epochs.iter().filter(|other| **other < epoch).count();
-            u8::try_from(older).expect("there must be at most four epochs")
+            u8::try_from(older).expect("there must be at most 256 epochs")
         };
         self.epoch = if self.epoch == *youngest {
             number(*youngest)
         } else {
-            (number(*youngest) + 1).min(LAST_EPOCH)
+            number(*youngest).saturating_add(1).min(last_epoch)
         };
         self.head.iter_mut().for_each(|entry| entry.epoch = number(entry.epoch));
         self.set.iter_mut().for_each(|element| element.epoch = number(element.epoch));
@@ -113,6 +115,17 @@ impl CertThread {
 }
 
 impl Rules {
+    /// Returns the rules of an abstraction.
+    pub(crate) fn abstract_buffers(model: Model, domain: Domain, k: u32) -> Rules {
+        Rules { model, domain, k, last_epoch: LAST_EPOCH }
+    }
+
+    /// Returns the rules of the exact model. All stores are in heads. The rules are exact as long
+    /// as no thread reaches the last epoch.
+    pub(crate) fn exact(model: Model) -> Rules {
+        Rules { model, domain: Domain::Fd, k: u32::MAX, last_epoch: u8::MAX }
+    }
+
     /// Returns the rules for execution directly on memory, as in `atomic` blocks.
     pub(crate) fn without_buffers(self) -> Rules {
         Rules { model: Model::Sc, ..self }
@@ -188,7 +201,7 @@ impl Rules {
             && kinds.contains(FenceKinds::STORE_STORE)
             && thread.pending().any(|store| store.epoch == thread.epoch)
         {
-            thread.epoch = (thread.epoch + 1).min(LAST_EPOCH);
+            thread.epoch = thread.epoch.saturating_add(1).min(self.last_epoch);
         }
         if kinds.contains(FenceKinds::STORE_LOAD) {
             thread.head.iter_mut().for_each(|entry| entry.before_barrier = true);
@@ -213,7 +226,7 @@ impl Rules {
             if first && entry.epoch == oldest {
                 let mut after = thread.clone();
                 after.head.remove(at);
-                after.renumber();
+                after.renumber(self.last_epoch);
                 visit(Commit {
                     loc: entry.loc,
                     value: entry.value,
@@ -250,7 +263,7 @@ impl Rules {
         let without = |is_removed: &dyn Fn(&Element) -> bool| {
             let mut after = thread.clone();
             after.set.retain(|element| !is_removed(element));
-            after.renumber();
+            after.renumber(self.last_epoch);
             after
         };
         let without_class = || without(&|element| element.class() == class);

@@ -16,19 +16,17 @@
 //! that are read.
 
 use std::collections::HashMap;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use fencepost_ir::validate::validate;
 use fencepost_ir::{Problem, Program};
 
 use crate::buffer::Rules;
 use crate::format::{CertState, Domain, Header, Model, VERSION};
+use crate::lines::Lines;
 use crate::rejection::{Rejection, RejectionReason};
 use crate::semantics::Semantics;
 use crate::{covering, describe, hang, property, wellformed};
-
-/// The maximum length of a line, in bytes. A state of a program within the size limits needs less.
-const MAX_LINE_BYTES: u64 = 4 << 20;
 
 /// The result of an accepted certificate. The properties hold under the exact memory model with
 /// store buffers of any length.
@@ -49,16 +47,39 @@ pub struct Certified {
 /// Checks that a certificate proves all properties of a problem. Does not panic for any input
 /// bytes.
 pub fn check(problem: &Problem, text: &mut impl BufRead) -> Result<Certified, Rejection> {
+    check_problem(problem)?;
+    let mut lines = Lines::new(text);
+    let certified = check_states(problem, &mut lines)?;
+    match lines.next_line()? {
+        None => Ok(certified),
+        Some(line) => {
+            let states = certified.states;
+            let detail =
+                format!("the file continues after the {states} states that its header declares");
+            Err(Rejection::new(RejectionReason::Format, detail).at_line(line.number))
+        }
+    }
+}
+
+/// Checks that certificates can be about a problem.
+pub(crate) fn check_problem(problem: &Problem) -> Result<(), Rejection> {
     validate(problem).map_err(|broken| {
         let rules: Vec<String> = broken.iter().map(ToString::to_string).collect();
         Rejection::new(RejectionReason::Problem, rules.join("; "))
     })?;
     property::check_certifiable(problem)
-        .map_err(|detail| Rejection::new(RejectionReason::Problem, detail.to_string()))?;
-    let header = read_header(problem, text)?;
-    let rules = Rules { model: header.model, domain: header.domain, k: header.k };
+        .map_err(|detail| Rejection::new(RejectionReason::Problem, detail.to_string()))
+}
+
+/// Reads a header and its states, and checks that they prove all properties of a problem.
+pub(crate) fn check_states(
+    problem: &Problem,
+    lines: &mut Lines<'_, impl BufRead>,
+) -> Result<Certified, Rejection> {
+    let header = read_header(problem, lines)?;
+    let rules = Rules::abstract_buffers(header.model, header.domain, header.k);
     let semantics = Semantics::new(&problem.program, rules);
-    let certificate = Certificate::read(problem, &semantics, &header, text)?;
+    let certificate = Certificate::read(problem, &semantics, &header, lines)?;
     certificate.check_initial_states(&semantics)?;
     for at in 0..certificate.states.len() {
         certificate.check_successors(problem, &semantics, at)?;
@@ -72,30 +93,20 @@ pub fn check(problem: &Problem, text: &mut impl BufRead) -> Result<Certified, Re
     })
 }
 
-/// Reads a line. Returns the line without its newline and whether it had one; `None` at the end of
-/// the file.
-fn read_line(text: &mut impl BufRead, line: u64) -> Result<Option<(Vec<u8>, bool)>, Rejection> {
-    let mut bytes = Vec::new();
-    let read = text.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes);
-    let read = read.map_err(|error| {
-        Rejection::new(RejectionReason::Unreadable, error.to_string()).at_line(line)
-    })?;
-    let ended = bytes.pop_if(|byte| *byte == b'\n').is_some();
-    if read as u64 == MAX_LINE_BYTES && !ended {
-        return Err(
-            Rejection::new(RejectionReason::Format, "the line is longer than 4 MiB").at_line(line)
-        );
-    }
-    Ok((read > 0).then_some((bytes, ended)))
-}
-
-fn read_header(problem: &Problem, text: &mut impl BufRead) -> Result<Header, Rejection> {
-    let format = |detail: String| Rejection::new(RejectionReason::Format, detail).at_line(1);
-    let Some((line, _)) = read_line(text, 1)? else {
-        return Err(Rejection::new(RejectionReason::Truncated, "the file is empty"));
+fn read_header(
+    problem: &Problem,
+    lines: &mut Lines<'_, impl BufRead>,
+) -> Result<Header, Rejection> {
+    let Some(line) = lines.next_line()? else {
+        let detail = if lines.read() == 0 { "the file is empty" } else { "the states are missing" };
+        return Err(Rejection::new(RejectionReason::Truncated, detail));
     };
-    let header =
-        Header::parse(&line).map_err(|e| format(format!("the first line is not a header: {e}")))?;
+    let number = line.number;
+    let format = |detail: String| Rejection::new(RejectionReason::Format, detail).at_line(number);
+    let header = Header::parse(&line.bytes).map_err(|error| {
+        let which = if number == 1 { "the first line" } else { "the line" };
+        format(format!("{which} is not a header: {error}"))
+    })?;
     if header.certificate != VERSION {
         let version = header.certificate;
         return Err(format(format!(
@@ -110,7 +121,7 @@ fn read_header(problem: &Problem, text: &mut impl BufRead) -> Result<Header, Rej
         let detail = format!(
             "the certificate is for client {theirs:?}, but the program has client {ours:?}"
         );
-        return Err(Rejection::new(RejectionReason::Client, detail).at_line(1));
+        return Err(Rejection::new(RejectionReason::Client, detail).at_line(number));
     }
     Ok(header)
 }
@@ -118,13 +129,10 @@ fn read_header(problem: &Problem, text: &mut impl BufRead) -> Result<Header, Rej
 /// The states of a certificate, indexed to find a covering state.
 struct Certificate {
     states: Vec<CertState>,
+    /// The line number of the first state.
+    first_line: u64,
     /// Indices of states by [`covering::cover_key`].
     by_key: HashMap<u64, Vec<usize>>,
-}
-
-/// Returns the line number of a state. The header is line 1.
-fn line_number(at: usize) -> u64 {
-    at as u64 + 2
 }
 
 impl Certificate {
@@ -133,20 +141,19 @@ impl Certificate {
         problem: &Problem,
         semantics: &Semantics<'_>,
         header: &Header,
-        text: &mut impl BufRead,
+        lines: &mut Lines<'_, impl BufRead>,
     ) -> Result<Certificate, Rejection> {
-        let mut certificate = Certificate { states: Vec::new(), by_key: HashMap::new() };
+        let first_line = lines.read() + 1;
+        let mut certificate =
+            Certificate { states: Vec::new(), first_line, by_key: HashMap::new() };
         let expected = header.states;
-        loop {
+        while (certificate.states.len() as u64) < expected {
             let at = certificate.states.len();
-            let line = line_number(at);
-            let Some((bytes, ended)) = read_line(text, line)? else { break };
-            if at as u64 == expected {
-                let detail = format!(
-                    "the file continues after the {expected} states that its header declares"
-                );
-                return Err(Rejection::new(RejectionReason::Format, detail).at_line(line));
-            }
+            let Some(line) = lines.next_line()? else {
+                let detail = format!("the file ends after {at} of {expected} states");
+                return Err(Rejection::new(RejectionReason::Truncated, detail));
+            };
+            let (line, bytes, ended) = (line.number, line.bytes, line.ended);
             let state = match CertState::parse(&bytes) {
                 Ok(state) => state,
                 Err(_) if !ended => {
@@ -171,11 +178,6 @@ impl Certificate {
             let key = covering::cover_key(semantics.rules, &state);
             certificate.by_key.entry(key).or_default().push(at);
             certificate.states.push(state);
-        }
-        let found = certificate.states.len();
-        if found as u64 != expected {
-            let detail = format!("the file ends after {found} of {expected} states");
-            return Err(Rejection::new(RejectionReason::Truncated, detail));
         }
         Ok(certificate)
     }
@@ -217,7 +219,7 @@ impl Certificate {
     ) -> Result<(), Rejection> {
         let (program, state): (&Program, _) = (semantics.program, &self.states[at]);
         let reject = |reason, detail: String| {
-            let rejection = Rejection::new(reason, detail).at_line(line_number(at));
+            let rejection = Rejection::new(reason, detail).at_line(self.first_line + at as u64);
             rejection.with_state("state", describe::state(program, state))
         };
         semantics.for_each_step(state, &mut |event, after| match after {

@@ -21,25 +21,41 @@ pub(crate) fn violated_hang_freedom(
     semantics: &Semantics<'_>,
     state: &CertState,
 ) -> Option<&'static str> {
+    match is_forbidden_hang(problem, semantics, state) {
+        Some(true) => Some("hang: every thread that has not finished waits forever"),
+        Some(false) => None,
+        None => Some("a thread has too many states while it waits: hangs are not decided"),
+    }
+}
+
+/// Returns whether a state is a hang and the problem does not allow hangs. `None` if a thread has
+/// too many states to decide this.
+pub(crate) fn is_forbidden_hang(
+    problem: &Problem,
+    semantics: &Semantics<'_>,
+    state: &CertState,
+) -> Option<bool> {
     let is_pending = |thread: &CertThread| !thread.has_no_pending_store();
     if problem.may_hang || state.threads.iter().any(is_pending) {
-        return None;
+        return Some(false);
     }
     let halted = |at: &usize| {
         let pc = state.threads[*at].pc;
         matches!(problem.program.threads[*at].stmt(pc).op, Op::Halt)
     };
     let mut waiting = (0..state.threads.len()).filter(|at| !halted(at)).peekable();
-    waiting.peek()?;
-    let mut detail = "hang: every thread that has not finished waits forever";
+    if waiting.peek().is_none() {
+        return Some(false);
+    }
+    let mut is_decided = true;
     for at in waiting {
         match waits_forever(problem, semantics, state, at) {
             Some(true) => {}
-            Some(false) => return None,
-            None => detail = "a thread has too many states while it waits: hangs are not decided",
+            Some(false) => return Some(false),
+            None => is_decided = false,
         }
     }
-    Some(detail)
+    is_decided.then_some(true)
 }
 
 /// Returns whether a thread that runs alone never changes memory, allocates, frees, stores or

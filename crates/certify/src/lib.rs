@@ -23,6 +23,8 @@
 //! - `property`: the properties of a state.
 //! - `hang`: threads that wait forever.
 //! - `describe`: states and steps as text for messages.
+//! - `lines`: the lines of a file.
+//! - [`optimality`]: certificates that no cheaper placement of fences is sufficient.
 //!
 //! ```
 //! use fencepost_frontends::by_extension;
@@ -50,6 +52,8 @@ mod covering;
 mod describe;
 pub mod format;
 mod hang;
+mod lines;
+pub mod optimality;
 mod property;
 pub mod rejection;
 mod semantics;
@@ -61,5 +65,6 @@ mod tests;
 
 pub use check::{Certified, check};
 pub use format::{CertState, CertThread, Domain, Element, Entry, Header, Model};
+pub use optimality::{Optimal, OptimalityHeader, check_optimality};
 pub use property::{UncertifiableProperty, check_certifiable};
 pub use rejection::{Rejection, RejectionReason};

@@ -23,6 +23,12 @@ pub enum RejectionReason {
     NotClosed,
     /// An initial state is not covered by the certificate.
     Initial,
+    /// A fence is not permitted, or the placement does not have the stated cost.
+    Placement,
+    /// The run of a clause is not a violating run of the program with all other fences.
+    Run,
+    /// The clauses do not exclude a cheaper placement.
+    Bound,
 }
 
 impl RejectionReason {
@@ -38,6 +44,9 @@ impl RejectionReason {
             RejectionReason::Violated => "violated",
             RejectionReason::NotClosed => "not closed",
             RejectionReason::Initial => "not initial",
+            RejectionReason::Placement => "not a permitted placement",
+            RejectionReason::Run => "not a violating run",
+            RejectionReason::Bound => "not shown to be cheapest",
         }
     }
 }

@@ -110,6 +110,16 @@ impl<'a> Semantics<'a> {
         &self,
         visit: &mut impl FnMut(StepResult) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.for_each_initial_with(None, visit)
+    }
+
+    /// Calls `visit` for the initial state after these choices in `init`, or for every initial
+    /// state.
+    pub(crate) fn for_each_initial_with<E>(
+        &self,
+        choices: Option<&[u32]>,
+        visit: &mut impl FnMut(StepResult) -> Result<(), E>,
+    ) -> Result<(), E> {
         let begin = |thread: &Thread| CertThread {
             pc: Pc(0),
             registers: vec![0; thread.registers.len()],
@@ -128,7 +138,7 @@ impl<'a> Semantics<'a> {
             return visit(Ok(start));
         };
         start.threads = vec![begin(init)];
-        for end in self.run_block(init, start, 0) {
+        for end in self.run_block(init, start, 0, choices) {
             visit(end.map(|state| CertState { threads: threads.clone(), ..state }))?;
         }
         Ok(())
@@ -213,7 +223,7 @@ impl<'a> Semantics<'a> {
                 }
                 let mut inside = state.clone();
                 inside.threads[thread_index].pc = stmt.next;
-                self.run_block(code, inside, thread_index)
+                self.run_block(code, inside, thread_index, None)
                     .into_iter()
                     .try_for_each(|end| visit(None, end))
             }
@@ -241,23 +251,41 @@ impl<'a> Semantics<'a> {
     }
 
     /// Executes a block from its first statement to its end, directly on memory, for all
-    /// combinations of choices. A combination where an `assume` does not hold has no result.
-    fn run_block(&self, code: &Thread, start: CertState, thread_index: usize) -> Vec<StepResult> {
+    /// combinations of choices, or for the given combination. A choice is the number of its
+    /// alternative, from 0. A combination where an `assume` does not hold has no result.
+    pub(crate) fn run_block(
+        &self,
+        code: &Thread,
+        start: CertState,
+        thread_index: usize,
+        choices: Option<&[u32]>,
+    ) -> Vec<StepResult> {
         let rules = self.rules.without_buffers();
         let mut ends = Vec::new();
         let mut alternatives = 1;
-        let mut worklist = vec![(start, 0)];
-        while let Some((mut state, statements)) = worklist.pop() {
+        // State, number of executed statements, number of choices made.
+        let mut worklist = vec![(start, 0, 0)];
+        while let Some((mut state, statements, chosen)) = worklist.pop() {
             let pc = state.threads[thread_index].pc;
             let stmt = code.stmt(pc);
             let endless = StepFailure { pc, kind: Fault::BlockTooLong.into() };
             if matches!(stmt.op, Op::AtomicEnd | Op::Halt) {
                 state.threads[thread_index].pc = stmt.next;
-                ends.push(Ok(state));
+                if choices.is_none_or(|choices| choices.len() == chosen) {
+                    ends.push(Ok(state));
+                }
                 continue;
             }
+            let mut only = None;
+            let mut chosen_after = chosen;
             if let Op::Choose { lo, hi, .. } = &stmt.op {
                 alternatives += u64::from(hi.abs_diff(*lo));
+                chosen_after += 1;
+                if let Some(choices) = choices {
+                    let Some(choice) = choices.get(chosen) else { continue };
+                    let Some(value) = alternative(*lo, *hi, *choice) else { continue };
+                    only = Some(value);
+                }
             }
             if alternatives > MAX_ALTERNATIVES {
                 return vec![Err(endless)];
@@ -266,15 +294,29 @@ impl<'a> Semantics<'a> {
                 ends.push(Err(endless));
                 continue;
             }
-            let Ok(()) =
-                self.for_each_alternative(rules, code, &state, thread_index, &mut |_, after| {
+            let Ok(()) = self.for_each_alternative(
+                rules,
+                code,
+                &state,
+                thread_index,
+                &mut |value, after| {
+                    if only.is_some() && value != only {
+                        return Ok::<(), Infallible>(());
+                    }
                     match after {
-                        Ok(after) => worklist.push((after, statements + 1)),
+                        Ok(after) => worklist.push((after, statements + 1, chosen_after)),
                         Err(failure) => ends.push(Err(failure)),
                     }
-                    Ok::<(), Infallible>(())
-                });
+                    Ok(())
+                },
+            );
         }
         ends
     }
+}
+
+/// Returns the value of an alternative of `choose`, numbered from 0, if it exists.
+pub(crate) fn alternative(lo: Value, hi: Value, number: u32) -> Option<Value> {
+    let value = i64::from(lo) + i64::from(number);
+    Value::try_from(value).ok().filter(|value| *value <= hi)
 }

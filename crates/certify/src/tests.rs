@@ -3,6 +3,7 @@
 //! Valid certificates come from a naive closure: all states reachable by the checker's own steps.
 
 mod forgeries;
+mod optimality;
 mod over_approximation;
 mod rules;
 
@@ -18,10 +19,11 @@ use crate::rejection::Rejection;
 use crate::semantics::Semantics;
 
 /// An exact abstraction: k exceeds the length of all queues in these programs.
-const EXACT: Rules = Rules { model: Model::Pso, domain: Domain::Fd, k: 99 };
+const EXACT: Rules =
+    Rules { model: Model::Pso, domain: Domain::Fd, k: 99, last_epoch: crate::buffer::LAST_EPOCH };
 
 fn rules(model: Model, domain: Domain, k: u32) -> Rules {
-    Rules { model, domain, k }
+    Rules::abstract_buffers(model, domain, k)
 }
 
 /// Returns all reachable states, and whether no step failed.

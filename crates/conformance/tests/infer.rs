@@ -3,6 +3,7 @@
 //! The programs are random. The property of each program is that its outcomes are SC outcomes. So
 //! every additional outcome of a weaker model is a violation that fences can prevent.
 
+mod optimality;
 mod speculation;
 
 use crate::common::{catch_panic, check, model, outcomes, report_comparisons, seeds, settings};

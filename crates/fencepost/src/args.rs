@@ -384,6 +384,11 @@ pub(crate) struct Infer {
     #[arg(long, short, value_name = "FILE", conflicts_with = "write")]
     pub(crate) output: Option<PathBuf>,
 
+    /// Write the proof that the fences suffice and that no cheaper ones do to this file;
+    /// `fencepost certify` checks it. Requires one model: sc, tso or pso
+    #[arg(long, value_name = "FILE", conflicts_with = "write")]
+    pub(crate) certificate: Option<PathBuf>,
+
     /// Show how the answer was found: each placement tried, and the constraint learned from each
     /// violation
     #[arg(long)]
@@ -515,15 +520,28 @@ pub(crate) struct Replay {
     pub(crate) format: Format,
 }
 
+/// Examples of `fencepost certify`.
+const CERTIFY_EXAMPLES: &str = "\
+Examples:
+  fencepost check lock.fp --model tso --certificate lock.cert
+  fencepost certify lock.cert lock.fp
+  fencepost infer lock.fp --model pso --certificate fences.cert -o repaired.fp
+  fencepost certify fences.cert lock.fp";
+
 /// Check a certificate that a program is correct, independently of the search that produced it
 ///
 /// A certificate is a set of abstract states. The checker is small and separate from the search. It
 /// checks that the set contains the initial states, that no step leads out of the set, and that no
 /// state in it violates a property. Exits with 0 if the certificate proves the program correct
 /// under the model it names, and with 10 if it does not.
+///
+/// A certificate of `fencepost infer` also proves that no cheaper fences suffice. Its program is
+/// the one without these fences. The checker follows violating runs of the program with fences,
+/// and computes the cost of the cheapest fences that prevent all of them.
 #[derive(clap::Args, Debug)]
+#[command(after_help = CERTIFY_EXAMPLES)]
 pub(crate) struct Certify {
-    /// A certificate written by `fencepost check --certificate`
+    /// A certificate written by `fencepost check --certificate` or `fencepost infer --certificate`
     #[arg(value_name = "CERTIFICATE")]
     pub(crate) certificate: PathBuf,
 
@@ -531,9 +549,10 @@ pub(crate) struct Certify {
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: PathBuf,
 
-    /// The client that the certificate is about, such as `ee|dd`, if it is not one of the file
+    /// The client that the certificate is about, such as `ee|dd`, if it is not one of the file;
+    /// repeatable for a certificate of `fencepost infer`
     #[arg(long, value_name = "TEXT")]
-    pub(crate) client: Option<String>,
+    pub(crate) client: Vec<String>,
 
     #[command(flatten)]
     pub(crate) hangs: Hangs,

@@ -1,10 +1,14 @@
 //! `fencepost certify`: checks a certificate against its program, without a search.
+//!
+//! - [`optimality`]: certificates of `fencepost infer`.
+
+mod optimality;
 
 use crate::args::{Certify, Format};
 use crate::exit::Exit;
 use crate::input::{InputFile, display_path};
 use crate::output::Output;
-use fencepost_certify::{Certified, Header, Rejection, check};
+use fencepost_certify::{Certified, Header, OptimalityHeader, Rejection, check};
 use fencepost_report::paint::{counted, printable};
 use serde_json::json;
 use std::fs::File;
@@ -12,7 +16,7 @@ use std::io::{self, BufRead, BufReader, Seek};
 use std::path::Path;
 
 /// The number of bytes of the header line that are read, at most.
-const MAX_HEADER_BYTES: u64 = 1 << 16;
+const MAX_HEADER_BYTES: u64 = 1 << 20;
 
 /// Checks a certificate.
 pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
@@ -24,16 +28,20 @@ pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
             return Exit::Unusable;
         }
     };
-    let (mut file, client) = match open(&options.certificate) {
+    let (mut file, kind) = match open(&options.certificate) {
         Ok(opened) => opened,
         Err(error) => {
             output.error(&format!("cannot read {name}: {error}"));
             return Exit::Unusable;
         }
     };
+    let client = match kind {
+        Kind::Program { client } => client,
+        Kind::Optimality => return optimality::run(options, &source, &mut file, output),
+    };
     // A certificate must not choose its own subject: a client that is not in the file must be given
     // with `--client`.
-    let clients: Vec<String> = options.client.iter().cloned().collect();
+    let clients = options.client.clone();
     let allow_hangs = options.hangs.allow_hangs;
     let Ok(parsed) = source.parse(&clients, allow_hangs, output) else { return Exit::Unusable };
     let problems = parsed.programs();
@@ -74,14 +82,27 @@ pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
     if checked.is_ok() { Exit::Success } else { Exit::Violated }
 }
 
-/// Opens a certificate. Also returns the client that its header names, or an empty string.
-fn open(path: &Path) -> io::Result<(BufReader<File>, String)> {
+/// The kind of a certificate, from its header.
+enum Kind {
+    /// A certificate of a program, for this client or an empty string.
+    Program { client: String },
+    /// A certificate of optimality.
+    Optimality,
+}
+
+/// Opens a certificate. Also returns its kind.
+fn open(path: &Path) -> io::Result<(BufReader<File>, Kind)> {
     let mut file = BufReader::new(File::open(path)?);
     let mut line = Vec::new();
     io::Read::take(&mut file, MAX_HEADER_BYTES).read_until(b'\n', &mut line)?;
     file.rewind()?;
-    let client = serde_json::from_slice::<Header>(&line).map_or(String::new(), |h| h.client);
-    Ok((file, client))
+    let kind = if OptimalityHeader::parse(&line).is_ok() {
+        Kind::Optimality
+    } else {
+        let header = serde_json::from_slice::<Header>(&line);
+        Kind::Program { client: header.map_or(String::new(), |header| header.client) }
+    };
+    Ok((file, kind))
 }
 
 fn text_report(name: &str, program: &str, checked: &Result<Certified, Rejection>) -> String {

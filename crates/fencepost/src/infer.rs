@@ -12,9 +12,9 @@ use crate::guard::catch_panic_while;
 use crate::input;
 use crate::output::Output;
 use crate::session::Session;
-use crate::store::{TraceNames, replace};
+use crate::store::{TraceNames, replace, replace_with};
 use fencepost::{PreparedRepair, Repaired};
-use fencepost_infer::repair::Inference;
+use fencepost_infer::repair::{Inference, Sufficiency};
 use fencepost_report::json::InputError;
 use fencepost_report::models::coverage_note;
 use fencepost_report::paint::printable;
@@ -113,18 +113,28 @@ fn answer(
         extras.trace_files = store_traces(dir, input, &repaired, output)?;
     }
     extras.written = write(job, input, &repaired, output)?;
-    let exit = match repaired.inference() {
+    let certificate = write_certificate(job, &repaired);
+    extras.certificate = certificate.path;
+    let mut exit = match repaired.inference() {
         Inference::Repaired(_) if repaired.is_accepted(job.accept_bounded) => Exit::Success,
         Inference::Repaired(_) | Inference::GaveUp(_) => Exit::Inconclusive,
         Inference::Unrepairable(_) => Exit::Violated,
     };
-    let report = match job.format {
+    let mut report = match job.format {
         Format::Json => Some(repaired.report(&extras)),
         Format::Text => {
             show::show(job, &repaired, &extras, output);
             None
         }
     };
+    if let Some(message) = certificate.error {
+        exit = exit.combine(Exit::Unusable);
+        let error = report_error("--certificate", message, output);
+        report.iter_mut().for_each(|report| report.errors.push(error.clone()));
+    }
+    if let Some(note) = certificate.note {
+        output.message(&format!("no certificate written: {note}\n"));
+    }
     Ok((exit, report))
 }
 
@@ -176,6 +186,44 @@ fn write(
         vec![report_error(&name, format!("cannot write {name}: {error}"), output)]
     })?;
     Ok(Some(name))
+}
+
+/// The result of writing a certificate.
+#[derive(Default)]
+struct CertificateResult {
+    /// The path, if the certificate was written.
+    path: Option<String>,
+    /// Why an answer that is proved has no certificate.
+    error: Option<String>,
+    /// Why there is nothing to certify.
+    note: Option<&'static str>,
+}
+
+/// Writes the certificate of optimality if `--certificate` is given and the repair is verified.
+fn write_certificate(job: &Job, repaired: &Repaired<'_>) -> CertificateResult {
+    let mut result = CertificateResult::default();
+    let Some(path) = &job.certificate else { return result };
+    let sufficiency = match repaired.inference() {
+        Inference::Repaired(repair) => &repair.sufficiency,
+        Inference::Unrepairable(_) => {
+            result.note = Some("no fences repair the program");
+            return result;
+        }
+        Inference::GaveUp(_) => {
+            result.note = Some("inference ended without an answer; raise the limits");
+            return result;
+        }
+    };
+    if let Sufficiency::Bounded(_) = sufficiency {
+        result.note = Some("the fences are verified only up to a bound; raise --max-buffer");
+        return result;
+    }
+    let name = input::display_path(path);
+    match replace_with(path, |file| repaired.write_certificate(file)) {
+        Ok(()) => result.path = Some(name),
+        Err(why) => result.error = Some(format!("cannot write the certificate {name}: {why}")),
+    }
+    result
 }
 
 fn print_json(report: &impl Serialize, output: &mut Output) {

@@ -226,6 +226,7 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
         strict_without_robust: false,
         write: fences.write,
         output: fences.output.clone(),
+        certificate: None,
         explain: fences.explain,
         format: options.format,
         accept_bounded: options.accept_bounded,

@@ -7,5 +7,6 @@ fn transcripts() {
     trycmd::TestCases::new().case("README.md").case("book/src/*.md");
     // Some transcripts write files.
     let _ = std::fs::remove_file("burns.cert");
+    let _ = std::fs::remove_file("fences.cert");
     let _ = std::fs::remove_dir_all("dots");
 }

@@ -51,15 +51,41 @@ impl Candidates {
         restrictions: &Restrictions,
         written: WrittenFences,
     ) -> Self {
-        let mut atom_costs: BTreeMap<Atom, u32> = BTreeMap::new();
         let Some(first) = problems.first() else {
             return Self::from_costs(BTreeMap::new(), &Program::default(), written);
         };
         let allowed = |place: &PlaceId| restrictions.allow(&first.program, *place);
-        for place in representatives(problems, allowed) {
-            let label = first.program.place(place).label;
-            let present =
-                first.program.place(place).written.filter(|_| written == WrittenFences::Kept);
+        let places = representatives(problems, allowed);
+        Self::at_places(problems, &first.program, &places, fence_costs, written)
+    }
+
+    /// Computes the candidates at every allowed place, also at equivalent places.
+    pub(crate) fn at_every_place(
+        problems: &[Problem],
+        fence_costs: &FenceCosts,
+        restrictions: &Restrictions,
+        written: WrittenFences,
+    ) -> Self {
+        let Some(first) = problems.first() else {
+            return Self::from_costs(BTreeMap::new(), &Program::default(), written);
+        };
+        let places = (0..first.program.places.len()).map(PlaceId::from_index);
+        let places: Vec<PlaceId> =
+            places.filter(|place| restrictions.allow(&first.program, *place)).collect();
+        Self::at_places(problems, &first.program, &places, fence_costs, written)
+    }
+
+    fn at_places(
+        problems: &[Problem],
+        program: &Program,
+        places: &[PlaceId],
+        fence_costs: &FenceCosts,
+        written: WrittenFences,
+    ) -> Self {
+        let mut atom_costs: BTreeMap<Atom, u32> = BTreeMap::new();
+        for place in places.iter().copied() {
+            let label = program.place(place).label;
+            let present = program.place(place).written.filter(|_| written == WrittenFences::Kept);
             let present = present.map(|(kinds, _)| kinds).unwrap_or_default();
             if let Some(cost) = full_fence_cost(fence_costs, present) {
                 atom_costs.insert(Atom { place, barrier: Barrier::Fence(FenceKinds::FULL) }, cost);
@@ -80,7 +106,7 @@ impl Candidates {
                 }
             }
         }
-        Self::from_costs(atom_costs, &first.program, written)
+        Self::from_costs(atom_costs, program, written)
     }
 
     fn from_costs(

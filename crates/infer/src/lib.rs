@@ -10,6 +10,7 @@
 //!   and for abstract models, and `avoid` represents the formulas of states.
 //!   [`place_for_constraints`] computes the cheapest placement that enforces a formula.
 //! - [`repair`]: the result types.
+//! - [`optimality`]: writes the proof that a repair is the cheapest.
 
 // A new operation, event or property must be handled everywhere: no catch-all arms on our own
 // enums.
@@ -26,6 +27,7 @@ pub mod fixpoint_inference;
 pub mod hitting_set;
 mod labelled_machine;
 pub mod lazy;
+pub mod optimality;
 pub mod place_for_constraints;
 pub mod repair;
 pub mod set;

@@ -68,6 +68,8 @@ pub struct InferReport {
     pub cpu_seconds: Option<f64>,
     /// The path of the repaired source, if it was written.
     pub written: Option<String>,
+    /// The path of the certificate of optimality, if it was written.
+    pub certificate: Option<String>,
     /// The violation that no fence prevents.
     pub violation: Option<ViolationRecord>,
     /// Errors in the input.
@@ -279,6 +281,8 @@ pub struct ReportExtras {
     pub cpu_seconds: Option<f64>,
     /// The path of the repaired source, if it was written.
     pub written: Option<String>,
+    /// The path of the certificate of optimality, if it was written.
+    pub certificate: Option<String>,
     /// The paths of stored traces: one for each fence, or one for an unrepairable program.
     pub trace_files: Vec<Option<String>>,
 }
@@ -312,6 +316,7 @@ impl InferReport {
             seconds: 0.0,
             cpu_seconds: None,
             written: None,
+            certificate: None,
             violation: None,
             errors,
         }
@@ -334,6 +339,7 @@ impl InferReport {
         report.seconds = rounded(extras.seconds);
         report.cpu_seconds = extras.cpu_seconds.map(rounded);
         report.written.clone_from(&extras.written);
+        report.certificate.clone_from(&extras.certificate);
         let clients = |open: &[(usize, Inconclusive)], figures: &[Statistics]| {
             let all = 0..subject.problems.len();
             all.map(|at| ClientRecord::new(subject, at, open, figures)).collect()

@@ -138,11 +138,11 @@ fn smaller_heads_cover_larger_heads_with_unbounded_buffers() {
     for model in [Model::Tso, Model::Pso] {
         for domain in [Domain::Fd, Domain::Pd] {
             for k in [0, 1] {
-                let fine = Rules { model, domain, k: k + 1 };
+                let fine = super::rules(model, domain, k + 1);
                 assert_coarser(source, Rules { k, ..fine }, fine);
             }
         }
-        let pd = Rules { model, domain: Domain::Pd, k: 0 };
+        let pd = super::rules(model, Domain::Pd, 0);
         assert_coarser(source, pd, Rules { domain: Domain::Fd, ..pd });
     }
 }

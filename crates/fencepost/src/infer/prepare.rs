@@ -29,6 +29,8 @@ pub(crate) struct Job {
     pub(crate) strict_without_robust: bool,
     pub(crate) write: bool,
     pub(crate) output: Option<PathBuf>,
+    /// The file for the certificate of optimality.
+    pub(crate) certificate: Option<PathBuf>,
     pub(crate) explain: bool,
     pub(crate) format: Format,
     pub(crate) accept_bounded: bool,
@@ -69,6 +71,7 @@ impl From<&Infer> for Job {
             strict_without_robust: options.strict && options.engine != Verifier::Robust,
             write: options.write,
             output: options.output.clone(),
+            certificate: options.certificate.clone(),
             explain: options.explain,
             format: options.format,
             accept_bounded: options.accept_bounded,
@@ -108,7 +111,11 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
     }
     let models = input::models(&job.models);
     let models = models.map_err(|all| all.into_iter().for_each(|m| add_error("--model", m))).ok();
-    let writes = [("--write", job.write), ("--output", job.output.is_some())];
+    let writes = [
+        ("--write", job.write),
+        ("--output", job.output.is_some()),
+        ("--certificate", job.certificate.is_some()),
+    ];
     if let (Some((option, _)), Some([_, _, ..])) =
         (writes.iter().find(|(_, given)| *given), models.as_deref())
     {
@@ -153,7 +160,17 @@ impl Input {
                 .cancel(session.cancel())
                 .observer(observer);
             match request.prepare() {
-                Ok(request) => requests.push(request),
+                Ok(request) => {
+                    let certifiable = match job.certificate {
+                        Some(_) => request.check_certifiable(),
+                        None => Ok(()),
+                    };
+                    if let Err(why) = certifiable {
+                        let message = format!("no certificate is possible: {why}");
+                        errors.push(report_error("--certificate", message, output));
+                    }
+                    requests.push(request);
+                }
                 Err(error) => {
                     let (option, message) = option_error(&error);
                     errors.push(report_error(option, message, output));

@@ -133,6 +133,9 @@ fn show_repair(
         None if writes => text.push_str("\nnothing written: the program is unchanged\n"),
         None => {}
     }
+    if let Some(path) = &extras.certificate {
+        text.push_str(&format!("\ncertificate: {path}\n"));
+    }
 }
 
 /// Returns the `--explain` section.

@@ -4,6 +4,8 @@
 //! program that was verified. If the code differs, the new program is verified as well. The text is
 //! returned only after that.
 
+mod certificate;
+
 use super::Control;
 use super::check::EngineChoice;
 use crate::search::{Elapsed, SearchOptions};
@@ -165,6 +167,14 @@ impl Source {
             control: Control::default(),
         }
     }
+
+    /// Returns the programs with the properties that a repair must establish. An `exists` condition
+    /// of a litmus test is forbidden; the text is a sentence that says so.
+    pub fn programs_to_repair(&self) -> (Vec<Problem>, Option<String>) {
+        let mut problems = self.programs().to_vec();
+        let condition = if self.is_litmus() { forbid(self.text(), &mut problems) } else { None };
+        (problems, condition)
+    }
 }
 
 impl<'s> Repair<'s> {
@@ -183,13 +193,14 @@ impl<'s> Repair<'s> {
 
     /// Checks the options without running the request.
     pub fn prepare(self) -> Result<PreparedRepair<'s>, RepairError> {
-        let mut problems = self.source.programs().to_vec();
-        let text = self.source.text();
         // Robustness does not depend on the condition of a litmus test.
         let robust = matches!(self.repair.verifier, EngineChoice::Robust { .. });
-        let forbids_condition = self.source.is_litmus() && !robust;
-        let condition = forbids_condition.then(|| forbid(text, &mut problems)).flatten();
-        let fences = self.source.frontend().fences(text);
+        let (problems, condition) = if robust {
+            (self.source.programs().to_vec(), None)
+        } else {
+            self.source.programs_to_repair()
+        };
+        let fences = self.source.frontend().fences(self.source.text());
         if let Method::Fixpoint(Some((domain, k))) = self.repair.method
             && self.model.abstracted(domain, k, true).is_none()
         {
@@ -200,7 +211,15 @@ impl<'s> Repair<'s> {
         let written =
             if self.repair.from_scratch { WrittenFences::Dropped } else { WrittenFences::Kept };
         let candidates = Candidates::new(&problems, &costs, &restrictions, written);
-        Ok(PreparedRepair { request: self, problems, condition, fences, candidates })
+        Ok(PreparedRepair {
+            request: self,
+            problems,
+            condition,
+            fences,
+            costs,
+            restrictions,
+            candidates,
+        })
     }
 }
 
@@ -285,6 +304,8 @@ pub struct PreparedRepair<'s> {
     problems: Vec<Problem>,
     condition: Option<String>,
     fences: FenceSyntax,
+    costs: FenceCosts,
+    restrictions: Restrictions,
     candidates: Candidates,
 }
 
@@ -300,20 +321,9 @@ impl<'s> PreparedRepair<'s> {
     /// If the repaired text does not compile to a program that is as correct as the verified one.
     /// That is a bug in the front end.
     pub fn run(self) -> Repaired<'s> {
-        let Repair { repair, options, control, model, .. } = &self.request;
+        let Repair { repair, options, control, .. } = &self.request;
         let engine = repair.verifier.engine();
-        let query = Query {
-            problems: &self.problems,
-            model,
-            candidates: &self.candidates,
-            engine: engine.as_ref(),
-            settings: options.settings,
-            all: repair.all,
-            abstraction: match repair.method {
-                Method::Lazy => None,
-                Method::Fixpoint(abstraction) => abstraction,
-            },
-        };
+        let query = self.query(engine.as_ref());
         let (inference, elapsed) = control.run(options, |budget| match repair.method {
             Method::Lazy => lazy::infer(query, budget),
             Method::Fixpoint(_) => fixpoint_inference::infer(query, budget),
@@ -324,6 +334,22 @@ impl<'s> PreparedRepair<'s> {
         let diff = text.as_ref().map(|text| diff::unified(name, before, text)).unwrap_or_default();
         let engine = engine.name();
         Repaired { prepared: self, inference, text, diff, elapsed, engine }
+    }
+
+    fn query<'q>(&'q self, engine: &'q (dyn Engine + Sync)) -> Query<'q> {
+        let Repair { repair, options, model, .. } = &self.request;
+        Query {
+            problems: &self.problems,
+            model,
+            candidates: &self.candidates,
+            engine,
+            settings: options.settings,
+            all: repair.all,
+            abstraction: match repair.method {
+                Method::Lazy => None,
+                Method::Fixpoint(abstraction) => abstraction,
+            },
+        }
     }
 
     fn original(&self) -> LoweredSource<'_> {
