@@ -2,7 +2,9 @@
 //! its source.
 //!
 //! - [`prepare`]: turns options into requests; [`show`]: prints the answer.
+//! - [`draw`]: writes transition systems with their avoid formulas for Graphviz.
 
+mod draw;
 mod prepare;
 mod show;
 
@@ -125,6 +127,9 @@ fn answer(
             None
         }
     };
+    if let Some(dir) = &job.dot {
+        draw::draw(dir, job, &repaired, output)?;
+    }
     Ok((exit, report))
 }
 
