@@ -406,6 +406,11 @@ pub(crate) struct Infer {
     #[arg(long, value_name = "DIR")]
     pub(crate) trace_dir: Option<PathBuf>,
 
+    /// Write the states that may lead to an error into this directory, each with its avoid formula,
+    /// as Graphviz files; requires `--method fixpoint` and a small program
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dot: Option<PathBuf>,
+
     /// Print only the verdict and the changed lines: no traces, advice or progress
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -2,7 +2,9 @@
 //! its source.
 //!
 //! - [`prepare`]: turns options into requests; [`show`]: prints the answer.
+//! - [`draw`]: writes transition systems with their avoid formulas for Graphviz.
 
+mod draw;
 mod prepare;
 mod show;
 
@@ -134,6 +136,9 @@ fn answer(
     }
     if let Some(note) = certificate.note {
         output.message(&format!("no certificate written: {note}\n"));
+    }
+    if let Some(dir) = &job.dot {
+        draw::draw(dir, job, &repaired, output)?;
     }
     Ok((exit, report))
 }

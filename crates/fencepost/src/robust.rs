@@ -231,6 +231,7 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
         format: options.format,
         accept_bounded: options.accept_bounded,
         trace_dir: options.trace_dir.clone(),
+        dot: None,
         quiet: options.quiet,
         search: options.search,
     };

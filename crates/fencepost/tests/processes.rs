@@ -360,6 +360,35 @@ fn json_has_buffer_contents_and_whether_they_are_complete() {
     assert!(text(&output.stdout).contains("more contents are possible"), "{output:?}");
 }
 
+/// The example of \[KVY10\] Fig. 2 and 3.
+#[test]
+fn infer_draws_states_with_their_avoid_formulas() {
+    let dir = Dir::new("infer-dot");
+    let source =
+        fs::read_to_string(fencepost_testkit::corpus::folder().join("papers/fender-fig2.fp"));
+    dir.file("f.fp", &source.expect("the program exists"));
+    let args = ["infer", "f.fp", "--model", "rmo", "--method", "fixpoint", "--dot", "out/d"];
+    let output = run(&args, &dir.0);
+    assert_eq!(code(&output), 0, "{output:?}");
+    assert!(text(&output.stdout).contains("\ndrawn: out/d/f-rmo.dot\n"), "{output:?}");
+    let drawn = fs::read_to_string(dir.0.join("out/d/f-rmo.dot")).expect("text");
+    assert!(drawn.starts_with("digraph avoid {\n") && drawn.ends_with("}\n"), "{drawn}");
+    assert_eq!(drawn.matches("avoid: ").count(), 10, "nine states and the error: {drawn}");
+    assert_eq!(drawn.matches("style=bold").count(), 4, "{drawn}");
+    assert_eq!(drawn.matches("color=red").count(), 2, "an error state and the error: {drawn}");
+    for part in [
+        "x=0 y=0\\lp at :14 pending :12 :13\\lq at :19 r1=0 r2=0 pending :17 :18\\lavoid: false\\l",
+        "avoid: [:12 < :13] or [:17 < :18]\\l",
+        "label=\"error\\navoid: [:12 < :13] and [:17 < :18]\\n\"",
+        "[label=\"p :13\\n[:12 < :13]\\n\", style=bold]",
+    ] {
+        assert!(drawn.contains(part), "{part}: {drawn}");
+    }
+    let again = run(&[&args[..], &["--threads", "1"]].concat(), &dir.0);
+    assert_eq!(code(&again), 0, "{again:?}");
+    assert_eq!(fs::read_to_string(dir.0.join("out/d/f-rmo.dot")).expect("text"), drawn);
+}
+
 #[test]
 fn the_number_of_threads_does_not_change_the_report() {
     let dir = Dir::new("same");

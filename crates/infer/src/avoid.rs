@@ -37,11 +37,13 @@ pub(crate) struct Formulas<const W: usize> {
     formula_by_clauses: FxHashMap<Rc<[Clause]>, Formula>,
     /// The sum of the lengths of all formulas.
     size: usize,
+    /// The number of operations and of compared pairs of clauses, at most.
+    work: u64,
     and: FxHashMap<(Formula, Formula), Formula>,
     or: FxHashMap<(Formula, Clause), Formula>,
     without: FxHashMap<(Formula, Formula), Formula>,
     /// Scratch space for the clauses of a result.
-    work: Vec<Bits<W>>,
+    unions: Vec<Bits<W>>,
     list: Vec<Clause>,
 }
 
@@ -59,10 +61,11 @@ impl<const W: usize> Formulas<W> {
             formulas: Vec::new(),
             formula_by_clauses: FxHashMap::default(),
             size: 0,
+            work: 0,
             and: FxHashMap::default(),
             or: FxHashMap::default(),
             without: FxHashMap::default(),
-            work: Vec::new(),
+            unions: Vec::new(),
             list: Vec::new(),
         };
         formulas.intern(&[]);
@@ -94,6 +97,11 @@ impl<const W: usize> Formulas<W> {
         (clauses + formulas + self.size * 4 + memos * 13) as u64
     }
 
+    /// Returns a bound on the work so far: operations and compared pairs of clauses.
+    pub(crate) fn work(&self) -> u64 {
+        self.work
+    }
+
     fn bits(&self, clause: Clause) -> &Bits<W> {
         &self.clauses[clause.0 as usize]
     }
@@ -122,6 +130,7 @@ impl<const W: usize> Formulas<W> {
 
     /// Returns the conjunction of two formulas.
     pub(crate) fn and(&mut self, a: Formula, b: Formula) -> Formula {
+        self.work += 1;
         let (a, b) = (a.min(b), a.max(b));
         if a == b || a == Formula::TRUE {
             return b;
@@ -133,6 +142,7 @@ impl<const W: usize> Formulas<W> {
             return *known;
         }
         let (of_a, of_b) = (self.clause_ids(a), self.clause_ids(b));
+        self.work += of_a.len() as u64 * of_b.len() as u64;
         self.list.clear();
         // A clause that is in both formulas is kept once, from `a`.
         for clause in of_a.iter() {
@@ -161,27 +171,28 @@ impl<const W: usize> Formulas<W> {
             return *known;
         }
         let added = *self.bits(clause);
-        let mut work = std::mem::take(&mut self.work);
-        work.clear();
-        work.extend(self.clauses(formula).map(|bits| {
+        let mut unions = std::mem::take(&mut self.unions);
+        unions.clear();
+        unions.extend(self.clauses(formula).map(|bits| {
             let mut bits = *bits;
             bits.iter_mut().zip(&added).for_each(|(a, b)| *a |= b);
             bits
         }));
-        work.sort_unstable_by_key(|bits| bits.iter().map(|word| word.count_ones()).sum::<u32>());
+        unions.sort_unstable_by_key(|bits| bits.iter().map(|word| word.count_ones()).sum::<u32>());
+        self.work += (unions.len() as u64).pow(2);
         let mut kept = 0;
-        for at in 0..work.len() {
-            if !(0..kept).any(|earlier| is_subset(&work[earlier], &work[at])) {
-                work.swap(kept, at);
+        for at in 0..unions.len() {
+            if !(0..kept).any(|earlier| is_subset(&unions[earlier], &unions[at])) {
+                unions.swap(kept, at);
                 kept += 1;
             }
         }
         self.list.clear();
-        for bits in &work[..kept] {
+        for bits in &unions[..kept] {
             let clause = self.clause(*bits);
             self.list.push(clause);
         }
-        self.work = work;
+        self.unions = unions;
         let result = self.intern_list();
         self.or.insert((formula, clause), result);
         result
@@ -196,6 +207,7 @@ impl<const W: usize> Formulas<W> {
             return *result;
         }
         let (ids, known_ids) = (self.clause_ids(formula), self.clause_ids(known));
+        self.work += ids.len() as u64 * known_ids.len() as u64;
         self.list.clear();
         for clause in ids.iter() {
             let bits = self.bits(*clause);

@@ -24,7 +24,7 @@
 //! set.
 
 use crate::labelled_machine::{LabelledMachine, Labels, Prevention};
-use fencepost_ir::ThreadId;
+use fencepost_ir::{Label, ThreadId};
 use fencepost_models::buffered::Buffered;
 use fencepost_models::coherence::{Coherence, Domain};
 use fencepost_models::machine::ordered::Work;
@@ -68,28 +68,28 @@ impl Prevention<Abstract> for CoherencePrevention {
         _: &mut Labels,
     ) {
     }
-}
 
-/// Scratch memory for comparing states.
-#[derive(Debug)]
-pub(crate) struct CompareScratch {
-    work: Work<Pending>,
-    state: State<Pending>,
+    fn pending(
+        &self,
+        machine: &Machine<'_, Abstract>,
+        state: &State<Pending>,
+        t: ThreadId,
+    ) -> Vec<Label> {
+        machine.model.pending_labels(&state.pending, t).map(Label).collect()
+    }
 }
 
 impl Ordered for LabelledMachine<'_, '_, Abstract, CoherencePrevention> {
-    type Work = CompareScratch;
+    type Work = Work<Pending>;
 
-    fn work(&self) -> CompareScratch {
-        CompareScratch { work: self.machine.work(), state: self.machine.blank() }
+    fn work(&self) -> Work<Pending> {
+        self.machine.work()
     }
 
     /// Writes the key of the machine, followed by the heads of the buffers.
-    fn key(&self, state: &[u8], scratch: &mut CompareScratch, key: &mut Vec<u8>) {
-        let CompareScratch { work, state: unpacked } = scratch;
+    fn key(&self, state: &[u8], work: &mut Work<Pending>, key: &mut Vec<u8>) {
         self.machine.key(state, work, key);
-        self.machine.unpack(state, unpacked);
-        for buffer in &unpacked.pending {
+        for buffer in &work.keyed().pending {
             key.extend_from_slice(&(buffer.head.len() as u32).to_le_bytes());
             for entry in &buffer.head {
                 key.extend_from_slice(&entry.slot.to_le_bytes());
@@ -104,9 +104,9 @@ impl Ordered for LabelledMachine<'_, '_, Abstract, CoherencePrevention> {
         &self,
         kept: &[u8],
         new: &[u8],
-        scratch: &mut CompareScratch,
+        work: &mut Work<Pending>,
         joined: &mut Vec<u8>,
     ) -> Relation {
-        self.machine.relate(kept, new, &mut scratch.work, joined)
+        self.machine.relate(kept, new, work, joined)
     }
 }

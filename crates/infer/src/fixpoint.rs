@@ -10,21 +10,20 @@
 //! bound, and the formula may require more than necessary, never less
 //! ([`compute_abstract_avoidance`]).
 //!
-//! A clause of `avoid(state)` is the union of the labels of one path to the state. Only the minimal
-//! clauses matter. This allows the following reductions:
+//! Only the goal's formula is needed. Two methods compute it, and both are exact. They alternate with
+//! growing allowances of work:
 //!
-//! - States that are reachable by steps without a label cannot be avoided. They are entries: paths
-//!   start there.
-//! - States that cannot reach an error are irrelevant.
-//! - A clause that the goal's formula so far implies adds nothing to it, and neither do the clauses
-//!   that extend it.
+//! - [`dualise`] generates the clauses of the goal's formula one by one. It searches the graph for a
+//!   run that the clauses so far do not prevent.
+//! - [`per_state`] computes the formula of every state, as in the papers.
 //!
-//! The remaining states are processed by strongly connected component (Tarjan), each in reverse
-//! post-order, and again only where a formula changed. An acyclic graph needs one pass.
+//! Measured on the graphs of \[KVY11\] Table 2: the goal's formula has at most a few dozen clauses,
+//! but formulas of states have so many that [`per_state`] does not end. Rejected: decision diagrams
+//! for the formulas of states, as in \[KVY11\] 6. They are small for Dekker's algorithm with k = 0,
+//! but grow without an end in sight for the bakery with k = 0 and for Dekker with k = 1.
 //!
 //! A `final exists` does not concern error states and is ignored.
 
-use crate::avoid::{Bits, Clause, Formula, Formulas};
 use crate::coherence_prevention::CoherencePrevention;
 use crate::constraint::Constraint;
 use crate::hitting_set::Clauses;
@@ -41,10 +40,22 @@ use fencepost_models::mutation::Mutated;
 use fencepost_models::table::Table;
 use fencepost_models::{Machine, ModelSpec, Reductions};
 use fencepost_search::{
-    Cancel, Coverage, Exploration, Graph, Options, Stop, WorkLimits, explore, explore_ordered,
-    graph, graph_ordered,
+    Cancel, Coverage, Exploration, Graph, Limits, Options, Stop, WorkLimits, explore,
+    explore_ordered, graph, graph_ordered,
 };
 use std::collections::BTreeSet;
+
+pub mod drawing;
+mod dualise;
+mod per_state;
+mod plan;
+mod reachability;
+
+use drawing::{StateContents, contents_of};
+use dualise::Dualisation;
+use per_state::PerState;
+use plan::{Plan, Role};
+use reachability::Reachability;
 
 /// The maximum number of constraints in a formula.
 pub const MAX_CONSTRAINTS: usize = 1024;
@@ -52,6 +63,11 @@ pub const MAX_CONSTRAINTS: usize = 1024;
 /// The first bound on windows. It is small because the number of states grows fast if windows are
 /// unbounded, and a formula for short windows is better than none.
 const FIRST_BOUND: u32 = 4;
+
+/// The work that each method may do before the other one starts: a constant, and this number of
+/// searches of the whole graph.
+const FIRST_ALLOWANCE: u64 = 1 << 20;
+const SEARCHES_IN_FIRST_ALLOWANCE: u64 = 64;
 
 /// The approximate memory use of one edge while the graph is built and processed, in bytes.
 const EDGE_BYTES: u64 = 32;
@@ -71,8 +87,6 @@ pub struct Avoidance {
     pub bound: Option<u32>,
     /// Whether the graph of open nodes has no cycle through several nodes, so one pass is enough.
     pub acyclic: bool,
-    /// The maximum number of passes over one component.
-    pub passes: u32,
     /// Whether an error is reachable without any overtaking access. Either the program violates its
     /// properties under SC, or an allocation, which is not an access, takes effect too early.
     pub is_unavoidable: bool,
@@ -110,6 +124,22 @@ pub fn compute_avoidance(
     settings: Settings,
     budget: Budget<'_>,
 ) -> Result<Avoidance, NoFormula> {
+    let compute = |table| {
+        let cancel = &budget.cancel.child();
+        let budget = Budget { cancel, ..budget };
+        window_graph(task, table, settings, budget, false)?.solve(settings.limits, cancel)
+    };
+    grow_windows(task, settings, compute, |found| found.bound.is_none() || found.is_unavoidable)
+}
+
+/// Calls `compute` with growing bounds on windows until the result is final. Returns the result for
+/// the largest bound without an error.
+fn grow_windows<T, E>(
+    task: Task<'_>,
+    settings: Settings,
+    mut compute: impl FnMut(Table) -> Result<T, E>,
+    is_final: impl Fn(&T) -> bool,
+) -> Result<T, E> {
     let bypass = task.model.relaxes();
     let model = ModelSpec { kind: ModelKind::Table(bypass), ..task.model.clone() };
     let max_bound =
@@ -117,19 +147,12 @@ pub fn compute_avoidance(
     let mut bound = settings.fixed_buffer.unwrap_or(FIRST_BOUND.min(max_bound));
     let mut last = None;
     loop {
-        let result = compute_with_bound(
-            task,
-            Table { bypass, bound, mutated: Mutated::NONE },
-            settings,
-            budget,
-        );
-        let found = match (result, last) {
+        let found = match (compute(Table { bypass, bound, mutated: Mutated::NONE }), last) {
             (Ok(found), _) => found,
             (Err(_), Some(smaller)) => return Ok(smaller),
             (Err(reason), None) => return Err(reason),
         };
-        let fixed = settings.fixed_buffer.is_some();
-        if found.bound.is_none() || fixed || bound >= max_bound || found.is_unavoidable {
+        if is_final(&found) || settings.fixed_buffer.is_some() || bound >= max_bound {
             return Ok(found);
         }
         last = Some(found);
@@ -140,16 +163,47 @@ pub fn compute_avoidance(
 /// The reductions of the machine that omit no labels.
 const REDUCTIONS: Reductions = Reductions { partial_order: false, ..Reductions::ALL };
 
-/// Computes the avoid formula for one bound on windows.
-fn compute_with_bound(
+/// The labelled transition system of a task.
+struct LabelledGraph {
+    graph: Graph,
+    /// The number of states that the search visited.
+    states: u64,
+    /// The bound on windows, if it excluded steps.
+    bound: Option<u32>,
+    /// By node: the contents of the state. Empty unless requested.
+    contents: Vec<StateContents>,
+}
+
+impl LabelledGraph {
+    /// Computes the avoid formula.
+    fn solve(self, limits: Limits, cancel: &Cancel) -> Result<Avoidance, NoFormula> {
+        let LabelledGraph { graph, states, bound, .. } = self;
+        let stop = StopConditions { bytes: limits.bytes.saturating_sub(graph.bytes()), cancel };
+        let solution = solve(&graph, stop)?;
+        let is_unavoidable = solution.formula.iter().any(Set::is_empty);
+        Ok(Avoidance {
+            is_unavoidable,
+            constraints: solution.constraints,
+            formula: solution.formula,
+            states,
+            edges: graph.edges() as u64,
+            bound,
+            acyclic: solution.acyclic,
+        })
+    }
+}
+
+/// Builds the transition system for one bound on windows, with the contents of its states if
+/// requested.
+fn window_graph(
     task: Task<'_>,
     table: Table,
     settings: Settings,
     budget: Budget<'_>,
-) -> Result<Avoidance, NoFormula> {
+    with_contents: bool,
+) -> Result<LabelledGraph, NoFormula> {
     let Settings { limits, threads, .. } = settings;
     let Budget { cancel, progress } = budget;
-    let cancel = &cancel.child();
     let machine =
         Machine::new(task.problem, table, REDUCTIONS).within(WorkLimits::of_search(cancel, limits));
     let options = Options { limits, cancel, progress, threads, stop_at: None };
@@ -164,10 +218,9 @@ fn compute_with_bound(
     };
     let graph = graph(&found, &system, threads, cancel);
     let graph = graph.ok_or(NoFormula::Stopped(cancel.reason().unwrap_or(Stop::Interrupted)))?;
-    let states = found.states;
-    drop(found);
-    let stop = StopConditions { bytes: limits.bytes, cancel };
-    Ok(Avoidance { states, bound, ..solve_graph(&graph, stop)? })
+    let states = (0..graph.goal()).map(|number| found.state(found.node(number)));
+    let contents = if with_contents { contents_of(&system, states) } else { Vec::new() };
+    Ok(LabelledGraph { graph, states: found.states, bound, contents })
 }
 
 /// Computes the avoid formula of a task under an abstract model with labelled entries. The formula
@@ -181,29 +234,49 @@ pub fn compute_abstract_avoidance(
     settings: Settings,
     budget: Budget<'_>,
 ) -> Result<Avoidance, NoFormula> {
+    let cancel = &budget.cancel.child();
+    let graph = abstract_graph(task, model, settings, Budget { cancel, ..budget }, false)?;
+    graph.solve(settings.limits, cancel)
+}
+
+/// Builds the transition system under an abstract model with labelled entries, with the contents of
+/// its states if requested.
+fn abstract_graph(
+    task: Task<'_>,
+    model: Buffered<Coherence>,
+    settings: Settings,
+    budget: Budget<'_>,
+    with_contents: bool,
+) -> Result<LabelledGraph, NoFormula> {
     assert!(model.0.labelled, "the entries of the abstract model must carry labels");
     let Settings { limits, threads, .. } = settings;
     let Budget { cancel, progress } = budget;
-    let cancel = &cancel.child();
     let machine =
         Machine::new(task.problem, model, REDUCTIONS).within(WorkLimits::of_search(cancel, limits));
     let options = Options { limits, cancel, progress, threads, stop_at: None };
     let system = LabelledMachine::new(&machine, CoherencePrevention);
+    let mut contents = Vec::new();
     let (graph, states) = match model.0.domain {
         Domain::Full => {
             let found = explore(&system, options);
             check_graph_fits(&found, system.generated_edges(), limits.bytes)?;
+            if with_contents {
+                let numbers = 0..found.states as u32;
+                contents = contents_of(&system, numbers.map(|n| found.state(found.node(n))));
+            }
             (graph(&found, &system, threads, cancel), found.states)
         }
         Domain::Partial | Domain::Set => {
             let found = explore_ordered(&system, options);
             check_graph_fits(&found, system.generated_edges(), limits.bytes)?;
+            if with_contents {
+                contents = contents_of(&system, found.members());
+            }
             (graph_ordered(&found, &system, threads, cancel), found.states)
         }
     };
     let graph = graph.ok_or(NoFormula::Stopped(cancel.reason().unwrap_or(Stop::Interrupted)))?;
-    let stop = StopConditions { bytes: limits.bytes, cancel };
-    Ok(Avoidance { states, ..solve_graph(&graph, stop)? })
+    Ok(LabelledGraph { graph, states, bound: None, contents })
 }
 
 /// Checks that a search is complete and that its graph fits into the memory limit `bytes`.
@@ -227,22 +300,6 @@ fn check_graph_fits<V>(
     Ok(())
 }
 
-/// Computes the avoid formula of a graph with its statistics.
-fn solve_graph(graph: &Graph, stop: StopConditions<'_>) -> Result<Avoidance, NoFormula> {
-    let solution = solve(graph, stop)?;
-    let is_unavoidable = solution.formula.iter().any(Set::is_empty);
-    Ok(Avoidance {
-        is_unavoidable,
-        constraints: solution.constraints,
-        formula: solution.formula,
-        states: graph.nodes() as u64 - 1,
-        edges: graph.edges() as u64,
-        bound: None,
-        acyclic: solution.acyclic,
-        passes: solution.passes,
-    })
-}
-
 /// Conjoins the formulas of several problems of one file. Equal constraints are identified.
 pub fn conjoin(all: &[Avoidance]) -> Avoidance {
     let distinct: BTreeSet<Constraint> = all.iter().flat_map(|a| &a.constraints).copied().collect();
@@ -263,7 +320,6 @@ pub fn conjoin(all: &[Avoidance]) -> Avoidance {
         edges: all.iter().map(|a| a.edges).sum(),
         bound: all.iter().filter_map(|a| a.bound).min(),
         acyclic: all.iter().all(|a| a.acyclic),
-        passes: all.iter().map(|a| a.passes).max().unwrap_or(0),
         is_unavoidable: all.iter().any(|a| a.is_unavoidable),
     }
 }
@@ -271,8 +327,20 @@ pub fn conjoin(all: &[Avoidance]) -> Avoidance {
 /// The conditions that stop a computation early.
 #[derive(Clone, Copy, Debug)]
 struct StopConditions<'a> {
+    /// The memory that the computation may use in addition to the graph.
     bytes: u64,
     cancel: &'a Cancel,
+}
+
+impl StopConditions<'_> {
+    /// Returns an error if the computation must stop. `bytes` is the memory in use.
+    fn check(&self, bytes: u64) -> Result<(), Stop> {
+        match self.cancel.reason() {
+            Some(reason) => Err(reason),
+            None if bytes > self.bytes => Err(Stop::Memory),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The solution of the fixpoint equations of a graph.
@@ -281,21 +349,84 @@ struct Solution {
     constraints: Vec<Constraint>,
     formula: Clauses,
     acyclic: bool,
-    passes: u32,
+}
+
+/// The graph of a task and what the computation of its formulas needs.
+struct Equations<'a> {
+    graph: &'a Graph,
+    plan: Plan,
+    constraints: Vec<Constraint>,
+    /// By label of the graph: the positions of the constraints that prevent its steps.
+    labels: Vec<Set>,
+}
+
+impl<'a> Equations<'a> {
+    fn new(graph: &'a Graph) -> Result<Self, NoFormula> {
+        let plan = Plan::new(graph);
+        let constraints: Vec<Constraint> = plan.constraints(graph).into_iter().collect();
+        if constraints.len() > MAX_CONSTRAINTS {
+            return Err(NoFormula::TooManyConstraints(constraints.len()));
+        }
+        let position = |c: Constraint| constraints.binary_search(&c).ok();
+        let labels = graph.labels().iter();
+        let labels = labels
+            .map(|label| Set::of(constraints.len(), prevent(label).filter_map(position)))
+            .collect();
+        Ok(Equations { graph, plan, constraints, labels })
+    }
 }
 
 /// Computes the formula that keeps runs away from the goal of a graph. An edge label lists
 /// statement labels: the overtaken statements, then the overtaking statement.
 fn solve(graph: &Graph, stop: StopConditions<'_>) -> Result<Solution, NoFormula> {
-    let plan = Plan::new(graph);
-    let constraints: Vec<Constraint> = plan.constraints(graph).into_iter().collect();
-    match constraints.len() {
-        0..=64 => solve_with_plan::<1>(graph, &plan, constraints, stop),
-        65..=128 => solve_with_plan::<2>(graph, &plan, constraints, stop),
-        129..=256 => solve_with_plan::<4>(graph, &plan, constraints, stop),
-        257..=512 => solve_with_plan::<8>(graph, &plan, constraints, stop),
-        513..=MAX_CONSTRAINTS => solve_with_plan::<16>(graph, &plan, constraints, stop),
-        count => Err(NoFormula::TooManyConstraints(count)),
+    let equations = Equations::new(graph)?;
+    let solve = match equations.constraints.len() {
+        0..=64 => minimal_clauses::<1>,
+        65..=128 => minimal_clauses::<2>,
+        129..=256 => minimal_clauses::<4>,
+        257..=512 => minimal_clauses::<8>,
+        _ => minimal_clauses::<16>,
+    };
+    let mut sets = solve(&equations, stop).map_err(NoFormula::Stopped)?;
+    sets.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.iter().cmp(b.iter())));
+    let mut formula = Clauses::new(equations.constraints.len());
+    for set in sets {
+        stop.check(0).map_err(NoFormula::Stopped)?;
+        formula.add(set);
+    }
+    let acyclic = equations.plan.is_acyclic();
+    Ok(Solution { constraints: equations.constraints, formula, acyclic })
+}
+
+/// Computes the minimal clauses of the goal's formula. Both methods give the same clauses. They
+/// alternate with growing allowances of work, so the result does not depend on time.
+fn minimal_clauses<const W: usize>(
+    equations: &Equations<'_>,
+    stop: StopConditions<'_>,
+) -> Result<Vec<Set>, Stop> {
+    let Equations { graph, plan, constraints, labels } = equations;
+    match plan.roles[graph.goal() as usize] {
+        Role::Entry => return Ok(vec![Set::empty(constraints.len())]),
+        Role::Irrelevant => return Ok(Vec::new()),
+        Role::Open => {}
+    }
+    let reachability = Reachability::new(graph, plan, labels, stop)?;
+    let mut dualisation = Dualisation::new(reachability, constraints.len());
+    let mut allowance = FIRST_ALLOWANCE + SEARCHES_IN_FIRST_ALLOWANCE * dualisation.arcs();
+    let mut per_state: Option<PerState<'_, W>> = None;
+    loop {
+        if dualisation.run(allowance)? {
+            return Ok(dualisation.into_clauses());
+        }
+        let bytes = stop.bytes.saturating_sub(dualisation.bytes());
+        let stop = StopConditions { bytes, ..stop };
+        let per_state = per_state.get_or_insert_with(|| {
+            PerState::new(graph, plan, labels, constraints.len(), true, stop)
+        });
+        if per_state.run(allowance)? {
+            return Ok(per_state.clauses(graph.goal()));
+        }
+        allowance *= 4;
     }
 }
 
@@ -306,294 +437,6 @@ fn prevent(label: &[u32]) -> impl Iterator<Item = Constraint> + '_ {
     after.into_iter().flat_map(|after| {
         overtaken.iter().map(move |before| Constraint { before: Label(*before), after })
     })
-}
-
-/// The role of a node in the computation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Role {
-    /// The node cannot reach the goal, or only through entries.
-    Irrelevant,
-    /// The node is reachable by steps without a label, so it cannot be avoided.
-    Entry,
-    /// The formula of the node must be computed.
-    Open,
-}
-
-/// The order of the computation.
-#[derive(Debug)]
-struct Plan {
-    roles: Vec<Role>,
-    /// The open nodes in topological order of their components.
-    order: Vec<u32>,
-    /// The start of each component in `order`, then the length of `order`.
-    components: Vec<usize>,
-}
-
-impl Plan {
-    fn new(graph: &Graph) -> Self {
-        let entries = entries(graph);
-        let mut roles = vec![Role::Irrelevant; graph.nodes()];
-        for (role, is_entry) in roles.iter_mut().zip(&entries) {
-            if *is_entry {
-                *role = Role::Entry;
-            }
-        }
-        mark_open(graph, &mut roles);
-        let (order, components) = components(graph, &roles);
-        Plan { roles, order, components }
-    }
-
-    /// Returns the constraints of the steps into open nodes.
-    fn constraints(&self, graph: &Graph) -> BTreeSet<Constraint> {
-        let mut used = vec![false; graph.labels().len()];
-        let relevant = (0..graph.nodes()).filter(|n| self.roles[*n] != Role::Irrelevant);
-        for (to, label) in relevant.flat_map(|node| graph.steps(node as u32)) {
-            used[label as usize] |= self.roles[to as usize] == Role::Open;
-        }
-        let used = graph.labels().iter().zip(used).filter(|(_, used)| *used);
-        used.flat_map(|(label, _)| prevent(label)).collect()
-    }
-}
-
-/// Returns by node whether it is reachable by steps without a label.
-fn entries(graph: &Graph) -> Vec<bool> {
-    let mut reached = vec![false; graph.nodes()];
-    let mut stack: Vec<u32> = graph.initial().to_vec();
-    stack.iter().for_each(|node| reached[*node as usize] = true);
-    while let Some(node) = stack.pop() {
-        for (to, label) in graph.steps(node) {
-            if label == Graph::EMPTY && !reached[to as usize] {
-                reached[to as usize] = true;
-                stack.push(to);
-            }
-        }
-    }
-    reached
-}
-
-/// Marks the nodes that can reach the goal without passing an entry as open.
-fn mark_open(graph: &Graph, roles: &mut [Role]) {
-    if roles[graph.goal() as usize] == Role::Entry {
-        return;
-    }
-    // The reversed steps between nodes that are not entries.
-    let is_entry = |node: u32| roles[node as usize] == Role::Entry;
-    let inner = |node: u32| graph.steps(node).map(|(to, _)| to).filter(|to| !is_entry(*to));
-    let nodes = graph.nodes() as u32;
-    let mut starts = vec![0_u32; graph.nodes() + 1];
-    for to in (0..nodes).filter(|node| !is_entry(*node)).flat_map(inner) {
-        starts[to as usize + 1] += 1;
-    }
-    for at in 0..graph.nodes() {
-        starts[at + 1] += starts[at];
-    }
-    let mut sources = vec![0; starts[graph.nodes()] as usize];
-    let mut free = starts.clone();
-    for from in (0..nodes).filter(|node| !is_entry(*node)) {
-        for to in inner(from) {
-            sources[free[to as usize] as usize] = from;
-            free[to as usize] += 1;
-        }
-    }
-    let mut stack = vec![graph.goal()];
-    roles[graph.goal() as usize] = Role::Open;
-    while let Some(node) = stack.pop() {
-        let range = starts[node as usize] as usize..starts[node as usize + 1] as usize;
-        for from in &sources[range] {
-            if roles[*from as usize] == Role::Irrelevant {
-                roles[*from as usize] = Role::Open;
-                stack.push(*from);
-            }
-        }
-    }
-}
-
-/// Computes the strongly connected components of the open nodes (Tarjan's algorithm without
-/// recursion). Returns the nodes in topological order of the components, each component in reverse
-/// post-order, and the start of each component.
-fn components(graph: &Graph, roles: &[Role]) -> (Vec<u32>, Vec<usize>) {
-    const NEW: u32 = u32::MAX;
-    let is_open = |node: u32| roles[node as usize] == Role::Open;
-    let nodes = graph.nodes();
-    // By node: its discovery index, and the smallest discovery index of a node on the stack that it
-    // reaches.
-    let mut found = vec![NEW; nodes];
-    let mut low = vec![NEW; nodes];
-    let mut finished = vec![NEW; nodes];
-    let mut in_component = vec![false; nodes];
-    let (mut finds, mut finishes) = (0, 0);
-    let mut stack: Vec<u32> = Vec::new();
-    let mut order: Vec<u32> = Vec::new();
-    let mut ends: Vec<usize> = Vec::new();
-    for root in (0..nodes as u32).filter(|node| is_open(*node)) {
-        if found[root as usize] != NEW {
-            continue;
-        }
-        let mut path = vec![(root, graph.steps(root))];
-        found[root as usize] = finds;
-        low[root as usize] = finds;
-        finds += 1;
-        stack.push(root);
-        while let Some((node, steps)) = path.last_mut() {
-            let at = *node as usize;
-            if let Some((to, _)) = steps.next() {
-                let next = to as usize;
-                if !is_open(to) || in_component[next] {
-                    continue;
-                }
-                if found[next] == NEW {
-                    found[next] = finds;
-                    low[next] = finds;
-                    finds += 1;
-                    stack.push(to);
-                    path.push((to, graph.steps(to)));
-                } else {
-                    low[at] = low[at].min(found[next]);
-                }
-                continue;
-            }
-            finished[at] = finishes;
-            finishes += 1;
-            if low[at] == found[at] {
-                let begin = order.len();
-                loop {
-                    let member = stack.pop().expect("the root of a component is on the stack");
-                    in_component[member as usize] = true;
-                    order.push(member);
-                    if member as usize == at {
-                        break;
-                    }
-                }
-                order[begin..].sort_unstable_by_key(|member| finished[*member as usize]);
-                ends.push(order.len());
-            }
-            path.pop();
-            if let Some((parent, _)) = path.last() {
-                let parent = *parent as usize;
-                low[parent] = low[parent].min(low[at]);
-            }
-        }
-    }
-    order.reverse();
-    let starts = ends.iter().rev().map(|end| order.len() - end).chain([order.len()]).collect();
-    (order, starts)
-}
-
-fn solve_with_plan<const W: usize>(
-    graph: &Graph,
-    plan: &Plan,
-    constraints: Vec<Constraint>,
-    stop: StopConditions<'_>,
-) -> Result<Solution, NoFormula> {
-    let mut formulas = Formulas::<W>::new();
-    let bits = |label: &[u32]| {
-        let mut bits: Bits<W> = [0; W];
-        for at in prevent(label).filter_map(|c| constraints.binary_search(&c).ok()) {
-            bits[at / 64] |= 1 << (at % 64);
-        }
-        bits
-    };
-    let prevents = graph.labels().iter().map(|label| formulas.clause(bits(label))).collect();
-    let mut avoid = vec![Formula::TRUE; graph.nodes()];
-    for (formula, role) in avoid.iter_mut().zip(&plan.roles) {
-        if *role == Role::Entry {
-            *formula = Formula::FALSE;
-        }
-    }
-    let changed = vec![false; graph.nodes()];
-    let mut fixpoint = Fixpoint { graph, plan, formulas, prevents, avoid, changed, stop };
-    let (acyclic, passes) = fixpoint.compute()?;
-    let of_goal = fixpoint.avoid[graph.goal() as usize];
-    let mut formula = Clauses::new(constraints.len());
-    let mut sets: Vec<Set> =
-        fixpoint.formulas.clauses(of_goal).map(|bits| to_set(constraints.len(), bits)).collect();
-    sets.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.iter().cmp(b.iter())));
-    for set in sets {
-        if let Some(reason) = stop.cancel.reason() {
-            return Err(NoFormula::Stopped(reason));
-        }
-        formula.add(set);
-    }
-    Ok(Solution { constraints, formula, acyclic, passes })
-}
-
-fn to_set<const W: usize>(constraints: usize, bits: &Bits<W>) -> Set {
-    Set::of(constraints, (0..constraints).filter(|at| bits[at / 64] >> (at % 64) & 1 == 1))
-}
-
-/// The state of the fixpoint computation.
-struct Fixpoint<'a, const W: usize> {
-    graph: &'a Graph,
-    plan: &'a Plan,
-    formulas: Formulas<W>,
-    /// By edge label: the constraints that prevent the step.
-    prevents: Vec<Clause>,
-    /// By node: the current approximation of its avoid formula.
-    avoid: Vec<Formula>,
-    /// By node: whether its formula has changed since its last propagation.
-    changed: Vec<bool>,
-    stop: StopConditions<'a>,
-}
-
-impl<const W: usize> Fixpoint<'_, W> {
-    /// Computes all formulas. Returns whether every component is a single node, and the maximum
-    /// number of passes over a component.
-    fn compute(&mut self) -> Result<(bool, u32), NoFormula> {
-        let plan = self.plan;
-        for node in (0..self.graph.nodes()).filter(|n| plan.roles[*n] == Role::Entry) {
-            self.propagate(node as u32)?;
-        }
-        let mut acyclic = true;
-        let mut max_passes = 1;
-        for range in plan.components.windows(2) {
-            let component = &plan.order[range[0]..range[1]];
-            acyclic &= component.len() == 1;
-            let mut passes = 0;
-            while component.iter().any(|node| self.changed[*node as usize]) {
-                for node in component {
-                    if self.changed[*node as usize] {
-                        self.propagate(*node)?;
-                    }
-                }
-                passes += 1;
-            }
-            max_passes = max_passes.max(passes);
-        }
-        Ok((acyclic, max_passes))
-    }
-
-    /// Propagates the formula of a node to the targets of its steps.
-    fn propagate(&mut self, node: u32) -> Result<(), NoFormula> {
-        // Checked for every node, because one node with a large formula can take long.
-        if let Some(reason) = self.stop.cancel.reason() {
-            return Err(NoFormula::Stopped(reason));
-        }
-        if self.formulas.bytes() + self.graph.bytes() > self.stop.bytes {
-            return Err(NoFormula::Stopped(Stop::Memory));
-        }
-        self.changed[node as usize] = false;
-        let so_far = self.avoid[self.graph.goal() as usize];
-        let formula = self.formulas.without(self.avoid[node as usize], so_far);
-        if formula == Formula::TRUE {
-            return Ok(());
-        }
-        for (to, label) in self.graph.steps(node) {
-            if self.plan.roles[to as usize] != Role::Open || to == node {
-                continue;
-            }
-            if let Some(reason) = self.stop.cancel.reason() {
-                return Err(NoFormula::Stopped(reason));
-            }
-            let either = self.formulas.or(formula, self.prevents[label as usize]);
-            let before = self.avoid[to as usize];
-            let after = self.formulas.and(before, either);
-            if after != before {
-                self.avoid[to as usize] = after;
-                self.changed[to as usize] = true;
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

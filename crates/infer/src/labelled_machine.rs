@@ -14,7 +14,7 @@
 //! - [`coherence_prevention`](crate::coherence_prevention): an abstract model, for store buffers of
 //!   any length.
 
-use fencepost_ir::{Op, ThreadId};
+use fencepost_ir::{Label, Op, ThreadId};
 use fencepost_models::bits::Writer;
 use fencepost_models::machine::system::VIOLATION;
 use fencepost_models::state::State;
@@ -42,6 +42,14 @@ pub(crate) trait Prevention<M: MemoryModel>: Sync {
         which: u32,
         labels: &mut Labels,
     );
+
+    /// Returns the pending accesses of a thread, oldest first.
+    fn pending(
+        &self,
+        machine: &Machine<'_, M>,
+        state: &State<M::Pending>,
+        t: ThreadId,
+    ) -> Vec<Label>;
 
     /// Takes one step without a label from `base` to `work`, if exploring this step alone preserves
     /// the avoid formula. Returns whether it took a step.
@@ -105,7 +113,7 @@ impl Labels {
 #[derive(Debug)]
 pub(crate) struct LabelledMachine<'m, 'p, M: MemoryModel, P> {
     pub(crate) machine: &'m Machine<'p, M>,
-    prevention: P,
+    pub(crate) prevention: P,
     /// The number of edges that searches have generated: an estimate of the size of the graph.
     generated_edges: AtomicU64,
 }
@@ -131,8 +139,9 @@ impl StepSink for Steps<'_> {
     fn step(&mut self, to: &[u8], labels: &Labels) {
         if labels.ends.is_empty() {
             self.to(to, &[]);
+        } else {
+            self.to_each(to, labels.iter());
         }
-        labels.iter().for_each(|label| self.to(to, label));
     }
 
     fn error(&mut self, labels: &Labels) {

@@ -68,6 +68,11 @@ impl Set {
         }
     }
 
+    /// Returns the number of bytes that the members take.
+    pub fn bytes(&self) -> u64 {
+        8 * self.words.len() as u64
+    }
+
     /// Iterates over the members, smallest first.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(at, word)| {

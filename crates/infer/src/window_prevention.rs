@@ -15,7 +15,7 @@
 //! proviso prevents that other steps are postponed forever.
 
 use crate::labelled_machine::{Labels, Prevention, Scratch, take_step};
-use fencepost_ir::{Op, Pc, ThreadId};
+use fencepost_ir::{Label, Op, Pc, ThreadId};
 use fencepost_models::state::State;
 use fencepost_models::table::Table;
 use fencepost_models::{Action, Machine, MemoryModel, StepResult};
@@ -64,6 +64,17 @@ impl Prevention<Table> for WindowPrevention {
         let own = shape.stmt(t, own.expect("an internal step performs an entry of the window"));
         let older = entries.take(which as usize).filter(|s| s.op.access().is_some());
         labels.add(older.map(|stmt| stmt.label.0), own.label.0);
+    }
+
+    fn pending(
+        &self,
+        machine: &Machine<'_, Table>,
+        state: &State<Pending>,
+        t: ThreadId,
+    ) -> Vec<Label> {
+        let entries = machine.model.window(&state.pending, t);
+        let stmts = entries.map(|pc| machine.shape.stmt(t, pc));
+        stmts.filter(|stmt| stmt.op.access().is_some()).map(|stmt| stmt.label).collect()
     }
 
     /// Takes one unobservable step, if there is one.

@@ -16,6 +16,7 @@
 //! - [`verdict_line`]: the row for each model, and the reasons for inconclusive verdicts.
 //! - [`outcomes`]: a table of outcomes by model.
 //! - [`repair`], [`repair_json`]: the answer of inference as text and JSON; [`diff`]: the change.
+//! - [`state_graph`]: a transition system with its avoid formulas, for Graphviz.
 //! - [`reproduction`]: a table of a paper with our figures.
 //! - [`litmus`]: results of litmus tests: herd's format, tables, comparison with records.
 //! - [`models`]: the list of memory models.
@@ -42,6 +43,7 @@ pub mod repair;
 pub mod repair_json;
 pub mod reproduction;
 pub mod spurious;
+pub mod state_graph;
 pub mod trace;
 pub mod trace_file;
 pub mod verdict_line;

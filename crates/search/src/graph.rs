@@ -56,8 +56,17 @@ impl Steps<'_> {
     /// If the search has not visited the state.
     #[inline]
     pub fn to(&mut self, state: &[u8], label: &[u32]) {
+        self.to_each(state, [label]);
+    }
+
+    /// Adds one step to a state for each label. Finds the state only once.
+    ///
+    /// # Panics
+    /// If the search has not visited the state.
+    #[inline]
+    pub fn to_each<'l>(&mut self, state: &[u8], labels: impl IntoIterator<Item = &'l [u32]>) {
         let to = (self.number)(state).expect("the search visited all reachable states");
-        self.chunk.add(to, label);
+        labels.into_iter().for_each(|label| self.chunk.add(to, label));
     }
 
     /// Adds a step to the goal.

@@ -35,6 +35,7 @@ pub(crate) struct Job {
     pub(crate) format: Format,
     pub(crate) accept_bounded: bool,
     pub(crate) trace_dir: Option<PathBuf>,
+    pub(crate) dot: Option<PathBuf>,
     pub(crate) quiet: bool,
     pub(crate) search: Search,
 }
@@ -76,6 +77,7 @@ impl From<&Infer> for Job {
             format: options.format,
             accept_bounded: options.accept_bounded,
             trace_dir: options.trace_dir.clone(),
+            dot: options.dot.clone(),
             quiet: options.quiet,
             search: options.search,
         }
@@ -152,6 +154,10 @@ impl Input {
         if job.strict_without_robust {
             let message = "--strict requires --engine robust".into();
             return Err(vec![report_error("--strict", message, output)]);
+        }
+        if job.dot.is_some() && job.repair.method == Method::Lazy {
+            let message = "--dot requires --method fixpoint".into();
+            return Err(vec![report_error("--dot", message, output)]);
         }
         for model in &self.models {
             let request = (self.source.repair(model.clone()))

@@ -3,9 +3,10 @@
 use super::Job;
 use crate::output::Output;
 use fencepost::{EngineChoice, Repaired};
-use fencepost_infer::repair::{Inference, Repair, Round, Sufficiency, Unrepairable};
+use fencepost_infer::repair::{GaveUp, Inference, Repair, Sufficiency, Unrepairable};
 use fencepost_models::ModelSpec;
 use fencepost_report::diff;
+use fencepost_report::paint::counted;
 use fencepost_report::repair::{self, Subject};
 use fencepost_report::repair_json::ReportExtras;
 
@@ -23,7 +24,7 @@ pub(super) fn show(job: &Job, repaired: &Repaired<'_>, extras: &ReportExtras, ou
         Inference::Repaired(repair) => {
             show_repair(job, repaired, repair, extras, output, &mut text);
             if explain {
-                text.push_str(&explanation(subject, &repair.rounds, output));
+                text.push_str(&explain_repair(subject, repair, output));
             }
         }
         Inference::Unrepairable(why) if !quiet => {
@@ -46,7 +47,7 @@ pub(super) fn show(job: &Job, repaired: &Repaired<'_>, extras: &ReportExtras, ou
                 text.push_str(&repair::advice(&gave_up.undecided, fixed));
             }
             if explain {
-                text.push_str(&explanation(subject, &gave_up.rounds, output));
+                text.push_str(&explain_failure(subject, gave_up, output));
             }
         }
     }
@@ -138,10 +139,37 @@ fn show_repair(
     }
 }
 
-/// Returns the `--explain` section.
-fn explanation(subject: &Subject<'_>, rounds: &[Round], output: &Output) -> String {
-    match rounds {
-        [] => "\nno fences were tried: there is no violation\n".into(),
+/// Returns the `--explain` section of a repair.
+fn explain_repair(subject: &Subject<'_>, repair: &Repair, output: &Output) -> String {
+    match (&repair.rounds[..], &repair.constraints) {
+        ([], Some(formula)) if !repair.placements[0].atoms.is_empty() => {
+            let states = counted(formula.states, "state");
+            let method = "the method `fixpoint` tries no fences one after the other";
+            format!(
+                "\n{method}: it computed the orderings above from {states}, and the cheapest fences \
+                 that enforce them\n"
+            )
+        }
+        ([], _) => match &repair.sufficiency {
+            Sufficiency::Verified => "\nno fences were tried: there is no violation\n".into(),
+            Sufficiency::Bounded(_) => {
+                "\nno fences were tried: no violation was found within the bound\n".into()
+            }
+        },
+        (rounds, _) => format!("\n{}", repair::explanation(subject, rounds, output.paint)),
+    }
+}
+
+/// Returns the `--explain` section of an inference that stopped without an answer.
+fn explain_failure(subject: &Subject<'_>, gave_up: &GaveUp, output: &Output) -> String {
+    match &gave_up.rounds[..] {
+        [] if gave_up.placement.atoms.is_empty() => {
+            "\nthe inference stopped before it found fences\n".into()
+        }
+        [] => {
+            let fences = subject.placement_text(&gave_up.placement);
+            format!("\none placement was tried, which is not proved to be sufficient: {fences}\n")
+        }
         rounds => format!("\n{}", repair::explanation(subject, rounds, output.paint)),
     }
 }

@@ -17,10 +17,11 @@ use fencepost_frontends::repair::LoweredSource;
 use fencepost_frontends::{EditError, FenceSyntax};
 use fencepost_infer::candidates::{Candidates, Restrictions};
 use fencepost_infer::fence_costs::{FenceCosts, FenceKind};
+use fencepost_infer::fixpoint::drawing::{NoDrawing, StateGraph, draw_states};
 use fencepost_infer::lazy::{self, Query};
 use fencepost_infer::repair::{Inference, Sufficiency, Unrepairable};
 use fencepost_infer::{clause, fixpoint_inference};
-use fencepost_ir::{Atom, Placement, Problem, WrittenFences};
+use fencepost_ir::{Atom, Placement, Problem, WrittenFences, placement};
 use fencepost_models::ModelSpec;
 use fencepost_models::coherence::Domain;
 use fencepost_report::Paint;
@@ -480,6 +481,25 @@ impl Repaired<'_> {
         let Some(rows) = shown.trace_rows() else { return Vec::new() };
         let blocking = clause::blocking_clause(&shown.problem, &rows.run, &all);
         clause::atoms(&blocking, &all).collect()
+    }
+
+    /// Computes the transition system of each program without new fences, with the avoid formula of
+    /// each state, as in \[KVY10\] Fig. 3. The result is that of [`Method::Fixpoint`]; another
+    /// method gives none.
+    pub fn state_graphs(&self) -> Vec<Result<StateGraph, NoDrawing>> {
+        let PreparedRepair { request, problems, candidates, .. } = &self.prepared;
+        let Repair { repair, options, control, model, .. } = request;
+        let Method::Fixpoint(abstraction) = repair.method else { return Vec::new() };
+        let abstracted = abstraction.and_then(|(domain, k)| model.abstracted(domain, k, true));
+        let draw = |problem: &Problem| {
+            let none = Placement::default();
+            let program = placement::fenced(&problem.program, &none, candidates.written);
+            let problem = Problem { program, ..problem.clone() };
+            let task = Task { problem: &problem, model };
+            let settings = options.settings;
+            control.run(options, |budget| draw_states(task, abstracted, settings, budget)).0
+        };
+        problems.iter().map(draw).collect()
     }
 
     /// Returns the headline and the diff as text.

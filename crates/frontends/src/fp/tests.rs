@@ -207,7 +207,7 @@ proptest! {
             panic!("{:?}\n{source}", shown(&diagnostics));
         };
         let file = parse(&source, &mut diagnostics).expect("the source has no errors");
-        let unit = check::check(&file, &source, None, &mut diagnostics);
+        let unit = check::check(&file, &source, &Request::default(), &mut diagnostics);
         let (expected, lowered) = (run_tree(&unit), run_code(&problems[0]));
         if expected != RunResult::StepLimit && lowered != RunResult::StepLimit {
             prop_assert_eq!(expected, lowered, "{}\n{}", source, problems[0]);

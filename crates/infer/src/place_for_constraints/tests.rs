@@ -87,9 +87,9 @@ fn random_formula(problem: &Problem, draw: &mut Random) -> Avoidance {
 }
 
 fn avoidance_of(constraints: Vec<Constraint>, formula: Clauses) -> Avoidance {
-    let (states, edges, bound, passes) = (0, 0, None, 1);
+    let (states, edges, bound) = (0, 0, None);
     let (acyclic, is_unavoidable) = (true, false);
-    Avoidance { constraints, formula, states, edges, bound, acyclic, passes, is_unavoidable }
+    Avoidance { constraints, formula, states, edges, bound, acyclic, is_unavoidable }
 }
 
 /// Returns whether the fenced program has no path between the two statements without a suitable

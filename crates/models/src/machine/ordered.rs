@@ -14,6 +14,13 @@ pub struct Work<P> {
     writer: Writer,
 }
 
+impl<P> Work<P> {
+    /// Returns the state whose key was computed last, unpacked.
+    pub fn keyed(&self) -> &State<P> {
+        &self.new
+    }
+}
+
 impl<M: Covering> Ordered for Machine<'_, M> {
     type Work = Work<M::Pending>;
 
