@@ -7,3 +7,4 @@ mod processes;
 mod repairs;
 mod reproduce;
 mod spin;
+mod verifiers;
