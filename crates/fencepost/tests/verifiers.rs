@@ -286,7 +286,7 @@ fn agree(tool: &str) {
     if !tools::are_installed(&[tool]) {
         return;
     }
-    let small = ["CoWW", "MP", "SB+full+full"];
+    let small = ["CoWW", "MP"];
     let mut compared = 0;
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/litmus");
     for (at, (name, _)) in corpus::sources("litmus").into_iter().enumerate() {

@@ -8,6 +8,7 @@ use fencepost_testkit::{problem, tools};
 use fencepost_translate::Unsupported;
 use fencepost_translate::buffers::buffers;
 use fencepost_translate::contexts::{Bound, contexts};
+use fencepost_translate::export::c::report::Report;
 use fencepost_translate::export::{Export, c::c};
 use std::fs;
 use std::io::Write as _;
@@ -213,6 +214,37 @@ fn a_choice_by_race_has_all_values() {
         }
         assert!(seen.iter().all(|count| *count > 0), "{name}: {seen:?}");
     }
+}
+
+/// CBMC proves this for all schedules. It has real choices, so the text selects the race for it.
+#[test]
+fn cbmc_finds_all_values_of_a_choice_by_race() {
+    if !tools::are_installed(&["cbmc"]) {
+        return;
+    }
+    let choices = [(2, 0, 1), (2, 1, 0), (3, 0, 0), (3, 1, 1), (4, 0, 1), (4, 1, 0)];
+    let finals =
+        choices.map(|(c, d, e)| format!("final exists p.c == {c} && p.d == {d} && q.e == {e}; "));
+    let problem = problem(&format!(
+        "shared int x; thread p {{ int c, d; c = choose(2..=4); x = c; d = choose(0..=1);
+         assert(2 <= c && c <= 4 && 0 <= d && d <= 1); }}
+         thread q {{ int e; e = choose(0..=1); }} {}",
+        finals.concat()
+    ));
+    let text = export_text(&problem).expect("the program can be exported");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("cbmc-race.c");
+    fs::write(&file, text.replace("defined(__CPROVER__)", "0")).expect("a temporary file");
+    let mut command = Command::new("cbmc");
+    command.arg(&file).args(["-DFENCEPOST_VERIFIER", REACHABLE, "--unwind", "2"]);
+    command.args(["--no-pointer-check", "--no-pointer-primitive-check"]);
+    let output = command.output().expect("CBMC can be started");
+    fs::remove_file(&file).expect("the file exists");
+    let report = Report::parse_cbmc(&String::from_utf8_lossy(&output.stdout));
+    let report = report.expect("CBMC answers");
+    assert_eq!(report.violation, None);
+    assert_eq!(report.witnesses, (0..choices.len()).collect());
+    assert!(report.reaches_end && !report.exceeds_unrolling);
 }
 
 /// The race as a program of our own: under SC it has the outcomes of the choice that it replaces.
