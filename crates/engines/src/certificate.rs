@@ -101,7 +101,9 @@ pub fn write_certificate(
         | Decider::Stateless
         | Decider::Attack
         | Decider::Translation
-        | Decider::Spin => (Domain::Full, 0),
+        | Decider::Spin
+        | Decider::Cbmc
+        | Decider::GenMc => (Domain::Full, 0),
     };
     let header = |k| Header {
         certificate: fencepost_certify::format::VERSION,

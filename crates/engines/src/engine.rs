@@ -122,6 +122,10 @@ pub enum Decider {
     Translation,
     /// SPIN on a translation.
     Spin,
+    /// CBMC on a translation.
+    Cbmc,
+    /// GenMC on a translation.
+    GenMc,
 }
 
 impl fmt::Display for Decider {
@@ -133,6 +137,8 @@ impl fmt::Display for Decider {
             Decider::Attack => f.write_str("attack"),
             Decider::Translation => f.write_str("translate"),
             Decider::Spin => f.write_str("spin"),
+            Decider::Cbmc => f.write_str("cbmc"),
+            Decider::GenMc => f.write_str("genmc"),
             Decider::Abstraction(Domain::Set, _) => f.write_str("set"),
             Decider::Abstraction(domain, k) => write!(f, "{} k={k}", domain.name()),
         }

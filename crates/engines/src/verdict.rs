@@ -160,6 +160,13 @@ pub enum Unsupported {
     NoFinalState,
     /// The program cannot be translated to SC, for this reason.
     Translation(String),
+    /// An external tool unrolled loops only this often, and some loop may have more iterations.
+    Unrolled(u32),
+    /// An external tool reached no end of a run, so it may not have explored anything.
+    NoEndReached,
+    /// An external tool reports a violation or a witness, and our search reached a limit before it
+    /// found a run.
+    Unconfirmed,
     /// An external tool did not answer. The reason is reported where the tool runs.
     Tool,
 }
@@ -185,6 +192,18 @@ impl Unsupported {
                 "no run ends: the conditions on final states were checked on nothing"
             }
             Unsupported::Translation(reason) => return Cow::Owned(reason.clone()),
+            Unsupported::Unrolled(unrollings) => {
+                return Cow::Owned(format!(
+                    "runs with more than {unrollings} iterations of a loop were not checked"
+                ));
+            }
+            Unsupported::NoEndReached => {
+                "the tool reached no end of a run, so finding no violation is no evidence"
+            }
+            Unsupported::Unconfirmed => {
+                "the tool reports a violation or a witness, but our search reached a limit before it \
+                 found the run"
+            }
             Unsupported::Tool => "the external tool did not answer",
         })
     }

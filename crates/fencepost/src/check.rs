@@ -19,7 +19,7 @@ use fencepost_report::models::coverage_note;
 use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{PictureOptions, WIDTH, picture, run_text};
 use fencepost_report::trace_file::TraceFile;
-use fencepost_report::verdict_line::{ROBUST, SPIN, advice, remark, row, shown};
+use fencepost_report::verdict_line::{CBMC, GENMC, ROBUST, SPIN, advice, remark, row, shown};
 use std::path::{Path, PathBuf};
 
 /// The programs and models of a check, and its output options.
@@ -483,7 +483,7 @@ impl CheckRun<'_> {
             let mut report = CheckReport::new(version, self.results, self.errors);
             match self.engine.name() {
                 ROBUST => report.command = ROBUST.into(),
-                SPIN => report.command = "translate".into(),
+                SPIN | CBMC | GENMC => report.command = "translate".into(),
                 _ => {}
             }
             let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");

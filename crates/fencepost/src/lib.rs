@@ -41,13 +41,13 @@
 //! `default-features = false` to build only the library.
 //!
 //! - [`source`]: source texts and their programs; [`search`]: limits, cancellation, progress.
-//! - [`requests`]: one module for each request; [`mod@spin`]: SPIN as an engine.
+//! - [`requests`]: one module for each request; [`outside`]: SPIN, CBMC and GenMC as engines.
 
 mod cpu_time;
+pub mod outside;
 pub mod requests;
 pub mod search;
 pub mod source;
-pub mod spin;
 
 pub use fencepost_engines::robust::{RobustDefinition, RobustMethod};
 pub use fencepost_engines::{

@@ -9,9 +9,9 @@ use crate::output::Output;
 use crate::store::replace;
 use clap::ValueEnum;
 use fencepost::TranslateError;
+use fencepost::outside::{self, Outside};
 use fencepost::requests::translate::simulation::Simulation;
 use fencepost::requests::translate::{Buffers, Translated, simulation};
-use fencepost::spin::Spin;
 use fencepost_models::catalog::ModelKind;
 use std::path::PathBuf;
 
@@ -36,6 +36,30 @@ enum Language {
 enum Tool {
     /// The model checker SPIN; requires a C compiler and Promela
     Spin,
+    /// The bounded model checker CBMC 6; requires C
+    Cbmc,
+    /// The stateless model checker GenMC; requires C
+    Genmc,
+}
+
+impl Tool {
+    /// Returns the language that the tool reads, and its name on the command line.
+    fn language(self) -> (Language, &'static str) {
+        match self {
+            Tool::Spin => (Language::Promela, "promela"),
+            Tool::Cbmc | Tool::Genmc => (Language::C, "c"),
+        }
+    }
+}
+
+impl From<Tool> for outside::Tool {
+    fn from(tool: Tool) -> Self {
+        match tool {
+            Tool::Spin => outside::Tool::Spin,
+            Tool::Cbmc => outside::Tool::Cbmc,
+            Tool::Genmc => outside::Tool::GenMc,
+        }
+    }
 }
 
 /// Translate a program for tools that support only sequential consistency
@@ -54,7 +78,8 @@ pub(crate) struct Options {
     #[arg(long)]
     model: Option<String>,
 
-    /// The language of the translation [default: fp; promela with --run spin]
+    /// The language of the translation [default: fp; promela with --run spin; c with --run
+    /// cbmc and genmc]
     #[arg(long, value_enum, value_name = "LANGUAGE")]
     to: Option<Language>,
 
@@ -81,9 +106,20 @@ pub(crate) struct Options {
     #[arg(long, requires = "run", help_heading = "With --run")]
     accept_bounded: bool,
 
+    /// With cbmc and genmc: unroll each loop N times [default: computed from the program, or 4 if
+    /// a loop has no known bound]
+    #[arg(long, value_name = "N", requires = "run", help_heading = "With --run")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    unwind: Option<u32>,
+
     /// Write the trace of a violation into this directory; `fencepost replay` reads it
     #[arg(long, value_name = "DIR", requires = "run", help_heading = "With --run")]
     trace_dir: Option<PathBuf>,
+
+    /// Print how to run verifiers on the translation, and how often they must unroll loops (c and
+    /// c-seq)
+    #[arg(long)]
+    explain: bool,
 
     /// Do not print the size of the translation; with --run, print only the verdict
     #[arg(long, short)]
@@ -120,10 +156,19 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
 fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
     let language = match (options.to, options.run) {
         (None, None) => Language::Fp,
-        (None | Some(Language::Promela), Some(Tool::Spin)) => Language::Promela,
-        (Some(_), Some(Tool::Spin)) => return Err("--run spin requires --to promela".into()),
         (Some(language), None) => language,
+        (given, Some(tool)) => {
+            let (language, name) = tool.language();
+            if given.is_some_and(|given| given != language) {
+                let tool = outside::Tool::from(tool).name();
+                return Err(format!("--run {tool} requires --to {name}"));
+            }
+            language
+        }
     };
+    if options.unwind.is_some() && options.run == Some(Tool::Spin) {
+        return Err("--unwind requires --run cbmc or genmc: SPIN does not unroll loops".into());
+    }
     let model = input::model(simulated(options))?;
     let given = options.bound.given().or(options.buffers.map(|_| "--buffers"));
     if let (ModelKind::Sc, Some(option)) = (model.kind, given) {
@@ -153,9 +198,12 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
             request.run().map_err(|error| error.to_string())
         });
         let Ok(translated) = translated else { return Ok(Exit::Internal) };
-        let Translated { text, note } = translated?;
+        let Translated { text, note, explanation } = translated?;
         if !options.quiet {
             output.message(&format!("{note}\n"));
+        }
+        if options.explain {
+            output.message(&explanation);
         }
         match &options.output {
             None => output.print(&text),
@@ -165,8 +213,9 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
     }
     match options.run {
         None => Ok(Exit::Success),
-        Some(Tool::Spin) => {
-            let spin = Spin::new(simulation).map_err(|missing| missing.to_string())?;
+        Some(tool) => {
+            let tool = Outside::new(tool.into(), simulation);
+            let tool = tool.map_err(|missing| missing.to_string())?.unrollings(options.unwind);
             let batch = Batch {
                 files: vec![options.file.clone()],
                 models: vec![simulated(options).into()],
@@ -178,8 +227,8 @@ fn translate(options: &Options, output: &mut Output) -> Result<Exit, String> {
                 quiet: options.quiet,
                 ..Batch::default()
             };
-            let exit = check::run_with(&batch, &options.search, &spin, None, output);
-            match spin.failure() {
+            let exit = check::run_with(&batch, &options.search, &tool, None, output);
+            match tool.failure() {
                 None => Ok(exit),
                 Some(message) => Err(format!("{}: {message}", input::display_path(&options.file))),
             }

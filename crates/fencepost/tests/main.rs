@@ -8,3 +8,4 @@ mod recorder;
 mod repairs;
 mod reproduce;
 mod spin;
+mod verifiers;

@@ -302,9 +302,11 @@ fn repaired(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
         by @ (Decider::Automata | Decider::Attack) => {
             format!("{by} for buffers of any length, {states}")
         }
-        by @ (Decider::Stateless | Decider::Translation | Decider::Spin) => {
-            format!("{by}, {states}")
-        }
+        by @ (Decider::Stateless
+        | Decider::Translation
+        | Decider::Spin
+        | Decider::Cbmc
+        | Decider::GenMc) => format!("{by}, {states}"),
     };
     let clients = subject.problems.len() as u64;
     let cost = if repair.optimal {

@@ -229,6 +229,9 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
                  --allow-hangs",
             ),
             Unsupported::Progress => Some("use --engine explicit, and --model sc, tso or pso"),
+            Unsupported::Unrolled(_) => Some("raise --unwind"),
+            Unsupported::NoEndReached => Some("raise --contexts, or use `fencepost check`"),
+            Unsupported::Unconfirmed => Some("raise --time, --memory or --max-states"),
             Unsupported::HangsUnchecked => Some("use `fencepost check`, or --allow-hangs"),
             Unsupported::NoInitialState => Some("change the `assume` in `init` that is never true"),
             Unsupported::NoFinalState => Some(
@@ -271,7 +274,9 @@ pub fn row(
                 | Decider::Stateless
                 | Decider::Attack
                 | Decider::Translation
-                | Decider::Spin => format!("{}: ", answer.decider),
+                | Decider::Spin
+                | Decider::Cbmc
+                | Decider::GenMc => format!("{}: ", answer.decider),
             };
             paint.faint(&format!("({by}{states}, {})", times_text(finding)))
         }
@@ -282,6 +287,12 @@ pub fn row(
 
 /// The name of the engine that runs SPIN.
 pub const SPIN: &str = "spin";
+
+/// The name of the engine that runs CBMC.
+pub const CBMC: &str = "cbmc";
+
+/// The name of the engine that runs GenMC.
+pub const GENMC: &str = "genmc";
 
 /// The name of the engine that checks robustness; its `verified` means robust.
 pub const ROBUST: &str = "robust";
@@ -303,7 +314,8 @@ pub(crate) fn definition_note(
 /// Returns the unit of the statistics of a decider.
 pub fn count_unit(by: Decider) -> &'static str {
     match by {
-        Decider::Stateless => "run",
+        Decider::Stateless | Decider::GenMc => "run",
+        Decider::Cbmc => "assertion",
         Decider::Explicit
         | Decider::Abstraction(..)
         | Decider::Automata

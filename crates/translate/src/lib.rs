@@ -21,6 +21,7 @@ pub mod contexts;
 pub mod export;
 mod formula;
 mod groups;
+pub mod loop_bounds;
 mod unsupported;
 
 use fencepost_ir::{Pc, Problem, ThreadId};

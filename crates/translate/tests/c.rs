@@ -1,12 +1,14 @@
 //! Tests of the C export: the programs compile without warnings, and the ones that are run behave
 //! as expected.
 
-use crate::common::corpus;
+use crate::common::{corpus, outcomes, outcomes_of};
+use fencepost_engines::Stateless;
 use fencepost_ir::{Problem, Span, StoreBuffers};
 use fencepost_testkit::{problem, tools};
 use fencepost_translate::Unsupported;
 use fencepost_translate::buffers::buffers;
 use fencepost_translate::contexts::{Bound, contexts};
+use fencepost_translate::export::c::report::Report;
 use fencepost_translate::export::{Export, c::c};
 use std::fs;
 use std::io::Write as _;
@@ -23,6 +25,12 @@ const CBMC: [&str; 4] = [
     "-D__CPROVER_atomic_end()=((void)0)",
 ];
 const OTHERS: [&str; 1] = ["-DFENCEPOST_VERIFIER"];
+
+/// A directory with a stub of GenMC's header.
+const GENMC: [&str; 2] = ["-I", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/genmc-stub")];
+
+/// Makes the end of the program fail.
+const REACHABLE: &str = "-DFENCEPOST_REACHABLE";
 
 fn export_text(problem: &Problem) -> Result<String, Unsupported> {
     let about = ["A program */ \"with\" a /* strange \\".to_string(), "description".to_string()];
@@ -53,11 +61,12 @@ fn the_corpus_compiles() {
     if !tools::are_installed(&["cc"]) {
         return;
     }
-    for (name, _, problem) in
-        corpus(&["litmus", "mutex", "papers", "regress", "structures", "waiting"])
-    {
+    let folders = ["litmus", "mutex", "papers", "regress", "structures", "waiting"];
+    for (at, (name, _, problem)) in corpus(&folders).into_iter().enumerate() {
         let text = export_text(&problem).expect("the program can be exported");
         compile(&name, &text, &["-fsyntax-only"]);
+        let options = [&CBMC[..], &OTHERS, &GENMC][at % 3];
+        compile(&name, &text, &[&["-fsyntax-only"], options].concat());
     }
 }
 
@@ -77,26 +86,44 @@ fn translations_compile_for_all_verifiers() {
         {
             let Ok(translation) = translation else { continue };
             let text = export_text(&translation.problem).expect("the program can be exported");
-            for options in [&[][..], &CBMC, &OTHERS] {
+            for options in [&[][..], &CBMC, &OTHERS, &GENMC, &[REACHABLE]] {
                 compile(name, &text, &[&["-fsyntax-only"], options].concat());
             }
         }
     }
 }
 
+/// A compiled program, removed when dropped.
+struct Executable(PathBuf);
+
+impl Executable {
+    fn new(name: &str, problem: &Problem, options: &[&str]) -> Executable {
+        let text = export_text(problem).expect("the program can be exported");
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("c-{name}"));
+        let file = path.to_string_lossy();
+        compile(name, &text, &[options, &["-O1", "-pthread", "-o", &file]].concat());
+        Executable(path)
+    }
+
+    /// Runs the program. Returns the text of the assertion that fails.
+    fn run(&self) -> Option<String> {
+        let output = Command::new(&self.0).output().expect("the compiled program can be started");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let failed = text.contains("Assertion");
+        assert_eq!(output.status.success(), !failed, "{}: {text}", self.0.display());
+        failed.then_some(text)
+    }
+}
+
+impl Drop for Executable {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
 /// Compiles and runs a program. Returns whether it ends without a failed assertion.
 fn run(name: &str, source: &str) -> bool {
-    let text = export_text(&problem(source)).expect("the program can be exported");
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let program = folder.join(format!("c-{name}"));
-    let path = program.to_string_lossy();
-    compile(name, &text, &["-O1", "-pthread", "-o", &path]);
-    let output = Command::new(&program).output().expect("the compiled program can be started");
-    fs::remove_file(&program).expect("the compiled program exists");
-    let output_text = String::from_utf8_lossy(&output.stderr);
-    let failed = output_text.contains("Assertion");
-    assert_eq!(output.status.success(), !failed, "{name}: {output_text}\n{text}");
-    !failed
+    Executable::new(name, &problem(source), &[]).run().is_none()
 }
 
 #[test]
@@ -146,6 +173,123 @@ fn programs_fail_exactly_where_expected() {
     ] {
         assert_eq!(run(name, source), right, "{name}");
     }
+}
+
+#[test]
+fn the_end_of_a_run_fails_only_if_asked() {
+    if !tools::are_installed(&["cc"]) {
+        return;
+    }
+    let ends = problem("shared int x; thread p { x = 1; }");
+    assert_eq!(Executable::new("end", &ends, &[]).run(), None);
+    let text = Executable::new("reachable_end", &ends, &[REACHABLE]).run();
+    assert!(text.is_some_and(|text| text.contains("end of run")));
+    let discarded = problem("thread p { r = choose(0..=1); assume(r == 2); }");
+    assert_eq!(Executable::new("no_end", &discarded, &[REACHABLE]).run(), None);
+}
+
+/// The race has every value of the choice as a result, and no other one. Each value is the witness
+/// of a condition.
+#[test]
+fn a_choice_by_race_has_all_values() {
+    if !tools::are_installed(&["cc"]) {
+        return;
+    }
+    for (name, source) in [
+        ("race", "thread p { r = choose(2..=4); } "),
+        ("race_in_block", "shared int x; thread p { atomic { r = choose(2..=4); x = r; } } "),
+        ("race_in_init", "shared int x; init { x = choose(2..=4); } thread p { r = x; } "),
+    ] {
+        let finals = [2, 3, 4].map(|value| format!("final exists p.r == {value}; ")).concat();
+        let problem = problem(&format!("{source} thread q {{ s = choose(0..=1); }} {finals}"));
+        let program = Executable::new(name, &problem, &[&GENMC[..], &["-DRANDOM_DELAYS"]].concat());
+        let mut seen = [0; 3];
+        for _ in 0..2000 {
+            let text = program.run().expect("every value is a witness");
+            let at = (0..3).find(|at| text.contains(&format!("witness {at}")));
+            seen[at.expect("a witness fails")] += 1;
+            if seen.iter().all(|count| *count > 0) {
+                break;
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 0), "{name}: {seen:?}");
+    }
+}
+
+/// CBMC proves this for all schedules. It has real choices, so the text selects the race for it.
+#[test]
+fn cbmc_finds_all_values_of_a_choice_by_race() {
+    if !tools::are_installed(&["cbmc"]) {
+        return;
+    }
+    let choices = [(2, 0, 1), (2, 1, 0), (3, 0, 0), (3, 1, 1), (4, 0, 1), (4, 1, 0)];
+    let finals =
+        choices.map(|(c, d, e)| format!("final exists p.c == {c} && p.d == {d} && q.e == {e}; "));
+    let problem = problem(&format!(
+        "shared int x; thread p {{ int c, d; c = choose(2..=4); x = c; d = choose(0..=1);
+         assert(2 <= c && c <= 4 && 0 <= d && d <= 1); }}
+         thread q {{ int e; e = choose(0..=1); }} {}",
+        finals.concat()
+    ));
+    let text = export_text(&problem).expect("the program can be exported");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("cbmc-race.c");
+    fs::write(&file, text.replace("defined(__CPROVER__)", "0")).expect("a temporary file");
+    let mut command = Command::new("cbmc");
+    command.arg(&file).args(["-DFENCEPOST_VERIFIER", REACHABLE, "--unwind", "2"]);
+    command.args(["--no-pointer-check", "--no-pointer-primitive-check"]);
+    let output = command.output().expect("CBMC can be started");
+    fs::remove_file(&file).expect("the file exists");
+    let report = Report::parse_cbmc(&String::from_utf8_lossy(&output.stdout));
+    let report = report.expect("CBMC answers");
+    assert_eq!(report.violation, None);
+    assert_eq!(report.witnesses, (0..choices.len()).collect());
+    assert!(report.reaches_end && !report.exceeds_unrolling);
+}
+
+/// The race as a program of our own: under SC it has the outcomes of the choice that it replaces.
+#[test]
+fn the_race_and_the_choice_have_equal_outcomes() {
+    for (choice, race) in [
+        (
+            "shared int x, y;
+             thread p { int c, r; c = choose(0..=2); x = c; r = y; }
+             thread q { int s; y = 1; s = x; } observe p.c, p.r, q.s, x;",
+            "shared int x, y, cell, go, over;
+             thread p { int c, r; cell = 0; go = 1; c = cell; await(over == 1); x = c; r = y; }
+             thread q { int s; y = 1; s = x; }
+             thread counter { await(go == 1); cell = 1; cell = 2; over = 1; }
+             observe p.c, p.r, q.s, x;",
+        ),
+        (
+            "shared int x;
+             thread p { int c, d; c = choose(0..=1); x = c; d = choose(0..=2); x = d; }
+             thread q { int s; s = x; } observe p.c, p.d, q.s, x;",
+            "shared int x, cell, go, over;
+             thread p { int c, d; cell = 0; go = 1; c = cell; await(over == 1); x = c;
+               cell = 0; go = 2; d = cell; await(over == 2); x = d; }
+             thread q { int s; s = x; }
+             thread first { await(go == 1); cell = 1; over = 1; }
+             thread second { await(go == 2); cell = 1; cell = 2; over = 2; }
+             observe p.c, p.d, q.s, x;",
+        ),
+    ] {
+        let expected = outcomes(&problem(choice), 100_000);
+        assert!(expected.outcomes_complete && expected.outcomes.len() >= 8);
+        let race = problem(race);
+        assert_eq!(outcomes(&race, 100_000).outcomes, expected.outcomes);
+        let stateless = outcomes_of(&Stateless::default(), &race, 100_000);
+        assert!(stateless.outcomes_complete);
+        assert_eq!(stateless.outcomes, expected.outcomes);
+    }
+}
+
+#[test]
+fn a_choice_of_many_values_is_refused_without_data_nondeterminism() {
+    let text = export_text(&problem("thread p { r = choose(0..=64); }")).expect("an export");
+    assert!(text.contains("#error \"a choice of 65 values"), "{text}");
+    let text = export_text(&problem("thread p { r = choose(0..=63); }")).expect("an export");
+    assert!(!text.contains("#error"), "{text}");
 }
 
 #[test]

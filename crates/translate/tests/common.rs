@@ -29,31 +29,29 @@ pub(crate) fn corpus(folders: &[&str]) -> Vec<(String, String, Problem)> {
 
 /// Checks a program under SC with the explicit engine.
 pub(crate) fn check(problem: &Problem, states: u64) -> Answer {
-    run_engine(problem, states, |engine, task, settings, budget| engine.run(task, settings, budget))
+    run_engine(problem, states, |task, settings, budget| Explicit.run(task, settings, budget))
 }
 
 /// Computes all outcomes of a program under SC with the explicit engine.
 pub(crate) fn outcomes(problem: &Problem, states: u64) -> Answer {
-    run_engine(problem, states, |engine, task, settings, budget| {
-        engine.outcomes(task, settings, budget)
-    })
+    outcomes_of(&Explicit, problem, states)
+}
+
+/// Computes all outcomes of a program under SC with an engine.
+pub(crate) fn outcomes_of(engine: &dyn Engine, problem: &Problem, states: u64) -> Answer {
+    run_engine(problem, states, |task, settings, budget| engine.outcomes(task, settings, budget))
 }
 
 fn run_engine(
     problem: &Problem,
     states: u64,
-    how: impl Fn(Explicit, Task<'_>, Settings, Budget<'_>) -> Answer,
+    how: impl Fn(Task<'_>, Settings, Budget<'_>) -> Answer,
 ) -> Answer {
     let (cancel, progress) = (Cancel::default(), Progress::default());
     let budget = Budget { cancel: &cancel, progress: &progress };
     let model = ModelSpec::by_name("sc").expect("a built-in model");
     let limits = Limits { states, ..Limits::default() };
-    how(
-        Explicit,
-        Task { problem, model: &model },
-        Settings { limits, ..Settings::default() },
-        budget,
-    )
+    how(Task { problem, model: &model }, Settings { limits, ..Settings::default() }, budget)
 }
 
 /// Returns the machine of a program under SC, with fused local statements and no other reduction.

@@ -5,6 +5,7 @@ mod c;
 mod common;
 mod fp;
 mod litmus;
+mod loop_bounds;
 mod lower;
 mod promela;
 mod sequential;

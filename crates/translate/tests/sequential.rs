@@ -255,6 +255,15 @@ fn init_runs_in_the_first_slot() {
 }
 
 #[test]
+fn genmc_is_refused() {
+    let problem = problem("shared int x; thread p { x = 1; } thread q { r = x; }");
+    let text = export(&problem, StoreBuffers::Pso, 1).expect("the program can be translated");
+    let at = text.find("__has_include(<genmc.h>)").expect("the header is recognised");
+    assert!(text[at..].lines().nth(1).is_some_and(|line| line.starts_with("#error")), "{text}");
+    assert!(text.contains("end of run"), "{text}");
+}
+
+#[test]
 fn program_names_do_not_clash_with_the_prelude() {
     let names =
         "shared int x, x_at, now, used; thread p { error = x_at; run = now; x_guess = x; x = 1; }

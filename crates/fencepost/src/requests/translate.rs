@@ -1,8 +1,9 @@
 //! The request for a program that simulates a memory model under SC, in one of several languages.
 //!
-//! - [`mod@simulation`]: the kinds of simulation.
+//! - [`mod@simulation`]: the kinds of simulation; [`verifiers`]: how to run verifiers on C.
 
 pub mod simulation;
+pub mod verifiers;
 
 use crate::source::Source;
 use fencepost_ir::{Problem, Span};
@@ -68,6 +69,8 @@ pub struct Translated {
     pub text: String,
     /// One line about its size.
     pub note: String,
+    /// Lines that explain how to run verifiers on the program; empty for languages other than C.
+    pub explanation: String,
 }
 
 /// The reason why there is no translation.
@@ -231,6 +234,9 @@ fn write(
     if simulation != Simulation::Plain && !problem.sometimes.is_empty() {
         about.push("A `final exists` that fails here may hold beyond the bound.".into());
     }
+    let loops = verifiers::loop_notes(problem, &translation, simulation, language)?;
+    let explanation = verifiers::explain(language, &loops);
+    about.extend(loops);
     if language == Language::Litmus {
         about.truncate(1);
     }
@@ -244,10 +250,10 @@ fn write(
         Language::Litmus => {
             let text = litmus::litmus(&export, &test_name(name, problem))?;
             let note = format!("{title}: {}", counted(before, "statement"));
-            return Ok(Translated { text, note });
+            return Ok(Translated { text, note, explanation });
         }
     };
-    Ok(Translated { text, note: format!("{title}: {sizes}") })
+    Ok(Translated { text, note: format!("{title}: {sizes}"), explanation })
 }
 
 /// Returns the name of a litmus test: the name of the file and the client.

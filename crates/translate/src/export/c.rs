@@ -8,9 +8,11 @@
 //! cannot happen. A run in which an `assume` is false is discarded. Records and critical sections
 //! are lowered first ([`lower`](crate::export::lower)).
 
+mod choice;
 mod code;
 mod divisions;
 pub(super) mod prelude;
+pub mod report;
 
 use super::Export;
 use super::actions::{Action, Env, UpdateKind};
@@ -19,6 +21,7 @@ use super::lower::lower;
 use super::names::{Names, Variable};
 use super::text::{TextWriter, comment_safe};
 use crate::Unsupported;
+pub(super) use choice::Choices;
 pub(super) use code::{Code, Role};
 pub(super) use divisions::holds_without_fault;
 use fencepost_ir::interval::{FULL, Range};
@@ -28,17 +31,34 @@ use fencepost_ir::{
 };
 use std::collections::BTreeSet;
 
+/// The text of the assertion at the end of `main`. With `-DFENCEPOST_REACHABLE` it fails in every
+/// run that ends. A tool that does not report its failure has not explored any run to its end.
+pub const END_OF_RUN: &str = "end of run";
+
+/// Returns the text of the assertion that fails at a witness of the condition at this position of
+/// [`Problem::sometimes`].
+pub fn witness_text(condition: usize) -> String {
+    format!("witness {condition}")
+}
+
+/// Returns the macro that removes the assertion of a condition. See [`witness_text`].
+pub fn witness_macro(condition: usize) -> String {
+    format!("FENCEPOST_SEEN_{condition}")
+}
+
 /// Exports the program as C.
 pub fn c(export: &Export<'_>) -> Result<String, Unsupported> {
     let problem = &lower(export.problem)?.problem;
     let export = &Export { problem, ..*export };
-    let words = prelude::reserved(&problem.program, "");
+    let words = prelude::reserved(&problem.program, &Choices::reserved_words(problem));
     let mut names = Names::new(&problem.program, &words);
+    let choices = Choices::of(problem, &mut names);
     let observed_registers = observed_registers(problem, &mut names);
     let program = CProgram {
         problem,
         names: &names,
         observed_registers: &observed_registers,
+        choices,
         ranges: ranges(&problem.program),
         init_ranges: init_ranges(problem),
         uses: PreludeParts::of(problem),
@@ -126,6 +146,8 @@ pub(super) struct CProgram<'a> {
     pub(super) names: &'a Names,
     /// The registers that conditions on final states mention, with their global names.
     pub(super) observed_registers: &'a [(ThreadId, Reg, String)],
+    /// The choices that need a cell; none in sequential programs.
+    pub(super) choices: Choices,
     pub(super) ranges: Ranges,
     /// The ranges of the registers of `init`.
     pub(super) init_ranges: Vec<Range>,
@@ -140,7 +162,7 @@ impl CProgram<'_> {
         }
         prelude::about(self.uses, self.problem, out);
         out.line(" */");
-        prelude::write(self.uses, out);
+        prelude::write(self.uses, &self.choices, out);
         self.variables(&|_| true, out);
         self.invariants(out);
         let program = &self.problem.program;
@@ -237,9 +259,13 @@ impl CProgram<'_> {
         for name in self.unused_variables() {
             out.line(&format!("(void){name};"));
         }
+        let mut witnesses = 0;
         for (quantifier, condition) in self.problem.finals() {
-            self.final_condition(quantifier, condition, out);
+            self.final_condition(quantifier, condition, &mut witnesses, out);
         }
+        out.line("#if defined(FENCEPOST_REACHABLE)");
+        out.line(&format!("assert(0 && \"{END_OF_RUN}\"); /* expected to fail */"));
+        out.line("#endif");
         out.line("return 0;");
         out.close("}");
     }
@@ -248,6 +274,7 @@ impl CProgram<'_> {
         &self,
         quantifier: Quantifier,
         condition: &Condition,
+        witnesses: &mut usize,
         out: &mut TextWriter<'_>,
     ) {
         let text = comment_safe(&condition.text);
@@ -261,12 +288,19 @@ impl CProgram<'_> {
             }
         };
         out.line(&format!("/* final {word} {text} */"));
-        if quantifier == Quantifier::Exists {
-            out.line(
-                "/* This assertion is expected to fail: a run that violates it is the witness. */",
-            );
+        let condition = self.condition(&asserted);
+        if quantifier != Quantifier::Exists {
+            out.line(&format!("assert({condition});"));
+            return;
         }
-        out.line(&format!("assert({});", self.condition(&asserted)));
+        let at = *witnesses;
+        *witnesses += 1;
+        out.line(
+            "/* This assertion is expected to fail: a run that violates it is the witness. */",
+        );
+        out.line(&format!("#if !defined({})", witness_macro(at)));
+        out.line(&format!("assert(({condition}) && \"{}\");", witness_text(at)));
+        out.line("#endif");
     }
 
     /// Returns the variables that neither code nor conditions mention.

@@ -23,8 +23,8 @@ use super::Export;
 use super::actions::{Action, Env, Leaf};
 use super::c::prelude::reserved;
 use super::c::{
-    CProgram, Code, PreludeParts, Role, holds_without_fault, init_ranges, observed_registers,
-    range_comment,
+    CProgram, Choices, Code, PreludeParts, Role, holds_without_fault, init_ranges,
+    observed_registers, range_comment,
 };
 use super::expr::{Dialect, negated_condition, number};
 use super::lower::lower;
@@ -69,6 +69,7 @@ pub fn sequential(export: &Export<'_>, translation: &Translation) -> Result<Stri
         problem,
         names: &names,
         observed_registers: &observed_registers,
+        choices: Choices::default(),
         ranges,
         init_ranges,
         uses,

@@ -260,7 +260,9 @@ impl<'a, 'b> Code<'a, 'b> {
             }
             Action::Choose { reg, lo, hi } => {
                 let (least, most) = (number(*lo, Dialect::C), number(*hi, Dialect::C));
-                let line = format!("{} = choose({least}, {most});", self.register(*reg));
+                let cell = self.program.choices.cell(self.id);
+                let cell = cell.map_or(String::new(), |cell| format!("{cell}, "));
+                let line = format!("{} = choose({cell}{least}, {most});", self.register(*reg));
                 self.out.statement(&line, stmt);
                 self.assert_register(*reg, (*lo, *hi));
             }

@@ -3,6 +3,7 @@
 use super::super::names::source_names;
 use super::super::text::TextWriter;
 use super::PreludeParts;
+use super::choice::Choices;
 use fencepost_ir::{Problem, Program};
 
 /// Reserved names: words of C, library names that compilers know or headers declare, and names of
@@ -10,7 +11,7 @@ use fencepost_ir::{Problem, Program};
 const WORDS: &str = "\
     abort abs acos asctime asin assert assume at_quick_exit atan atan2 atexit atof atoi atol \
     atoll atomic_begin atomic_end ATOMIC auto begin_run bool break bsearch calloc cas case cbrt \
-    ceil char check_invariants choose clock clone complex const continue copysign cos cosh ctime \
+    ceil char check_invariants choose choose_any clock clone complex const continue copysign cos cosh ctime \
     daylight default EOF getchar stdin stdout stderr difftime div do double else enum erf errno exit exp exp2 expm1 extern fabs \
     false fdim fetch_add fetch_and fetch_or fetch_xor float floor fma fmax fmin fmod for fprintf \
     fputc fputs free frexp fscanf fwrite getenv gmtime goto hypot if ilogb imaxabs in_range init \
@@ -37,22 +38,29 @@ pub(in crate::export) fn reserved(program: &Program, own: &str) -> Vec<String> {
 
 /// Writes the part of the leading comment that explains how to use the program.
 pub(super) fn about(uses: PreludeParts, problem: &Problem, out: &mut TextWriter<'_>) {
-    out.line(" *");
-    out.line(" * Sequentially consistent. To run: cc -std=c11 -pthread. A run without a failed assertion proves nothing about");
-    out.line(
-        " * other runs. CBMC is recognised. For GenMC, Nidhugg and similar tools, use -DFENCEPOST_VERIFIER.",
-    );
+    let mut all = |lines: &[&str]| lines.iter().for_each(|line| out.line(line));
+    all(&[
+        " *",
+        " * Sequentially consistent. To run: cc -std=c11 -pthread. A run without a failed assertion proves nothing about",
+        " * other runs. CBMC: --no-pointer-check --no-pointer-primitive-check (CBMC 6 does not check pointers in programs",
+        " * with threads). GenMC: --sc; its header genmc.h is recognised. Nidhugg and similar tools: -DFENCEPOST_VERIFIER.",
+        " * Run the tool a second time with -DFENCEPOST_REACHABLE: the assertion \"end of run\" must FAIL. If it does not",
+        " * fail, the tool has explored no run to its end, and \"no errors\" means nothing.",
+    ]);
+    if uses.choose {
+        all(&[" * Tools other than CBMC explore choose() as a race of threads."]);
+    }
     if uses.locked {
-        out.line(" * Code between atomic_begin and atomic_end, and in ATOMIC(...), is one step.");
+        all(&[" * Code between atomic_begin and atomic_end, and in ATOMIC(...), is one step."]);
     }
     if !problem.may_hang && problem.program.may_wait_forever() {
-        out.line(" * Hangs are not checked: threads that wait forever.");
+        all(&[" * Hangs are not checked: threads that wait forever."]);
     }
-    out.line(" * Overflow is also a fault of the program: let the verifier check for it.");
+    all(&[" * Overflow is also a fault of the program: let the verifier check for it."]);
 }
 
 /// Writes the head of the program.
-pub(super) fn write(uses: PreludeParts, out: &mut TextWriter<'_>) {
+pub(super) fn write(uses: PreludeParts, choices: &Choices, out: &mut TextWriter<'_>) {
     let mut all = |lines: &[&str]| lines.iter().for_each(|line| out.line(line));
     all(&["#include <assert.h>", "#include <pthread.h>"]);
     if !uses.locked {
@@ -64,47 +72,35 @@ pub(super) fn write(uses: PreludeParts, out: &mut TextWriter<'_>) {
     if uses.choose {
         all(&["#include <time.h>"]);
     }
-    let special = uses.assume || uses.choose || uses.locked;
-    if special {
-        all(&["", "#if defined(__CPROVER__)"]);
-        if uses.assume || uses.choose {
-            all(&["#define assume(condition) __CPROVER_assume(condition)"]);
-        }
-        if uses.choose {
-            all(&["int nondet_int(void);"]);
-        }
-        if uses.locked {
-            all(&[
-                "#define atomic_begin() __CPROVER_atomic_begin()",
-                "#define atomic_end() __CPROVER_atomic_end()",
-            ]);
-        }
-    }
     if uses.assume || uses.choose {
         all(&[
+            "",
+            "#if defined(__has_include) && !defined(__CPROVER__)",
+            "#if __has_include(<genmc.h>)",
+            "#include <genmc.h>",
+            "#define FENCEPOST_GENMC",
+            "#endif",
+            "#endif",
+            "#if defined(__CPROVER__)",
+            "#define assume(condition) __CPROVER_assume(condition)",
+            "#elif defined(FENCEPOST_GENMC)",
+            "#define assume(condition) __VERIFIER_assume(condition)",
             "#elif defined(FENCEPOST_VERIFIER)",
             "void __VERIFIER_assume(int);",
             "#define assume(condition) __VERIFIER_assume(condition)",
+            "#else",
+            "/* The run ends and is discarded. */",
+            "#define assume(condition) do { if (!(condition)) exit(0); } while (0)",
+            "#endif",
         ]);
-        if uses.choose {
-            all(&[
-                "int __VERIFIER_nondet_int(void);",
-                "#define nondet_int() __VERIFIER_nondet_int()",
-            ]);
-        }
-        all(&["#else", "/* The run ends and is discarded. */"]);
-        all(&["#define assume(condition) do { if (!(condition)) exit(0); } while (0)"]);
-        if uses.choose {
-            all(&["#define FENCEPOST_RUN"]);
-        }
-    }
-    if special {
-        all(&["#endif"]);
     }
     if uses.locked {
         all(&[
             "",
-            "#if !defined(__CPROVER__)",
+            "#if defined(__CPROVER__)",
+            "#define atomic_begin() __CPROVER_atomic_begin()",
+            "#define atomic_end() __CPROVER_atomic_end()",
+            "#else",
             "static pthread_mutex_t memory = PTHREAD_MUTEX_INITIALIZER;",
             "#define atomic_begin() pthread_mutex_lock(&memory)",
             "#define atomic_end() pthread_mutex_unlock(&memory)",
@@ -115,19 +111,28 @@ pub(super) fn write(uses: PreludeParts, out: &mut TextWriter<'_>) {
     if uses.choose {
         all(&[
             "",
-            "#if defined(FENCEPOST_RUN)",
-            "#define begin_run() srand((unsigned)time(NULL))",
-            "static int choose(int lo, int hi) { return lo + rand() % (hi - lo + 1); }",
-            "#else",
+            "#if defined(__CPROVER__)",
+            "int nondet_int(void);",
             "#define begin_run() ((void)0)",
-            "static int choose(int lo, int hi) {",
+            "#define choose(cell, lo, hi) choose_any(lo, hi)",
+            "static int choose_any(int lo, int hi) {",
             "  int value = nondet_int();",
             "  assume(lo <= value && value <= hi);",
             "  return value;",
             "}",
+            "#elif defined(FENCEPOST_GENMC) || defined(FENCEPOST_VERIFIER)",
+            "#define begin_run() ((void)0)",
+        ]);
+        choices.write(out);
+        let mut all = |lines: &[&str]| lines.iter().for_each(|line| out.line(line));
+        all(&[
+            "#else",
+            "#define begin_run() srand((unsigned)time(NULL))",
+            "#define choose(cell, lo, hi) ((lo) + rand() % ((hi) - (lo) + 1))",
             "#endif",
         ]);
     }
+    let mut all = |lines: &[&str]| lines.iter().for_each(|line| out.line(line));
     all(&["", "#define in_range(value, lo, hi) ((lo) <= (value) && (value) <= (hi))"]);
     updates(uses, &mut all);
     all(&[""]);

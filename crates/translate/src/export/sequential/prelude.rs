@@ -1,8 +1,8 @@
 //! The fixed parts of every sequential C program: the interface to verifiers, and a driver that
 //! enumerates all choices without a verifier.
 
-use super::super::c::PreludeParts;
 use super::super::c::prelude::updates;
+use super::super::c::{END_OF_RUN, PreludeParts};
 use super::super::text::TextWriter;
 
 /// Reserved names, besides those of all C programs.
@@ -22,7 +22,9 @@ pub(super) fn about(out: &mut TextWriter<'_>) {
         "recorded in `error`, and asserted when all guesses are confirmed. Before each STEP, a thread may begin",
         "contexts, or stop.",
         "",
-        "CBMC is recognised. For other verifiers, use -DFENCEPOST_VERIFIER. Without a verifier, use",
+        "CBMC is recognised. For other verifiers, use -DFENCEPOST_VERIFIER; they must explore all values of",
+        "__VERIFIER_nondet_int, which GenMC does not. Run the verifier a second time with -DFENCEPOST_REACHABLE: the",
+        "assertion \"end of run\" must FAIL. If it does not fail, \"no errors\" means nothing. Without a verifier, use",
         "-DFENCEPOST_ENUMERATE: the program tries all choices and prints the result. Its exit code is 0 if there is",
         "no violation, 1 if there is one, 2 if the result is unknown. Otherwise, the program executes one random run.",
         "Overflow is also a fault of the program: let the verifier check for it.",
@@ -45,6 +47,11 @@ pub(super) fn write(
         "#define assume(condition) __CPROVER_assume(condition)",
         "int nondet_int(void);",
         "#elif defined(FENCEPOST_VERIFIER)",
+        "#if defined(__has_include)",
+        "#if __has_include(<genmc.h>)",
+        "#error \"GenMC does not explore the values of __VERIFIER_nondet_int: use --to c\"",
+        "#endif",
+        "#endif",
         "#include <assert.h>",
         "void __VERIFIER_assume(int);",
         "int __VERIFIER_nondet_int(void);",
@@ -205,6 +212,9 @@ pub(super) fn main(witnesses: usize, out: &mut TextWriter<'_>) {
         "  srand((unsigned)time(NULL));",
         "#endif",
         "  run();",
+        "#if defined(FENCEPOST_REACHABLE)",
+        &format!("  assert(0 && \"{END_OF_RUN}\"); /* expected to fail */"),
+        "#endif",
         "#endif",
         "  return 0;",
         "}",

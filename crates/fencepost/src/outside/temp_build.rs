@@ -30,8 +30,8 @@ pub(super) struct ToolOutput {
 
 impl TempBuild {
     /// Creates a directory.
-    pub(super) fn new() -> io::Result<Self> {
-        let mut last = None;
+    pub(super) fn new() -> Result<Self, ToolError> {
+        let mut last: Option<io::Error> = None;
         for attempt in 0..100 {
             let name = format!("fencepost-{}-{attempt}", std::process::id());
             let dir = std::env::temp_dir().join(name);
@@ -40,7 +40,8 @@ impl TempBuild {
                 Err(error) => last = Some(error),
             }
         }
-        Err(last.expect("there was at least one attempt"))
+        let error = last.expect("there was at least one attempt");
+        Err(ToolError::Broken(format!("cannot create a temporary directory: {error}")))
     }
 
     /// Writes a file into the directory.
