@@ -366,7 +366,7 @@ fn infer_draws_states_with_their_avoid_formulas() {
     let dir = Dir::new("infer-dot");
     let source =
         fs::read_to_string(fencepost_testkit::corpus::folder().join("papers/fender-fig2.fp"));
-    dir.file("f.fp", &source.expect("the program exists"));
+    dir.file("f.fp", source.expect("the program exists"));
     let args = ["infer", "f.fp", "--model", "rmo", "--method", "fixpoint", "--dot", "out/d"];
     let output = run(&args, &dir.0);
     assert_eq!(code(&output), 0, "{output:?}");
