@@ -6,7 +6,7 @@
 //! agrees with all of this exists if and only if the execution was sequentially consistent.
 
 use crate::log::{Action, Event, FenceKind, Kind, Target, ThreadLog};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write};
 
 /// The reason why the logs have no trace.
@@ -115,15 +115,12 @@ fn error(logs: &[ThreadLog], stuck: &Event) -> TraceError {
             Action::Fence(_) => None,
         })
     };
-    let is_logged = |target: Target, index: u32| {
-        let is_it = |(kind, other, _): (Kind, Target, &Event)| {
-            writes(kind) && other.location == target.location && other.index == index
-        };
-        index == 0 || accesses().any(is_it)
-    };
+    let logged = accesses().filter(|(kind, ..)| writes(*kind));
+    let logged: HashSet<(u32, u32)> =
+        logged.map(|(_, target, _)| (target.location, target.index)).collect();
     let missing = accesses().find(|(kind, target, _)| {
         let source = if writes(*kind) { target.index.wrapping_sub(1) } else { target.index };
-        !is_logged(*target, source)
+        source != 0 && !logged.contains(&(target.location, source))
     });
     match missing {
         Some((_, target, event)) => {

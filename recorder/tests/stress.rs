@@ -15,8 +15,9 @@ static LOCK: AtomicBool = AtomicBool::new("lock", false);
 /// Returns the number of recorded events of a round: fences of orderings count, too.
 fn round(me: u32) -> usize {
     COUNTER.fetch_add(1, Relaxed);
+    assert!(COUNTER.compare_exchange(u32::MAX, 0, Relaxed, Relaxed).is_err());
     TURN.store(me, Release);
-    let mut events = 1 + 2;
+    let mut events = 2 + 2;
     if LOCK.compare_exchange(false, true, Acquire, Relaxed).is_ok() {
         TURN.load(Acquire);
         LOCK.store(false, SeqCst);

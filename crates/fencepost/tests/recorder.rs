@@ -80,6 +80,44 @@ fn a_rust_program_records_an_execution_that_the_monitor_accepts() {
     }
 }
 
+/// Compiles a C program of the recorder.
+fn compile(source: &str, program: &Path) {
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pthread", "-I"]);
+    compiler.args(["recorder/include", source, "-o"]).arg(program);
+    let compiled = compiler.current_dir(root()).output().expect("the compiler runs");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+}
+
+#[test]
+fn every_c_operation_is_recorded_with_its_coherence_index() {
+    if !fencepost_testkit::tools::are_installed(&["cc"]) {
+        return;
+    }
+    let dir = Dir::new("record-operations");
+    let (program, trace) = (dir.0.join("operations"), dir.0.join("operations.jsonl"));
+    compile("recorder/tests/operations.c", &program);
+    let run = Command::new(&program).arg(&trace).status().expect("the program runs");
+    assert!(run.success(), "an operation returns a wrong value");
+    let text = std::fs::read_to_string(&trace).expect("the trace was written");
+    let expected = [
+        r#""op":"failed","address":"x","index":0"#,
+        r#""op":"update","address":"x","index":1"#,
+        r#""op":"update","address":"x","index":2"#,
+        r#""op":"fence","kind":"store_store""#,
+        r#""op":"update","address":"x","index":3"#,
+        r##""op":"store","address":"x#2","index":1"##,
+        r#""op":"fence""#,
+        r#""op":"load","address":"x","index":3"#,
+    ];
+    assert_eq!(text.lines().count(), expected.len(), "{text}");
+    for (line, expected) in text.lines().zip(expected) {
+        let start = format!(r#"{{"thread":"\"one\"\u000a",{expected},"at":"#);
+        assert!(line.starts_with(&start), "{line}\n{start}");
+    }
+    assert_eq!(monitor(&trace).0, Some(0));
+}
+
 #[test]
 fn a_c_program_records_an_execution_that_the_monitor_accepts() {
     if !fencepost_testkit::tools::are_installed(&["cc"]) {
@@ -87,11 +125,7 @@ fn a_c_program_records_an_execution_that_the_monitor_accepts() {
     }
     let dir = Dir::new("record-c");
     let program = dir.0.join("dekker");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pthread"]);
-    compiler.args(["-I", "recorder/include", "recorder/examples/dekker.c", "-o"]).arg(&program);
-    let compiled = compiler.current_dir(root()).output().expect("the compiler runs");
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    compile("recorder/examples/dekker.c", &program);
     for (fenced, concurrent) in CASES {
         let trace = dir.0.join("c.jsonl");
         let mut run = Command::new(&program);
