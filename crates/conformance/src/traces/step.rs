@@ -227,7 +227,7 @@ impl Machine<'_> {
             }
             Op::AtomicEnd => unreachable!("`block` runs a whole atomic block"),
             Op::Halt => false,
-            Op::New { .. } | Op::Free { .. } | Op::Invoke { .. } => return None,
+            Op::New { .. } | Op::Free { .. } | Op::Invoke { .. } | Op::Join => return None,
         };
         Some(if enabled { vec![next] } else { Vec::new() })
     }
@@ -294,6 +294,7 @@ impl Machine<'_> {
                 | Op::AtomicEnd
                 | Op::Invoke { .. }
                 | Op::Return { .. }
+                | Op::Join
                 | Op::Halt => return Some(false),
             };
         }
