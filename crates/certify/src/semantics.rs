@@ -242,6 +242,7 @@ impl<'a> Semantics<'a> {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
+            | Op::Join
             | Op::Halt => match self.execute(rules, code, state, thread_index) {
                 Ok(Some(after)) => visit(None, Ok(after)),
                 Ok(None) => Ok(()),

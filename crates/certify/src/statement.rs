@@ -124,6 +124,17 @@ impl Semantics<'_> {
                     self.write_register(code, thread_state, *reg, returned)?;
                 }
             }
+            Op::Join => {
+                let finished = |other: usize| {
+                    let state = &state.threads[other];
+                    let code = &self.program.threads[other];
+                    matches!(code.stmt(state.pc).op, Op::Halt) && state.has_no_pending_store()
+                };
+                let mut others = (0..state.threads.len()).filter(|other| *other != thread_index);
+                if !others.all(finished) {
+                    return Ok(None);
+                }
+            }
             Op::Choose { .. } | Op::Load { .. } | Op::AtomicBegin | Op::Halt => {
                 unreachable!("statements with several or no alternatives are handled before")
             }

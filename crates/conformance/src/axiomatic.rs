@@ -48,6 +48,8 @@ pub enum Unsupported {
     Records,
     /// The program has client operations.
     Operations,
+    /// The program has a `finally` block.
+    LastThread,
     /// The program may fault.
     Fault(Fault),
     /// The program has too many accesses or runs to enumerate them.
@@ -59,6 +61,7 @@ impl fmt::Display for Unsupported {
         match self {
             Unsupported::Init => f.write_str("an `init` block"),
             Unsupported::Loop => f.write_str("a loop"),
+            Unsupported::LastThread => f.write_str("a `finally` block"),
             Unsupported::Records => f.write_str("records"),
             Unsupported::Operations => f.write_str("client operations"),
             Unsupported::Fault(fault) => write!(f, "a possible fault: {}", fault.describe()),
@@ -107,6 +110,7 @@ fn check_supported(program: &Program) -> Result<(), Unsupported> {
             match &stmt.op {
                 Op::New { .. } | Op::Free { .. } => return Err(Unsupported::Records),
                 Op::Invoke { .. } | Op::Return { .. } => return Err(Unsupported::Operations),
+                Op::Join => return Err(Unsupported::LastThread),
                 Op::Skip
                 | Op::Assign { .. }
                 | Op::Choose { .. }

@@ -271,8 +271,11 @@ fn search<T: ThreadState>(problem: &Problem, rules: &Rules, max_states: usize) -
         record_state(problem, &orders, &state, &mut report);
         let mut bound_hit = false;
         for (at, thread) in state.threads.iter().enumerate() {
-            let mut nexts: Vec<Result<State<T>, StepFailure>> =
-                invoke(program, &state, at).map(Ok).into_iter().collect();
+            let mut nexts: Vec<Result<State<T>, StepFailure>> = invoke(program, &state, at)
+                .or(join(program, &state, at))
+                .map(Ok)
+                .into_iter()
+                .collect();
             let steps = thread.steps(rules, &program.threads[at], &state.memory);
             bound_hit |= steps.bound_hit;
             nexts.extend(steps.next.into_iter().map(|step| {
@@ -328,6 +331,24 @@ fn invoke<T: ThreadState>(program: &Program, state: &State<T>, at: usize) -> Opt
     });
     let mut after = state.clone();
     after.threads[at] = state.threads[at].invoke(stmt.next, &seen.collect::<Vec<_>>());
+    Some(after)
+}
+
+/// Returns the step of a thread whose next statement is `join`: it waits until all other threads
+/// have halted and nothing of them is pending.
+fn join<T: ThreadState>(program: &Program, state: &State<T>, at: usize) -> Option<State<T>> {
+    let stmt = program.threads[at].stmt(state.threads[at].pc());
+    let has_finished = |other: usize| {
+        let thread = &state.threads[other];
+        matches!(program.threads[other].stmt(thread.pc()).op, Op::Halt)
+            && thread.has_nothing_pending()
+    };
+    let mut others = (0..state.threads.len()).filter(|other| *other != at);
+    if !matches!(stmt.op, Op::Join) || !others.all(has_finished) {
+        return None;
+    }
+    let mut after = state.clone();
+    after.threads[at] = state.threads[at].invoke(stmt.next, &[]);
     Some(after)
 }
 

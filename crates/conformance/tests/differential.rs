@@ -11,7 +11,7 @@ use fencepost_engines::{Answer, Settings, Verdict};
 use fencepost_ir::Violation;
 use fencepost_ir::{Problem, Property};
 use fencepost_testkit::is_campaign;
-use fencepost_testkit::programs::{Profile, program, shrink};
+use fencepost_testkit::programs::{Profile, RandomProgram, program, shrink, with_finally};
 use std::collections::BTreeMap;
 
 /// The bound on pending stores in both. It is small, so that many programs reach it: the results
@@ -157,10 +157,10 @@ fn check_relations(reports: &BTreeMap<&str, Report>) -> Option<String> {
     None
 }
 
-fn compare_random(profile: Profile) {
+fn compare_random(profile: Profile, draw: fn(Profile, u64) -> RandomProgram, programs: u64) {
     let (mut same, mut skipped) = (0, 0);
-    for seed in seeds(if is_campaign() { 2 * PROGRAMS } else { PROGRAMS }) {
-        let drawn = program(profile, seed);
+    for seed in seeds(if is_campaign() { 2 * programs } else { programs }) {
+        let drawn = draw(profile, seed);
         let verdict = |source: &str| match compare(source, seed) {
             Err(difference) => Some(difference),
             Ok(Some(reports)) => check_relations(&reports),
@@ -183,20 +183,27 @@ fn compare_random(profile: Profile) {
 
 #[test]
 fn random_straight_line_programs_agree_with_the_reference() {
-    compare_random(Profile::Straight);
+    compare_random(Profile::Straight, program, PROGRAMS);
 }
 
 #[test]
 fn random_loops_agree_with_the_reference() {
-    compare_random(Profile::Loops);
+    compare_random(Profile::Loops, program, PROGRAMS);
 }
 
 #[test]
 fn random_records_agree_with_the_reference() {
-    compare_random(Profile::Records);
+    compare_random(Profile::Records, program, PROGRAMS);
 }
 
 #[test]
 fn random_mixed_programs_agree_with_the_reference() {
-    compare_random(Profile::Mixed);
+    compare_random(Profile::Mixed, program, PROGRAMS);
+}
+
+#[test]
+fn random_programs_with_finally_agree_with_the_reference() {
+    for profile in [Profile::Straight, Profile::Loops, Profile::Records, Profile::Mixed] {
+        compare_random(profile, with_finally, PROGRAMS / 4);
+    }
 }

@@ -18,7 +18,7 @@ use fencepost_search::Limits;
 use fencepost_testkit::corpus;
 use fencepost_testkit::programs::{
     Profile, RandomProgram, bounded, bounded_with_spin_loops, critical_sections, deadlocks,
-    invariants, program, silent_loops, spin_loops, turn_taking, unbounded_buffers,
+    invariants, program, silent_loops, spin_loops, turn_taking, unbounded_buffers, with_finally,
 };
 use fencepost_translate::contexts::Bound;
 
@@ -199,6 +199,13 @@ fn text(draw: fn(u64) -> RandomProgram) -> impl Fn(u64) -> String {
 fn random_programs_of_all_profiles_get_no_contradictory_answers() {
     for profile in Profile::ALL {
         compare_random(|seed| program(profile, seed).to_string());
+    }
+}
+
+#[test]
+fn random_programs_with_finally_get_no_contradictory_answers() {
+    for profile in Profile::ALL {
+        compare_random(|seed| with_finally(profile, seed).to_string());
     }
 }
 

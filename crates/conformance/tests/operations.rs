@@ -238,3 +238,24 @@ fn a_non_atomic_snapshot_is_not_linearizable() {
     compare(&snapshot("", ""), "s|ab", [ALL, ALL]);
     compare(&snapshot("atomic {", "}"), "s|a|b", ["", ""]);
 }
+
+#[test]
+fn operations_after_the_threads_come_last() {
+    let racy = "shared int x;
+        operation int next() as n { int r = x; x = r + 1; return r; }";
+    compare(racy, "(n)n", ["", ""]);
+    // The second increment is lost. The operation after the threads returns 1 instead of 2.
+    let quiet = "shared int x;
+        operation void increment() as i { x = x + 1; }
+        operation int get() as g { return x; }";
+    compare(quiet, "i|i", ["", ""]);
+    compare(quiet, "(i|i)g", [ALL, ALL]);
+    compare(quiet, "i(ii)g", ["", ""]);
+    // A store takes effect after its operation has returned, so the earlier one may be the last.
+    let register = "shared int x;
+        operation void one() as a { x = 1; }
+        operation void two() as b { x = 2; }
+        operation int get() as g { return x; }";
+    compare(register, "(a|b)gg", ["", NOT_SC]);
+    compare(register, "(ag|bg)gg", ["", NOT_SC]);
+}

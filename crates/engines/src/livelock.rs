@@ -70,7 +70,9 @@ pub(crate) fn find_livelock<M: MemoryModel>(
     let system = FairSystem::new(machine);
     let graph = graph(&found, &system, settings.threads, budget.cancel)
         .ok_or_else(|| budget.cancel.reason().unwrap_or(Stop::Interrupted))?;
-    for thread in machine.shape.program().thread_ids() {
+    // The last thread only waits for the others.
+    let program = machine.shape.program();
+    for thread in program.thread_ids().filter(|t| Some(*t) != program.last_thread()) {
         let search = LassoSearch { system: &system, found: &found, graph: &graph, thread };
         if let Some(livelock) = search.run() {
             return Ok(Some(livelock));

@@ -40,7 +40,7 @@ type CanonicalStmt = Option<(Op, bool, Vec<usize>)>;
 
 /// Returns the canonical form of a thread, in breadth-first order from its entry.
 fn canonical_code(thread: &Thread, init: bool) -> Vec<CanonicalStmt> {
-    let atomic = atomic_statements(thread, init);
+    let atomic = flow::atomic_statements(thread, init);
     let has_no_effect = |pc: Pc| {
         let op = &thread.stmt(pc).op;
         let is_idle_fence = atomic[pc.index()] && matches!(op, Op::Fence(_) | Op::Drain(_));
@@ -80,27 +80,6 @@ fn canonical_code(thread: &Thread, init: bool) -> Vec<CanonicalStmt> {
         }));
     }
     canonical
-}
-
-/// Returns for each statement whether it is in `init` or in an `atomic` block.
-fn atomic_statements(thread: &Thread, init: bool) -> Vec<bool> {
-    let mut atomic = vec![init; thread.code.len()];
-    let mut seen = vec![false; thread.code.len()];
-    let mut open = vec![(Pc(0), init)];
-    while let Some((pc, inside)) = open.pop() {
-        if std::mem::replace(&mut seen[pc.index()], true) {
-            continue;
-        }
-        atomic[pc.index()] = inside;
-        let stmt = thread.stmt(pc);
-        let inside = if let Op::AtomicEnd = stmt.op {
-            init
-        } else {
-            inside || matches!(stmt.op, Op::AtomicBegin)
-        };
-        open.extend(flow::successors(stmt).map(|next| (next, inside)));
-    }
-    atomic
 }
 
 #[cfg(test)]

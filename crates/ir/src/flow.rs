@@ -104,6 +104,7 @@ pub fn for_each_expr<'a>(op: &'a Op, visit: &mut impl FnMut(&'a Expr<Reg>)) {
         | Op::AtomicEnd
         | Op::Invoke { .. }
         | Op::Return { .. }
+        | Op::Join
         | Op::Halt => {}
     }
 }
@@ -160,6 +161,28 @@ pub fn live_registers(thread: &Thread, always_live: &[Reg], live_at_end: &[Reg])
     live
 }
 
+/// Returns for each statement whether it is in an `atomic` block. With `init`, the code is the
+/// `init` block, and all statements count.
+pub fn atomic_statements(thread: &Thread, init: bool) -> Vec<bool> {
+    let mut atomic = vec![init; thread.code.len()];
+    let mut seen = vec![false; thread.code.len()];
+    let mut open = vec![(Pc(0), init)];
+    while let Some((pc, inside)) = open.pop() {
+        if std::mem::replace(&mut seen[pc.index()], true) {
+            continue;
+        }
+        atomic[pc.index()] = inside;
+        let stmt = thread.stmt(pc);
+        let inside = if let Op::AtomicEnd = stmt.op {
+            init
+        } else {
+            inside || matches!(stmt.op, Op::AtomicBegin)
+        };
+        open.extend(successors(stmt).map(|next| (next, inside)));
+    }
+    atomic
+}
+
 /// Returns for each program counter whether the thread may wait forever from there: some path
 /// without a store or an allocation is infinite, or ends at a statement that can block the thread.
 ///
@@ -182,9 +205,10 @@ pub fn may_wait_forever(thread: &Thread) -> Vec<bool> {
         | Op::AtomicBegin
         | Op::AtomicEnd
         | Op::Invoke { .. }
-        | Op::Return { .. } => false,
+        | Op::Return { .. }
+        | Op::Join => false,
     };
-    let can_block = |op: &Op| matches!(op, Op::AtomicBegin | Op::Assume(_));
+    let can_block = |op: &Op| matches!(op, Op::AtomicBegin | Op::Assume(_) | Op::Join);
     // The greatest set of statements that block or have a successor in the set.
     let mut waits: Vec<bool> = thread.code.iter().map(|stmt| !changes_memory(&stmt.op)).collect();
     let mut changed = true;

@@ -249,6 +249,10 @@ pub enum Op {
         /// The register of the result, if there is one.
         result: Option<Reg>,
     },
+    /// Waits until all other threads have finished: they have halted and have nothing pending. The
+    /// first statement of the thread that runs last, see
+    /// [`Program::last_thread`](crate::Program::last_thread).
+    Join,
     /// The end of the thread.
     Halt,
 }
@@ -286,6 +290,7 @@ impl Op {
             | Op::AtomicBegin
             | Op::AtomicEnd
             | Op::Invoke { .. }
+            | Op::Join
             | Op::Halt => false,
         }
     }
@@ -312,6 +317,7 @@ impl Op {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
+            | Op::Join
             | Op::Halt => None,
         }
     }
@@ -364,6 +370,7 @@ impl Op {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
+            | Op::Join
             | Op::Halt => None,
         }
     }

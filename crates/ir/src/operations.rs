@@ -3,7 +3,7 @@
 //! The results of a client's operations are consistent if some sequential order of the operations
 //! yields the same results. The order must respect the order of operations within each thread. For
 //! [`Consistency::Linearizable`] it must also respect real time: an operation that returns before
-//! another one is invoked comes first. There is no separate specification. A checker executes the
+//! another one is invoked comes first. Operations after the threads come after all others. There is no separate specification. A checker executes the
 //! operations in all such orders, each operation alone and in one step.
 
 use crate::flow;
@@ -40,6 +40,10 @@ pub struct Operations {
     pub consistency: Consistency,
     /// The client's threads, each with its operations in program order.
     pub threads: Vec<(ThreadId, Vec<Operation>)>,
+    /// The operations after the threads: the position in `threads` of the
+    /// [thread that runs last](crate::Program::last_thread). Its operations come after all others,
+    /// in every order.
+    pub last: Option<usize>,
     /// The source position of the property.
     pub span: Span,
 }

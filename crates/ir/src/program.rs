@@ -141,10 +141,26 @@ impl Program {
         (0..self.threads.len()).map(ThreadId::from_index)
     }
 
+    /// Returns the thread that runs after all others: the last thread, if it begins with
+    /// [`Op::Join`].
+    pub fn last_thread(&self) -> Option<ThreadId> {
+        let last = self.threads.len().checked_sub(1)?;
+        let first = self.threads[last].code.first()?;
+        matches!(first.op, Op::Join).then(|| ThreadId::from_index(last))
+    }
+
     /// Returns whether some thread has a statement from which it may wait forever. If not, no run
-    /// hangs.
+    /// hangs. The last thread waits only for other threads, or at an `assume`.
     pub fn may_wait_forever(&self) -> bool {
-        self.threads.iter().any(|thread| flow::may_wait_forever(thread).contains(&true))
+        let last = self.last_thread();
+        self.thread_ids().any(|t| {
+            let thread = self.thread(t);
+            if Some(t) == last {
+                thread.code.iter().any(|stmt| matches!(stmt.op, Op::Assume(_)))
+            } else {
+                flow::may_wait_forever(thread).contains(&true)
+            }
+        })
     }
 
     /// Returns the smallest and largest legal value of a type, or `None` for integers without a

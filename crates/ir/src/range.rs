@@ -250,6 +250,7 @@ impl<'p> Analysis<'p> {
             | Op::AtomicBegin
             | Op::AtomicEnd
             | Op::Return { .. }
+            | Op::Join
             | Op::Halt => {}
         }
         true

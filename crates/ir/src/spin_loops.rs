@@ -10,7 +10,8 @@
 //! compare-and-swaps that leave the loop on success. Every iteration has a load or a
 //! compare-and-swap. A loop with an iteration that accesses nothing is not a spin loop: nothing can
 //! end it, and the step that would end at its cut point contains an access before the loop, which
-//! must not be omitted.
+//! must not be omitted. A loop in an `atomic` block is not a spin loop either: nothing changes
+//! inside the block, so the loop never ends.
 
 use crate::dominators::FlowGraph;
 use crate::expr::{Expr, UnOp};
@@ -142,8 +143,11 @@ fn failed_iteration_edges(thread: &Thread, live: &[Vec<bool>]) -> Vec<Edge> {
     };
     let near_cycles = flow::near_cycles(thread, |_| false);
     let mut loops = Loops { thread, predecessors: &predecessors, body: Marks::new(thread) };
+    let atomic = flow::atomic_statements(thread, false);
     let mut found = Vec::new();
-    for (at, stmt) in thread.code.iter().enumerate().filter(|(at, _)| near_cycles[*at]) {
+    for (at, stmt) in
+        thread.code.iter().enumerate().filter(|(at, _)| near_cycles[*at] && !atomic[*at])
+    {
         let from = Pc::from_index(at);
         for (number, to) in successors(stmt).enumerate() {
             let mut is_spin_head = |head: &Pc| {
@@ -257,6 +261,7 @@ impl Loops<'_> {
                 | Op::AtomicEnd
                 | Op::Invoke { .. }
                 | Op::Return { .. }
+                | Op::Join
                 | Op::Halt => false,
             };
             let keeps_live_registers =

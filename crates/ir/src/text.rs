@@ -168,6 +168,7 @@ fn operation(program: &Program, thread: &Thread, op: &Op) -> (&'static str, Stri
             ("free", format!("{} {}", pool_name(program, *pool), expr(cell)))
         }
         Op::Leave => ("leave", String::new()),
+        Op::Join => ("join", String::new()),
         Op::AtomicBegin => ("atomic", "begin".into()),
         Op::AtomicEnd => ("atomic", "end".into()),
         Op::Invoke { seen } => {

@@ -16,6 +16,8 @@
 //!   their end, and contain no `Halt`, `Leave`, `Invoke` or `Return`.
 //! - *Critical*: critical sections are left only by `Leave`, and `Leave` occurs only inside them.
 //! - *Init*: `init` contains no critical sections, atomic blocks, `Invoke` or `Return`.
+//! - *Join*: `Join` occurs only as the first statement of the last thread. It is reached once. The
+//!   rest of this thread is one atomic block, then `Halt`.
 //! - *Return*: all paths to a statement pass the same `Return`s.
 //! - *Property*: conditions mention existing locations and registers, invariants mention only
 //!   locations, and a problem whose program contains an `Assert` has [`Property::Assertions`].
@@ -53,6 +55,7 @@ pub enum Rule {
     Bits,
     Atomic,
     Critical,
+    Join,
     Return,
     Property,
     Observed,
@@ -93,6 +96,7 @@ pub fn validate(problem: &Problem) -> Result<(), Vec<BrokenRule>> {
             validator.report(Rule::ThreadName, format!("two threads are named {}", thread.name));
         }
     }
+    validator.join();
     validator.properties(problem);
     if validator.broken.is_empty() { Ok(()) } else { Err(validator.broken) }
 }
@@ -236,6 +240,7 @@ impl Validator<'_> {
             | Op::Leave
             | Op::AtomicBegin
             | Op::AtomicEnd
+            | Op::Join
             | Op::Halt => {}
         }
     }
@@ -296,7 +301,9 @@ impl Validator<'_> {
             let (allowed, after) = match stmt.op {
                 Op::AtomicBegin => (!now, true),
                 Op::AtomicEnd => (now, false),
-                Op::Halt | Op::Leave | Op::Invoke { .. } | Op::Return { .. } => (!now, now),
+                Op::Halt | Op::Leave | Op::Invoke { .. } | Op::Return { .. } | Op::Join => {
+                    (!now, now)
+                }
                 Op::Skip
                 | Op::Assign { .. }
                 | Op::Choose { .. }
@@ -329,11 +336,42 @@ impl Validator<'_> {
         }
     }
 
+    fn join(&mut self) {
+        let program = self.program;
+        for (at, thread) in program.init.iter().chain(&program.threads).enumerate() {
+            let is_last = at + 1 == program.init.iter().len() + program.threads.len();
+            for (pc, stmt) in thread.code.iter().enumerate() {
+                let allowed = !matches!(stmt.op, Op::Join) || (is_last && pc == 0);
+                self.check(allowed, Rule::Join, || {
+                    format!("{} {} is a `Join`", thread.name, Pc::from_index(pc))
+                });
+            }
+        }
+        let Some(thread) = program.last_thread().map(|last| program.thread(last)) else { return };
+        for stmt in &thread.code {
+            let follows = |is: &dyn Fn(&Op) -> bool| {
+                flow::successors(stmt)
+                    .all(|n| thread.code.get(n.index()).is_some_and(|s| is(&s.op)))
+            };
+            let sound = follows(&|op| match stmt.op {
+                Op::Join => matches!(op, Op::AtomicBegin),
+                Op::AtomicEnd => matches!(op, Op::Halt),
+                _ => !matches!(op, Op::Join),
+            });
+            self.check(sound, Rule::Join, || format!("{} runs more than one block", thread.name));
+        }
+    }
+
     fn init(&mut self, init: &Thread) {
         for stmt in &init.code {
             let allowed = !matches!(
                 stmt.op,
-                Op::Leave | Op::AtomicBegin | Op::AtomicEnd | Op::Invoke { .. } | Op::Return { .. }
+                Op::Leave
+                    | Op::AtomicBegin
+                    | Op::AtomicEnd
+                    | Op::Invoke { .. }
+                    | Op::Return { .. }
+                    | Op::Join
             );
             self.check(allowed && !stmt.critical, Rule::Init, || {
                 format!("init contains {:?}", stmt.op)
@@ -511,6 +549,23 @@ mod tests {
             stmt(Op::Halt, 0),
         ];
         assert!(rules(&problem(entered_twice)).contains(&Rule::Atomic));
+    }
+
+    #[test]
+    fn only_the_last_thread_joins() {
+        let last = || {
+            let begin = [stmt(Op::Join, 1), stmt(Op::AtomicBegin, 2)];
+            begin.into_iter().chain([stmt(Op::AtomicEnd, 3), stmt(Op::Halt, 3)]).collect()
+        };
+        let mut two = problem(vec![stmt(Op::Halt, 0)]);
+        two.program.threads.push(Thread { name: "last".into(), registers: vec![], code: last() });
+        assert!(rules(&two).is_empty());
+        assert_eq!(two.program.last_thread(), Some(crate::ids::ThreadId(1)));
+        two.program.threads.swap(0, 1);
+        assert_eq!(rules(&two), [Rule::Join]);
+        assert_eq!(two.program.last_thread(), None);
+        let without_block = problem(vec![stmt(Op::Join, 1), stmt(Op::Halt, 1)]);
+        assert_eq!(rules(&without_block), [Rule::Join]);
     }
 
     #[test]

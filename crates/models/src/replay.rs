@@ -13,7 +13,7 @@ use crate::model::MemoryModel;
 use crate::shape::Shape;
 use crate::state::State;
 use fencepost_ir::{
-    Condition, Label, Loc, Observable, Op, Pc, Problem, ThreadId, Value, Violation,
+    Condition, Fault, Label, Loc, Observable, Op, Pc, Problem, ThreadId, Value, Violation,
 };
 use fencepost_search::WorkLimits;
 
@@ -193,6 +193,9 @@ pub fn replay<M: MemoryModel>(
     replay_abstract(machine, trace, &[])
 }
 
+/// The number of events that a replay keeps of a block that runs too long. The rest repeats.
+const MAX_ENDLESS_EVENTS: usize = 200;
+
 /// Replays a trace of an abstract model. Before each step, the state is replaced by the given
 /// packed state, which covers the successor of the previous step.
 pub fn replay_abstract<M: MemoryModel>(
@@ -246,6 +249,9 @@ pub fn replay_abstract<M: MemoryModel>(
             }
             Err(failure) => Some(failure),
         };
+        if step_failure.is_some_and(|failure| failure.fault == Some(Fault::BlockTooLong)) {
+            events.truncate(MAX_ENDLESS_EVENTS);
+        }
         let events: Vec<AnnotatedEvent> =
             events.drain(..).map(|event| annotator.annotate(&machine.shape, event)).collect();
         if machine.model.has_no_pending_access(&state.pending, step.thread) {

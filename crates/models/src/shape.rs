@@ -67,9 +67,10 @@ pub struct Shape<'p> {
     pub pool_cells: Vec<u32>,
     /// The number of record cells of all pools.
     pub cells: usize,
-    /// By location: the threads that may read it (bit `1 << thread`).
+    /// By location: the threads that may read it (bit `1 << thread`), without the
+    /// [last thread](Program::last_thread), which takes no step before another thread.
     pub readers: Vec<u64>,
-    /// By location: the threads that may write it (bit `1 << thread`).
+    /// By location: the threads that may write it (bit `1 << thread`), without the last thread.
     pub writers: Vec<u64>,
     /// By location: whether an invariant mentions it.
     pub in_invariant: Vec<bool>,
@@ -92,7 +93,9 @@ impl<'p> Shape<'p> {
         let mut writers = vec![0; program.locations.len()];
         let mut threads = Vec::new();
         let mut registers = 0;
+        let last_thread = program.last_thread();
         for (id, thread) in program.threads.iter().enumerate() {
+            let bit = if last_thread == Some(ThreadId::from_index(id)) { 0 } else { 1u64 << id };
             let mut stores = vec![false; program.locations.len()];
             let (mut has_store_load, mut has_store_store) = (false, false);
             for stmt in &thread.code {
@@ -108,14 +111,14 @@ impl<'p> Shape<'p> {
                 for loc in footprint(program, address) {
                     let at = loc.index();
                     match stmt.op.memory() {
-                        Some(MemoryOp::Load { .. }) => readers[at] |= 1u64 << id,
+                        Some(MemoryOp::Load { .. }) => readers[at] |= bit,
                         Some(MemoryOp::Store { .. }) => {
-                            writers[at] |= 1u64 << id;
+                            writers[at] |= bit;
                             stores[at] = true;
                         }
                         Some(MemoryOp::Update { .. }) => {
-                            readers[at] |= 1u64 << id;
-                            writers[at] |= 1u64 << id;
+                            readers[at] |= bit;
+                            writers[at] |= bit;
                         }
                         Some(MemoryOp::Fence(_) | MemoryOp::Drain(_)) | None => {}
                     }

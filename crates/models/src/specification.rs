@@ -3,7 +3,8 @@
 //!
 //! The specification of a library is the library itself, used by one thread at a time \[KVY10\].
 //! [`Specification::explains`] searches for an order of a client's operations that respects program
-//! order and returns the observed results, starting from the memory that `init` leaves. A state of
+//! order and returns the observed results, starting from the memory that `init` leaves. Operations
+//! after the threads come last. A state of
 //! this search is the number of completed operations of each thread with the memory. The observed
 //! results guide the search, and no state is visited twice. So the work grows with the number of
 //! states that agree with one observation, and not with the number of possible results.
@@ -178,13 +179,16 @@ impl Query<'_> {
             if let Some(stop) = self.limits.cancel.reason() {
                 return Err(stop);
             }
-            if self.is_complete(&state) {
+            if self.are_complete(&state, None) {
                 return Ok(true);
             }
             for thread in 0..threads {
                 let at = state[thread] as usize;
                 let Some(observation) = self.observed[thread].get(at) else { continue };
-                if !respects_real_time(observation, &state[..threads]) {
+                let joins = self.operations.last == Some(thread);
+                if !respects_real_time(observation, &state[..threads])
+                    || (joins && !self.are_complete(&state, Some(thread)))
+                {
                     continue;
                 }
                 let operation = &self.operations.threads[thread].1[at];
@@ -212,9 +216,10 @@ impl Query<'_> {
         Ok(false)
     }
 
-    /// Returns whether all operations are completed.
-    fn is_complete(&self, state: &[u32]) -> bool {
-        self.observed.iter().zip(state).all(|(all, done)| *done as usize == all.len())
+    /// Returns whether all operations are completed, except those of one thread.
+    fn are_complete(&self, state: &[u32], except: Option<usize>) -> bool {
+        let mut threads = self.observed.iter().zip(state).enumerate();
+        threads.all(|(t, (all, done))| except == Some(t) || *done as usize == all.len())
     }
 }
 

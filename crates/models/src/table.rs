@@ -432,6 +432,7 @@ impl MemoryModel for Table {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
+            | Op::Join
             | Op::Halt => {}
         }
         let is_consistent = self.retire_ready_entries(shape, state, t, recorder)?;

@@ -34,7 +34,9 @@ pub(crate) fn describe_hang(trace_rows: Option<&TraceRows<'_>>) -> String {
             None => format!("{name} has finished"),
         }
     };
+    // The last thread has not finished; it waits for the others.
     let waits = program.thread_ids().zip(&trace_rows.run.last.waits);
+    let waits = waits.filter(|(t, wait)| wait.is_some() || Some(*t) != program.last_thread());
     waits.map(part).collect::<Vec<_>>().join(", ")
 }
 

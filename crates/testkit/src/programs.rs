@@ -16,6 +16,7 @@
 //! | [`mod@bounded`] | programs with few enough runs to enumerate them all |
 //! | [`mod@litmus`] | litmus tests |
 //! | [`mod@silent_loops`] | loops over registers only, many of which never end |
+//! | [`mod@finally`] | programs of all kinds with a `finally` block |
 //! | [`synchronization`] | critical sections, invariants, blocking statements, spin loops |
 //!
 //! [`mod@shrink`] minimises a failing program.
@@ -31,6 +32,7 @@
 //! ```
 
 mod bounded;
+mod finally;
 mod litmus;
 mod profiles;
 mod shrink;
@@ -41,6 +43,7 @@ mod unbounded_buffers;
 use std::fmt;
 
 pub use bounded::{bounded, bounded_with_spin_loops};
+pub use finally::with_finally;
 pub use litmus::litmus;
 pub use profiles::program;
 pub use shrink::shrink;
@@ -83,6 +86,8 @@ pub struct RandomProgram {
     init: Vec<Statement>,
     /// The threads `t0`, `t1`, ... Shrinking may remove some.
     threads: Vec<(String, Vec<Statement>)>,
+    /// The `finally` block.
+    finally: Vec<Statement>,
     /// Properties and invariants.
     properties: Vec<String>,
 }
@@ -143,6 +148,16 @@ impl fmt::Display for RandomProgram {
                         observed.push(qualified);
                     }
                 }
+            }
+            body += &text;
+            body += "}\n";
+        }
+        if !self.finally.is_empty() {
+            let mut text = String::new();
+            write_statements(&self.finally, 1, &mut text);
+            body += "\nfinally {\n";
+            for (reg, ty) in REGISTERS.iter().filter(|(reg, _)| mentions(&text, reg)) {
+                body += &format!("  {ty} {reg};\n");
             }
             body += &text;
             body += "}\n";

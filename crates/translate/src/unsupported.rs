@@ -31,6 +31,8 @@ pub enum Unsupported {
     TooManyLocations(&'static str),
     /// The property `linearizable` cannot be translated.
     Linearizable,
+    /// The program has a `finally` block, or operations after the threads.
+    LastThread,
     /// Sequential C is requested without a bound on context switches.
     SequentialWithoutSwitches,
     /// Sequential C is requested for a program that is not a context simulation.
@@ -146,6 +148,9 @@ impl fmt::Display for Unsupported {
             Self::Linearizable => f.write_str(
                 "`linearizable` depends on when operations begin and end, so no condition on final \
                  states can express it: use `sequentially_consistent`",
+            ),
+            Self::LastThread => f.write_str(
+                "a `finally` block and operations after the threads cannot be translated or exported",
             ),
             Self::SequentialWithoutSwitches => f.write_str(
                 "sequential C (c-seq) needs a bound on context switches: \

@@ -127,6 +127,7 @@ fn statement(
         | Op::AtomicEnd
         | Op::Invoke { .. }
         | Op::Return { .. }
+        | Op::Join
         | Op::Halt => {
             if !choices.is_empty() {
                 return None;

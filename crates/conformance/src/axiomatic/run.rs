@@ -189,6 +189,7 @@ impl PartialRun {
             Op::AtomicEnd => self.end_block()?,
             Op::New { .. } | Op::Free { .. } => return Err(Unsupported::Records),
             Op::Invoke { .. } | Op::Return { .. } => return Err(Unsupported::Operations),
+            Op::Join => return Err(Unsupported::LastThread),
             Op::Halt => unreachable!("a thread that has halted takes no step"),
         }
         Ok(vec![self])

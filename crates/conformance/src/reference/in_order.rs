@@ -206,8 +206,8 @@ impl<P: Pending> InOrder<P> {
             }
             Op::AtomicEnd => unreachable!("`block::run` runs a whole atomic block"),
             Op::Return { result } => next.ends.push(*result),
-            // `invoke` reads the state of other threads. `super::invoke` makes its step.
-            Op::Invoke { .. } | Op::Halt => return Ok(Steps::none()),
+            // These read the state of other threads. `super::invoke` and `super::join` make the steps.
+            Op::Invoke { .. } | Op::Join | Op::Halt => return Ok(Steps::none()),
         }
         Ok(Steps::one(next, memory))
     }

@@ -95,7 +95,15 @@ fn enumerate_sequences(
     orders: &mut Vec<Vec<usize>>,
 ) {
     let mut complete = true;
+    let before_last: usize = (operations.threads.iter().enumerate())
+        .filter(|(thread, _)| operations.last != Some(*thread))
+        .map(|(_, (_, all))| all.len())
+        .sum();
     for (thread, (_, all)) in operations.threads.iter().enumerate() {
+        // The operations after the threads come after all others.
+        if operations.last == Some(thread) && sequence.len() < before_last {
+            continue;
+        }
         if sequence.iter().filter(|other| **other == thread).count() < all.len() {
             complete = false;
             sequence.push(thread);

@@ -280,8 +280,8 @@ impl Windowed {
                 let entries_before = if self.has_guess() { self.window.len() } else { 0 };
                 next.ends.push(OperationEnd { result: *result, entries_before });
             }
-            // `invoke` reads the state of other threads. `super::invoke` makes its step.
-            Op::Invoke { .. } | Op::Halt => return Ok(Steps::none()),
+            // These read the state of other threads. `super::invoke` and `super::join` make the steps.
+            Op::Invoke { .. } | Op::Join | Op::Halt => return Ok(Steps::none()),
         }
         Ok(Steps::one(next, memory))
     }
@@ -473,6 +473,7 @@ impl Windowed {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
+            | Op::Join
             | Op::Halt => unreachable!("this statement never enters the window"),
         };
         if let (Some(reg), Some(value)) = (stmt.op.target(), yields) {

@@ -238,7 +238,7 @@ impl<'a> Machine<'a> {
             }
             Op::AtomicEnd => unreachable!("`block` runs a whole atomic block"),
             Op::Halt => false,
-            Op::New { .. } | Op::Free { .. } | Op::Invoke { .. } => return None,
+            Op::New { .. } | Op::Free { .. } | Op::Invoke { .. } | Op::Join => return None,
         };
         if let Some(max_back_jumps) = self.max_back_jumps {
             next.threads[t].back_jumps += usize::from(next.threads[t].pc <= local.pc);
@@ -311,6 +311,7 @@ impl<'a> Machine<'a> {
                 | Op::AtomicEnd
                 | Op::Invoke { .. }
                 | Op::Return { .. }
+                | Op::Join
                 | Op::Halt => return Some(false),
             };
         }

@@ -58,7 +58,9 @@ impl Addresses {
         let locations = writers.len();
         readers.resize(locations + program.pools.len(), 0);
         writers.resize(locations + program.pools.len(), 0);
-        for t in program.thread_ids() {
+        // The last thread has no conflict: it runs when the attack is over.
+        let last = program.last_thread();
+        for t in program.thread_ids().filter(|t| Some(*t) != last) {
             for stmt in &program.thread(t).code {
                 if let Op::New { pool, .. } = stmt.op {
                     writers[locations + pool.index()] |= 1u64 << t.index();

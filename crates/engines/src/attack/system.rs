@@ -224,6 +224,7 @@ impl<'m, 'p> Attacks<'m, 'p> {
             number += 1;
         };
         let mut changes_memory = false;
+        let last = self.machine.shape.program().last_thread();
         for t in self.machine.shape.program().thread_ids() {
             match scratch.attack_state.phase {
                 Phase::NoAttack => {
@@ -234,6 +235,8 @@ impl<'m, 'p> Attacks<'m, 'p> {
                     self.attacker_steps(t, scratch, &mut visit);
                 }
                 Phase::Frozen if t == scratch.attack_state.attacker => {}
+                // The last thread waits until the delayed stores are committed.
+                Phase::Delaying | Phase::Frozen if Some(t) == last => {}
                 Phase::Delaying | Phase::Frozen => self.helper_steps(t, scratch, &mut visit),
             }
         }

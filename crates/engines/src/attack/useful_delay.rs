@@ -73,9 +73,12 @@ impl UsefulDelay {
             }
             Op::Fence(FenceKinds::FULL) => false,
             Op::Fence(kinds) => via_successors(fenced || kinds.contains(FenceKinds::STORE_LOAD)),
-            Op::Update { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Free { .. } | Op::Halt => {
-                false
-            }
+            Op::Update { .. }
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Free { .. }
+            | Op::Join
+            | Op::Halt => false,
             Op::Store { .. }
             | Op::Drain(_)
             | Op::Choose { .. }

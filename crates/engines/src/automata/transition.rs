@@ -187,7 +187,7 @@ impl Effect {
             | Op::Leave
             | Op::AtomicEnd
             | Op::Halt => Effect::Local,
-            Op::New { .. } | Op::Free { .. } | Op::AtomicBegin | Op::Invoke { .. } => {
+            Op::New { .. } | Op::Free { .. } | Op::AtomicBegin | Op::Invoke { .. } | Op::Join => {
                 Effect::Anything
             }
         }

@@ -7,6 +7,7 @@
 //!   field reads its record;
 //! - for each thread, the number of client operations it has returned from. `invoke` reads this
 //!   cell;
+//! - for each thread, whether it has finished, if a last thread waits for that;
 //! - one cell for all locations of invariants: each order of writes to them has its own states.
 
 use fencepost_explore::CellAccess;
@@ -30,6 +31,9 @@ pub(crate) struct Cells {
     records: u32,
     returns: u32,
     invariant: u32,
+    /// The first of the cells that say whether a thread has finished, by thread. None if no thread
+    /// waits for that.
+    finished: Option<u32>,
     /// By thread: whether an `invoke` of another thread reads how many operations it has returned
     /// from.
     observed: Vec<bool>,
@@ -53,6 +57,11 @@ impl Cells {
             records,
             returns,
             invariant: returns + program.threads.len() as u32,
+            finished: program.last_thread().map(|last| {
+                // The last thread itself needs no cell.
+                debug_assert_eq!(last.index() + 1, program.threads.len(), "it comes last");
+                returns + program.threads.len() as u32 + 1
+            }),
             observed,
             addresses: program.locations.len() + program.pools.len(),
         }
@@ -65,7 +74,7 @@ impl Cells {
 
     /// Returns the number of cells.
     pub(crate) fn len(&self) -> usize {
-        self.invariant as usize + 1
+        self.invariant as usize + 1 + self.finished.map_or(0, |_| self.observed.len() - 1)
     }
 }
 
@@ -228,9 +237,33 @@ impl Footprint {
         if let Some(from) = block {
             self.actions.push(MonitorAction::Block { from, to: self.accesses.len() });
         }
+        if let Some(finished) = cells.finished {
+            self.finish_with_join(shape, finished, t, (pc, to));
+        }
         let passed = |pc: Pc| shape.thread(t).returned[pc.index()].len();
         if cells.observed[t.index()] && passed(pc) != passed(to) {
             self.touches.push(CellAccess { cell: cells.returns + u32::from(t.0), writes: true });
+        }
+    }
+
+    /// Adds the accesses to the cells that say whether a thread has finished. The last thread has no
+    /// actions for the monitor: nothing is pending when it runs.
+    fn finish_with_join(
+        &mut self,
+        shape: &Shape<'_>,
+        finished: u32,
+        t: ThreadId,
+        (pc, to): (Pc, Pc),
+    ) {
+        let cell = |t: usize, writes: bool| CellAccess { cell: finished + t as u32, writes };
+        if shape.program().last_thread() == Some(t) {
+            self.actions.clear();
+            self.accesses.clear();
+            if matches!(shape.stmt(t, pc).op, Op::Join) {
+                self.touches.extend((0..t.index()).map(|other| cell(other, false)));
+            }
+        } else if matches!(shape.stmt(t, to).op, Op::Halt) {
+            self.touches.push(cell(t.index(), true));
         }
     }
 

@@ -461,6 +461,7 @@ pub(crate) fn is_invisible<M: MemoryModel>(
         | Op::AtomicBegin
         | Op::AtomicEnd
         | Op::Invoke { .. }
+        | Op::Join
         | Op::Halt => false,
     }
 }

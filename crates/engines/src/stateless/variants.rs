@@ -50,10 +50,12 @@ impl Variants {
     /// Computes the variants of all blocks of a program.
     pub(crate) fn new(shape: &Shape<'_>) -> Self {
         let mut variants = Variants::default();
+        // Nothing is reordered with the block of the last thread.
+        let last = shape.program().last_thread();
         for t in shape.program().thread_ids() {
             let mut blocks = BTreeMap::new();
             for (at, stmt) in shape.program().thread(t).code.iter().enumerate() {
-                if let Op::AtomicBegin = stmt.op {
+                if matches!(stmt.op, Op::AtomicBegin) && Some(t) != last {
                     blocks.insert(Pc::from_index(at), variants.block(shape, t, stmt.next));
                 }
             }
@@ -112,7 +114,8 @@ impl Variants {
                 | Op::Leave
                 | Op::AtomicBegin
                 | Op::Invoke { .. }
-                | Op::Return { .. } => {}
+                | Op::Return { .. }
+                | Op::Join => {}
             }
             if may_write && addresses.len() > 1 {
                 for address in addresses {

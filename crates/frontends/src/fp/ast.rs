@@ -50,6 +50,8 @@ pub enum ItemKind {
     Shared(TypeName, Vec<Declarator>),
     /// `init { ... }`
     Init(Block),
+    /// `finally { ... }`
+    Finally(Block),
     /// `proc int f(int a) { ... }`, or an operation, which also has a letter.
     Procedure(Procedure),
     /// `client e(ed|d);`
@@ -145,7 +147,8 @@ impl AttributeKind {
     }
 }
 
-/// A client: the letters of the initial part, then the letters of each thread.
+/// A client: the letters of the initial part, the letters of each thread, and the letters after the
+/// threads.
 #[derive(Clone, Debug)]
 pub struct Client {
     /// The letters before the parenthesis.
@@ -154,6 +157,8 @@ pub struct Client {
     pub parens: bool,
     /// The letters of each thread.
     pub threads: Vec<Name>,
+    /// The letters after the parenthesis.
+    pub last: Option<Name>,
 }
 
 /// A thread template.

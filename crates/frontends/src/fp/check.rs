@@ -49,6 +49,7 @@ pub enum Scope {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum BodyKind {
     Init,
+    Finally,
     Thread,
     Procedure(Option<VarTy>),
 }

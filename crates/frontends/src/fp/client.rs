@@ -1,4 +1,5 @@
-//! Checks clients: `client e(ed|d);` becomes initial operations and threads that call operations.
+//! Checks clients: `client e(ed|d)d;` becomes initial operations, threads that call operations, and
+//! operations after the threads.
 //!
 //! A client is part of the file or comes from the command line. A client from the command line that
 //! the file also declares is the declared one, so its traces have the same positions either way. Any
@@ -114,7 +115,8 @@ fn text(client: &ast::Client) -> String {
     let threads: Vec<String> = client.threads.iter().map(letters).collect();
     let threads = threads.join("|");
     if client.parens {
-        format!("{}({threads})", client.first.as_ref().map(letters).unwrap_or_default())
+        let outside = |part: &Option<ast::Name>| part.as_ref().map(letters).unwrap_or_default();
+        format!("{}({threads}){}", outside(&client.first), outside(&client.last))
     } else {
         threads
     }
@@ -147,7 +149,8 @@ impl<'a> Letters<'a> {
         let parsed = parser::parse_client(text, &lexed, diagnostics)?;
         let mut client = self.client(&parsed, START, diagnostics)?;
         // Later passes need positions in the file.
-        for (proc, span) in client.first.iter_mut().chain(client.threads.iter_mut().flatten()) {
+        let outside = client.first.iter_mut().chain(&mut client.last);
+        for (proc, span) in outside.chain(client.threads.iter_mut().flatten()) {
             *span = self.globals.procs[proc.index()].span;
         }
         Some(client)
@@ -175,13 +178,15 @@ impl<'a> Letters<'a> {
             too_many(diagnostics, span, "threads", found, limits::THREADS);
             return None;
         }
-        let none = Some(Vec::new());
-        let first = client.first.as_ref().map_or(none, |l| self.operations(l, diagnostics));
+        let mut outside = |part: &Option<ast::Name>| {
+            part.as_ref().map_or(Some(Vec::new()), |l| self.operations(l, diagnostics))
+        };
+        let (first, last) = (outside(&client.first), outside(&client.last));
         let threads: Vec<_> =
             client.threads.iter().map(|l| self.operations(l, diagnostics)).collect();
         let threads: Vec<_> = threads.into_iter().collect::<Option<_>>()?;
         self.owners(&threads, diagnostics);
-        Some(Client { text: text(client), span, first: first?, threads })
+        Some(Client { text: text(client), span, first: first?, threads, last: last? })
     }
 
     /// Reports uses of `owner` operations by threads other than the first.

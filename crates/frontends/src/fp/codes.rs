@@ -87,6 +87,8 @@ codes! {
     CRITICAL_IN_ATOMIC = "FP0039";
     /// An `await` inside an `atomic` block.
     AWAIT_IN_ATOMIC = "FP0040";
+    /// An `assume` in a `finally` block.
+    ASSUME_IN_FINALLY = "FP0041";
 
     /// Warning: a register that is assigned but never read.
     UNREAD_REGISTER = "FP0101";

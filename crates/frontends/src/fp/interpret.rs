@@ -410,7 +410,7 @@ impl Machine<'_> {
             match &stmt.op {
                 Op::Skip | Op::Fence(_) | Op::Leave | Op::AtomicBegin | Op::AtomicEnd => {}
                 // There is only one thread.
-                Op::Invoke { .. } | Op::Return { .. } => {}
+                Op::Invoke { .. } | Op::Return { .. } | Op::Join => {}
                 Op::Assign { reg, expr } => set = Some((*reg, eval(expr)?)),
                 Op::Load { reg, from } => {
                     let at = self.locate(from, &registers)?;

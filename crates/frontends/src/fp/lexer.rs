@@ -67,6 +67,8 @@ pub enum Tok {
     Fence,
     #[token("final")]
     Final,
+    #[token("finally")]
+    Finally,
     #[token("for")]
     For,
     #[token("free")]
@@ -379,6 +381,7 @@ impl Tok {
             Tok::False => "`false`",
             Tok::Fence => "`fence`",
             Tok::Final => "`final`",
+            Tok::Finally => "`finally`",
             Tok::For => "`for`",
             Tok::Free => "`free`",
             Tok::Goto => "`goto`",
@@ -473,6 +476,7 @@ impl Tok {
                 | Tok::Thread
                 | Tok::Property
                 | Tok::Final
+                | Tok::Finally
                 | Tok::Invariant
                 | Tok::Observe
         )

@@ -27,7 +27,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::{
-    Diagnostics, Label, LabelInfo, Place, Problem, Program, Property, Span, Stmt, Thread,
+    Diagnostics, Label, LabelInfo, Place, Problem, Program, Property, Span, Stmt, Thread, ThreadId,
 };
 
 use super::client::START;
@@ -155,6 +155,7 @@ impl Context<'_> {
         let mut plan = None;
         let mut kept = Vec::new();
         let mut operations = None;
+        let runs_last = self.unit.finally.is_some() || client.is_some_and(|c| !c.last.is_empty());
         if let Some(client) = client {
             let client_plan = ClientPlan::new(self.unit, client, templates.len());
             init |= !client.first.is_empty();
@@ -171,7 +172,6 @@ impl Context<'_> {
                 kept.push(thread.kept);
             }
             results.extend(client::results_of_init(&client_plan.first));
-            operations = self.operations(&client_plan, &kept, client);
             plan = Some(client_plan);
         }
         if threads.is_empty() {
@@ -183,6 +183,23 @@ impl Context<'_> {
                 },
             );
             return None;
+        }
+        if runs_last {
+            let uses = plan.as_ref().map_or(&[][..], |plan| plan.last.as_slice());
+            let id = ThreadId::from_index(threads.len());
+            let total = threads.len() as u64 + 1;
+            if total > limits::THREADS {
+                let span = client.map_or(START, |c| c.span);
+                too_many(self.diagnostics, span, "threads", total, limits::THREADS);
+                return None;
+            }
+            let last = Lowerer::last_thread(self, uses);
+            results.extend(client::results(uses, &last.kept, id));
+            threads.push(last.thread);
+            kept.push(last.kept);
+        }
+        if let (Some(client), Some(plan)) = (client, &plan) {
+            operations = self.operations(plan, &kept, client);
         }
         let init = init.then(|| Lowerer::init(self, plan.as_ref().map(|p| p.first.as_slice())));
         let program = Program {

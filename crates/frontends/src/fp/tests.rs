@@ -12,13 +12,14 @@ use super::{check, codes, format, lexer, limits, lower, lower_for, parse};
 use crate::Request;
 
 /// Tokens for random text.
-const TOKENS: [&str; 80] = [
+const TOKENS: [&str; 81] = [
     "const",
     "enum",
     "record",
     "pool",
     "shared",
     "init",
+    "finally",
     "proc",
     "operation",
     "client",

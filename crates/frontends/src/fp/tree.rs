@@ -21,6 +21,8 @@ pub struct Unit {
     pub procs: Vec<Procedure>,
     /// The `init` block.
     pub init: Option<Body>,
+    /// The `finally` block and its keyword.
+    pub finally: Option<(Body, Span)>,
     /// Thread templates.
     pub templates: Vec<Template>,
     /// Clients.
@@ -115,7 +117,7 @@ impl Template {
     }
 }
 
-/// A client: the operations of the initial part, then the operations of each thread.
+/// A client: the operations of the initial part, of each thread, and after the threads.
 #[derive(Clone, Debug)]
 pub struct Client {
     /// The source text, without spaces.
@@ -127,6 +129,8 @@ pub struct Client {
     pub first: Vec<(ProcId, Span)>,
     /// The operations of each thread.
     pub threads: Vec<Vec<(ProcId, Span)>>,
+    /// The operations that run after the threads.
+    pub last: Vec<(ProcId, Span)>,
 }
 
 /// A property or condition of a file.
@@ -148,7 +152,7 @@ pub enum Claim {
     Operations(Consistency, Span),
 }
 
-/// The body of a thread, of a procedure, or of `init`.
+/// The body of a thread, of a procedure, of `init`, or of `finally`.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// The registers. The parameters of a procedure come first.

@@ -94,9 +94,12 @@ impl Shape<'_> {
                     event(EventKind::AtomicEnd);
                     return Ok(Some(stmt.next));
                 }
-                Op::AtomicBegin | Op::AtomicEnd | Op::Fence(_) | Op::Leave | Op::Invoke { .. } => {
-                    stmt.next
-                }
+                Op::AtomicBegin
+                | Op::AtomicEnd
+                | Op::Fence(_)
+                | Op::Leave
+                | Op::Invoke { .. }
+                | Op::Join => stmt.next,
                 Op::Drain(at) => {
                     let loc = locate(self, at, &|r| registers[r.index()]);
                     check_allocated(self, memory, loc.map_err(failure)?).map_err(failure)?;

@@ -136,7 +136,12 @@ fn passes_early(op: &Op, has_store: bool) -> Option<bool> {
                 || (has_store && kinds.contains(FenceKinds::STORE_LOAD));
             (!orders).then_some(has_store)
         }
-        Op::AtomicBegin | Op::AtomicEnd | Op::New { .. } | Op::Free { .. } | Op::Halt => None,
+        Op::AtomicBegin
+        | Op::AtomicEnd
+        | Op::New { .. }
+        | Op::Free { .. }
+        | Op::Join
+        | Op::Halt => None,
         Op::Skip
         | Op::Assign { .. }
         | Op::Choose { .. }

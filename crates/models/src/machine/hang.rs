@@ -313,7 +313,8 @@ impl<M: MemoryModel> Machine<'_, M> {
         run.result.check()
     }
 
-    /// Returns how each thread waits in a hang. `None` for a thread that has finished.
+    /// Returns how each thread waits in a hang. `None` for a thread that has finished, and for the
+    /// last thread while it waits for the others.
     pub fn waits(&self, state: &State<M::Pending>) -> Vec<Option<Wait>> {
         let unlimited = WorkLimits::default();
         let wait = |t| {
@@ -321,7 +322,10 @@ impl<M: MemoryModel> Machine<'_, M> {
             (run.result == AloneResult::Waits).then(|| self.describe_wait(&run.visited, t))
         };
         let threads = self.shape.program().thread_ids();
-        threads.map(|t| if self.has_finished(state, t) { None } else { wait(t) }).collect()
+        let joins = |t: ThreadId| matches!(self.shape.stmt(t, state.pcs[t.index()]).op, Op::Join);
+        threads
+            .map(|t| if self.has_finished(state, t) || joins(t) { None } else { wait(t) })
+            .collect()
     }
 
     /// Returns whether hangs are checked and every thread has halted or is at a statement from

@@ -114,6 +114,13 @@ impl<M: MemoryModel> Machine<'_, M> {
                 recorder.record_with(|| event(EventKind::Skip));
                 stmt.next
             }
+            Op::Join => {
+                if !self.others_finished(state, t) {
+                    return Ok(StepResult::Blocked);
+                }
+                recorder.record_with(|| event(EventKind::Skip));
+                stmt.next
+            }
             Op::Leave => {
                 recorder.record_with(|| event(EventKind::Leave));
                 stmt.next
@@ -200,6 +207,15 @@ impl<M: MemoryModel> Machine<'_, M> {
         Ok(())
     }
 
+    /// Returns whether all other threads have halted and have nothing pending. Under a symbolic
+    /// model, keeps only the contents for which that holds.
+    fn others_finished(&self, state: &mut State<M::Pending>, t: ThreadId) -> bool {
+        self.shape.program().thread_ids().filter(|other| *other != t).all(|other| {
+            self.has_halted(other, state.pcs[other.index()])
+                && self.model.is_drained(&mut state.pending, other)
+        })
+    }
+
     /// Returns how many of a thread's operations have returned: control has passed their ends, and
     /// their results are known.
     fn returned(&self, state: &State<M::Pending>, t: ThreadId) -> Value {
@@ -240,6 +256,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
+            | Op::Join
             | Op::Halt => Ok(IssueResult::Blocked),
         }
     }
@@ -405,6 +422,7 @@ pub(super) fn execute_local(
         | Op::AtomicBegin
         | Op::AtomicEnd
         | Op::Invoke { .. }
+        | Op::Join
         | Op::Halt => unreachable!("only local statements are executed here"),
     }
 }

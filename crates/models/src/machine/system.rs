@@ -312,6 +312,7 @@ impl<M: MemoryModel> Machine<'_, M> {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
+            | Op::Join
             | Op::Halt => false,
         }
     }

@@ -9,7 +9,7 @@ use fencepost_search::WorkLimits;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns all combinations of results that the operations of a client may return, in any order
-/// that respects program order: a value for each operation with a result, by thread and then by
+/// that respects program order, those after the threads last: a value for each operation with a result, by thread and then by
 /// operation. Returns `None` if the enumeration needs more than `max` combinations at once.
 pub fn possible_results(
     shape: &Shape<'_>,
@@ -34,6 +34,12 @@ pub fn possible_results(
             for (thread, (_, all)) in operations.threads.iter().enumerate() {
                 let at = done[thread];
                 let Some(operation) = all.get(at) else { continue };
+                let is_complete =
+                    |(t, all): (usize, &Vec<Operation>)| t == thread || done[t] == all.len();
+                let mut others = operations.threads.iter().map(|(_, all)| all).enumerate();
+                if operations.last == Some(thread) && !others.all(is_complete) {
+                    continue;
+                }
                 let mut done = done.clone();
                 done[thread] += 1;
                 let effects = effects(shape, operation, &before, &unlimited).unwrap_or_default();

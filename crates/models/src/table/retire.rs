@@ -126,6 +126,7 @@ impl Table {
             | Op::AtomicEnd
             | Op::Invoke { .. }
             | Op::Return { .. }
+            | Op::Join
             | Op::Halt => return Ok(Retired::Waits),
         }
         let registers = &mut state.registers[shape.thread(t).registers..];

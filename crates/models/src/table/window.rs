@@ -337,6 +337,7 @@ fn mark_field(shape: &Shape<'_>, t: ThreadId, pc: Pc) -> Option<Field> {
         | Op::AtomicEnd
         | Op::Invoke { .. }
         | Op::Return { .. }
+        | Op::Join
         | Op::Halt => None,
     }
 }

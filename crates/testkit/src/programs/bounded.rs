@@ -45,7 +45,14 @@ fn generate(mut random: Random, spin_loops: bool, origin: String) -> RandomProgr
     let shared = shared.collect();
     let thread = |at| (format!("t{at}"), generator.thread(at, count, accesses / count));
     let threads = (0..count).map(thread).collect();
-    RandomProgram { origin, shared, init: Vec::new(), threads, properties: Vec::new() }
+    RandomProgram {
+        origin,
+        shared,
+        init: Vec::new(),
+        threads,
+        finally: Vec::new(),
+        properties: Vec::new(),
+    }
 }
 
 struct Generator {

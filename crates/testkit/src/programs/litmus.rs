@@ -57,7 +57,14 @@ pub fn litmus(seed: u64) -> RandomProgram {
     let mut generator = Generator { random, names, array, stored: Vec::new() };
     let threads = (0..threads).map(|at| (format!("t{at}"), generator.thread(at, threads, max)));
     let threads = threads.collect();
-    RandomProgram { origin, shared, init: Vec::new(), threads, properties: Vec::new() }
+    RandomProgram {
+        origin,
+        shared,
+        init: Vec::new(),
+        threads,
+        finally: Vec::new(),
+        properties: Vec::new(),
+    }
 }
 
 /// Generates a cycle through `x` and other locations. The first thread is a dependent thread. `w`
@@ -88,7 +95,14 @@ fn dependency_cycle(mut random: Random, origin: String) -> RandomProgram {
         body.push(line(format!("{last} = 1;")));
         bodies.push((format!("t{at}"), body));
     }
-    RandomProgram { origin, shared, init: Vec::new(), threads: bodies, properties: Vec::new() }
+    RandomProgram {
+        origin,
+        shared,
+        init: Vec::new(),
+        threads: bodies,
+        finally: Vec::new(),
+        properties: Vec::new(),
+    }
 }
 
 struct Generator {

@@ -93,7 +93,7 @@ impl Generator {
             let invariant = self.random.pick(&["X <= 1", "X != 2 || Y == 0", "X + Y < 3"]);
             properties.push(format!("invariant {};", invariant.replace('X', x).replace('Y', y)));
         }
-        RandomProgram { origin, shared, init, threads, properties }
+        RandomProgram { origin, shared, init, threads, finally: Vec::new(), properties }
     }
 
     fn declarations(&mut self) -> Vec<SharedDeclaration> {

@@ -43,6 +43,9 @@ fn reductions(program: &RandomProgram) -> Vec<RandomProgram> {
     for init in smaller_bodies(&program.init) {
         all.push(RandomProgram { init, ..program.clone() });
     }
+    for finally in smaller_bodies(&program.finally) {
+        all.push(RandomProgram { finally, ..program.clone() });
+    }
     for (at, (_, body)) in program.threads.iter().enumerate() {
         for body in smaller_bodies(body) {
             let mut smaller = program.clone();

@@ -24,7 +24,14 @@ fn program(
     let lines = |texts: Vec<String>| texts.into_iter().map(line).collect();
     let threads = threads.into_iter().enumerate();
     let threads = threads.map(|(at, body)| (format!("t{at}"), lines(body))).collect();
-    RandomProgram { origin, shared: shared.into(), init: lines(init), threads, properties }
+    RandomProgram {
+        origin,
+        shared: shared.into(),
+        init: lines(init),
+        threads,
+        finally: Vec::new(),
+        properties,
+    }
 }
 
 struct Generator {

@@ -32,7 +32,7 @@ pub fn unbounded_buffers(seed: u64) -> RandomProgram {
     let threads = (0..2).map(|at| (format!("t{at}"), generator.thread(at))).collect();
     let properties = generator.properties();
     let origin = format!("random program with unbounded buffers, seed {seed}");
-    RandomProgram { origin, shared, init: Vec::new(), threads, properties }
+    RandomProgram { origin, shared, init: Vec::new(), threads, finally: Vec::new(), properties }
 }
 
 /// The maximum nesting depth of loops.

@@ -240,6 +240,7 @@ impl Action {
             | Op::Invoke { .. }
             | Op::Return { .. }
             | Op::Halt => Action::Nothing,
+            Op::Join => unreachable!("programs with a last thread are rejected"),
             Op::New { .. } | Op::Free { .. } => unreachable!("lowered programs have no records"),
         }
     }

@@ -27,7 +27,7 @@ use typed::{TypedWriter, ValueType, constant, type_name};
 /// Words of the language, and other names that a program must not use.
 const WORDS: &str = "\
     as assert assume atomic await bool break cas choose client const continue critical do drain else \
-    enum false fence fetch_add fetch_and fetch_or fetch_sub fetch_xor final for free goto if in \
+    enum false fence fetch_add fetch_and fetch_or fetch_sub fetch_xor final finally for free goto if in \
     init int invariant loop new null observe operation pool proc property record return shared \
     skip swap thread true void while";
 
@@ -35,6 +35,9 @@ const WORDS: &str = "\
 pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
     if export.problem.properties.iter().any(|p| matches!(p, Property::Operations(_))) {
         return Err(Unsupported::OperationsWithoutClient);
+    }
+    if export.problem.program.last_thread().is_some() {
+        return Err(Unsupported::LastThread);
     }
     if let Some(text) = source(export) {
         return Ok(text);

@@ -51,6 +51,9 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
         return Err(Unsupported::Operations);
     }
     let input = &problem.program;
+    if input.last_thread().is_some() {
+        return Err(Unsupported::LastThread);
+    }
     let mut locations = input.locations.clone();
     let ids = || (0..input.pools.len()).map(PoolId::from_index);
     let fields: Vec<_> = ids().map(|id| flatten(input, id, &mut locations)).collect();
@@ -343,6 +346,7 @@ impl Lowering<'_> {
                 }
                 None => code.op_then(Op::Skip, next()),
             },
+            Op::Join => unreachable!("programs with a last thread are rejected"),
             Op::Invoke { .. } | Op::Return { .. } => code.op_then(Op::Skip, next()),
             Op::Skip
             | Op::Assign { .. }

@@ -224,6 +224,7 @@ impl Walk<'_> {
                 out.push(Node::Halt);
                 None
             }
+            Op::Join => unreachable!("programs with a last thread are rejected"),
             Op::AtomicBegin => {
                 let inside = Flow::of_block(self.thread, here);
                 let mut body = Vec::new();

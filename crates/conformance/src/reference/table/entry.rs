@@ -54,6 +54,7 @@ pub(super) fn kinds(op: &Op) -> &'static [Kind] {
         | Op::AtomicEnd
         | Op::Invoke { .. }
         | Op::Return { .. }
+        | Op::Join
         | Op::Halt => &[],
     }
 }

@@ -1,4 +1,4 @@
-//! Checks the bodies of threads, procedures and `init`.
+//! Checks the bodies of threads, procedures, `init` and `finally`.
 
 use std::collections::BTreeMap;
 
@@ -38,6 +38,10 @@ pub(super) struct Bodies<'a> {
 impl<'a> Bodies<'a> {
     pub(super) fn init(&self, block: &ast::Block, diagnostics: &mut Diagnostics) -> CheckedBody {
         self.checker(diagnostics, BodyKind::Init).body(block)
+    }
+
+    pub(super) fn finally(&self, block: &ast::Block, diagnostics: &mut Diagnostics) -> CheckedBody {
+        self.checker(diagnostics, BodyKind::Finally).body(block)
     }
 
     pub(super) fn thread(

@@ -360,6 +360,7 @@ pub(super) fn assigned_registers(file: &ast::File) -> BTreeMap<String, String> {
             | ast::ItemKind::Pool(..)
             | ast::ItemKind::Shared(..)
             | ast::ItemKind::Init(_)
+            | ast::ItemKind::Finally(_)
             | ast::ItemKind::Client(_)
             | ast::ItemKind::Property(..)
             | ast::ItemKind::Final(..)

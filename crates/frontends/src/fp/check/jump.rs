@@ -204,10 +204,14 @@ impl Checker<'_> {
                     .hint("write `return VALUE;`");
                 return None;
             }
-            (BodyKind::Procedure(None) | BodyKind::Init | BodyKind::Thread, Some(value)) => {
+            (
+                BodyKind::Procedure(None) | BodyKind::Init | BodyKind::Finally | BodyKind::Thread,
+                Some(value),
+            ) => {
                 let what = match self.kind {
                     BodyKind::Procedure(_) => "a `void` procedure cannot return a value",
                     BodyKind::Init => "`init` cannot return a value",
+                    BodyKind::Finally => "`finally` cannot return a value",
                     BodyKind::Thread => "a thread cannot return a value",
                 };
                 self.diagnostics
@@ -216,7 +220,10 @@ impl Checker<'_> {
                     .hint("write `return;`");
                 return None;
             }
-            (BodyKind::Procedure(None) | BodyKind::Init | BodyKind::Thread, None) => None,
+            (
+                BodyKind::Procedure(None) | BodyKind::Init | BodyKind::Finally | BodyKind::Thread,
+                None,
+            ) => None,
         };
         leaves.then_some(StmtKind::Return(value))
     }

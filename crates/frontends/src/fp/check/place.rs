@@ -84,11 +84,17 @@ impl Checker<'_> {
                 None
             }
             Ast::Field(base, field) => {
-                if let Scope::Condition { .. } = self.scope {
+                if let Scope::Condition { registers } = self.scope {
+                    let text = self.text(expr.span);
+                    // Only conditions on final states can mention registers.
+                    let hint = match registers {
+                        true => format!("use `finally {{ ... }}`, which can read `{text}`"),
+                        false => "copy the field to a location in a thread".into(),
+                    };
                     self.diagnostics
                         .error(codes::CONDITION, expr.span, "a condition cannot follow references")
                         .label("not allowed here")
-                        .hint("copy the field to a register or location in a thread");
+                        .hint(hint);
                     return None;
                 }
                 if self.is_thread(base) {

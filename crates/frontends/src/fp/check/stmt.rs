@@ -2,9 +2,9 @@
 
 use fencepost_ir::{BinOp, FenceKinds, Span};
 
-use super::Checker;
 use super::gap;
 use super::jump::Region;
+use super::{BodyKind, Checker};
 use crate::fp::ast::{self, ExprKind, StmtKind as Ast};
 use crate::fp::codes;
 use crate::fp::names::{BUILTINS, Global};
@@ -111,7 +111,15 @@ impl Checker<'_> {
                 StmtKind::Fence(self.fence(kinds)?, Gap { head, ..gap::before(stmt, wrap) })
             }
             Ast::Drain(place) => StmtKind::Drain(self.place(place)?),
-            Ast::Assume(cond) => StmtKind::Assume(self.expr_of(cond, Ty::Bool)?),
+            Ast::Assume(cond) => {
+                if self.kind == BodyKind::Finally {
+                    self.diagnostics
+                        .error(codes::ASSUME_IN_FINALLY, span, "`finally` cannot contain `assume`")
+                        .label("the run has ended; it cannot be discarded here")
+                        .hint("use `if`, or put the `assume` into a thread");
+                }
+                StmtKind::Assume(self.expr_of(cond, Ty::Bool)?)
+            }
             Ast::Await(cond) => {
                 self.record_await(span);
                 StmtKind::Await(self.expr_of(cond, Ty::Bool)?)

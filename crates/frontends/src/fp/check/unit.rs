@@ -39,23 +39,23 @@ pub fn check(
     let mut unread: Vec<(Body, Vec<LocalId>, Option<TemplateId>)> = Vec::new();
     let mut calls: Vec<BTreeMap<_, _>> = Vec::new();
     let (mut waits, mut other_waits) = (Vec::new(), Vec::new());
-    let mut init: Option<Span> = None;
+    let (mut init, mut finally): (Option<Span>, Option<Span>) = (None, None);
     for item in &file.items {
         if limits::error_limit_reached(diagnostics) {
             break;
         }
         let (checked, template) = match &item.kind {
             ItemKind::Init(block) => {
-                if let Some(first) = init {
-                    diagnostics
-                        .error(codes::DUPLICATE, item.span, "there are two `init` blocks")
-                        .label("second `init` block")
-                        .related(first, "first `init` block")
-                        .hint("put all statements into one `init` block");
-                }
-                init = Some(item.span);
+                check_once("init", item.span, &mut init, diagnostics);
                 let checked = bodies.init(block, diagnostics);
                 unit.init = Some(checked.body.clone());
+                (checked, None)
+            }
+            ItemKind::Finally(block) => {
+                check_once("finally", item.span, &mut finally, diagnostics);
+                let checked = bodies.finally(block, diagnostics);
+                let word = Span { end: item.span.start + "finally".len() as u32, ..item.span };
+                unit.finally = Some((checked.body.clone(), word));
                 (checked, None)
             }
             ItemKind::Procedure(procedure) => {
@@ -144,13 +144,24 @@ pub fn check(
     unit
 }
 
+/// Reports a second block of this kind.
+fn check_once(word: &str, span: Span, earlier: &mut Option<Span>, diagnostics: &mut Diagnostics) {
+    if let Some(first) = earlier.replace(span) {
+        diagnostics
+            .error(codes::DUPLICATE, span, format!("there are two `{word}` blocks"))
+            .label(format!("second `{word}` block"))
+            .related(first, format!("first `{word}` block"))
+            .hint(format!("put all statements into one `{word}` block"));
+    }
+}
+
 /// Warns about a `property mutual_exclusion` in a file without a `critical` block.
 fn warn_no_critical(file: &ast::File, diagnostics: &mut Diagnostics) {
     let mut critical = false;
     let mut claim = None;
     for item in &file.items {
         let block = match &item.kind {
-            ItemKind::Init(block) => block,
+            ItemKind::Init(block) | ItemKind::Finally(block) => block,
             ItemKind::Procedure(procedure) => &procedure.body,
             ItemKind::Thread(thread) => &thread.body,
             ItemKind::Property(name, _) => {
@@ -219,6 +230,7 @@ fn claims(
             | ItemKind::Pool(..)
             | ItemKind::Shared(..)
             | ItemKind::Init(_)
+            | ItemKind::Finally(_)
             | ItemKind::Procedure(_)
             | ItemKind::Client(_)
             | ItemKind::Thread(_) => {}

@@ -104,6 +104,38 @@ fn linearizable_operations_record_invocation_and_return() {
 }
 
 #[test]
+fn operations_after_the_threads_run_in_the_last_thread() {
+    let source = format!(
+        "{DEQUE} property linearizable operations; client p(t|s)ts; finally {{ r = n; assert(r > 0); }}
+        final never t2 == 7;"
+    );
+    let problems = lowered(&source, None).expect("no errors");
+    let (problem, program) = (&problems[0], &problems[0].program);
+    assert_eq!(problem.name, "p(t|s)ts");
+    let last = program.last_thread().expect("a last thread");
+    assert_eq!(program.thread(last).name, "finally");
+    let [claim] = operations(problem)[..] else { panic!("one property") };
+    assert_eq!(claim.last, Some(2));
+    let (thread, all) = &claim.threads[2];
+    assert_eq!(*thread, last);
+    assert_eq!(all.iter().map(|o| o.name.as_str()).collect::<Vec<_>>(), ["t2", "s2"]);
+    assert!(all.iter().all(|o| o.seen.is_empty()));
+    let observed = problem.observed.iter().map(|o| program.observable_name(*o));
+    assert_eq!(observed.collect::<Vec<_>>(), ["finally.t2"]);
+    // A client from the command line is the same.
+    let given = lowered(&source, Some(&["p (t|s) ts"])).expect("no errors");
+    assert_eq!(given[0].name, "p(t|s)ts");
+    assert_eq!(given[0].program.threads.len(), 3);
+    assert_eq!(
+        lowered(&source, Some(&["t|s ts)"])),
+        Err(vec![
+            "client `t|s ts)`, character 7: expected `|` or the end of the client, found `)`"
+                .into()
+        ])
+    );
+}
+
+#[test]
 fn without_clients_there_is_no_property_of_operations() {
     let source = format!("{DEQUE} property linearizable operations; thread q {{ push(1); }}");
     let problems = lowered(&source, None).expect("no errors");

@@ -59,6 +59,7 @@ impl<'a> Printer<'a> {
             }
             ItemKind::Record(name, fields) => return self.record(start, end, name, fields),
             ItemKind::Init(block) => return self.with_body(start, flat.push("init"), block),
+            ItemKind::Finally(block) => return self.with_body(start, flat.push("finally"), block),
             ItemKind::Procedure(procedure) => {
                 procedure_head(&mut flat, procedure);
                 return self.with_body(start, flat, &procedure.body);
@@ -98,6 +99,9 @@ impl<'a> Printer<'a> {
         }
         if client.parens {
             flat.add(")");
+        }
+        if let Some(last) = &client.last {
+            flat.add(&letters(last));
         }
     }
 

@@ -30,12 +30,13 @@ fn items_are_formatted() {
         "const N=3;enum S{a,b,}record R{int v;R n;int s[2];}pool R[4];\n\
          shared int(0..=4)x=1,y , a[2]={1,2};property mutual_exclusion;final never x==1;\n\
          client  p pt( tpt|sss );operation int take()as t{return 1;}observe x,p(0).r;\n\
-         operation int steal()as s ,aborts  -N,owner,repeats{return 1;}property linearizable  operations;",
+         operation int steal()as s ,aborts  -N,owner,repeats{return 1;}property linearizable  operations;\n\
+         client ( e|e )d  d;finally{assert(x==1) ;}",
         "const N = 3;\nenum S { a, b }\nrecord R { int v; R n; int s[2]; }\npool R[4];\n\
          shared int(0..=4) x = 1, y, a[2] = {1, 2};\nproperty mutual_exclusion;\n\
          final never x == 1;\nclient p pt(tpt|sss);\noperation int take() as t { return 1; }\n\
          observe x, p(0).r;\noperation int steal() as s, aborts -N, owner, repeats { return 1; }\n\
-         property linearizable operations;\n",
+         property linearizable operations;\nclient (e|e)d d;\nfinally { assert(x == 1); }\n",
     );
 }
 

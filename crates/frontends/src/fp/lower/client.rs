@@ -34,6 +34,7 @@ pub(super) type ClientResult = ((ProcId, u32), Option<(ThreadId, Reg)>);
 pub(super) struct ClientPlan {
     pub(super) first: Vec<OperationUse>,
     pub(super) threads: Vec<Vec<OperationUse>>,
+    pub(super) last: Vec<OperationUse>,
     /// The number of threads before the threads of the client.
     before: usize,
 }
@@ -51,6 +52,13 @@ pub(super) struct OperationRegisters {
 pub(super) struct ClientThread {
     pub(super) thread: Thread,
     pub(super) kept: Vec<OperationRegisters>,
+}
+
+impl OperationRegisters {
+    /// Returns the register of the result.
+    pub(super) fn result(&self) -> Option<Reg> {
+        self.result
+    }
 }
 
 impl ClientPlan {
@@ -80,7 +88,8 @@ impl ClientPlan {
         };
         let first = part(&client.first);
         let threads = client.threads.iter().map(|t| part(t)).collect();
-        ClientPlan { first, threads, before }
+        let last = part(&client.last);
+        ClientPlan { first, threads, last, before }
     }
 
     /// Returns the thread id of the client thread with this index.
@@ -117,11 +126,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
     ) -> ClientThread {
         let mut lowerer = Self::new(context, "client");
         let uses = &plan.threads[at];
-        let mut kept = Vec::new();
-        for used in uses {
-            let result = used.returns.map(|ty| lowerer.register(used.name.clone(), ty, used.span));
-            kept.push(OperationRegisters { result, seen: Vec::new() });
-        }
+        let mut kept = lowerer.result_registers(uses);
         let timed = consistency == Some(Consistency::Linearizable);
         for (used, kept) in uses.iter().zip(&mut kept).filter(|_| timed) {
             let others = (0..plan.threads.len()).filter(|other| *other != at);
@@ -142,6 +147,15 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             }
         }
         ClientThread { thread: lowerer.finish(format!("client({at})"), span), kept }
+    }
+
+    /// Adds the registers for the results of operation uses.
+    pub(super) fn result_registers(&mut self, uses: &[OperationUse]) -> Vec<OperationRegisters> {
+        let registers = uses.iter().map(|used| {
+            let result = used.returns.map(|ty| self.register(used.name.clone(), ty, used.span));
+            OperationRegisters { result, seen: Vec::new() }
+        });
+        registers.collect()
     }
 
     /// Lowers one use of an operation.
@@ -165,7 +179,8 @@ impl<'c, 'a> Lowerer<'c, 'a> {
 }
 
 impl Context<'_> {
-    /// Builds the property of the operations of a client, if the file has such a property.
+    /// Builds the property of the operations of a client, if the file has such a property. `kept`
+    /// has an entry for each thread and, if there are operations after the threads, one for them.
     pub(super) fn operations(
         &mut self,
         plan: &ClientPlan,
@@ -184,8 +199,9 @@ impl Context<'_> {
                 .hint("use fewer operations in the threads of the client");
             return None;
         }
+        let last = (!plan.last.is_empty()).then_some(plan.threads.len());
         let mut threads = Vec::new();
-        for (at, (uses, kept)) in plan.threads.iter().zip(kept).enumerate() {
+        for (at, (uses, kept)) in plan.threads.iter().chain([&plan.last]).zip(kept).enumerate() {
             let operations = uses.iter().zip(kept).map(|(used, kept)| {
                 let (body, result) = Lowerer::isolated_operation(self, used);
                 let attributes = self.unit.procs[used.proc.index()].attributes;
@@ -200,7 +216,7 @@ impl Context<'_> {
             });
             threads.push((plan.id(at), operations.collect()));
         }
-        Some(Operations { consistency, threads, span })
+        Some(Operations { consistency, threads, last, span })
     }
 }
 

@@ -27,6 +27,7 @@ pub(super) enum Kind {
     Leave,
     AtomicBegin,
     AtomicEnd,
+    Join,
     Halt,
     Invoke,
     Return,

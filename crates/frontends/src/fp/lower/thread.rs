@@ -6,7 +6,7 @@ use fencepost_ir::assemble::{Assembler, Target};
 use fencepost_ir::{Expr, Label, Op, Reg, Span, Thread, Value};
 
 use super::Context;
-use super::client::OperationUse;
+use super::client::{ClientThread, OperationUse};
 use super::labels::Kind;
 use crate::fp::codes;
 use crate::fp::limits;
@@ -68,7 +68,7 @@ pub(super) struct Lowerer<'c, 'a> {
     /// The value of the parameter of the template.
     pub(super) param: Option<Value>,
     /// Whether the code runs isolated: without other threads, directly on memory, in one step. This
-    /// holds for the `init` block and for operations that properties compare with.
+    /// holds for `init` and `finally`, and for operations that properties compare with.
     pub(super) isolated: bool,
     /// Whether to mark places for fences.
     pub(super) mark_places: bool,
@@ -158,7 +158,37 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         lowerer.finish("init".into(), close)
     }
 
-    /// Lowers the body of a thread or of `init`. The locals are the first registers.
+    /// Lowers the thread that runs last: the operations of a client after the threads, then the
+    /// `finally` block.
+    pub(super) fn last_thread(context: &'c mut Context<'a>, uses: &[OperationUse]) -> ClientThread {
+        let mut lowerer = Self::new(context, "finally");
+        lowerer.set_isolated();
+        let block = lowerer.context.unit.finally.as_ref();
+        let start = match (uses.first(), block) {
+            (Some(used), _) => used.span,
+            (None, Some((_, word))) => *word,
+            (None, None) => Span::default(),
+        };
+        let kept = lowerer.result_registers(uses);
+        lowerer.emit(Op::Join, start, Kind::Join);
+        lowerer.emit(Op::AtomicBegin, start, Kind::AtomicBegin);
+        for (used, kept) in uses.iter().zip(&kept) {
+            lowerer.operation(used, kept.result());
+        }
+        let mut close = uses.last().map_or(start, |used| used.span);
+        if let Some((body, _)) = block {
+            lowerer.body(body);
+            close = body.close;
+        }
+        // A `return` in the block continues here.
+        let end = lowerer.frame.end;
+        lowerer.code.bind(end);
+        lowerer.frame.end = lowerer.code.target();
+        lowerer.emit(Op::AtomicEnd, close, Kind::AtomicEnd);
+        ClientThread { thread: lowerer.finish("finally".into(), close), kept }
+    }
+
+    /// Lowers the body of a thread, of `init` or of `finally`. The locals are the first registers.
     fn body(&mut self, body: &'a Body) {
         for local in &body.locals {
             let reg = self.register(local.name.clone(), local.ty, local.span);

@@ -21,7 +21,7 @@ impl Parser<'_> {
             } else if matches!(keyword, Tok::Int | Tok::Bool) {
                 "write `shared` before the type to declare a location"
             } else {
-                "put statements into a `thread`, `proc` or `init` block"
+                "put statements into a `thread`, `proc`, `init` or `finally` block"
             };
             return Err(self.expected_hint("a declaration", Some(hint.into())));
         }
@@ -63,6 +63,7 @@ impl Parser<'_> {
                 (ItemKind::Shared(ty, vars), false)
             }
             Tok::Init => (ItemKind::Init(self.block()?), true),
+            Tok::Finally => (ItemKind::Finally(self.block()?), true),
             Tok::Proc => (ItemKind::Procedure(self.procedure(false)?), true),
             Tok::Operation => (ItemKind::Procedure(self.procedure(true)?), true),
             Tok::Client => (ItemKind::Client(self.client()?), false),
@@ -214,7 +215,7 @@ impl Parser<'_> {
         Ok(Thread { name, param, body: self.block()? })
     }
 
-    /// Parses the text of a client, such as `e(ed|d)`.
+    /// Parses the text of a client, such as `e(ed|d)` or `(e|e)dd`.
     pub(super) fn client(&mut self) -> ParseResult<Client> {
         let first = if self.peek() == Tok::LParen { None } else { Some(self.letters()?) };
         let parens = self.eat(Tok::LParen);
@@ -229,22 +230,32 @@ impl Parser<'_> {
         while self.eat(Tok::Or) {
             threads.push(self.letters()?);
         }
+        let mut last = None;
         if parens {
             self.expect(Tok::RParen)?;
+            if self.at_letters() {
+                last = Some(self.letters()?);
+            }
         }
-        Ok(Client { first, parens, threads })
+        Ok(Client { first, parens, threads, last })
+    }
+
+    /// Returns whether the next token is a word, which can consist of operation letters.
+    fn at_letters(&self) -> bool {
+        let is_alphabetic = |c: char| c.is_ascii_alphabetic();
+        match self.peek() {
+            Tok::Name => true,
+            Tok::End => false,
+            _ => self.span().text(self.source).starts_with(is_alphabetic),
+        }
     }
 
     /// Parses one or more words of operation letters. A keyword counts as its letters:
     /// `client do|if;`.
     fn letters(&mut self) -> ParseResult<Name> {
-        let is_word = |kind: Tok, text: &str| {
-            kind == Tok::Name
-                || (kind != Tok::End && text.starts_with(|c: char| c.is_ascii_alphabetic()))
-        };
         let start = self.span();
         let mut text = String::new();
-        while is_word(self.peek(), self.span().text(self.source)) {
+        while self.at_letters() {
             let span = self.advance().span;
             // Pad with spaces, so that offsets in the text equal offsets in the source.
             let at = (span.start - start.start) as usize;

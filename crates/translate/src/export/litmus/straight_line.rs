@@ -47,6 +47,7 @@ pub(super) fn straight_line(
             Op::Branch { .. } => {
                 return Err(error_for(stmt.label, UnsupportedInLitmus::Branches));
             }
+            Op::Join => unreachable!("programs with a last thread are rejected"),
             // These operations have no effect on memory.
             Op::Skip | Op::Leave | Op::Invoke { .. } | Op::Return { .. } => {}
             Op::Assign { .. }

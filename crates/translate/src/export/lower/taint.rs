@@ -111,6 +111,7 @@ impl Untainted {
             | Op::AtomicBegin
             | Op::AtomicEnd
             | Op::Return { .. }
+            | Op::Join
             | Op::Halt => {}
         }
     }
