@@ -11,7 +11,7 @@ use fencepost_engines::{Answer, Settings, Verdict};
 use fencepost_ir::Violation;
 use fencepost_ir::{Problem, Property};
 use fencepost_testkit::is_campaign;
-use fencepost_testkit::programs::{Profile, program, shrink};
+use fencepost_testkit::programs::{Profile, RandomProgram, guarded_alternatives, program, shrink};
 use std::collections::BTreeMap;
 
 /// The bound on pending stores in both. It is small, so that many programs reach it: the results
@@ -157,10 +157,14 @@ fn check_relations(reports: &BTreeMap<&str, Report>) -> Option<String> {
     None
 }
 
-fn compare_random(profile: Profile) {
+fn compare_profile(profile: Profile) {
+    compare_random(&format!("{profile:?}"), |seed| program(profile, seed));
+}
+
+fn compare_random(kind: &str, draw: impl Fn(u64) -> RandomProgram) {
     let (mut same, mut skipped) = (0, 0);
     for seed in seeds(if is_campaign() { 2 * PROGRAMS } else { PROGRAMS }) {
-        let drawn = program(profile, seed);
+        let drawn = draw(seed);
         let verdict = |source: &str| match compare(source, seed) {
             Err(difference) => Some(difference),
             Ok(Some(reports)) => check_relations(&reports),
@@ -173,30 +177,35 @@ fn compare_random(profile: Profile) {
                 let fails = |source: &str| lower(source).is_ok() && verdict(source).is_some();
                 let small = shrink(&drawn, fails).to_string();
                 let difference = verdict(&small).unwrap_or_default();
-                panic!("{profile:?} seed {seed}: {difference}\n{small}");
+                panic!("{kind} seed {seed}: {difference}\n{small}");
             }
         }
     }
-    report_comparisons(&format!("programs of {profile:?}: explicit and reference"), same);
+    report_comparisons(&format!("programs of {kind}: explicit and reference"), same);
     assert!(same > skipped, "most programs are small enough to compare");
 }
 
 #[test]
 fn random_straight_line_programs_agree_with_the_reference() {
-    compare_random(Profile::Straight);
+    compare_profile(Profile::Straight);
 }
 
 #[test]
 fn random_loops_agree_with_the_reference() {
-    compare_random(Profile::Loops);
+    compare_profile(Profile::Loops);
+}
+
+#[test]
+fn random_alternatives_agree_with_the_reference() {
+    compare_random("alternatives", guarded_alternatives);
 }
 
 #[test]
 fn random_records_agree_with_the_reference() {
-    compare_random(Profile::Records);
+    compare_profile(Profile::Records);
 }
 
 #[test]
 fn random_mixed_programs_agree_with_the_reference() {
-    compare_random(Profile::Mixed);
+    compare_profile(Profile::Mixed);
 }

@@ -87,6 +87,10 @@ codes! {
     CRITICAL_IN_ATOMIC = "FP0039";
     /// An `await` inside an `atomic` block.
     AWAIT_IN_ATOMIC = "FP0040";
+    /// A guard of `either` that loads more than once or has an effect.
+    GUARD = "FP0041";
+    /// `property progress` in a file with `either`.
+    PROGRESS_EITHER = "FP0042";
 
     /// Warning: a register that is assigned but never read.
     UNREAD_REGISTER = "FP0101";
