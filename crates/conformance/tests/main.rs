@@ -19,3 +19,4 @@ mod reference;
 mod robust;
 mod stateless;
 mod translate;
+mod values;

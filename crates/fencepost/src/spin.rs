@@ -135,6 +135,7 @@ impl Engine for Spin {
             spurious_run: None,
             growing: None,
             runs: None,
+            abstracted_values: None,
         }
     }
 

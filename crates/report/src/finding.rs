@@ -5,7 +5,7 @@ use crate::paint::Paint;
 use crate::picture::run_text;
 use crate::spurious::SpuriousTrace;
 use crate::trace::TraceRows;
-use crate::verdict_line::{explain, growth_note, reason_word, row, vacuity_note};
+use crate::verdict_line::{explain, growth_note, reason_word, row, vacuity_note, value_note};
 use crate::violation::describe_claim;
 use fencepost_engines::{Answer, ClaimWithRun, Decider, InconclusiveReason, Verdict};
 use fencepost_ir::Problem;
@@ -128,7 +128,9 @@ impl Finding<'_> {
                 Verdict::Verified(_) | Verdict::Violated(_) => {
                     match answer.verdict.claim_with_run() {
                         Some(shown) => Some(describe_claim(self.problem, shown.claim, trace_rows)),
-                        None => vacuity_note(answer).map(String::from),
+                        None => {
+                            vacuity_note(answer).map(String::from).or_else(|| value_note(answer))
+                        }
                     }
                 }
                 Verdict::Inconclusive(inconclusive) => {
@@ -147,6 +149,9 @@ impl Finding<'_> {
                         && self.problem.program.may_wait_forever()
                     {
                         text.push_str("; hangs are not checked");
+                    }
+                    if let Some(note) = value_note(answer) {
+                        text.push_str(&format!("; {note}"));
                     }
                     if let Some(growing) = answer.growing {
                         text.push_str(&format!("; {}", growth_note(self.problem, growing)));
