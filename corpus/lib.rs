@@ -39,7 +39,7 @@ pub const PROGRAMS: &[(&str, &str)] = programs! {
         "peterson0" "peterson0-once" "peterson1-once-tso" "peterson1-tso" "peterson2" "sense0"
         "sense1" "szymanski0" "szymanski2" "ticket-lock";
     "papers":
-        "automata-fig2" "automata-fig4" "automata-table1" "blender-fig6" "sober-bakery"
+        "automata-fig2" "automata-fig4" "automata-peterson" "automata-table1" "blender-fig6" "sober-bakery"
         "sober-bakery-fenced" "sober-dekker" "sober-dekker-fenced" "sober-fig1b"
         "sober-fig1b-fenced" "sober-fig4b" "sober-fig4b-fenced" "sober-takequeue"
         "sober-takequeue-fenced";

@@ -11,7 +11,9 @@ use fencepost_engines::{Answer, Settings, Verdict};
 use fencepost_ir::Violation;
 use fencepost_ir::{Problem, Property};
 use fencepost_testkit::is_campaign;
-use fencepost_testkit::programs::{Profile, RandomProgram, program, shrink, with_finally};
+use fencepost_testkit::programs::{
+    Profile, RandomProgram, guarded_alternatives, program, shrink, with_finally,
+};
 use std::collections::BTreeMap;
 
 /// The bound on pending stores in both. It is small, so that many programs reach it: the results
@@ -157,10 +159,14 @@ fn check_relations(reports: &BTreeMap<&str, Report>) -> Option<String> {
     None
 }
 
-fn compare_random(profile: Profile, draw: fn(Profile, u64) -> RandomProgram, programs: u64) {
+fn compare_profile(profile: Profile) {
+    compare_random(&format!("{profile:?}"), PROGRAMS, |seed| program(profile, seed));
+}
+
+fn compare_random(kind: &str, programs: u64, draw: impl Fn(u64) -> RandomProgram) {
     let (mut same, mut skipped) = (0, 0);
     for seed in seeds(if is_campaign() { 2 * programs } else { programs }) {
-        let drawn = draw(profile, seed);
+        let drawn = draw(seed);
         let verdict = |source: &str| match compare(source, seed) {
             Err(difference) => Some(difference),
             Ok(Some(reports)) => check_relations(&reports),
@@ -173,37 +179,43 @@ fn compare_random(profile: Profile, draw: fn(Profile, u64) -> RandomProgram, pro
                 let fails = |source: &str| lower(source).is_ok() && verdict(source).is_some();
                 let small = shrink(&drawn, fails).to_string();
                 let difference = verdict(&small).unwrap_or_default();
-                panic!("{profile:?} seed {seed}: {difference}\n{small}");
+                panic!("{kind} seed {seed}: {difference}\n{small}");
             }
         }
     }
-    report_comparisons(&format!("programs of {profile:?}: explicit and reference"), same);
+    report_comparisons(&format!("programs of {kind}: explicit and reference"), same);
     assert!(same > skipped, "most programs are small enough to compare");
 }
 
 #[test]
 fn random_straight_line_programs_agree_with_the_reference() {
-    compare_random(Profile::Straight, program, PROGRAMS);
+    compare_profile(Profile::Straight);
 }
 
 #[test]
 fn random_loops_agree_with_the_reference() {
-    compare_random(Profile::Loops, program, PROGRAMS);
+    compare_profile(Profile::Loops);
+}
+
+#[test]
+fn random_alternatives_agree_with_the_reference() {
+    compare_random("alternatives", PROGRAMS, guarded_alternatives);
 }
 
 #[test]
 fn random_records_agree_with_the_reference() {
-    compare_random(Profile::Records, program, PROGRAMS);
+    compare_profile(Profile::Records);
 }
 
 #[test]
 fn random_mixed_programs_agree_with_the_reference() {
-    compare_random(Profile::Mixed, program, PROGRAMS);
+    compare_profile(Profile::Mixed);
 }
 
 #[test]
 fn random_programs_with_finally_agree_with_the_reference() {
     for profile in [Profile::Straight, Profile::Loops, Profile::Records, Profile::Mixed] {
-        compare_random(profile, with_finally, PROGRAMS / 4);
+        let kind = format!("{profile:?} with finally");
+        compare_random(&kind, PROGRAMS / 4, |seed| with_finally(profile, seed));
     }
 }

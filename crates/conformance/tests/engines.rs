@@ -18,7 +18,8 @@ use fencepost_search::Limits;
 use fencepost_testkit::corpus;
 use fencepost_testkit::programs::{
     Profile, RandomProgram, bounded, bounded_with_spin_loops, critical_sections, deadlocks,
-    invariants, program, silent_loops, spin_loops, turn_taking, unbounded_buffers, with_finally,
+    guarded_alternatives, invariants, program, silent_loops, spin_loops, turn_taking,
+    unbounded_buffers, with_finally,
 };
 use fencepost_translate::contexts::Bound;
 
@@ -222,6 +223,7 @@ fn random_synchronization_gets_no_contradictory_answers() {
     compare_random(text(invariants));
     compare_random(text(turn_taking));
     compare_random(text(spin_loops));
+    compare_random(text(guarded_alternatives));
 }
 
 #[test]

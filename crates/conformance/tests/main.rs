@@ -20,3 +20,4 @@ mod reference;
 mod robust;
 mod stateless;
 mod translate;
+mod values;

@@ -121,6 +121,7 @@ impl Abstraction {
             spurious_run,
             growing: growing_variable(&machine, &found),
             runs: None,
+            abstracted_values: None,
         }
     }
 }

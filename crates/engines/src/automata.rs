@@ -248,5 +248,6 @@ fn answer(
         spurious_run: None,
         growing: None,
         runs: None,
+        abstracted_values: None,
     }
 }

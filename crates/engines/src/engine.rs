@@ -167,6 +167,9 @@ pub struct Answer {
     pub growing: Option<GrowingVariable>,
     /// For a query for outcomes of the exact model: what is known about runs without an outcome.
     pub runs: Option<Box<OutcomeRuns>>,
+    /// The locations whose values were abstracted, with the kept values. The verdict does not cover
+    /// overflows of these values.
+    pub abstracted_values: Option<String>,
 }
 
 /// An engine.

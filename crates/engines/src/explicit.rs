@@ -211,6 +211,7 @@ impl Visitor for Search<'_> {
             spurious_run: None,
             growing: growing_variable(&machine, &found),
             runs,
+            abstracted_values: None,
         }
     }
 }

@@ -10,6 +10,7 @@
 //! - [`happens_before`]: is one run sequentially consistent?
 //! - `attack`: robustness against TSO for programs with loops, by a search of SC states.
 //! - [`translate`]: search of a program under SC that simulates the store buffers.
+//! - [`values`]: another engine on a program with abstract values.
 //! - [`auto`]: a portfolio of the other engines.
 //! - [`evidence`]: replayed runs that show a violation or a witness.
 //! - [`outcome_runs`]: runs that have no outcome.
@@ -40,6 +41,7 @@ pub mod robust;
 pub(crate) mod sc;
 pub mod stateless;
 pub mod translate;
+pub mod values;
 pub mod verdict;
 
 pub use abstraction::Abstraction;
@@ -52,4 +54,5 @@ pub use outcome_runs::{OutcomeRuns, UnfinishedThread};
 pub use robust::{ResumableRobust, Robust, RobustDefinition, RobustMethod};
 pub use stateless::Stateless;
 pub use translate::Translate;
+pub use values::ValueAbstraction;
 pub use verdict::{Bound, Inconclusive, InconclusiveReason, Unsupported, Verdict};

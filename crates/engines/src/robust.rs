@@ -152,6 +152,7 @@ fn answer(verdict: Verdict, statistics: Statistics, decider: Decider) -> Answer 
         spurious_run: None,
         growing: None,
         runs: None,
+        abstracted_values: None,
     }
 }
 

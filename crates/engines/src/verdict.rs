@@ -152,6 +152,10 @@ pub enum Unsupported {
     Hangs,
     /// The engine does not check for hangs, and some thread may wait forever.
     HangsUnchecked,
+    /// A thread may wait for abstracted values, and a hang may be missed.
+    HangsOfValues,
+    /// Abstracted values are not supported under a model that reorders loads.
+    ValuesOfModel,
     /// The engine does not check `property progress` under this model.
     Progress,
     /// `init` cannot finish, so nothing was checked.
@@ -185,6 +189,12 @@ impl Unsupported {
             }
             Unsupported::HangsUnchecked => {
                 "no violation found, but this engine does not detect threads that wait forever"
+            }
+            Unsupported::HangsOfValues => {
+                "no violation found, but threads may wait forever for abstracted values"
+            }
+            Unsupported::ValuesOfModel => {
+                "abstracted values are not supported under a model that reorders loads"
             }
             Unsupported::Progress => "`property progress` is not checked by this engine and model",
             Unsupported::NoInitialState => "no run starts: `init` cannot finish",

@@ -239,6 +239,12 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) abstraction: Abstract,
 
+    /// Abstract the values of locations that grow without bound: keep the listed values and treat
+    /// all others as one value, `many`; repeatable. For example: 'count: {0, 1, many}',
+    /// 'a, b: {0..4, many}'. Overflow of these values is not checked. For SC, TSO and PSO
+    #[arg(long = "abstract", value_name = "VALUES")]
+    pub(crate) values: Vec<String>,
+
     #[command(flatten)]
     pub(crate) bound: Bounds,
 

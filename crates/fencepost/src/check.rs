@@ -9,7 +9,7 @@ use crate::session::{Session, settings};
 use crate::store::{TraceNames, replace, replace_with};
 use fencepost::EngineChoice;
 use fencepost_engines::certificate::write_certificate;
-use fencepost_engines::{Engine, Settings, Task};
+use fencepost_engines::{Engine, Settings, Task, ValueAbstraction};
 use fencepost_ir::Problem;
 use fencepost_models::ModelSpec;
 use fencepost_report::TraceRows;
@@ -20,6 +20,7 @@ use fencepost_report::paint::{counted, printable};
 use fencepost_report::picture::{PictureOptions, WIDTH, picture, run_text};
 use fencepost_report::trace_file::TraceFile;
 use fencepost_report::verdict_line::{CBMC, GENMC, ROBUST, SPIN, advice, remark, row, shown};
+use fencepost_translate::values::{Values, abstract_values};
 use std::path::{Path, PathBuf};
 
 /// The programs and models of a check, and its output options.
@@ -37,6 +38,8 @@ pub(crate) struct Batch {
     pub(crate) dot: Option<PathBuf>,
     pub(crate) all_traces: bool,
     pub(crate) witness: bool,
+    /// The locations whose values are abstracted.
+    pub(crate) values: Option<Values>,
     /// Show spurious runs: runs of an abstract model that the exact model does not have.
     pub(crate) spurious: bool,
     pub(crate) quiet: bool,
@@ -63,6 +66,23 @@ impl Check {
         if self.dot.is_some() && self.engine != EngineName::Automata {
             return refuse("--dot", " requires --engine automata");
         }
+        let supports_values = match self.engine {
+            EngineName::Auto
+            | EngineName::Explicit
+            | EngineName::Abstraction
+            | EngineName::Automata => true,
+            EngineName::Stateless | EngineName::Translate => false,
+        };
+        if !self.values.is_empty() && !supports_values {
+            let message = " requires --engine auto, explicit, abstraction or automata";
+            return refuse("--abstract", message);
+        }
+        if !self.values.is_empty() && self.certificate.is_some() {
+            return refuse("--certificate", " is not supported with --abstract");
+        }
+        if !self.values.is_empty() && self.dot.is_some() {
+            return refuse("--dot", " is not supported with --abstract");
+        }
         let (domain, k) = self.abstraction.choice();
         Ok(match self.engine {
             EngineName::Auto => EngineChoice::Auto,
@@ -75,9 +95,22 @@ impl Check {
     }
 }
 
+impl Check {
+    /// Returns the value abstraction that the options select, if any.
+    fn values(&self) -> Result<Option<Values>, (&'static str, String)> {
+        let mut values = Values::default();
+        for text in &self.values {
+            values.add(text).map_err(|error| ("--abstract", format!("--abstract: {error}")))?;
+        }
+        Ok((!self.values.is_empty()).then_some(values))
+    }
+}
+
 /// Checks every program under every model.
 pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
+    let values = options.values();
     let batch = Batch {
+        values: values.clone().ok().flatten(),
         files: options.files.clone(),
         models: options.model.clone(),
         clients: options.client.clone(),
@@ -93,10 +126,17 @@ pub(crate) fn run(options: &Check, output: &mut Output) -> Exit {
         quiet: options.quiet,
     };
     let (engine, option_error) = match options.engine() {
-        Ok(engine) => (engine, None),
+        Ok(engine) => (engine, values.err()),
         Err(error) => (EngineChoice::default(), Some(error)),
     };
-    run_with(&batch, &options.search, engine.engine().as_ref(), option_error, output)
+    let engine = match &batch.values {
+        Some(values) => {
+            let values = values.clone();
+            Box::new(ValueAbstraction { values, engine: engine.engine() })
+        }
+        None => engine.engine(),
+    };
+    run_with(&batch, &options.search, engine.as_ref(), option_error, output)
 }
 
 /// Checks every program under every model with the given engine. `option_error` is an option that
@@ -218,6 +258,10 @@ impl CheckRun<'_> {
         match catch_panic_while(task, || file.parse(clients, *allow_hangs, self.output)) {
             Ok(Ok(source)) => {
                 for problem in source.programs() {
+                    if let Some(message) = self.values_error(problem) {
+                        self.input_error(path, format!("{}: --abstract: {message}", source.name()));
+                        continue;
+                    }
                     self.program(source.name(), source.text(), problem);
                 }
             }
@@ -227,6 +271,12 @@ impl CheckRun<'_> {
             }
             Err(_) => self.internal_error(),
         }
+    }
+
+    /// Returns why the values of a program cannot be abstracted as requested, if they cannot.
+    fn values_error(&self, problem: &Problem) -> Option<String> {
+        let error = abstract_values(problem, self.batch.values.as_ref()?).err()?;
+        Some(error.describe(&problem.program))
     }
 
     fn program(&mut self, file: &str, source: &str, problem: &Problem) {

@@ -180,6 +180,7 @@ impl Engine for Outside {
             spurious_run: None,
             growing: None,
             runs: None,
+            abstracted_values: None,
         }
     }
 

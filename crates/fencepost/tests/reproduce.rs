@@ -149,7 +149,8 @@ fn mutual_exclusion_with_buffer_automata_agrees_with_the_paper() {
         }
         compared += 1;
     }
-    assert_eq!(compared, 8);
+    assert_eq!(compared, 12);
+    assert_eq!(ours(&value, "Peterson with guards single entry", "TSO", "depth"), 15);
     for name in ["single entry", "single entry + sync", "repeated entry", "repeated entry + sync"] {
         assert_eq!(row(&value, &format!("Dekker {name}"), "TSO")["agrees"], true, "{name}");
     }

@@ -5,7 +5,7 @@ use crate::paint::Paint;
 use crate::picture::run_text;
 use crate::spurious::SpuriousTrace;
 use crate::trace::TraceRows;
-use crate::verdict_line::{definition_note, explain, growth_note, reason_word, row};
+use crate::verdict_line::{definition_note, explain, growth_note, reason_word, row, value_note};
 use crate::violation::describe_claim;
 use fencepost_engines::{
     Answer, ClaimWithRun, Decider, InconclusiveReason, RobustDefinition, Verdict,
@@ -153,8 +153,10 @@ impl Finding<'_> {
         match &self.result {
             QueryResult::Answer(answer) => match &answer.verdict {
                 Verdict::Verified(_) | Verdict::Violated(_) => {
-                    let shown = answer.verdict.claim_with_run()?;
-                    Some(describe_claim(self.problem, shown.claim, trace_rows))
+                    match answer.verdict.claim_with_run() {
+                        Some(shown) => Some(describe_claim(self.problem, shown.claim, trace_rows)),
+                        None => value_note(answer),
+                    }
                 }
                 Verdict::Inconclusive(inconclusive) => {
                     let reason = inconclusive.reason();
@@ -172,6 +174,9 @@ impl Finding<'_> {
                         && self.problem.program.may_wait_forever()
                     {
                         text.push_str("; hangs are not checked");
+                    }
+                    if let Some(note) = value_note(answer) {
+                        text.push_str(&format!("; {note}"));
                     }
                     if let Some(growing) = answer.growing {
                         text.push_str(&format!("; {}", growth_note(self.problem, growing)));

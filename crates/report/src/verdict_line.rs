@@ -8,8 +8,8 @@ use crate::violation::describe_claim;
 use fencepost_engines::explicit::LARGEST_BOUND;
 use fencepost_engines::growing_variable::GrowingVariable;
 use fencepost_engines::{
-    Bound, Claim, ClaimWithRun, Decider, Inconclusive, InconclusiveReason, RobustDefinition,
-    Unsupported, Verdict,
+    Answer, Bound, Claim, ClaimWithRun, Decider, Inconclusive, InconclusiveReason,
+    RobustDefinition, Unsupported, Verdict,
 };
 use fencepost_ir::{Observable, Problem, Violation};
 use fencepost_models::ModelSpec;
@@ -36,6 +36,12 @@ pub(crate) fn growth_note(problem: &Problem, growing: GrowingVariable) -> String
     format!("`{name}` keeps growing ({values} so far)")
 }
 
+/// Says which values were abstracted; none if none were.
+pub(crate) fn value_note(answer: &Answer) -> Option<String> {
+    let values = answer.abstracted_values.as_ref()?;
+    Some(format!("values abstracted: {values}; their overflow is not checked"))
+}
+
 /// Returns the stable word for an inconclusive reason, as used in JSON.
 pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
     match reason {
@@ -60,6 +66,8 @@ pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
             Unsupported::Frees => "frees",
             Unsupported::Hangs => "hangs",
             Unsupported::HangsUnchecked => "hangs-unchecked",
+            Unsupported::HangsOfValues => "hangs-unchecked",
+            Unsupported::ValuesOfModel => "model",
             Unsupported::Progress => "progress",
             Unsupported::NoInitialState => "no-initial-state",
             Unsupported::NoFinalState => "no-final-state",
@@ -165,9 +173,14 @@ pub fn limit_text(stop: Stop) -> &'static str {
 pub fn advice(finding: &Finding<'_>, fixed: bool) -> Option<&'static str> {
     let QueryResult::Answer(answer) = &finding.result else { return None };
     let Verdict::Inconclusive(inconclusive) = &answer.verdict else { return None };
+    let reason = inconclusive.reason();
+    if answer.abstracted_values.is_some() && *reason == InconclusiveReason::Spurious {
+        return Some("list more values in --abstract, or use --engine auto");
+    }
     if answer.growing.is_some() {
         return Some(
-            "give the variable a range, as in `int(0..7)`, or bound the loop that makes it grow",
+            "give the variable a range, as in `int(0..7)`, bound the loop that makes it grow, or \
+             abstract its values with --abstract",
         );
     }
     advice_for(inconclusive, fixed)
@@ -234,6 +247,8 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
             Unsupported::Unconfirmed => Some("raise --time, --memory or --max-states"),
             Unsupported::HangsUnchecked => Some("use `fencepost check`, or --allow-hangs"),
             Unsupported::NoInitialState => Some("change the `assume` in `init` that is never true"),
+            Unsupported::HangsOfValues => Some("skip this check with --allow-hangs"),
+            Unsupported::ValuesOfModel => Some("use --model sc, tso or pso"),
             Unsupported::NoFinalState => Some(
                 "let the loops of all threads end, or use `invariant` or `assert` instead of \
                  `final`",

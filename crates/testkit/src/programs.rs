@@ -49,7 +49,8 @@ pub use profiles::program;
 pub use shrink::shrink;
 pub use silent_loops::silent_loops;
 pub use synchronization::{
-    critical_sections, deadlocks, invariants, many_executions, spin_loops, turn_taking,
+    critical_sections, deadlocks, guarded_alternatives, invariants, many_executions, spin_loops,
+    turn_taking,
 };
 pub use unbounded_buffers::unbounded_buffers;
 

@@ -6,7 +6,8 @@
 //! - *Translation* maps a program to a program. [`contexts`] simulates TSO and PSO under a bound on
 //!   context switches, without buffers \[Zac\]. [`buffers`] makes bounded store buffers explicit.
 //!   Every SC run of the result is a run of the original under its model. [`Translation`] records
-//!   the correspondence.
+//!   the correspondence. [`values`] abstracts the values of locations, for any model with loads in
+//!   order.
 //! - *Export* maps a program to text. [`export`] writes a program for execution under SC as `.fp`,
 //!   as Promela for SPIN, or as C. A straight-line program can also be written as an x86 litmus
 //!   test.
@@ -23,6 +24,7 @@ mod formula;
 mod groups;
 pub mod loop_bounds;
 mod unsupported;
+pub mod values;
 
 use fencepost_ir::{Pc, Problem, ThreadId};
 

@@ -12,7 +12,7 @@ use fencepost_engines::{Explicit, Settings, Task, Verdict};
 use fencepost_ir::Problem;
 use fencepost_search::Stop;
 use fencepost_testkit::corpus;
-use fencepost_testkit::programs::{Profile, program, shrink};
+use fencepost_testkit::programs::{Profile, RandomProgram, guarded_alternatives, program, shrink};
 
 /// The number of random programs of each profile.
 const PROGRAMS: u64 = 10;
@@ -187,24 +187,28 @@ fn difference(source: &str, tally: &mut Tally) -> Option<String> {
     MODELS.into_iter().find_map(&mut compared)
 }
 
-fn compare_random(profile: Profile) -> Tally {
+fn compare_profile(profile: Profile) -> Tally {
+    compare_random(&format!("{profile:?}"), |seed| program(profile, seed))
+}
+
+fn compare_random(kind: &str, draw: impl Fn(u64) -> RandomProgram) -> Tally {
     let mut tally = Tally::default();
     let mut wrong = Vec::new();
     for seed in seeds(PROGRAMS) {
-        let drawn = program(profile, seed);
+        let drawn = draw(seed);
         if difference(&drawn.to_string(), &mut tally).is_none() {
             continue;
         }
         let fails = |source: &str| difference(source, &mut Tally::default()).is_some();
         let small = shrink(&drawn, fails).to_string();
         let what = difference(&small, &mut Tally::default()).unwrap_or_default();
-        wrong.push(format!("{profile:?} seed {seed}: {what}\n{small}"));
+        wrong.push(format!("{kind} seed {seed}: {what}\n{small}"));
         if wrong.len() == MAX_DIFFERENCES {
             break;
         }
     }
-    println!("{profile:?}: {tally:?}");
-    report_comparisons(&format!("searches of {profile:?}: automata"), tally.equal as u64);
+    println!("{kind}: {tally:?}");
+    report_comparisons(&format!("searches of {kind}: automata"), tally.equal as u64);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(tally.equal > tally.cut && tally.equal > 0, "most programs can be compared: {tally:?}");
     assert!(tally.verified > 0, "some programs are verified: {tally:?}");
@@ -213,27 +217,33 @@ fn compare_random(profile: Profile) -> Tally {
 
 #[test]
 fn random_straight_line_programs_have_the_same_outcomes() {
-    compare_random(Profile::Straight);
+    compare_profile(Profile::Straight);
 }
 
 #[test]
 fn random_loops_have_the_same_outcomes() {
-    compare_random(Profile::Loops);
+    compare_profile(Profile::Loops);
+}
+
+#[test]
+fn random_alternatives_have_the_same_outcomes() {
+    let tally = compare_random("alternatives", guarded_alternatives);
+    assert!(tally.violated > 0, "some programs are violated: {tally:?}");
 }
 
 #[test]
 fn random_records_have_the_same_outcomes() {
-    let tally = compare_random(Profile::Records);
+    let tally = compare_profile(Profile::Records);
     assert!(tally.violated > 0, "some programs are violated: {tally:?}");
 }
 
 #[test]
 fn random_mixed_programs_have_the_same_outcomes() {
-    let tally = compare_random(Profile::Mixed);
+    let tally = compare_profile(Profile::Mixed);
     assert!(tally.violated > 0, "some programs are violated: {tally:?}");
 }
 
 #[test]
 fn random_full_buffers_have_the_same_outcomes() {
-    compare_random(Profile::Buffers);
+    compare_profile(Profile::Buffers);
 }

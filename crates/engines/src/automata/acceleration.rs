@@ -159,8 +159,9 @@ impl Search<'_, '_> {
         if keeps {
             return false;
         }
-        let control = &self.visited.by_control[self.stack[base].control];
-        let mut earlier = control.on_stack.iter().take_while(|at| **at < base);
+        let Some(control) = self.stack[base].control else { return false };
+        let on_stack = &self.visited.by_control[control].on_stack;
+        let mut earlier = on_stack.iter().take_while(|at| **at < base);
         !earlier.any(|at| {
             let before = contents(&self.stack[*at].state);
             discipline.append_words(&mut languages, before, added) == below

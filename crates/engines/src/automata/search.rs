@@ -7,6 +7,11 @@
 //! that led to it and the [`Widening`] that was applied to it. The stack alone determines a run of
 //! the exact model ([`super::exact_run`]).
 //!
+//! *States that are not stored.* A state between a choice (or the end of a critical section) and the
+//! access that follows is on the stack, but not in the visited set. Only its thread moves there (see
+//! [`continues_at_once`]). If the access leads back to the choice, a guard of `either` does not
+//! hold: nothing has happened.
+//!
 //! *Sleep sets and widening.* A transition may sleep in a widened state only if it sleeps in the
 //! state where the cycle starts and is independent of every step of the cycle. Then the effect of
 //! the transition after any number of iterations is its effect before them, which was explored.
@@ -15,7 +20,7 @@ use super::acceleration::NewState;
 use super::cycle::{BufferPart, Cycle, SymbolicStep, Widening};
 use super::exact_run::BackwardRun;
 use super::reached::ReachedContents;
-use super::transition::{Transition, Transitions};
+use super::transition::{Transition, Transitions, continues_at_once};
 use super::visited::Visited;
 use super::{Order, Symbolic, SymbolicState};
 use crate::concretise::{Move, take_moves, to_exact_move};
@@ -80,7 +85,8 @@ pub(super) struct SearchResult {
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) state: SymbolicState,
-    pub(super) control: usize,
+    /// The entry of the visited set. None if the state is not stored.
+    pub(super) control: Option<usize>,
     /// The step from the frame below. None for the first frame.
     pub(super) symbolic_step: Option<Rc<SymbolicStep>>,
     /// The widening that was applied to this state, and the frame where its cycles start.
@@ -105,6 +111,8 @@ pub(super) struct Search<'a, 'p> {
     options: SearchOptions,
     init: Vec<u32>,
     pub(super) stack: Vec<Frame>,
+    /// The number of frames whose states are not stored.
+    unstored: usize,
     pub(super) visited: Visited,
     found: SearchResult,
     wait_cache: WaitCache,
@@ -144,6 +152,7 @@ impl<'a, 'p> Search<'a, 'p> {
             options,
             init: Vec::new(),
             stack,
+            unstored: 0,
             visited,
             found,
             wait_cache: WaitCache::sequential(),
@@ -196,8 +205,10 @@ impl<'a, 'p> Search<'a, 'p> {
         }
         let picked = self.options.order.pick(self.machine, &top.state, top.todo);
         let Some(transition) = picked else {
-            let control = top.control;
-            self.visited.by_control[control].on_stack.pop();
+            match top.control {
+                Some(control) => drop(self.visited.by_control[control].on_stack.pop()),
+                None => self.unstored -= 1,
+            }
             self.stack.pop();
             return Ok(());
         };
@@ -214,6 +225,7 @@ impl<'a, 'p> Search<'a, 'p> {
             match taken {
                 Ok(StepResult::Blocked) => {}
                 Ok(StepResult::BoundReached) => unreachable!("a symbolic buffer has no bound"),
+                Ok(StepResult::Taken) if self.is_failed_guard(&after) => {}
                 Ok(StepResult::Taken) => {
                     self.found.steps += 1;
                     self.stack.last_mut().expect("the stack is not empty").next.push((step, after));
@@ -224,6 +236,59 @@ impl<'a, 'p> Search<'a, 'p> {
         Ok(())
     }
 
+    /// Returns whether a load from a state that is not stored leads back to the state below: a choice
+    /// that led nowhere. The contents are those of the state below, or fewer.
+    fn is_failed_guard(&self, after: &SymbolicState) -> bool {
+        let [.., Frame { state: before, .. }, top @ Frame { control: None, .. }] = &self.stack[..]
+        else {
+            return false;
+        };
+        let Some(thread) = top.symbolic_step.as_ref().map(|symbolic| symbolic.step.thread) else {
+            return false;
+        };
+        let stmt = self.machine.shape.stmt(thread, top.state.pcs[thread.index()]);
+        matches!(stmt.op, Op::Load { .. })
+            && after.pcs == before.pcs
+            && after.registers == before.registers
+            && after.memory == before.memory
+    }
+
+    /// Adds a successor that is not stored. Its thread continues at once.
+    fn enter_unstored(
+        &mut self,
+        symbolic_step: Rc<SymbolicStep>,
+        state: SymbolicState,
+        asleep: Transitions,
+    ) -> Flow {
+        self.check_limits(&state)?;
+        if self.options.record_contents {
+            self.found.reached.record(self.machine, &state);
+        }
+        let mut todo = Transitions::default();
+        todo.insert(Transition::Run(symbolic_step.step.thread));
+        self.unstored += 1;
+        self.stack.push(Frame {
+            state,
+            control: None,
+            symbolic_step: Some(symbolic_step),
+            widened: None,
+            cycles: Vec::new(),
+            asleep,
+            todo,
+            next: Vec::new(),
+            sleep: Transitions::default(),
+        });
+        Ok(())
+    }
+
+    /// Returns whether a step leads to a state that is not stored.
+    fn leads_to_unstored(&self, symbolic_step: &SymbolicStep, state: &SymbolicState) -> bool {
+        let Transition::Run(thread) = symbolic_step.transition() else { return false };
+        let Some(top) = self.stack.last() else { return false };
+        let code = self.machine.shape.program().thread(thread);
+        continues_at_once(code, top.state.pcs[thread.index()], state.pcs[thread.index()])
+    }
+
     /// Adds a successor: widens it if it closes a cycle, then pushes it unless other states cover
     /// it.
     fn enter(
@@ -232,6 +297,11 @@ impl<'a, 'p> Search<'a, 'p> {
         state: SymbolicState,
         sleep: Transitions,
     ) -> Flow {
+        if let Some(symbolic_step) = &symbolic_step
+            && self.leads_to_unstored(symbolic_step, &state)
+        {
+            return self.enter_unstored(Rc::clone(symbolic_step), state, sleep);
+        }
         self.found.visited += 1;
         self.check_limits(&state)?;
         let control_count = self.visited.by_control.len();
@@ -254,7 +324,7 @@ impl<'a, 'p> Search<'a, 'p> {
         let (next, sleep) = (Vec::new(), Transitions::default());
         self.stack.push(Frame {
             state,
-            control,
+            control: Some(control),
             symbolic_step,
             widened,
             cycles,
@@ -263,7 +333,7 @@ impl<'a, 'p> Search<'a, 'p> {
             next,
             sleep,
         });
-        self.found.depth = self.found.depth.max(self.stack.len());
+        self.found.depth = self.found.depth.max(self.stack.len() - self.unstored);
         self.check_state(control, is_new)
     }
 

@@ -4,13 +4,14 @@
 //! any result, or the commit of its oldest store, whichever store that is.
 //!
 //! DIVERGENCE: the rules of the paper consider all locations that a thread uses. Here only its next
-//! statement counts, which does not change until the thread moves. In rule 3, the buffer that must
+//! statement counts, which does not change until the thread moves. For a choice or the end of a
+//! critical section, the access that follows at once counts, too (see [`continues_at_once`]). In rule 3, the buffer that must
 //! contain the location is that of the loading thread (the paper has the other one). A fence waits
 //! only for stores of its own thread and is independent of the steps of other threads.
 
 use super::{Order, Symbolic, SymbolicState};
 use fencepost_automata::Language;
-use fencepost_ir::{Loc, Op, ThreadId};
+use fencepost_ir::{Loc, Op, Pc, Thread, ThreadId, flow};
 use fencepost_models::symbolic::{STORE_LOAD, location};
 
 /// A transition of a thread.
@@ -115,7 +116,28 @@ impl Order {
         transitions: Transitions,
     ) -> Option<Transition> {
         let stores = |t: ThreadId| {
-            matches!(machine.shape.stmt(t, state.pcs[t.index()]).op, Op::Store { .. })
+            let (thread, pc) = (machine.shape.program().thread(t), state.pcs[t.index()]);
+            match thread.stmt(pc).op {
+                Op::Store { .. } => true,
+                Op::Choose { .. } | Op::Leave => accesses_after(thread, pc).stores,
+                Op::Skip
+                | Op::Assign { .. }
+                | Op::Load { .. }
+                | Op::Update { .. }
+                | Op::Fence(_)
+                | Op::Drain(_)
+                | Op::Branch { .. }
+                | Op::Assume(_)
+                | Op::Assert(_)
+                | Op::New { .. }
+                | Op::Free { .. }
+                | Op::AtomicBegin
+                | Op::AtomicEnd
+                | Op::Invoke { .. }
+                | Op::Return { .. }
+                | Op::Join
+                | Op::Halt => false,
+            }
         };
         let rank = |transition: &Transition| match (self, transition) {
             (Order::Statements, Transition::Run(_)) => 0,
@@ -141,8 +163,8 @@ impl Order {
 enum Effect {
     /// No effect: the transition is local to its thread.
     Local,
-    /// The transition reads a location in memory.
-    Reads(Loc),
+    /// The transition reads one of these locations in memory.
+    Reads(Vec<Loc>),
     /// The transition reads and writes a location in memory.
     Updates(Loc),
     /// The transition writes one of these locations.
@@ -167,14 +189,15 @@ impl Effect {
             return Effect::Anything;
         }
         match machine.shape.stmt(thread, state.pcs[thread.index()]).op {
-            Op::Load { .. } => at.map_or(Effect::Local, |loc| {
-                let mut languages = discipline.languages();
-                let free = languages.without_class(language, STORE_LOAD);
-                match languages.without_class(free, loc.0) {
-                    Language::EMPTY => Effect::Local,
-                    _ => Effect::Reads(loc),
-                }
-            }),
+            Op::Load { .. } => Effect::reads(machine, language, at.into_iter().collect()),
+            Op::Choose { .. } | Op::Leave => {
+                let pc = state.pcs[thread.index()];
+                Effect::reads(
+                    machine,
+                    language,
+                    accesses_after(machine.shape.program().thread(thread), pc).loads,
+                )
+            }
             Op::Update { .. } => at.map_or(Effect::Local, Effect::Updates),
             Op::Store { .. } | Op::Fence(_) | Op::Drain(_) => Effect::Local,
             Op::Skip
@@ -182,9 +205,7 @@ impl Effect {
             | Op::Branch { .. }
             | Op::Assume(_)
             | Op::Assert(_)
-            | Op::Choose { .. }
             | Op::Return { .. }
-            | Op::Leave
             | Op::AtomicEnd
             | Op::Halt => Effect::Local,
             Op::New { .. } | Op::Free { .. } | Op::AtomicBegin | Op::Invoke { .. } | Op::Join => {
@@ -193,22 +214,76 @@ impl Effect {
         }
     }
 
+    /// Returns the effect of a load of one of these locations. A load that always reads a store of
+    /// its own thread has no effect.
+    fn reads(machine: &Symbolic<'_>, language: Language, mut locations: Vec<Loc>) -> Effect {
+        let discipline = &machine.model.0;
+        let mut languages = discipline.languages();
+        let free = languages.without_class(language, STORE_LOAD);
+        locations.retain(|loc| languages.without_class(free, loc.0) != Language::EMPTY);
+        if locations.is_empty() { Effect::Local } else { Effect::Reads(locations) }
+    }
+
     fn conflicts(&self, other: &Effect) -> bool {
         match (self, other) {
             (Effect::Anything, _) | (_, Effect::Anything) => true,
             (Effect::Local, _) | (_, Effect::Local) => false,
             (Effect::Reads(_), Effect::Reads(_)) => false,
-            (Effect::Writes(locations), Effect::Writes(others)) => {
+            (Effect::Writes(locations), Effect::Writes(others) | Effect::Reads(others))
+            | (Effect::Reads(others), Effect::Writes(locations)) => {
                 locations.iter().any(|loc| others.contains(loc))
             }
-            (Effect::Reads(loc) | Effect::Updates(loc), Effect::Writes(locations))
-            | (Effect::Writes(locations), Effect::Reads(loc) | Effect::Updates(loc)) => {
+            (Effect::Updates(loc), Effect::Writes(locations) | Effect::Reads(locations))
+            | (Effect::Writes(locations) | Effect::Reads(locations), Effect::Updates(loc)) => {
                 locations.contains(loc)
             }
-            (Effect::Updates(one), Effect::Reads(other) | Effect::Updates(other))
-            | (Effect::Reads(one), Effect::Updates(other)) => one == other,
+            (Effect::Updates(one), Effect::Updates(other)) => one == other,
         }
     }
+}
+
+/// Returns whether a thread that has just executed the statement at `before` and is now at `after`
+/// continues at once, before anything else happens.
+///
+/// A choice and the end of a critical section commute with every step of other threads and with
+/// every commit, so nothing needs to happen between them and the access that follows. The state in
+/// between is not stored. \[LW10\] has no such states: a process has several transitions from one
+/// control location.
+pub(super) fn continues_at_once(thread: &Thread, before: Pc, after: Pc) -> bool {
+    let (left, now) = (thread.stmt(before), thread.stmt(after));
+    let is_fixed_load = matches!(&now.op, Op::Load { from, .. } if from.as_fixed().is_some());
+    let accesses = is_fixed_load || matches!(now.op, Op::Store { .. });
+    // A state inside a critical section is checked, so it must not be skipped.
+    accesses && matches!(left.op, Op::Choose { .. } | Op::Leave) && (left.critical || !now.critical)
+}
+
+/// The accesses that may follow a statement at once.
+struct FollowingAccesses {
+    /// The locations of the loads.
+    loads: Vec<Loc>,
+    /// Whether one of them is a store.
+    stores: bool,
+}
+
+/// Returns the accesses that may follow a statement at once.
+fn accesses_after(thread: &Thread, pc: Pc) -> FollowingAccesses {
+    let mut found = FollowingAccesses { loads: Vec::new(), stores: false };
+    let mut seen = vec![false; thread.code.len()];
+    let mut open = vec![thread.stmt(pc).next];
+    while let Some(here) = open.pop() {
+        let stmt = thread.stmt(here);
+        if std::mem::replace(&mut seen[here.index()], true) {
+            continue;
+        }
+        if let Op::Load { from, .. } = &stmt.op {
+            found.loads.extend(from.as_fixed());
+        } else if let Op::Store { .. } = stmt.op {
+            found.stores = true;
+        } else if stmt.op.is_local() {
+            open.extend(flow::successors(stmt));
+        }
+    }
+    found
 }
 
 #[cfg(test)]

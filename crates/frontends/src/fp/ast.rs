@@ -286,6 +286,10 @@ pub enum StmtKind {
     Critical(Block),
     /// `atomic { ... }`
     Atomic(Block),
+    /// `either { ... } or { ... }`
+    Either(Vec<Block>),
+    /// `when(c);`, only as the first statement of a branch of `either`.
+    When(Expr),
     /// `break;`
     Break,
     /// `continue;`

@@ -6,6 +6,7 @@
 mod body;
 mod builtin;
 mod condition;
+mod either;
 mod expr;
 mod gap;
 mod infer;

@@ -89,6 +89,10 @@ codes! {
     AWAIT_IN_ATOMIC = "FP0040";
     /// An `assume` in a `finally` block.
     ASSUME_IN_FINALLY = "FP0041";
+    /// A guard of `either` that loads more than once or has an effect.
+    GUARD = "FP0042";
+    /// `property progress` in a file with `either`.
+    PROGRESS_EITHER = "FP0043";
 
     /// Warning: a register that is assigned but never read.
     UNREAD_REGISTER = "FP0101";

@@ -169,7 +169,28 @@ impl Tree<'_> {
             StmtKind::DoWhile(body, cond, _) => {
                 return self.run_loop(Some(cond), body, None, false, locals, seek);
             }
+            StmtKind::Either(branches, _) if seek.is_some() => {
+                for branch in branches {
+                    let flow = self.stmts(&branch.body, locals, seek)?;
+                    if seek.is_none() {
+                        return Ok(flow);
+                    }
+                }
+            }
             _ if seek.is_some() => {}
+            StmtKind::Either(branches, _) => {
+                // Random programs have at most one branch whose guard can hold.
+                for branch in branches {
+                    let holds = match &branch.guard {
+                        Some((guard, _)) => self.value(guard, locals)? != 0,
+                        None => true,
+                    };
+                    if holds {
+                        return self.stmts(&branch.body, locals, seek);
+                    }
+                }
+                return Err(Abort::StepLimit);
+            }
             StmtKind::Reset(local) => locals[local.index()] = 0,
             StmtKind::Assign(local, value) => locals[local.index()] = self.value(value, locals)?,
             StmtKind::Modify(local, op, value) => {
@@ -375,7 +396,7 @@ pub(super) fn run_code(problem: &Problem) -> RunResult {
     let program = &problem.program;
     let used = program.pools.iter().map(|p| vec![false; p.cells as usize]).collect();
     let memory = program.locations.iter().map(|l| l.init).collect();
-    let mut machine = Machine { problem, memory, used };
+    let mut machine = Machine { problem, memory, used, choices: 0 };
     if let Some(init) = &program.init
         && let Err(abort) = machine.run(init)
     {
@@ -396,6 +417,8 @@ struct Machine<'a> {
     problem: &'a Problem,
     memory: Vec<Value>,
     used: Vec<Vec<bool>>,
+    /// The number of choices so far.
+    choices: Value,
 }
 
 impl Machine<'_> {
@@ -465,7 +488,11 @@ impl Machine<'_> {
                     }
                 }
                 Op::Halt => return Ok(registers),
-                Op::Choose { .. } => unreachable!("random programs do not choose"),
+                // Random programs choose only in `either`. In turn, every branch is tried.
+                Op::Choose { reg, lo, hi } => {
+                    set = Some((*reg, lo + self.choices % (hi - lo + 1)));
+                    self.choices += 1;
+                }
             }
             if let Some((reg, value)) = set {
                 registers[reg.index()] = value;

@@ -13,6 +13,7 @@
 mod call;
 mod client;
 mod condition;
+mod either;
 mod expr;
 mod labels;
 mod layout;

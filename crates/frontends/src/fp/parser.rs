@@ -18,7 +18,9 @@ use std::collections::BTreeSet;
 
 use fencepost_ir::{Diagnostic, Diagnostics, Span};
 
-use super::ast::{Block, Client, Expr, ExprKind, File, Item, Name, Range, TypeKind, TypeName};
+use super::ast::{
+    Block, Client, Expr, ExprKind, File, Item, Name, Range, Stmt, TypeKind, TypeName,
+};
 use super::lexer::{Lexed, Tok, Token};
 use super::{codes, limits};
 
@@ -355,11 +357,11 @@ impl<'a> Parser<'a> {
 
     fn block(&mut self) -> ParseResult<Block> {
         let open = self.expect(Tok::LBrace)?;
-        self.nested(|p| p.block_rest(open))
+        self.nested(|p| p.block_rest(open, Vec::new()))
     }
 
-    fn block_rest(&mut self, open: Span) -> ParseResult<Block> {
-        let mut stmts = Vec::new();
+    /// Parses the rest of a block that begins with these statements.
+    fn block_rest(&mut self, open: Span, mut stmts: Vec<Stmt>) -> ParseResult<Block> {
         loop {
             match self.peek() {
                 Tok::RBrace => {

@@ -140,7 +140,7 @@ fn bool(choices: &mut Choices<'_>, context: Context, depth: usize) -> String {
 
 fn stmt(out: &mut String, choices: &mut Choices<'_>, context: Context) {
     let inner = Context { depth: context.depth.saturating_sub(1), ..context };
-    let kinds = if context.depth == 0 { 12 } else { 22 };
+    let kinds = if context.depth == 0 { 12 } else { 23 };
     match choices.below(kinds) {
         0 => write!(out, "r = {} ;", int(choices, context, 2)),
         1 => write!(out, "x = {} ;", int(choices, context, 2)),
@@ -203,6 +203,17 @@ fn stmt(out: &mut String, choices: &mut Choices<'_>, context: Context) {
         20 => {
             out.push_str("atomic ");
             braces(out, choices, Context { in_loop: false, atomic: true, ..inner });
+            Ok(())
+        }
+        21 if !context.atomic && context.thread => {
+            let bound = choices.below(4);
+            let location = ["x", "y", "a [ 1 ]"][choices.below(3)];
+            for (word, op) in [("either", "<"), ("or", ">=")] {
+                write!(out, "{word} {{ when ( {location} {op} {bound} ) ; ")
+                    .expect("writing to a string never fails");
+                stmt(out, choices, inner);
+                out.push_str("} ");
+            }
             Ok(())
         }
         _ => {

@@ -453,7 +453,7 @@ fn messages(source: &str) -> String {
     out
 }
 
-const BAD: [&str; 34] = [
+const BAD: [&str; 36] = [
     // Several syntax errors: the parser resumes after each.
     "shared int x\nshared int y;\nthread p {\n  x = ;\n  if x { y = 1; }\n  y == 2;\n  y;\n  y = 3;\n}\n\
      thread q { loop {\nthread r { x = 1 + ; }\nint z;\n",
@@ -463,6 +463,10 @@ const BAD: [&str; 34] = [
     "shared int @# x; // €",
     // A keyword as a name.
     "shared int x; thread p { await = 1; x = await + 1; } thread await { skip; }",
+    // Guards with two loads or an effect, `when` in other positions, `either` with `progress`.
+    "shared int x, y; thread p { either { when(x == y); } or { when(cas(x, 0, 1)); } or { when(x); }\n\
+     either { skip; when(x == 1); } } property progress;",
+    "shared int x; thread p { either { when(x == 1) x = 2; } or x = 3; either; }",
     // `await` inside `atomic`, directly and through calls, and conditions that do not wait.
     "shared int x; shared bool b; proc void f() { await(x == 1); } proc void g() { f(); }\n\
      proc void h() { atomic { g(); } } thread p { atomic { critical { x = 1; } await(b); f(); } h(); }",

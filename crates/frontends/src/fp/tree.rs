@@ -254,6 +254,17 @@ pub enum StmtKind {
     Critical(Vec<Stmt>, Span),
     /// `atomic`. The span is the closing brace.
     Atomic(Vec<Stmt>, Span),
+    /// `either`. The span is the keyword.
+    Either(Vec<EitherBranch>, Span),
+}
+
+/// A branch of `either`.
+#[derive(Clone, Debug)]
+pub struct EitherBranch {
+    /// The condition under which the branch may be taken, with the position of the `when`.
+    pub guard: Option<(Expr, Span)>,
+    /// The statements after the guard.
+    pub body: Vec<Stmt>,
 }
 
 /// A gap between statements of the source, where a fence can be inserted.

@@ -144,6 +144,41 @@ impl Generator {
         }
     }
 
+    /// Generates guarded alternatives, some with a branch without a guard.
+    fn alternatives(&mut self) -> String {
+        let (x, y) = (self.location(), self.location());
+        let (a, b) = (self.random.below(3), self.random.below(2));
+        let (first, second) = (self.accesses(1), self.accesses(1));
+        let fence = self.fence();
+        match self.random.below(12) {
+            0..4 => {
+                format!(
+                    "either {{ when({x} == {a}); {first} }} or {{ when({y} != {b}); {second} }}"
+                )
+            }
+            4 => format!("either {{ when({x} == {b}); {first} }}"),
+            5 => format!("either {{ {first} }} or {{ when({x} == {b}); {second} }}"),
+            6 => format!("either {{ when(r0 == {b}); {first} }} or {{ when({x} == r1); {fence} }}"),
+            7 => format!(
+                "either {{ when({x} == 0); }} or {{ when({y} == 0); }} or {{ when({x} == 1); }} \
+                 critical {{ {first} }}"
+            ),
+            8 => format!(
+                "for (k = 0; k < 2; k++) {{ either {{ when({x} == {a}); break; }} or {{ {second} }} }}"
+            ),
+            9 => format!(
+                "atomic {{ either {{ when({x} == {a}); {first} }} or {{ when({y} == {b}); }} }}"
+            ),
+            10 => format!(
+                "either {{ when({x} == {a}); critical {{ {first} }} }} or {{ critical {{ {second} }} }}"
+            ),
+            _ => format!(
+                "either {{ when(r0 == 0 && {x} == {b}); {first} }} \
+                 or {{ either {{ when({y} == {a}); }} or {{ {second} }} }}"
+            ),
+        }
+    }
+
     /// Generates a spin loop, or a loop that resembles one.
     fn spin_loop(&mut self) -> String {
         let (x, y) = (self.location(), self.location());
@@ -172,6 +207,38 @@ impl Generator {
             _ => format!("loop {{ r0 = {x}; assert(r0 != {a}); if (r0 == 1) break; }}"),
         }
     }
+}
+
+/// Generates a program with guarded alternatives (`either`), in threads, in `atomic` and in `init`.
+pub fn guarded_alternatives(seed: u64) -> RandomProgram {
+    let mut generator = Generator::new(seed, 7);
+    let mut threads = Vec::new();
+    // A loop that repeats a load has many states under a model with windows.
+    for t in 0..2 {
+        let mut body = Vec::new();
+        if generator.random.percent(70) {
+            body.push(generator.access());
+        }
+        if t == 0 || generator.random.percent(30) {
+            body.push(generator.alternatives());
+        }
+        if generator.random.percent(30) {
+            body.push(generator.access());
+        }
+        threads.push(body);
+    }
+    let mut properties = Vec::new();
+    match generator.random.below(5) {
+        0 => properties.push("property deadlock_free;".into()),
+        1 => properties.push(generator.invariant()),
+        2 => properties.push("property mutual_exclusion;".into()),
+        _ => {}
+    }
+    let mut init = generator.init();
+    if generator.random.percent(15) {
+        init.push("either { when(x == 0); y = 1; } or { when(y == 0); z = 1; }".into());
+    }
+    program(format!("random program with alternatives, seed {seed}"), init, threads, properties)
 }
 
 /// Generates a program with critical sections of all shapes.

@@ -19,10 +19,15 @@ use crate::fp::tree::{Gap, Stmt, StmtKind};
 impl Checker<'_> {
     /// Checks the statements of a block. Statements with errors are left out.
     pub(super) fn block(&mut self, block: &ast::Block) -> Vec<Stmt> {
+        self.stmts(&block.stmts, block.close)
+    }
+
+    /// Checks statements of a block up to its closing brace.
+    pub(super) fn stmts(&mut self, stmts: &[ast::Stmt], close: Span) -> Vec<Stmt> {
         let mut code = Vec::new();
         // Whether an existing fence is at the position of the next gap.
         let mut fence_at_gap = false;
-        for stmt in &block.stmts {
+        for stmt in stmts {
             if limits::error_limit_reached(self.diagnostics) {
                 break;
             }
@@ -39,8 +44,8 @@ impl Checker<'_> {
             code.push(checked);
         }
         if !fence_at_gap {
-            let at = Span { end: block.close.start, ..block.close };
-            code.push(gap_stmt(Gap { at, head: block.close, at_end: true, wrap: None }));
+            let at = Span { end: close.start, ..close };
+            code.push(gap_stmt(Gap { at, head: close, at_end: true, wrap: None }));
         }
         code
     }
@@ -102,7 +107,8 @@ fn ends_with_fence(stmt: &Stmt) -> bool {
         | StmtKind::Assert(_)
         | StmtKind::Free(..)
         | StmtKind::Critical(..)
-        | StmtKind::Atomic(..) => false,
+        | StmtKind::Atomic(..)
+        | StmtKind::Either(..) => false,
     }
 }
 
@@ -111,6 +117,7 @@ fn head(stmt: &ast::Stmt) -> Span {
     let end = match &stmt.kind {
         Ast::Block(_) => stmt.span.start + 1,
         Ast::Critical(block) | Ast::Atomic(block) => block.span.start,
+        Ast::Either(_) => stmt.span.start + "either".len() as u32,
         Ast::If { then: part, .. }
         | Ast::Label(_, part)
         | Ast::While { body: part, .. }
@@ -130,6 +137,7 @@ fn head(stmt: &ast::Stmt) -> Span {
         | Ast::Drain(_)
         | Ast::Assume(_)
         | Ast::Await(_)
+        | Ast::When(_)
         | Ast::Assert(_)
         | Ast::Free(_)
         | Ast::Empty => stmt.span.end,

@@ -31,6 +31,11 @@ pub(super) fn walk<'s>(stmt: &'s ast::Stmt, visit: &mut impl FnMut(&'s ast::Stmt
                 walk(stmt, visit);
             }
         }
+        StmtKind::Either(branches) => {
+            for stmt in branches.iter().flat_map(|block| &block.stmts) {
+                walk(stmt, visit);
+            }
+        }
         StmtKind::Label(_, body)
         | StmtKind::While { body, .. }
         | StmtKind::DoWhile { body, .. }
@@ -59,6 +64,7 @@ pub(super) fn walk<'s>(stmt: &'s ast::Stmt, visit: &mut impl FnMut(&'s ast::Stmt
         | StmtKind::Drain(_)
         | StmtKind::Assume(_)
         | StmtKind::Await(_)
+        | StmtKind::When(_)
         | StmtKind::Assert(_)
         | StmtKind::Free(_)
         | StmtKind::Empty => {}
@@ -163,6 +169,15 @@ impl Checker<'_> {
                 }
                 scopes.pop();
             }
+            StmtKind::Either(branches) => {
+                for block in branches {
+                    scopes.push(BTreeMap::new());
+                    for stmt in &block.stmts {
+                        self.declarations(stmt, scopes);
+                    }
+                    scopes.pop();
+                }
+            }
             StmtKind::Label(_, body)
             | StmtKind::While { body, .. }
             | StmtKind::DoWhile { body, .. }
@@ -193,6 +208,7 @@ impl Checker<'_> {
             | StmtKind::Drain(_)
             | StmtKind::Assume(_)
             | StmtKind::Await(_)
+            | StmtKind::When(_)
             | StmtKind::Assert(_)
             | StmtKind::Free(_)
             | StmtKind::Empty => {}

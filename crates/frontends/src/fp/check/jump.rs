@@ -59,6 +59,9 @@ impl Checker<'_> {
             Ast::Block(block) => nested(self, None, &block.stmts),
             Ast::Critical(block) => nested(self, Some(Region::Critical(block.span)), &block.stmts),
             Ast::Atomic(block) => nested(self, Some(Region::Atomic(block.span)), &block.stmts),
+            Ast::Either(branches) => {
+                branches.iter().for_each(|block| nested(self, None, &block.stmts));
+            }
             Ast::Label(name, body) => {
                 if let Some(first) = labels.get(&name.text) {
                     let message = format!("label `{}` is declared twice", name.text);
@@ -97,6 +100,7 @@ impl Checker<'_> {
             | Ast::Drain(_)
             | Ast::Assume(_)
             | Ast::Await(_)
+            | Ast::When(_)
             | Ast::Assert(_)
             | Ast::Free(_)
             | Ast::Empty => {}
@@ -252,6 +256,7 @@ fn can_complete(stmt: &ast::Stmt) -> bool {
         Ast::Block(block) | Ast::Critical(block) | Ast::Atomic(block) => {
             falls_through(&block.stmts)
         }
+        Ast::Either(branches) => branches.iter().any(|block| falls_through(&block.stmts)),
         Ast::Label(_, body) => can_complete(body),
         Ast::If { then, otherwise, .. } => {
             can_complete(then) || otherwise.as_ref().is_none_or(|otherwise| can_complete(otherwise))
@@ -272,6 +277,7 @@ fn can_complete(stmt: &ast::Stmt) -> bool {
         | Ast::Drain(_)
         | Ast::Assume(_)
         | Ast::Await(_)
+        | Ast::When(_)
         | Ast::Assert(_)
         | Ast::Free(_)
         | Ast::Empty => true,
@@ -292,6 +298,10 @@ fn has_own_jump(stmt: &ast::Stmt, is_jump: &impl Fn(&Ast) -> bool) -> bool {
         kind if is_jump(kind) => true,
         Ast::Block(block) | Ast::Critical(block) | Ast::Atomic(block) => {
             block.stmts.iter().any(|stmt| has_own_jump(stmt, is_jump))
+        }
+        Ast::Either(branches) => {
+            let mut stmts = branches.iter().flat_map(|block| &block.stmts);
+            stmts.any(|stmt| has_own_jump(stmt, is_jump))
         }
         Ast::Label(_, body) => has_own_jump(body, is_jump),
         Ast::If { then, otherwise, .. } => {
@@ -315,6 +325,7 @@ fn has_own_jump(stmt: &ast::Stmt, is_jump: &impl Fn(&Ast) -> bool) -> bool {
         | Ast::Drain(_)
         | Ast::Assume(_)
         | Ast::Await(_)
+        | Ast::When(_)
         | Ast::Assert(_)
         | Ast::Free(_)
         | Ast::Empty => false,

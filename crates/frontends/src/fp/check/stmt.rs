@@ -100,6 +100,9 @@ impl Checker<'_> {
                 let code = self.in_region(Region::Atomic(block.span), |c| c.block(block));
                 StmtKind::Atomic(code, block.close)
             }
+            Ast::Either(branches) => self.either(branches, span)?,
+            // The parser accepts `when` only as a part of `either`, which is checked above.
+            Ast::When(_) => return None,
             Ast::Break => self.loop_jump(StmtKind::Break, span)?,
             Ast::Continue => self.loop_jump(StmtKind::Continue, span)?,
             Ast::Goto(name) => self.goto(name, span)?,

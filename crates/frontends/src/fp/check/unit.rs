@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use fencepost_ir::{Consistency, Diagnostics, Span};
 
 use super::body::{Bodies, CheckedBody, warn_typo, warn_unread};
+use super::either::check_progress;
 use super::infer::{assigned_registers, walk};
 use super::{Checker, Scope, recursion, wait};
 use crate::Request;
@@ -210,6 +211,9 @@ fn claims(
         match &item.kind {
             ItemKind::Property(name, of) => {
                 let claim = property(name, of.as_ref(), globals, &unit.claims, checker.diagnostics);
+                if matches!(claim, Some(Claim::Progress)) {
+                    check_progress(file, name.span, checker.diagnostics);
+                }
                 unit.claims.extend(claim);
             }
             ItemKind::Final(quantifier, cond) => {

@@ -298,6 +298,12 @@ impl<'a> Flat<'a> {
                 self.add("atomic ");
                 self.block(block);
             }
+            StmtKind::Either(branches) => {
+                for (at, branch) in branches.iter().enumerate() {
+                    self.add(if at == 0 { "either " } else { " or " });
+                    self.block(branch);
+                }
+            }
             StmtKind::Declare(..)
             | StmtKind::Assign(..)
             | StmtKind::Step(..)
@@ -311,6 +317,7 @@ impl<'a> Flat<'a> {
             | StmtKind::Drain(_)
             | StmtKind::Assume(_)
             | StmtKind::Await(_)
+            | StmtKind::When(_)
             | StmtKind::Assert(_)
             | StmtKind::Free(_)
             | StmtKind::Empty => {
@@ -373,6 +380,7 @@ impl<'a> Flat<'a> {
             }
             StmtKind::Assume(cond) => self.call("assume", cond),
             StmtKind::Await(cond) => self.call("await", cond),
+            StmtKind::When(cond) => self.call("when", cond),
             StmtKind::Assert(cond) => self.call("assert", cond),
             StmtKind::Free(value) => self.call("free", value),
             StmtKind::Empty
@@ -384,7 +392,8 @@ impl<'a> Flat<'a> {
             | StmtKind::For { .. }
             | StmtKind::Loop(_)
             | StmtKind::Critical(_)
-            | StmtKind::Atomic(_) => {}
+            | StmtKind::Atomic(_)
+            | StmtKind::Either(_) => {}
         }
     }
 

@@ -53,6 +53,20 @@ impl Printer<'_> {
             StmtKind::Block(block) => self.block(prefix.trim_end(), start, block),
             StmtKind::Critical(block) => self.block(&format!("{prefix}critical"), start, block),
             StmtKind::Atomic(block) => self.block(&format!("{prefix}atomic"), start, block),
+            StmtKind::Either(branches) => {
+                let mut head = (format!("{prefix}either"), start);
+                for (at, branch) in branches.iter().enumerate() {
+                    let (text, from) = &head;
+                    let open = branch.span.start as usize + 1;
+                    self.line_or_close(*from, open, &format!("{text} {{"));
+                    self.block_contents(branch);
+                    let close = branch.span.end as usize - 1;
+                    if at + 1 == branches.len() {
+                        self.closing_line(close, close + 1, "}");
+                    }
+                    head = ("} or".into(), close);
+                }
+            }
             StmtKind::Label(name, body) => {
                 let colon = self.find(Tok::Colon, name.span.end);
                 let body_start = body.span.start as usize;
@@ -116,6 +130,7 @@ impl Printer<'_> {
             | StmtKind::Drain(_)
             | StmtKind::Assume(_)
             | StmtKind::Await(_)
+            | StmtKind::When(_)
             | StmtKind::Assert(_)
             | StmtKind::Free(_)
             | StmtKind::Empty => unreachable!("only compound statements have several lines"),
@@ -190,7 +205,8 @@ fn is_compound(stmt: &Stmt) -> bool {
         | StmtKind::For { .. }
         | StmtKind::Loop(_)
         | StmtKind::Critical(_)
-        | StmtKind::Atomic(_) => true,
+        | StmtKind::Atomic(_)
+        | StmtKind::Either(_) => true,
         StmtKind::Declare(..)
         | StmtKind::Assign(..)
         | StmtKind::Step(..)
@@ -204,6 +220,7 @@ fn is_compound(stmt: &Stmt) -> bool {
         | StmtKind::Drain(_)
         | StmtKind::Assume(_)
         | StmtKind::Await(_)
+        | StmtKind::When(_)
         | StmtKind::Assert(_)
         | StmtKind::Free(_)
         | StmtKind::Empty => false,

@@ -54,6 +54,18 @@ fn statements_are_formatted() {
 }
 
 #[test]
+fn alternatives_are_formatted() {
+    check(
+        "thread p { either { when ( x==1 ) ;y=1; } or{}\neither{ when(c);\n\
+         // done\nskip; }or {\n when(d); } // end\n or { skip; }}",
+        "thread p {\n  either { when(x == 1); y = 1; } or {}\n  either {\n    when(c);\n    // done\n    \
+         skip;\n  } or {\n    when(d);\n  } or { // end\n    skip;\n  }\n}\n",
+    );
+    // The words are names where `either` is not possible.
+    check_unchanged("thread p {\n  either = 1;\n  or: when = either;\n  when(1);\n}\n");
+}
+
+#[test]
 fn expressions_are_formatted() {
     check(
         "const N=-(- -1)+~2*(3-4)<<1;const B=!a||b&&c?d:e;const C=f( 0x1F,cas(x,1,2))[i].g;",

@@ -158,6 +158,7 @@ impl<'a> Lowerer<'_, 'a> {
             }
             StmtKind::Critical(body, close) => self.critical_block(body, *close),
             StmtKind::Atomic(body, close) => self.atomic_block(body, span, *close),
+            StmtKind::Either(branches, word) => self.either(branches, *word),
         }
     }
 

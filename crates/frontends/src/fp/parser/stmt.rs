@@ -3,7 +3,7 @@
 use fencepost_ir::{BinOp, Span};
 
 use super::{ParseResult, Parser, keyword_hint};
-use crate::fp::ast::{Expr, ExprKind, Name, Stmt, StmtKind};
+use crate::fp::ast::{Block, Expr, ExprKind, Name, Stmt, StmtKind};
 use crate::fp::lexer::Tok;
 use crate::fp::suggest::did_you_mean;
 
@@ -24,6 +24,7 @@ impl Parser<'_> {
                 | StmtKind::Loop(_)
                 | StmtKind::Critical(_)
                 | StmtKind::Atomic(_)
+                | StmtKind::Either(_)
                 | StmtKind::Empty
                 | StmtKind::Label(..)
         );
@@ -66,6 +67,7 @@ impl Parser<'_> {
             Tok::Assert => |parser| Ok(StmtKind::Assert(parser.parenthesised()?)),
             Tok::Free => |parser| Ok(StmtKind::Free(parser.parenthesised()?)),
             Tok::Bool | Tok::Int => Self::declaration,
+            Tok::Name if self.is_word_before("either", Tok::LBrace) => Self::either,
             Tok::Name if self.peek_second() == Tok::Name => Self::declaration,
             Tok::Name if self.peek_second() == Tok::Colon => Self::label,
             Tok::Name => Self::simple,
@@ -100,6 +102,40 @@ impl Parser<'_> {
         }
         let (cond, head) = self.head()?;
         Ok(StmtKind::DoWhile { body, cond, head })
+    }
+
+    fn either(&mut self) -> ParseResult<StmtKind> {
+        self.advance();
+        let mut branches = vec![self.either_branch()?];
+        while self.is_word_before("or", Tok::LBrace) {
+            self.advance();
+            branches.push(self.either_branch()?);
+        }
+        Ok(StmtKind::Either(branches))
+    }
+
+    /// Parses a block that may begin with `when(c);`.
+    fn either_branch(&mut self) -> ParseResult<Block> {
+        let open = self.expect(Tok::LBrace)?;
+        self.nested(|parser| {
+            let mut stmts = Vec::new();
+            if parser.is_word_before("when", Tok::LParen) {
+                let start = parser.span();
+                let kind = StmtKind::When(parser.parenthesised()?);
+                let span = start.to(parser.previous());
+                parser.expect(Tok::Semi)?;
+                stmts.push(Stmt { kind, span, end: parser.after_previous() });
+            }
+            parser.block_rest(open, stmts)
+        })
+    }
+
+    /// Returns whether the next token is this name and the token after it is of this kind. The
+    /// words of `either` are keywords only where they are expected.
+    fn is_word_before(&self, word: &str, second: Tok) -> bool {
+        self.peek() == Tok::Name
+            && self.peek_second() == second
+            && self.span().text(self.source) == word
     }
 
     fn fence(&mut self) -> ParseResult<StmtKind> {
