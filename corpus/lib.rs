@@ -44,7 +44,8 @@ pub const PROGRAMS: &[(&str, &str)] = programs! {
         "sober-fig1b-fenced" "sober-fig4b" "sober-fig4b-fenced" "sober-takequeue"
         "sober-takequeue-fenced";
     "structures":
-        "chase-lev" "lifo-wsq" "msn-queue" "treiber" "vyset";
+        "chase-lev" "lifo-wsq" "lifo-wsq-final" "msn-queue" "msn-queue-final" "treiber" "treiber-final"
+            "vyset" "vyset-final";
 };
 
 /// Returns the text of a program by its folder and name: `mutex/dekker0`.

@@ -42,7 +42,7 @@ fn treiber_has_the_expected_figures() {
     let (value, code) = json("fender", &["--only", "treiber"]);
     assert_eq!(code, Some(0));
     assert_eq!(value["table"], "fender");
-    assert_eq!(rows(&value).len(), 3 * 4 + 3);
+    assert_eq!(rows(&value).len(), 3 * 4 + 3 + 2 * 2);
     for row in rows(&value) {
         let name = row["row"].as_str().expect("a name");
         assert!(name.starts_with("Treiber "), "{name}");
@@ -56,6 +56,16 @@ fn treiber_has_the_expected_figures() {
     // Fewer constraints than in the paper.
     let single = row(&value, "Treiber p|t", "PSO");
     assert_eq!((&single["ours"]["constraints"], &single["agrees"]), (&1.into(), &false.into()));
+    // The variants that check the final stack have the paper's number.
+    for name in ["Treiber p|t, final stack, arbitrary links", "Treiber pt|tp, final stack"] {
+        for column in ["RMO-NOSPEC", "PSO"] {
+            let variant = row(&value, name, column);
+            assert_eq!(
+                (&variant["ours"]["constraints"], &variant["agrees"]),
+                (&2.into(), &true.into())
+            );
+        }
+    }
     for (column, fences, constraints) in [("RMO-NOSPEC", 1, 2), ("PSO", 1, 2), ("TSO", 0, 0)] {
         let ours = &row(&value, "Treiber all clients", column)["ours"];
         assert_eq!(ours["fences"], fences, "{column}");
