@@ -102,6 +102,9 @@ fn spin_and_explicit_search_agree_on_libraries_campaign() {
             // SPIN does not detect hangs.
             let arguments = [path, "--client", client, "--model", "sc", "--quiet", "--allow-hangs"];
             let Some((code, text)) = spin(&arguments) else { return };
+            if text.contains("operations after the threads cannot be translated") {
+                continue;
+            }
             let explicit = [&["check", "--engine", "explicit"], &arguments[..]].concat();
             assert_eq!(code, fencepost(&explicit).status.code(), "{path} {client}: {text}");
             assert!(code == Some(0) || code == Some(10), "{path} {client}: {text}");
