@@ -93,7 +93,7 @@ fn spin_and_explicit_search_agree_on_libraries_campaign() {
     let every = if is_campaign() { 1 } else { 4 };
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/structures");
     let mut compared = 0;
-    for (name, source) in corpus::sample("structures", 4) {
+    for (name, source) in corpus::sample("structures", 2) {
         let path = format!("{dir}/{name}.fp");
         let path = path.as_str();
         let clients = source.lines().filter_map(|line| line.strip_prefix("client "));

@@ -353,11 +353,13 @@ impl Validator<'_> {
                 flow::successors(stmt)
                     .all(|n| thread.code.get(n.index()).is_some_and(|s| is(&s.op)))
             };
-            let sound = follows(&|op| match stmt.op {
-                Op::Join => matches!(op, Op::AtomicBegin),
-                Op::AtomicEnd => matches!(op, Op::Halt),
-                _ => !matches!(op, Op::Join),
-            });
+            let sound = if matches!(stmt.op, Op::Join) {
+                follows(&|op| matches!(op, Op::AtomicBegin))
+            } else if matches!(stmt.op, Op::AtomicEnd) {
+                follows(&|op| matches!(op, Op::Halt))
+            } else {
+                follows(&|op| !matches!(op, Op::Join))
+            };
             self.check(sound, Rule::Join, || format!("{} runs more than one block", thread.name));
         }
     }

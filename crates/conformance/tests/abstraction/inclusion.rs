@@ -44,7 +44,8 @@ fn exact_by_explicit_engine(problem: &Problem, model: &ModelSpec) -> ExactResult
 }
 
 /// Programs with large abstract searches.
-const LARGE_PROGRAMS: [&str; 5] = [
+const LARGE_PROGRAMS: [&str; 6] = [
+    "automata-peterson",
     "values-stop-growing",
     "sober-bakery",
     "sober-bakery-fenced",

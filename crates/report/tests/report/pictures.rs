@@ -4,7 +4,7 @@ use crate::common::{MESSAGE, PETERSON, STORE_BUFFERING, find, lower, model};
 use fencepost_engines::Settings;
 use fencepost_models::Reductions;
 use fencepost_report::Paint;
-use fencepost_report::picture::{PictureOptions, WIDTH, picture};
+use fencepost_report::picture::{PictureOptions, WIDTH, picture, run_text};
 use fencepost_report::reorderings::describe_reorderings;
 use fencepost_report::verdict_line::{heading, row};
 
@@ -93,10 +93,14 @@ property deadlock_free;
 fn a_hang_names_only_what_the_waiting_thread_reads_again_and_again() {
     let source =
         "shared int x, flag;\nthread p { a = x; while (flag == 0) skip; assert(a == 0); }\n";
-    for model in ["sc", "tso", "rmo-nospec", "rmo"] {
-        let text = plain(source, model);
-        assert!(text.contains("waits at :2 while flag = 0"), "{model}: {text}");
-        assert!(!text.contains("while x = 0"), "{model}: {text}");
+    for name in ["sc", "tso", "rmo-nospec", "rmo"] {
+        let (problem, model) = (lower(source), model(name));
+        let finding = find(&problem, &model, Settings::default());
+        let trace_rows = finding.trace_rows().expect("the program hangs");
+        let shown = finding.shown().expect("the program hangs");
+        let text = run_text("test.fp", &model, shown, &trace_rows, Paint::Plain);
+        assert!(text.contains("waits at :2 while flag = 0"), "{name}: {text}");
+        assert!(!text.contains("while x = 0"), "{name}: {text}");
     }
 }
 
