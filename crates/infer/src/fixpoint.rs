@@ -17,7 +17,7 @@
 //!   run that the clauses so far do not prevent.
 //! - [`per_state`] computes the formula of every state, as in the papers.
 //!
-//! Measured on the graphs of \[KVY11\] Table 2: the goal's formula has at most a few dozen clauses,
+//! Measured on the graphs of \[KVY11\] Table 2: the goal's formula has at most 80 clauses,
 //! but formulas of states have so many that [`per_state`] does not end. Rejected: decision diagrams
 //! for the formulas of states, as in \[KVY11\] 6. They are small for Dekker's algorithm with k = 0,
 //! but grow without an end in sight for the bakery with k = 0 and for Dekker with k = 1.
