@@ -57,6 +57,14 @@ fn cached_checks_for_hangs_agree_with_uncached_ones() {
          thread q { x = 1; if (choose(0..=1) == 1) { y = 1; } }"
             .into(),
     ));
+    programs.push((
+        "a last thread".into(),
+        "shared int x, y;
+         thread p { x = 2; while (x == 0) skip; y = 1; }
+         thread q { x = 0; }
+         finally { y = 2; }"
+            .into(),
+    ));
     let mut counts = [0; 2];
     for (name, source) in &programs {
         for problem in &lower(source).expect("the program compiles") {

@@ -257,7 +257,15 @@ impl<M: MemoryModel> Machine<'_, M> {
         mut check: impl FnMut(ThreadId) -> ThreadCheck,
     ) -> HangCheck {
         let mut result = HangCheck::No;
-        for t in self.shape.program().thread_ids().filter(|t| !self.has_finished(state, *t)) {
+        let unfinished = || {
+            let threads = self.shape.program().thread_ids();
+            threads.filter(|t| !self.has_finished(state, *t))
+        };
+        for t in unfinished() {
+            // The last thread waits for the others, so they decide. A cache knows only its own part.
+            if self.is_at_join(state, t) && unfinished().any(|other| other != t) {
+                continue;
+            }
             match check(t) {
                 ThreadCheck::GetsOn => return HangCheck::No,
                 ThreadCheck::Waits if result == HangCheck::No => result = HangCheck::Yes,
@@ -322,10 +330,13 @@ impl<M: MemoryModel> Machine<'_, M> {
             (run.result == AloneResult::Waits).then(|| self.describe_wait(&run.visited, t))
         };
         let threads = self.shape.program().thread_ids();
-        let joins = |t: ThreadId| matches!(self.shape.stmt(t, state.pcs[t.index()]).op, Op::Join);
-        threads
-            .map(|t| if self.has_finished(state, t) || joins(t) { None } else { wait(t) })
-            .collect()
+        let is_idle = |t| self.has_finished(state, t) || self.is_at_join(state, t);
+        threads.map(|t| if is_idle(t) { None } else { wait(t) }).collect()
+    }
+
+    /// Returns whether a thread is the last thread and has not begun.
+    fn is_at_join(&self, state: &State<M::Pending>, t: ThreadId) -> bool {
+        matches!(self.shape.stmt(t, state.pcs[t.index()]).op, Op::Join)
     }
 
     /// Returns whether hangs are checked and every thread has halted or is at a statement from
