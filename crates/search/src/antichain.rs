@@ -6,11 +6,11 @@
 //! at least all reachable states; a member that is a join need not be reachable.
 //!
 //! Members with the same *key* form a chain, a linked list with the oldest member first. Only
-//! members of one chain are compared. The table of a shard maps the hash of a key to the first
-//! member of its chain, and each state has four bytes for the link to the next member. Keys are not
-//! stored. They are recomputed from the first member of a chain when the chain contains no equal
-//! state, and when the table grows. An insertion walks the whole chain. Chains are short unless the
-//! order relates few states.
+//! members of one chain are compared. The table of a shard maps the hash of a key to its chain. A
+//! chain stores its key and its first member, and each state has four bytes
+//! for the link to the next member. Rejected: recomputing keys from the first member. It saves the
+//! bytes of one key for each chain, but a comparison and the growth of the table decode a state. An
+//! insertion walks the whole chain. Chains are short unless the order relates few states.
 //!
 //! Insertion drops a new state that a member equals or covers. Otherwise it removes the members
 //! that the new state covers from the chain. If the new state has a *join* with a member, it
@@ -31,13 +31,59 @@ const REMOVED: u32 = u32::MAX;
 /// One shard of a visited set whose members are an antichain.
 #[derive(Debug)]
 pub struct Antichain {
-    /// Maps the hash of a key to the first member of its chain.
+    /// Maps the hash of a key to the index of its chain.
     table: Table,
+    chains: Chains,
     arena: Arena,
     /// Indexed by state: the index of the next member of the chain + 1, or [`END`], or [`REMOVED`].
     next: Vec<u32>,
-    chains: usize,
     removed: usize,
+}
+
+/// The keys and first members of the chains.
+#[derive(Debug, Default)]
+struct Chains {
+    keys: Vec<u8>,
+    /// `key_ends[i]` is one past the last byte of the key of chain `i`.
+    key_ends: Vec<usize>,
+    firsts: Vec<u32>,
+}
+
+impl Chains {
+    fn len(&self) -> usize {
+        self.firsts.len()
+    }
+
+    #[inline]
+    fn key(&self, chain: usize) -> &[u8] {
+        let start = if chain == 0 { 0 } else { self.key_ends[chain - 1] };
+        &self.keys[start..self.key_ends[chain]]
+    }
+
+    #[inline]
+    fn first(&self, chain: usize) -> usize {
+        self.firsts[chain] as usize
+    }
+
+    /// Returns the hash of the key and the index of every chain.
+    fn with_hashes(&self) -> impl Iterator<Item = (u64, usize)> {
+        (0..self.len()).map(|chain| (hash(self.key(chain)), chain))
+    }
+
+    /// Adds a chain with its first member.
+    fn push(&mut self, key: &[u8], first: usize) {
+        grow(&mut self.keys, key.len());
+        self.keys.extend_from_slice(key);
+        grow(&mut self.key_ends, 1);
+        self.key_ends.push(self.keys.len());
+        grow(&mut self.firsts, 1);
+        self.firsts.push(first as u32);
+    }
+
+    fn bytes(&self) -> u64 {
+        let per_chain = self.key_ends.capacity() * 8 + self.firsts.capacity() * 4;
+        (self.keys.capacity() + per_chain) as u64
+    }
 }
 
 /// Working memory for comparing states.
@@ -45,7 +91,6 @@ pub struct Antichain {
 pub(crate) struct CompareScratch<W> {
     work: W,
     key: Vec<u8>,
-    other_key: Vec<u8>,
     /// The join that is being compared.
     current_join: Vec<u8>,
     /// The join that is compared next.
@@ -59,9 +104,9 @@ pub(crate) struct CompareScratch<W> {
 enum Lookup {
     /// The state is the member with this index.
     Equal(usize),
-    /// The chain of the state's key is in this slot.
+    /// The chain of the state's key. It contains no equal state.
     Chain(usize),
-    /// The state's key has no chain. This slot is empty.
+    /// The state's key has no chain. This slot of the table is empty.
     Empty(usize),
 }
 
@@ -89,6 +134,8 @@ impl Antichain {
         })
     }
 
+    /// Looks up a state. Unless the result is [`Lookup::Equal`], the key of the state is in
+    /// `compare.key` afterwards.
     #[inline]
     fn lookup<T: Ordered>(
         &self,
@@ -97,25 +144,30 @@ impl Antichain {
         state: &[u8],
         compare: &mut CompareScratch<T::Work>,
     ) -> Lookup {
+        let CompareScratch { work, key, .. } = compare;
         let mut equal = None;
         let mut has_key = false;
-        let found = self.table.find(hash, |first| {
-            equal = self.chain(first).find(|index| self.arena.state(*index) == state);
+        let mut compute_key = |key: &mut Vec<u8>| {
+            if !mem::replace(&mut has_key, true) {
+                key.clear();
+                system.key(state, work, key);
+            }
+        };
+        let found = self.table.find(hash, |chain| {
+            let mut members = self.chain(self.chains.first(chain));
+            equal = members.find(|index| self.arena.state(*index) == state);
             equal.is_some() || {
-                let CompareScratch { work, key, other_key, .. } = &mut *compare;
-                if !mem::replace(&mut has_key, true) {
-                    key.clear();
-                    system.key(state, work, key);
-                }
-                other_key.clear();
-                system.key(self.arena.state(first), work, other_key);
-                key == other_key
+                compute_key(key);
+                self.chains.key(chain) == key.as_slice()
             }
         });
         match (equal, found) {
             (Some(index), _) => Lookup::Equal(index),
-            (None, Ok(slot)) => Lookup::Chain(slot),
-            (None, Err(slot)) => Lookup::Empty(slot),
+            (None, Ok(slot)) => Lookup::Chain(self.table.index(slot)),
+            (None, Err(slot)) => {
+                compute_key(key);
+                Lookup::Empty(slot)
+            }
         }
     }
 
@@ -166,13 +218,13 @@ impl Antichain {
     fn merge<T: Ordered>(
         &mut self,
         system: &T,
-        (slot, hash): (usize, u64),
+        chain: usize,
         state: &[u8],
         parent: StateId,
         compare: &mut CompareScratch<T::Work>,
     ) {
         let CompareScratch { work, current_join, next_join, joined, to_remove, .. } = compare;
-        let mut first = Some(self.table.index(slot));
+        let mut first = Some(self.chains.first(chain));
         let mut new = state;
         while let Some(chain_first) = first {
             to_remove.clear();
@@ -200,7 +252,7 @@ impl Antichain {
             if !to_remove.is_empty() {
                 first = self.unlink(chain_first, to_remove);
                 if let Some(first) = first {
-                    self.table.set(slot, hash, first);
+                    self.chains.firsts[chain] = first as u32;
                 }
             }
             if !has_join {
@@ -211,22 +263,8 @@ impl Antichain {
         }
         let index = self.append(first, new, parent);
         if first.is_none() {
-            self.table.set(slot, hash, index);
+            self.chains.firsts[chain] = index as u32;
         }
-    }
-
-    fn rehash<T: Ordered>(&mut self, system: &T, compare: &mut CompareScratch<T::Work>) {
-        let (arena, next) = (&self.arena, &self.next);
-        let mut is_first = vec![true; next.len()];
-        for next in next.iter().filter(|next| **next != END && **next != REMOVED) {
-            is_first[*next as usize - 1] = false;
-        }
-        let firsts = (0..next.len()).filter(|index| next[*index] != REMOVED && is_first[*index]);
-        self.table.grow(firsts.map(|index| {
-            compare.other_key.clear();
-            system.key(arena.state(index), &mut compare.work, &mut compare.other_key);
-            (hash(&compare.other_key), index)
-        }));
     }
 }
 
@@ -244,14 +282,13 @@ impl<T: Ordered> Visited<T> for Antichain {
 
     fn new() -> Self {
         let (table, arena) = (Table::new(), Arena::default());
-        Antichain { table, arena, next: Vec::new(), chains: 0, removed: 0 }
+        Antichain { table, chains: Chains::default(), arena, next: Vec::new(), removed: 0 }
     }
 
     fn work(system: &T) -> Self::Work {
         CompareScratch {
             work: system.work(),
             key: Vec::new(),
-            other_key: Vec::new(),
             current_join: Vec::new(),
             next_join: Vec::new(),
             joined: Vec::new(),
@@ -281,13 +318,14 @@ impl<T: Ordered> Visited<T> for Antichain {
     ) {
         match self.lookup(system, hash, state, compare) {
             Lookup::Equal(_) => {}
-            Lookup::Chain(slot) => self.merge(system, (slot, hash), state, parent, compare),
+            Lookup::Chain(chain) => self.merge(system, chain, state, parent, compare),
             Lookup::Empty(slot) => {
                 let index = self.append(None, state, parent);
-                self.table.set(slot, hash, index);
-                self.chains += 1;
-                if self.table.exceeds_load_factor(self.chains) {
-                    self.rehash(system, compare);
+                self.table.set(slot, hash, self.chains.len());
+                self.chains.push(&compare.key, index);
+                if self.table.exceeds_load_factor(self.chains.len()) {
+                    let chains = &self.chains;
+                    self.table.grow(chains.with_hashes());
                 }
             }
         }
@@ -304,8 +342,9 @@ impl<T: Ordered> Visited<T> for Antichain {
         match self.lookup(system, hash, state, compare) {
             Lookup::Equal(index) => Some(index).filter(|index| *index < end),
             Lookup::Empty(_) => None,
-            Lookup::Chain(slot) => {
-                let mut older = self.chain(self.table.index(slot)).take_while(|index| *index < end);
+            Lookup::Chain(chain) => {
+                let first = self.chains.first(chain);
+                let mut older = self.chain(first).take_while(|index| *index < end);
                 older.find(|index| {
                     let kept = self.arena.state(*index);
                     compare.joined.clear();
@@ -332,6 +371,7 @@ impl<T: Ordered> Visited<T> for Antichain {
     }
 
     fn bytes(&self) -> u64 {
-        self.table.bytes() + self.arena.bytes() + self.next.capacity() as u64 * 4
+        let links = self.next.capacity() as u64 * 4;
+        self.table.bytes() + self.chains.bytes() + self.arena.bytes() + links
     }
 }
