@@ -8,6 +8,7 @@
 //! - [`counts`]: one execution for each trace, and the number of all interleavings.
 //! - [`spin_loops`]: spin loops, decided by hand.
 //! - [`strict`]: the strict definition, in which failed spin iterations count.
+//! - [`fence_counts`]: the fewest fences that make a program robust by the strict definition.
 //! - [`cases`]: other programs decided by hand.
 //!
 //! Direction: both. Programs whose traces cannot be enumerated are skipped. So every test counts
@@ -18,6 +19,7 @@
 mod cases;
 mod counts;
 mod evidence;
+mod fence_counts;
 mod queries;
 mod spin_loops;
 mod strict;

@@ -160,9 +160,18 @@ pub(crate) fn check_random(
     usual: u64,
     check: impl Fn(&Problem) -> Result<bool, String>,
 ) -> u64 {
+    check_random_sources(draw, usual, |source| check(&lower(source)?[0]))
+}
+
+/// Checks the source texts of random programs, as [`check_random`] checks programs.
+pub(crate) fn check_random_sources(
+    draw: impl Fn(u64) -> RandomProgram,
+    usual: u64,
+    check: impl Fn(&str) -> Result<bool, String>,
+) -> u64 {
     let seeds = seeds(usual);
     let (total, mut same) = (seeds.end - seeds.start, 0);
-    let try_check = |source: &str| catch_panic(|| check(&lower(source)?[0]));
+    let try_check = |source: &str| catch_panic(|| check(source));
     for seed in seeds {
         let drawn = draw(seed);
         match try_check(&drawn.to_string()) {
