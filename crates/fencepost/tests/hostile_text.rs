@@ -2,6 +2,7 @@
 
 use crate::processes::{Dir, MESSAGE, fencepost, run, text, with_input};
 use std::fs;
+use std::path::Path;
 
 /// A colour, a new title for the terminal, the same with one character, and two overrides of the
 /// text direction.
@@ -219,4 +220,48 @@ fn our_colours_survive() {
     assert!(shown(&["check", "wrong.fp"]).contains("\u{1b}["));
     assert!(shown(&["--help"]).contains("\u{1b}["));
     assert!(shown(&["check", "--none"]).contains("\u{1b}["));
+}
+
+/// A program that prints or reads on another path is not protected.
+#[test]
+fn there_is_one_printer_and_one_reader() {
+    let allowed = [
+        ("output.rs", ["io::stdout", "io::stderr"].as_slice()),
+        // `-o /dev/stdout`, and whether standard error is a terminal.
+        ("store.rs", &["io::stdout", "io::stderr"]),
+        ("session.rs", &["io::stderr"]),
+        ("reader.rs", &["File::open", "io::stdin"]),
+        ("input.rs", &["io::stdin"]),
+        // Read line by line.
+        ("certify.rs", &["File::open"]),
+        ("monitor.rs", &["File::open", "io::stdin"]),
+        ("memory_size.rs", &["read_to_string"]),
+        ("temp_build.rs", &["fs::read("]),
+    ];
+    let words = ["print!(", "println!(", "io::stdout", "io::stderr", "io::stdin"];
+    let words = [&words[..], &["read_to_string", "fs::read(", "File::open"]].concat();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            let source = fs::read_to_string(&path).expect("a source");
+            let code = source.lines().map(str::trim_start).filter(|line| !line.starts_with("//"));
+            let code = code.take_while(|line| !line.starts_with("#[cfg(test)]"));
+            let code: Vec<&str> = code.collect();
+            let is_test = path.ends_with("reproduce/tests.rs") || name == "overview.rs";
+            let rules = allowed.iter().find(|(file, _)| *file == name).map_or(&[][..], |(_, w)| w);
+            for word in words.iter().filter(|word| !rules.contains(word) && !is_test) {
+                let uses = code.iter().find(|line| line.contains(word));
+                assert_eq!(uses, None, "{}: `{word}`", path.display());
+            }
+        }
+    }
+    assert!(files > 40, "{files}");
 }
