@@ -110,6 +110,20 @@ fn records_with_a_huge_number_of_states_are_read() {
     assert_ne!(code(&output), 124, "{output:?}");
 }
 
+/// Each list contains the next one twice.
+#[test]
+fn lists_of_lists_have_a_limit() {
+    let dir = Dir::new("lists");
+    for at in 0..40 {
+        dir.file(&format!("list{at}"), format!("@list{0}\n@list{0}\n", at + 1));
+    }
+    dir.file("list40", "none.litmus\n");
+    let output = shell(&dir.0, "timeout 60 \"$FENCEPOST\" litmus @list0");
+    assert_eq!(code(&output), 2, "{}", output.status);
+    let message = "there are more than 10000 lists, the limit\n";
+    assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
+}
+
 #[test]
 fn the_number_of_threads_has_a_range() {
     let dir = Dir::new("threads");

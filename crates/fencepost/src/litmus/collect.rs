@@ -7,6 +7,10 @@ use crate::reader::read_text;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The number of lists that are read, at most. Lists that contain lists can otherwise denote an
+/// exponential number of files.
+const MAX_LISTS: usize = 10_000;
+
 /// The files that paths denote.
 #[derive(Default)]
 pub(super) struct Collected {
@@ -16,6 +20,8 @@ pub(super) struct Collected {
     pub(super) errors: Vec<String>,
     /// The stack of lists that are being read, to detect cycles.
     open_lists: Vec<PathBuf>,
+    /// The number of lists that were read.
+    lists: usize,
 }
 
 /// Returns the files that paths denote. Prints a note about each file that is skipped.
@@ -57,6 +63,13 @@ impl Collected {
             let message = format!("the list {} contains itself", input::display_path(list));
             if !self.errors.contains(&message) {
                 self.errors.push(message);
+            }
+            return;
+        }
+        self.lists += 1;
+        if self.lists > MAX_LISTS {
+            if self.lists == MAX_LISTS + 1 {
+                self.errors.push(format!("there are more than {MAX_LISTS} lists, the limit"));
             }
             return;
         }
