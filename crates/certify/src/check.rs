@@ -6,7 +6,7 @@
 //! 2. no state violates a property (`property`) or is a hang (`hang`),
 //! 3. no step of a state faults or fails an assertion, and every successor is covered by a state of
 //!    the certificate (`semantics`, `covering`),
-//! 4. every initial state is covered by a state of the certificate.
+//! 4. there is an initial state, and every initial state is covered by a state of the certificate.
 //!
 //! By induction, every reachable state of the exact model is represented by a state of the
 //! certificate: the initial states by 4, the successors by 3. By 2, no represented state is an
@@ -23,6 +23,7 @@ use fencepost_ir::{Problem, Program};
 
 use crate::buffer::Rules;
 use crate::format::{CertState, Domain, Header, Model, VERSION};
+use crate::limits::{Limits, state_bytes};
 use crate::lines::Lines;
 use crate::rejection::{Rejection, RejectionReason};
 use crate::semantics::Semantics;
@@ -47,9 +48,19 @@ pub struct Certified {
 /// Checks that a certificate proves all properties of a problem. Does not panic for any input
 /// bytes.
 pub fn check(problem: &Problem, text: &mut impl BufRead) -> Result<Certified, Rejection> {
+    check_within(problem, text, &Limits::NONE)
+}
+
+/// Checks a certificate as [`check`] does, within limits. A check that is stopped ends in a rejection
+/// with the reason [`RejectionReason::Stopped`].
+pub fn check_within(
+    problem: &Problem,
+    text: &mut impl BufRead,
+    limits: &Limits<'_>,
+) -> Result<Certified, Rejection> {
     check_problem(problem)?;
     let mut lines = Lines::new(text);
-    let certified = check_states(problem, &mut lines)?;
+    let certified = check_states(problem, &mut lines, limits)?;
     match lines.next_line()? {
         None => Ok(certified),
         Some(line) => {
@@ -75,14 +86,15 @@ pub(crate) fn check_problem(problem: &Problem) -> Result<(), Rejection> {
 pub(crate) fn check_states(
     problem: &Problem,
     lines: &mut Lines<'_, impl BufRead>,
+    limits: &Limits<'_>,
 ) -> Result<Certified, Rejection> {
     let header = read_header(problem, lines)?;
     let rules = Rules::abstract_buffers(header.model, header.domain, header.k);
     let semantics = Semantics::new(&problem.program, rules);
-    let certificate = Certificate::read(problem, &semantics, &header, lines)?;
+    let certificate = Certificate::read(problem, &semantics, &header, lines, limits)?;
     certificate.check_initial_states(&semantics)?;
     for at in 0..certificate.states.len() {
-        certificate.check_successors(problem, &semantics, at)?;
+        certificate.check_successors(problem, &semantics, at, limits)?;
     }
     Ok(Certified {
         states: certificate.states.len(),
@@ -142,12 +154,15 @@ impl Certificate {
         semantics: &Semantics<'_>,
         header: &Header,
         lines: &mut Lines<'_, impl BufRead>,
+        limits: &Limits<'_>,
     ) -> Result<Certificate, Rejection> {
         let first_line = lines.read() + 1;
         let mut certificate =
             Certificate { states: Vec::new(), first_line, by_key: HashMap::new() };
         let expected = header.states;
+        let mut total_bytes = 0;
         while (certificate.states.len() as u64) < expected {
+            limits.check_stop()?;
             let at = certificate.states.len();
             let Some(line) = lines.next_line()? else {
                 let detail = format!("the file ends after {at} of {expected} states");
@@ -175,6 +190,8 @@ impl Certificate {
                     rejection.with_state("state", describe::state(&problem.program, &state))
                 );
             }
+            total_bytes += state_bytes(&state);
+            limits.check_bytes(total_bytes)?;
             let key = covering::cover_key(semantics.rules, &state);
             certificate.by_key.entry(key).or_default().push(at);
             certificate.states.push(state);
@@ -188,11 +205,15 @@ impl Certificate {
         candidates.into_iter().flatten().any(|at| covering::covers(rules, &self.states[*at], state))
     }
 
-    /// Checks that all initial states are covered.
+    /// Checks that there is an initial state and that all initial states are covered.
     fn check_initial_states(&self, semantics: &Semantics<'_>) -> Result<(), Rejection> {
         let program = semantics.program;
+        let mut starts = false;
         semantics.for_each_initial(&mut |initial| match initial {
-            Ok(state) if self.covers(semantics.rules, &state) => Ok(()),
+            Ok(state) if self.covers(semantics.rules, &state) => {
+                starts = true;
+                Ok(())
+            }
             Ok(state) => {
                 let detail = "an initial state is not covered by any state of the certificate";
                 let rejection = Rejection::new(RejectionReason::Initial, detail);
@@ -206,7 +227,12 @@ impl Certificate {
                     describe::failed_init(program, init, &failure),
                 ))
             }
-        })
+        })?;
+        if starts {
+            return Ok(());
+        }
+        let detail = "`init` cannot finish, so there is nothing to prove";
+        Err(Rejection::new(RejectionReason::NoRun, detail))
     }
 
     /// Checks that no step of a state fails, that all successors are covered, and that the state is
@@ -216,14 +242,16 @@ impl Certificate {
         problem: &Problem,
         semantics: &Semantics<'_>,
         at: usize,
+        limits: &Limits<'_>,
     ) -> Result<(), Rejection> {
+        limits.check_stop()?;
         let (program, state): (&Program, _) = (semantics.program, &self.states[at]);
         let reject = |reason, detail: String| {
             let rejection = Rejection::new(reason, detail).at_line(self.first_line + at as u64);
             rejection.with_state("state", describe::state(program, state))
         };
         semantics.for_each_step(state, &mut |event, after| match after {
-            Ok(after) if self.covers(semantics.rules, &after) => Ok(()),
+            Ok(after) if self.covers(semantics.rules, &after) => limits.check_stop(),
             Ok(after) => {
                 let detail = format!(
                     "{}, but no state of the certificate covers the state after this step",

@@ -23,7 +23,7 @@
 //! - `property`: the properties of a state.
 //! - `hang`: threads that wait forever.
 //! - `describe`: states and steps as text for messages.
-//! - `lines`: the lines of a file.
+//! - `lines`: the lines of a file; `limits`: limits on time and memory.
 //! - [`optimality`]: certificates that no cheaper placement of fences is sufficient.
 //!
 //! ```
@@ -52,6 +52,7 @@ mod covering;
 mod describe;
 pub mod format;
 mod hang;
+mod limits;
 mod lines;
 pub mod optimality;
 mod property;
@@ -63,8 +64,9 @@ mod wellformed;
 #[cfg(test)]
 mod tests;
 
-pub use check::{Certified, check};
+pub use check::{Certified, check, check_within};
 pub use format::{CertState, CertThread, Domain, Element, Entry, Header, Model};
-pub use optimality::{Optimal, OptimalityHeader, check_optimality};
+pub use limits::Limits;
+pub use optimality::{Optimal, OptimalityHeader, check_optimality, check_optimality_within};
 pub use property::{UncertifiableProperty, check_certifiable};
 pub use rejection::{Rejection, RejectionReason};

@@ -39,6 +39,7 @@ pub use repaired::repaired_problem;
 
 use crate::check::{Certified, check_problem, check_states};
 use crate::format::Model;
+use crate::limits::Limits;
 use crate::lines::{Line, Lines};
 use crate::rejection::{Rejection, RejectionReason};
 use candidates::Candidates;
@@ -63,6 +64,16 @@ pub fn check_optimality(
     problems: &[Problem],
     text: &mut impl BufRead,
 ) -> Result<Optimal, Rejection> {
+    check_optimality_within(problems, text, &Limits::NONE)
+}
+
+/// Checks a certificate as [`check_optimality`] does, within limits. A check that is stopped ends in
+/// a rejection with the reason [`RejectionReason::Stopped`].
+pub fn check_optimality_within(
+    problems: &[Problem],
+    text: &mut impl BufRead,
+    limits: &Limits<'_>,
+) -> Result<Optimal, Rejection> {
     let mut lines = Lines::new(text);
     let header = read_header(&mut lines)?;
     check_claim(problems, &header)?;
@@ -80,13 +91,13 @@ pub fn check_optimality(
     }
     let placement: Placement = placed.iter().map(|at| candidates.atoms[*at]).collect();
     let written = if header.keeps_written { WrittenFences::Kept } else { WrittenFences::Dropped };
-    let clauses = read_clauses(problems, &header, &candidates, written, &mut lines)?;
+    let clauses = read_clauses(problems, &header, &candidates, written, &mut lines, limits)?;
     check_bound(first, &header, &candidates, &clauses)?;
     let mut clients = Vec::new();
     for problem in problems {
         let repaired = repaired_problem(problem, &placement, written);
         let line = lines.read() + 1;
-        let certified = check_states(&repaired, &mut lines)?;
+        let certified = check_states(&repaired, &mut lines, limits)?;
         if certified.model != header.model {
             let (theirs, ours) = (certified.model.name(), header.model.name());
             let detail = format!("the proof is about {theirs}, but the claim is about {ours}");
@@ -163,10 +174,12 @@ fn read_clauses(
     candidates: &Candidates,
     written: WrittenFences,
     lines: &mut Lines<'_, impl BufRead>,
+    limits: &Limits<'_>,
 ) -> Result<Vec<Vec<usize>>, Rejection> {
     let mut clauses = Vec::new();
     let expected = header.clauses;
     while (clauses.len() as u64) < expected {
+        limits.check_stop()?;
         let Some(line) = lines.next_line()? else {
             let detail = format!("the file ends after {} of {expected} clauses", clauses.len());
             return Err(Rejection::new(RejectionReason::Truncated, detail));

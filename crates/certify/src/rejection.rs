@@ -29,6 +29,10 @@ pub enum RejectionReason {
     Run,
     /// The clauses do not exclude a cheaper placement.
     Bound,
+    /// `init` cannot finish: the program has no run, and a proof about no run proves nothing.
+    NoRun,
+    /// A limit or an interruption ended the check.
+    Stopped,
 }
 
 impl RejectionReason {
@@ -47,6 +51,8 @@ impl RejectionReason {
             RejectionReason::Placement => "not a permitted placement",
             RejectionReason::Run => "not a violating run",
             RejectionReason::Bound => "not shown to be cheapest",
+            RejectionReason::NoRun => "no run starts",
+            RejectionReason::Stopped => "stopped",
         }
     }
 }

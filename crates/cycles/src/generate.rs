@@ -53,16 +53,35 @@ pub fn default_edges() -> Vec<Edge> {
 /// # Ok::<(), fencepost_cycles::UnknownEdge>(())
 /// ```
 pub fn generate(length: usize, edges: &[Edge]) -> Vec<Cycle> {
+    generate_while(length, edges, &|_| true).expect("nothing stops the generation")
+}
+
+/// Returns the cycles that [`generate`] returns, or `None` if `may_continue` returns false. It is
+/// called at every step with the number of cycles so far.
+pub fn generate_while(
+    length: usize,
+    edges: &[Edge],
+    may_continue: &dyn Fn(usize) -> bool,
+) -> Option<Vec<Cycle>> {
     let mut found = BTreeSet::new();
-    extend(&mut Vec::new(), length, edges, &mut found);
+    extend(&mut Vec::new(), length, edges, may_continue, &mut found)?;
     let mut all: Vec<Cycle> = found.into_iter().collect();
     all.sort_by_cached_key(|cycle| (cycle.edges().len(), cycle.name()));
-    all
+    Some(all)
 }
 
 /// Adds the cycles that extend `path`. A path starts at the start of a thread, so it can only be
-/// closed after an external edge.
-fn extend(path: &mut Vec<Edge>, length: usize, edges: &[Edge], found: &mut BTreeSet<Cycle>) {
+/// closed after an external edge. Returns `None` if `may_continue` returns false.
+fn extend(
+    path: &mut Vec<Edge>,
+    length: usize,
+    edges: &[Edge],
+    may_continue: &dyn Fn(usize) -> bool,
+    found: &mut BTreeSet<Cycle>,
+) -> Option<()> {
+    if !may_continue(found.len()) {
+        return None;
+    }
     if let [first, .., last] = path.as_slice()
         && last.is_external()
         && may_follow(*last, *first)
@@ -70,15 +89,16 @@ fn extend(path: &mut Vec<Edge>, length: usize, edges: &[Edge], found: &mut BTree
         found.extend(Cycle::new(path));
     }
     if path.len() == length {
-        return;
+        return Some(());
     }
     for edge in edges {
         if path.last().is_none_or(|last| may_follow(*last, *edge)) {
             path.push(*edge);
-            extend(path, length, edges, found);
+            extend(path, length, edges, may_continue, found)?;
             path.pop();
         }
     }
+    Some(())
 }
 
 /// Returns whether edge `b` may follow edge `a` in a critical cycle.

@@ -25,4 +25,4 @@ pub mod x86;
 
 pub use cycle::{Cycle, CycleError};
 pub use edge::{Access, Edge, Fence, LocationChange, Reach, UnknownEdge};
-pub use generate::{default_edges, generate, is_critical};
+pub use generate::{default_edges, generate, generate_while, is_critical};

@@ -94,6 +94,8 @@ pub fn write_certificate(
         ModelKind::Table(_) => return Err(NoCertificate::Model),
     };
     let (domain, k) = match answer.decider {
+        // The domain `set` has no head, so its `k` has no effect.
+        Decider::Abstraction(Domain::Set, _) => (Domain::Set, 0),
         Decider::Abstraction(domain, k) => (domain, k),
         Decider::Explicit => (Domain::Full, answer.statistics.bound.unwrap_or(0)),
         // A certificate uses an abstraction. The loop below finds one that is fine enough.

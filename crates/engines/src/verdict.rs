@@ -176,6 +176,30 @@ pub enum Unsupported {
 }
 
 impl Unsupported {
+    /// Whether some runs were not explored. Otherwise all runs were explored, but a property of them
+    /// was not checked or was checked on nothing.
+    fn leaves_out_runs(&self) -> bool {
+        match self {
+            Unsupported::Hangs
+            | Unsupported::HangsUnchecked
+            | Unsupported::HangsOfValues
+            | Unsupported::Progress
+            | Unsupported::NoInitialState
+            | Unsupported::NoFinalState => false,
+            Unsupported::Values
+            | Unsupported::UnderApproximated
+            | Unsupported::NotRobust
+            | Unsupported::Model
+            | Unsupported::Frees
+            | Unsupported::ValuesOfModel
+            | Unsupported::Translation(_)
+            | Unsupported::Unrolled(_)
+            | Unsupported::NoEndReached
+            | Unsupported::Unconfirmed
+            | Unsupported::Tool => true,
+        }
+    }
+
     /// Returns the reason as text.
     pub fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
@@ -419,8 +443,9 @@ pub fn judge(findings: Findings) -> Verdict {
         None => {}
     }
     let missing = witnesses.iter().position(Option::is_none);
+    // A missing witness is a violation only if the search explored all runs.
     let explored = match (explored, &gap) {
-        (Explored::Everything, Some(gap)) if missing.is_none() => {
+        (Explored::Everything, Some(gap)) if missing.is_none() || gap.leaves_out_runs() => {
             Explored::Unsupported(gap.clone())
         }
         (explored, _) => explored,
@@ -503,6 +528,23 @@ mod tests {
         assert_eq!(all.evidence().map(Evidence::violation), Some(Violation::NoWitness(0)));
         let bounded = judge(missing(Explored::Within(Bound::Buffers)));
         assert!(!bounded.inconclusive().is_some_and(Inconclusive::is_bounded));
+    }
+
+    #[test]
+    fn a_missing_witness_is_no_violation_if_runs_are_unexplored() {
+        let missing = |gap| {
+            let found = findings(Fidelity::Exact, Explored::Everything);
+            judge(Findings { witnesses: vec![None], gap: Some(gap), ..found })
+        };
+        // All runs are explored. Only a property of them is not checked.
+        for gap in [Unsupported::Hangs, Unsupported::Progress, Unsupported::NoFinalState] {
+            let verdict = missing(gap);
+            assert_eq!(verdict.evidence().map(Evidence::violation), Some(Violation::NoWitness(0)));
+        }
+        for gap in [Unsupported::Unrolled(4), Unsupported::NoEndReached, Unsupported::NotRobust] {
+            let reason = InconclusiveReason::unsupported(gap.clone());
+            assert_eq!(missing(gap).inconclusive_reason(), Some(&reason));
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod values;
 
 use crate::exit;
 use crate::litmus;
-use crate::memory_size::parse_size;
+use crate::memory_size::{default_limit, parse_size};
 use crate::monitor;
 use crate::reproduce;
 use crate::robust;
@@ -20,7 +20,6 @@ use fencepost_models::Reductions;
 use fencepost_models::coherence::Domain;
 pub(crate) use hangs::Hangs;
 pub(crate) use infer::{Infer, Method};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use values::parse_seconds;
 pub(crate) use values::{parse_cost, parse_kind};
@@ -55,6 +54,7 @@ pub(crate) enum Command {
     Fmt(Fmt),
     Dump(Dump),
     /// Print a script that completes Fencepost commands and options in a shell
+    #[command(after_help = exit::PRINT_HELP)]
     Completions {
         /// The shell to print the script for
         shell: Shell,
@@ -156,7 +156,8 @@ pub(crate) struct Abstract {
     #[arg(long, value_enum, value_name = "DOMAIN")]
     pub(crate) domain: Option<DomainName>,
 
-    /// Keep the N oldest stores of each buffer exactly, in order [default: 1]
+    /// Keep the N oldest stores of each buffer exactly, in order [default: 1; the domain `set`
+    /// keeps none]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
     pub(crate) k: Option<u32>,
 }
@@ -167,9 +168,18 @@ impl Abstract {
         self.domain.is_some() || self.k.is_some()
     }
 
-    /// Returns the domain and `k`, or their defaults.
-    pub(crate) fn choice(&self) -> (Domain, u32) {
-        (self.domain.unwrap_or_default().domain(), self.k.unwrap_or(1))
+    /// Returns the domain and `k`, or their defaults. The error is a message about `--k`.
+    pub(crate) fn choice(&self) -> Result<(Domain, u32), String> {
+        let domain = self.domain.unwrap_or_default();
+        match (domain, self.k) {
+            (DomainName::Set, Some(1..)) => Err(
+                "--k must be 0 with --domain set, which keeps no order of stores: omit --k, or \
+                     use --domain fd or pd"
+                    .into(),
+            ),
+            (DomainName::Set, Some(0) | None) => Ok((domain.domain(), 0)),
+            (DomainName::Fd | DomainName::Pd, k) => Ok((domain.domain(), k.unwrap_or(1))),
+        }
     }
 }
 
@@ -253,10 +263,13 @@ pub(crate) struct Check {
     pub(crate) search: Search,
 }
 
-/// The limits and reductions of a search.
+/// The help of `--memory` for work that is not a search.
+pub(crate) const MEMORY_HELP: &str = "Approximate memory limit, such as 512M or 4G [default: 60 % of \
+                                      the machine's memory]";
+
+/// The limits on time and memory.
 #[derive(clap::Args, Clone, Copy, Debug)]
-#[command(next_help_heading = "Search")]
-pub(crate) struct Search {
+pub(crate) struct Limits {
     /// Limit on wall-clock time for each program and model, in seconds; 0 means no limit
     #[arg(long, default_value_t = 60.0, value_parser = parse_seconds, value_name = "SECONDS")]
     #[arg(allow_negative_numbers = true)]
@@ -265,7 +278,22 @@ pub(crate) struct Search {
     /// Approximate memory limit of the search, such as 512M or 4G [default: 60 % of the machine's
     /// memory]
     #[arg(long, value_parser = parse_size, value_name = "SIZE")]
-    pub(crate) memory: Option<u64>,
+    memory: Option<u64>,
+}
+
+impl Limits {
+    /// Returns the memory limit in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.memory.unwrap_or_else(default_limit)
+    }
+}
+
+/// The limits and reductions of a search.
+#[derive(clap::Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Search")]
+pub(crate) struct Search {
+    #[command(flatten)]
+    pub(crate) limits: Limits,
 
     /// Approximate limit on the number of stored states [default: no limit]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
@@ -281,9 +309,9 @@ pub(crate) struct Search {
     #[arg(conflicts_with = "max_buffer")]
     pub(crate) buffer: Option<u32>,
 
-    /// Number of threads that search [default: one per processor]
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<NonZeroUsize>,
+    /// Number of threads that search, at most 256 [default: one per processor]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256), value_name = "N")]
+    pub(crate) threads: Option<u32>,
 
     /// Do not merge local statements with the statement before them; more states, same verdict
     #[arg(long)]
@@ -313,6 +341,7 @@ impl Search {
 /// before the threads start. Clients that differ only in the order of their threads are listed
 /// once.
 #[derive(clap::Args, Debug)]
+#[command(after_help = exit::CLIENTS_HELP)]
 pub(crate) struct Clients {
     /// The library; `-` means standard input
     #[arg(value_name = "FILE")]
@@ -372,6 +401,7 @@ pub(crate) struct Reproduce {
 /// those that `observe` names. Without `observe`, they are those in final conditions. Without
 /// either, all variables.
 #[derive(clap::Args, Debug)]
+#[command(after_help = exit::OUTCOMES_HELP)]
 pub(crate) struct Outcomes {
     /// The program; `-` means standard input
     #[arg(value_name = "FILE")]
@@ -395,10 +425,8 @@ pub(crate) struct Outcomes {
 }
 
 /// Re-execute a stored trace step by step
-///
-/// Exits with 0 if every step happens as recorded and the run ends in the recorded violation, and
-/// with 10 if it does not.
 #[derive(clap::Args, Debug)]
+#[command(after_help = exit::REPLAY_HELP)]
 pub(crate) struct Replay {
     /// A trace file written with --trace-dir
     #[arg(value_name = "TRACE")]
@@ -409,26 +437,21 @@ pub(crate) struct Replay {
     pub(crate) format: Format,
 }
 
-/// Examples of `fencepost certify`.
-const CERTIFY_EXAMPLES: &str = "\
-Examples:
-  fencepost check lock.fp --model tso --certificate lock.cert
-  fencepost certify lock.cert lock.fp
-  fencepost infer lock.fp --model pso --certificate fences.cert -o repaired.fp
-  fencepost certify fences.cert lock.fp";
-
 /// Check a certificate that a program is correct, independently of the search that produced it
 ///
 /// A certificate is a set of abstract states. The checker is small and separate from the search. It
 /// checks that the set contains the initial states, that no step leads out of the set, and that no
-/// state in it violates a property. Exits with 0 if the certificate proves the program correct
-/// under the model it names, and with 10 if it does not.
+/// state in it violates a property.
 ///
 /// A certificate of `fencepost infer` also proves that no cheaper fences suffice. Its program is
 /// the one without these fences. The checker follows violating runs of the program with fences,
 /// and computes the cost of the cheapest fences that prevent all of them.
 #[derive(clap::Args, Debug)]
-#[command(after_help = CERTIFY_EXAMPLES)]
+#[command(after_help = exit::CERTIFY_HELP)]
+#[command(mut_arg("time", |time| {
+    time.default_value("0").help("Limit on wall-clock time in seconds; 0 means no limit")
+}))]
+#[command(mut_arg("memory", |memory| memory.help(MEMORY_HELP)))]
 pub(crate) struct Certify {
     /// A certificate written by `fencepost check --certificate` or `fencepost infer --certificate`
     #[arg(value_name = "CERTIFICATE")]
@@ -449,10 +472,14 @@ pub(crate) struct Certify {
     /// The output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) limits: Limits,
 }
 
 /// List the memory models and the reorderings that each allows
 #[derive(clap::Args, Debug)]
+#[command(after_help = exit::PRINT_HELP)]
 pub(crate) struct Models {
     /// The output format
     #[arg(long, value_enum, default_value_t)]
@@ -461,6 +488,7 @@ pub(crate) struct Models {
 
 /// Format programs in place
 #[derive(clap::Args, Debug)]
+#[command(after_help = exit::FMT_HELP)]
 pub(crate) struct Fmt {
     /// Programs to format; a directory means all programs in it, `-` formats standard input to
     /// standard output
@@ -474,6 +502,7 @@ pub(crate) struct Fmt {
 
 /// Print the intermediate representation of a program, statement by statement
 #[derive(clap::Args, Debug)]
+#[command(after_help = exit::PRINT_HELP)]
 pub(crate) struct Dump {
     /// The program; `-` means standard input
     #[arg(value_name = "FILE")]
@@ -488,5 +517,22 @@ mod tests {
     #[test]
     fn command_line_definition_is_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_of_every_command_has_exit_codes() {
+        fn check(command: &mut clap::Command) -> usize {
+            let name = command.get_name().to_string();
+            for help in [command.render_help(), command.render_long_help()] {
+                let help = help.to_string();
+                assert!(help.contains("\nExit codes:\n   0  "), "{name}: {help}");
+                assert!(help.contains("\n   6  an internal error"), "{name}: {help}");
+            }
+            // `help` is a command of clap.
+            let own = |command: &&mut clap::Command| command.get_name() != "help";
+            1 + command.get_subcommands_mut().filter(own).map(check).sum::<usize>()
+        }
+        let mut commands = Args::command();
+        assert!(check(&mut commands) > 15);
     }
 }

@@ -1,5 +1,7 @@
 //! `fencepost certify`: checks a certificate against its program, without a search.
 //!
+//! A program of which no run starts, and a check that a limit stops, are inconclusive.
+//!
 //! - [`optimality`]: certificates of `fencepost infer`.
 
 mod optimality;
@@ -8,11 +10,16 @@ use crate::args::{Certify, Format};
 use crate::exit::Exit;
 use crate::input::{InputFile, display_path};
 use crate::output::Output;
-use fencepost_certify::{Certified, Header, OptimalityHeader, Rejection, check};
+use crate::session::Session;
+use fencepost_certify::{
+    Certified, Header, Limits, OptimalityHeader, Rejection, RejectionReason, check_within,
+};
+use fencepost_engines::Budget;
 use fencepost_report::paint::{counted, printable};
+use fencepost_report::verdict_line::limit_text;
 use serde_json::json;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// The number of bytes of the header line that are read, at most.
@@ -69,17 +76,46 @@ pub(crate) fn run(options: &Certify, output: &mut Output) -> Exit {
         "" => source.name.clone(),
         client => format!("{}  client {}", source.name, printable(client)),
     };
-    let checked = check(problem, &mut file);
-    let text = match options.format {
-        Format::Text => text_report(&name, &program, &checked),
+    let checked = within_limits(options, &name, |limits| check_within(problem, &mut file, limits));
+    match options.format {
+        Format::Text => output.print(&text_report(&name, &program, &checked)),
         Format::Json => {
-            let report = json_report(&name, (&source.name, &problem.name), &checked);
-            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
-            format!("{text}\n")
+            output.json(&json_report(&name, (&source.name, &problem.name), &checked));
         }
+    }
+    exit(&checked)
+}
+
+/// Runs a check within the limits of the options, and shows that it runs.
+fn within_limits<T>(options: &Certify, name: &str, check: impl FnOnce(&Limits<'_>) -> T) -> T {
+    let session = Session::new(&options.limits, true);
+    let run = |_: Budget<'_>| {
+        let stop = || session.cancel().reason().map(limit_text);
+        check(&Limits { bytes: options.limits.bytes(), stop: &stop })
     };
-    output.print(&text);
-    if checked.is_ok() { Exit::Success } else { Exit::Violated }
+    session.run(name, run).0
+}
+
+/// Returns the exit code of a check.
+fn exit<T>(checked: &Result<T, Rejection>) -> Exit {
+    match checked {
+        Ok(_) => Exit::Success,
+        Err(rejection) if is_undecided(rejection) => Exit::Inconclusive,
+        Err(_) => Exit::Violated,
+    }
+}
+
+/// Whether the certificate is neither accepted nor wrong.
+fn is_undecided(rejection: &Rejection) -> bool {
+    matches!(rejection.reason, RejectionReason::NoRun | RejectionReason::Stopped)
+}
+
+/// Returns the text for a certificate that is not accepted. `claim` states what it should prove.
+fn rejection_text(name: &str, claim: &str, rejection: &Rejection) -> String {
+    let word = if is_undecided(rejection) { "inconclusive" } else { "rejected" };
+    let why: String =
+        rejection.to_string().lines().map(|line| format!("{}\n", printable(line))).collect();
+    format!("{name} is {word}: it does not prove {claim}\n{why}")
 }
 
 /// The kind of a certificate, from its header.
@@ -90,19 +126,18 @@ enum Kind {
     Optimality,
 }
 
-/// Opens a certificate. Also returns its kind.
-fn open(path: &Path) -> io::Result<(BufReader<File>, Kind)> {
+/// Opens a certificate. Also returns its kind. The file may be a pipe, which is read only once.
+fn open(path: &Path) -> io::Result<(impl BufRead, Kind)> {
     let mut file = BufReader::new(File::open(path)?);
     let mut line = Vec::new();
-    io::Read::take(&mut file, MAX_HEADER_BYTES).read_until(b'\n', &mut line)?;
-    file.rewind()?;
+    file.by_ref().take(MAX_HEADER_BYTES).read_until(b'\n', &mut line)?;
     let kind = if OptimalityHeader::parse(&line).is_ok() {
         Kind::Optimality
     } else {
         let header = serde_json::from_slice::<Header>(&line);
         Kind::Program { client: header.map_or(String::new(), |header| header.client) }
     };
-    Ok((file, kind))
+    Ok((io::Cursor::new(line).chain(file), kind))
 }
 
 fn text_report(name: &str, program: &str, checked: &Result<Certified, Rejection>) -> String {
@@ -115,11 +150,7 @@ fn text_report(name: &str, program: &str, checked: &Result<Certified, Rejection>
                 properties.iter().map(|p| format!("  {}\n", printable(p))).collect();
             format!("{program} is verified under {model}: {states}, {domain} k={k}\n{proved}")
         }
-        Err(rejected) => {
-            let why: String =
-                rejected.to_string().lines().map(|line| format!("{}\n", printable(line))).collect();
-            format!("{name} is rejected: it does not prove {program} correct\n{why}")
-        }
+        Err(rejection) => rejection_text(name, &format!("{program} correct"), rejection),
     }
 }
 

@@ -83,7 +83,7 @@ impl Check {
         if !self.values.is_empty() && self.dot.is_some() {
             return refuse("--dot", " is not supported with --abstract");
         }
-        let (domain, k) = self.abstraction.choice();
+        let (domain, k) = self.abstraction.choice().map_err(|message| ("--k", message))?;
         Ok(match self.engine {
             EngineName::Auto => EngineChoice::Auto,
             EngineName::Explicit => EngineChoice::Explicit,
@@ -159,7 +159,7 @@ pub(crate) fn run_with(
         models,
         engine,
         settings: Settings { certifiable: batch.certificate.is_some(), ..settings(search) },
-        session: Session::new(search, batch.quiet),
+        session: Session::new(&search.limits, batch.quiet),
         output,
         shows_traces: !quiet,
         trace_shown: false,
@@ -185,7 +185,7 @@ pub(crate) fn run_with(
         return check.finish();
     }
     for path in &batch.files {
-        match input::expand(path) {
+        match input::expand(path, check.output) {
             Ok(files) => files.iter().for_each(|file| check.file(file)),
             Err(message) => check.input_error(path, message),
         }
@@ -536,8 +536,7 @@ impl CheckRun<'_> {
                 SPIN | CBMC | GENMC => report.command = "translate".into(),
                 _ => {}
             }
-            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
-            self.output.print(&format!("{text}\n"));
+            self.output.json(&report);
         } else if programs > 1 {
             let words = match self.engine.name() {
                 ROBUST => ("robust", "not robust or wrong under SC"),

@@ -39,8 +39,7 @@ pub(crate) fn run(options: &Clients, output: &mut Output) -> Exit {
                 "complete": listed == found.total,
                 "clients": found.texts,
             });
-            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
-            output.print(&format!("{text}\n"));
+            output.json(&report);
         }
         Format::Text => {
             let lines: String = found.texts.iter().map(|text| format!("{text}\n")).collect();

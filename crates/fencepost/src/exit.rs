@@ -99,6 +99,70 @@ Exit codes:
    6  an internal error of Fencepost: please report it
 --write and --output change files only if the program is repaired.";
 
+/// The exit codes in `fencepost outcomes --help`.
+pub(crate) const OUTCOMES_HELP: &str = "\
+Exit codes:
+   0  all outcomes are listed
+   5  outcomes may be missing: a limit, a bound or Ctrl-C ended a search
+   4  the file has no program
+   2  wrong usage, or an input that cannot be used
+   6  an internal error of Fencepost: please report it";
+
+/// The exit codes in `fencepost clients --help`.
+pub(crate) const CLIENTS_HELP: &str = "\
+Exit codes:
+   0  the clients are listed
+   4  there is no client of this size
+   2  wrong usage, or an input that cannot be used
+   6  an internal error of Fencepost: please report it";
+
+/// The exit codes in `fencepost replay --help`.
+pub(crate) const REPLAY_HELP: &str = "\
+Exit codes:
+   0  every step happens as recorded, and the run ends in the recorded violation
+  10  the run differs from the recorded one
+   2  wrong usage, or a trace that cannot be used
+   6  an internal error of Fencepost: please report it";
+
+/// The exit codes in `fencepost certify --help`.
+pub(crate) const CERTIFY_HELP: &str = "\
+Exit codes:
+   0  the certificate proves the program correct under the model it names
+  10  the certificate is rejected
+   5  no run of the program starts, or a limit or Ctrl-C ended the check
+   2  wrong usage, or an input that cannot be used
+   6  an internal error of Fencepost: please report it
+
+Examples:
+  fencepost check lock.fp --model tso --certificate lock.cert
+  fencepost certify lock.cert lock.fp
+  fencepost infer lock.fp --model pso --certificate fences.cert -o repaired.fp
+  fencepost certify fences.cert lock.fp";
+
+/// The exit codes in `fencepost fmt --help`.
+pub(crate) const FMT_HELP: &str = "\
+Exit codes:
+   0  all programs are formatted
+   1  with --check: a program is not formatted
+   2  wrong usage, or a file that cannot be read, parsed or written
+   6  an internal error of Fencepost: please report it";
+
+/// The exit codes in `fencepost litmus generate --help`.
+pub(crate) const GENERATE_HELP: &str = "\
+Exit codes:
+   0  all tests are generated
+   5  a limit or Ctrl-C ended the generation
+   4  the edges form no critical cycle of this length
+   2  wrong usage, or a file that cannot be written
+   6  an internal error of Fencepost: please report it";
+
+/// The exit codes in the help of commands that only print.
+pub(crate) const PRINT_HELP: &str = "\
+Exit codes:
+   0  the text is printed
+   2  wrong usage, or an input or output that cannot be used
+   6  an internal error of Fencepost: please report it";
+
 #[cfg(test)]
 mod tests {
     use super::Exit::{Inconclusive, Internal, Nothing, Success, Unusable, Violated};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(options: &Fmt, output: &mut Output) -> Exit {
     let mut exit = Exit::Success;
     for path in &options.files {
-        match input::expand(path) {
+        match input::expand(path, output) {
             Ok(files) => {
                 // A directory may also contain programs in other languages.
                 let is_fp =
@@ -61,7 +61,7 @@ fn format_file(path: &Path, check: bool, output: &mut Output) -> Exit {
             Exit::Differs
         }
         (None, false) => {
-            output.print(&formatted);
+            output.program(&formatted);
             Exit::Success
         }
         (Some(_), false) if formatted == text => Exit::Success,

@@ -1,6 +1,6 @@
 //! Panics of Fencepost become a message for a bug report, and an error of the caller.
 
-use std::io::Write;
+use crate::output::plain_message;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -36,8 +36,7 @@ pub(crate) fn install() {
             version = env!("CARGO_PKG_VERSION"),
             task = if task.is_empty() { task } else { format!("\n  while {task}") },
         );
-        // An error here cannot be reported anywhere.
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        plain_message(&text);
         *first = Some(panic);
     }));
 }

@@ -44,7 +44,7 @@ pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
         report.engine = job.repair.verifier.engine().name().into();
         report
     };
-    let session = Session::new(&job.search, job.quiet);
+    let session = Session::new(&job.search.limits, job.quiet);
     let input = prepare::read(job, output);
     let observer = session.observer(&file);
     let requests = input
@@ -71,11 +71,7 @@ pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
         if at > 0 && !json {
             output.print("\n");
         }
-        let model = request.model().clone();
-        let (exit, report) = match answer(job, input, request, output) {
-            Ok(done) => done,
-            Err(errors) => (Exit::Unusable, Some(error_report(&model.name, errors))),
-        };
+        let (exit, report) = answer(job, input, request, output);
         worst = worst.combine(exit);
         reports.extend(report);
     }
@@ -92,17 +88,18 @@ pub(crate) fn run_job(job: &Job, output: &mut Output) -> Exit {
     worst
 }
 
-/// Runs a request. Returns the JSON report for `--format json`; otherwise prints the answer.
+/// Runs a request. Returns the JSON report for `--format json`; otherwise prints the answer. A file
+/// that cannot be written is an error of the report. The answer is not lost.
 fn answer(
     job: &Job,
     input: &Input,
     request: PreparedRepair<'_>,
     output: &mut Output,
-) -> Result<(Exit, Option<InferReport>), Vec<InputError>> {
+) -> (Exit, Option<InferReport>) {
     let what = format!("{}  {}", input.source.name(), shown(request.model()));
     let task = format!("inferring fences for {what}");
     let Ok(repaired) = catch_panic_while(task.clone(), || request.run()) else {
-        return Ok((Exit::Internal, None));
+        return (Exit::Internal, None);
     };
     let mut extras = ReportExtras {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -111,10 +108,16 @@ fn answer(
         diff: repaired.diff().into(),
         ..ReportExtras::default()
     };
+    let mut errors = Vec::new();
     if let Some(dir) = &job.trace_dir {
-        extras.trace_files = store_traces(dir, input, &repaired, output)?;
+        extras.trace_files = store_traces(dir, input, &repaired, output, &mut errors);
     }
-    extras.written = write(job, input, &repaired, output)?;
+    let written = write(job, input, &repaired, output);
+    let is_unwritable = written.is_err();
+    match written {
+        Ok(path) => extras.written = path,
+        Err(error) => errors.push(error),
+    }
     let certificate = write_certificate(job, &repaired);
     extras.certificate = certificate.path;
     let mut exit = match repaired.inference() {
@@ -125,32 +128,35 @@ fn answer(
     let mut report = match job.format {
         Format::Json => Some(repaired.report(&extras)),
         Format::Text => {
-            show::show(job, &repaired, &extras, output);
+            show::show(job, &repaired, &extras, is_unwritable, output);
             None
         }
     };
     if let Some(message) = certificate.error {
-        exit = exit.combine(Exit::Unusable);
-        let error = report_error("--certificate", message, output);
-        report.iter_mut().for_each(|report| report.errors.push(error.clone()));
+        errors.push(report_error("--certificate", message, output));
     }
     if let Some(note) = certificate.note {
         output.message(&format!("no certificate written: {note}\n"));
     }
     if let Some(dir) = &job.dot {
-        draw::draw(dir, job, &repaired, output)?;
+        errors.extend(draw::draw(dir, job, &repaired, output).err());
     }
-    Ok((exit, report))
+    if !errors.is_empty() {
+        exit = exit.combine(Exit::Unusable);
+    }
+    report.iter_mut().for_each(|report| report.errors.append(&mut errors));
+    (exit, report)
 }
 
 /// Stores the run that each fence prevents, or the run that no fence prevents. Each trace file
-/// contains the source that its run belongs to. Returns the paths.
+/// contains the source that its run belongs to. Returns the paths. Stops after the first error.
 fn store_traces(
     dir: &Path,
     input: &Input,
     repaired: &Repaired<'_>,
     output: &Output,
-) -> Result<Vec<Option<String>>, Vec<InputError>> {
+    errors: &mut Vec<InputError>,
+) -> Vec<Option<String>> {
     let mut names = TraceNames::default();
     let mut stored = Vec::new();
     for run in repaired.prevented_runs() {
@@ -164,11 +170,12 @@ fn store_traces(
             .and_then(|()| replace(&path, run.file.to_text().as_bytes()));
         if let Err(error) = written {
             let message = format!("cannot write the trace {name}: {error}");
-            return Err(vec![report_error(&name, message, output)]);
+            errors.push(report_error(&name, message, output));
+            break;
         }
         stored.push(Some(name));
     }
-    Ok(stored)
+    stored
 }
 
 /// Writes the repaired text if an option requests it and the repair is accepted. Returns the path.
@@ -177,7 +184,7 @@ fn write(
     input: &Input,
     repaired: &Repaired<'_>,
     output: &Output,
-) -> Result<Option<String>, Vec<InputError>> {
+) -> Result<Option<String>, InputError> {
     let in_place = input.path.as_ref().filter(|_| job.write);
     let Some(path) = job.output.as_ref().or(in_place) else { return Ok(None) };
     let Some(text) = repaired.text().filter(|_| repaired.is_accepted(job.accept_bounded)) else {
@@ -187,9 +194,8 @@ fn write(
         return Ok(None);
     }
     let name = input::display_path(path);
-    replace(path, text.as_bytes()).map_err(|error| {
-        vec![report_error(&name, format!("cannot write {name}: {error}"), output)]
-    })?;
+    replace(path, text.as_bytes())
+        .map_err(|error| report_error(&name, format!("cannot write {name}: {error}"), output))?;
     Ok(Some(name))
 }
 
@@ -232,8 +238,7 @@ fn write_certificate(job: &Job, repaired: &Repaired<'_>) -> CertificateResult {
 }
 
 fn print_json(report: &impl Serialize, output: &mut Output) {
-    let text = serde_json::to_string_pretty(report).expect("a report serialises to JSON");
-    output.print(&format!("{text}\n"));
+    output.json(report);
 }
 
 /// Prints an error that has no position in the source, and returns it for the report.

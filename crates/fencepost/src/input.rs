@@ -1,6 +1,7 @@
 //! Reads programs and models from files, directories and standard input.
 
 use crate::output::Output;
+use crate::reader::{MAX_SOURCE_BYTES, read_all, read_file, read_text};
 use fencepost::source::decode;
 use fencepost::{Lowering, Source, SourceError};
 use fencepost_ir::Diagnostics;
@@ -9,20 +10,17 @@ use fencepost_report::diagnostics::render;
 use fencepost_report::json::InputError;
 use fencepost_report::paint::printable;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The name of standard input on the command line.
 const STDIN: &str = "-";
 
-/// The number of bytes of a source that are read, at most. A valid source is shorter.
-const MAX_SOURCE_BYTES: u64 = 1 << 25;
-
 /// An input file, read but not parsed.
 pub(crate) struct InputFile {
     /// The name for messages.
     pub(crate) name: String,
-    /// The path, or `None` for standard input.
+    /// The path, or `None` for standard input and other streams, which cannot be replaced.
     pub(crate) path: Option<PathBuf>,
     bytes: Vec<u8>,
     /// The file extension, which determines the language.
@@ -33,8 +31,9 @@ pub(crate) struct InputFile {
 pub(crate) struct PrintedErrors(pub(crate) Vec<InputError>);
 
 /// Returns the files that a path denotes. A directory denotes all programs in it, recursively,
-/// sorted by name.
-pub(crate) fn expand(path: &Path) -> Result<Vec<PathBuf>, String> {
+/// sorted by name. Pipes, sockets and devices in a directory are skipped with a note: reading them
+/// may take forever.
+pub(crate) fn expand(path: &Path, output: &Output) -> Result<Vec<PathBuf>, String> {
     let message = |error: io::Error| format!("cannot read {}: {error}", display_path(path));
     if path.as_os_str() == STDIN || !fs::metadata(path).map_err(message)?.is_dir() {
         return Ok(vec![path.into()]);
@@ -48,9 +47,14 @@ pub(crate) fn expand(path: &Path) -> Result<Vec<PathBuf>, String> {
         // Links to directories are not followed, because they may form a cycle.
         let kind = fs::symlink_metadata(&entry).map_err(message)?.file_type();
         if kind.is_dir() {
-            found.extend(expand(&entry)?);
+            found.extend(expand(&entry, output)?);
         } else if language(&entry).is_some() {
-            found.push(entry);
+            if is_stream(&entry) {
+                let name = display_path(&entry);
+                output.message(&format!("note: {name} is skipped: it is not a regular file\n"));
+            } else {
+                found.push(entry);
+            }
         }
     }
     Ok(found)
@@ -62,29 +66,35 @@ fn language(path: &Path) -> Option<String> {
     fencepost_frontends::by_extension(extension).map(|_| extension.into())
 }
 
+/// Whether a path denotes a pipe, a socket or a device.
+fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
 /// Returns a path as printable text.
 pub(crate) fn display_path(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
 impl InputFile {
-    /// Reads a file, or standard input.
+    /// Reads a file, or standard input. A stream without a file extension, such as the `<(...)` of a
+    /// shell, contains a program in Fencepost's language, as standard input does.
     pub(crate) fn read(path: &Path) -> Result<InputFile, String> {
-        let mut bytes = Vec::new();
         if path.as_os_str() == STDIN {
             let message = |error| format!("cannot read standard input: {error}");
-            io::stdin().lock().take(MAX_SOURCE_BYTES).read_to_end(&mut bytes).map_err(message)?;
+            let bytes = read_all(io::stdin().lock(), MAX_SOURCE_BYTES).map_err(message)?;
             let (name, extension) = ("<stdin>".into(), "fp".into());
             return Ok(InputFile { name, path: None, bytes, extension });
         }
         let name = display_path(path);
-        let extension = language(path).ok_or_else(|| {
-            format!("{name} has an unknown language: the file name must end in .fp or .litmus")
-        })?;
+        let is_stream = is_stream(path);
+        let extension =
+            language(path).or_else(|| is_stream.then(|| "fp".into())).ok_or_else(|| {
+                format!("{name} has an unknown language: the file name must end in .fp or .litmus")
+            })?;
         let message = |error: io::Error| format!("cannot read {name}: {error}");
-        let file = fs::File::open(path).map_err(message)?;
-        file.take(MAX_SOURCE_BYTES).read_to_end(&mut bytes).map_err(message)?;
-        Ok(InputFile { name, path: Some(path.into()), bytes, extension })
+        let bytes = read_file(path, MAX_SOURCE_BYTES).map_err(message)?;
+        Ok(InputFile { name, path: (!is_stream).then(|| path.into()), bytes, extension })
     }
 
     /// Returns the text. Bytes that are not UTF-8 are replaced and reported.
@@ -142,7 +152,7 @@ pub(crate) fn model(name: &str) -> Result<ModelSpec, String> {
             known.join(", ")
         ));
     }
-    let text = fs::read_to_string(path)
+    let text = read_text(path)
         .map_err(|error| format!("cannot read the model file {}: {error}", display_path(path)))?;
     let model = ModelSpec::from_toml(&text).map_err(|error| {
         let lines: Vec<String> = error.to_string().trim_end().lines().map(printable).collect();

@@ -13,6 +13,7 @@ use crate::args::Search;
 use crate::exit::{self, Exit};
 use crate::input;
 use crate::output::Output;
+use crate::reader::read_text;
 use crate::session::Session;
 use clap::ValueEnum;
 use collect::{Collected, collect};
@@ -110,7 +111,7 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
             return Exit::Unusable;
         }
     };
-    let Collected { files, errors, .. } = collect(&options.paths);
+    let Collected { files, errors, .. } = collect(&options.paths, output);
     errors.iter().for_each(|message| output.error(message));
     let exit = if errors.is_empty() { Exit::Success } else { Exit::Unusable };
     if files.is_empty() {
@@ -146,11 +147,11 @@ fn run_tests(
     let mut records = Records::default();
     for path in &options.expect {
         let message = |error| format!("cannot read {}: {error}", input::display_path(path));
-        let text = std::fs::read_to_string(path).map_err(message)?;
+        let text = read_text(path).map_err(message)?;
         records.read(&text).map_err(|error| format!("{}: {error}", input::display_path(path)))?;
     }
     let compares = !options.expect.is_empty();
-    let session = Session::new(&options.search, options.quiet);
+    let session = Session::new(&options.search.limits, options.quiet);
     let started = Instant::now();
     let mut exit = Exit::Success;
     let mut entries: Vec<Entry> = Vec::new();
@@ -205,8 +206,7 @@ fn run_tests(
         }
         LitmusFormat::Json => {
             let report = LitmusReport::new(env!("CARGO_PKG_VERSION"), &entries);
-            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
-            output.print(&format!("{text}\n"));
+            output.json(&report);
         }
     }
     Ok(exit)

@@ -7,7 +7,8 @@
 //!   [`outcomes`], [`replay`], [`monitor`], [`certify`], [`fmt`], [`dump`], [`models`]: the
 //!   commands.
 //! - [`dot`]: `check --dot`.
-//! - [`input`]: reads programs and models; [`store`]: writes files atomically.
+//! - [`input`]: reads programs and models; [`reader`]: limits the size of every input; [`store`]:
+//!   writes files atomically.
 //! - [`session`]: time limit, Ctrl-C and progress bar of a search.
 //! - [`output`]: standard output and standard error; [`guard`]: catches panics.
 //! - [`memory_size`]: the memory limit.
@@ -29,6 +30,7 @@ mod models;
 mod monitor;
 mod outcomes;
 mod output;
+mod reader;
 mod replay;
 mod reproduce;
 mod robust;
@@ -36,7 +38,7 @@ mod session;
 mod store;
 mod translate;
 
-use args::{Args, Command};
+use args::{Args, Color, Command};
 use clap::{CommandFactory, Parser};
 use exit::Exit;
 use output::Output;
@@ -44,8 +46,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     guard::install();
-    let args = Args::parse();
-    let exit = guard::catch_panic(|| run(args)).unwrap_or(Exit::Internal);
+    let exit = guard::catch_panic(|| match Args::try_parse() {
+        Ok(args) => run(args),
+        Err(error) => Output::new(Color::Auto).usage(&error),
+    });
+    let exit = exit.unwrap_or(Exit::Internal);
     ExitCode::from(exit.code())
 }
 

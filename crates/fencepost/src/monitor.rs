@@ -138,8 +138,7 @@ pub(crate) fn run(options: &Options, output: &mut Output) -> Exit {
     }
     if options.format == Format::Json {
         let report = MonitorReport::new(env!("CARGO_PKG_VERSION"), results, errors);
-        let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
-        output.print(&format!("{text}\n"));
+        output.json(&report);
     }
     exit
 }

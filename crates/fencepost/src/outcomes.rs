@@ -21,7 +21,7 @@ pub(crate) fn run(options: &Outcomes, output: &mut Output) -> Exit {
     let Ok(source) = file.parse(&clients, false, output) else {
         return Exit::Unusable;
     };
-    let session = Session::new(&options.search, false);
+    let session = Session::new(&options.search.limits, false);
     let observer = session.observer(source.name());
     let request = source
         .outcomes(models)
@@ -41,8 +41,7 @@ pub(crate) fn run(options: &Outcomes, output: &mut Output) -> Exit {
                 command: "outcomes".into(),
                 results: answers.iter().map(|answer| answer.record()).collect(),
             };
-            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
-            output.print(&format!("{text}\n"));
+            output.json(&report);
         }
         Format::Text => {
             answers.iter().for_each(|answer| output.print(&answer.text(output.paint)));

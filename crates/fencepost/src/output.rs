@@ -1,10 +1,16 @@
 //! Results go to standard output, messages to standard error.
+//!
+//! All text passes through [`Output`] and is escaped there: text from an input cannot control the
+//! terminal. Only marked colours become escape codes (see [`ColourMark`]).
 
 use crate::args::Color;
 use crate::exit::Exit;
 use anstream::{AutoStream, ColorChoice};
 use fencepost_report::Paint;
-use std::io::{self, ErrorKind, Write};
+use fencepost_report::paint::printable;
+use fencepost_report::terminal::{ColourMark, escaped, escaped_json};
+use serde::Serialize;
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 /// Standard output and standard error.
 pub(crate) struct Output {
@@ -12,6 +18,8 @@ pub(crate) struct Output {
     pub(crate) paint: Paint,
     /// Colours on standard error.
     pub(crate) paint_messages: Paint,
+    /// Marks the colours.
+    mark: ColourMark,
     /// Whether standard output no longer accepts text.
     closed: bool,
     /// Whether writing failed for another reason than a closed pipe.
@@ -20,15 +28,17 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(color: Color) -> Self {
+        let mark = ColourMark::random();
         let paint = |auto: ColorChoice| match color {
-            Color::Always => Paint::Coloured,
+            Color::Always => Paint::Marked(mark),
             Color::Never => Paint::Plain,
             Color::Auto if auto == ColorChoice::Never => Paint::Plain,
-            Color::Auto => Paint::Coloured,
+            Color::Auto => Paint::Marked(mark),
         };
         Output {
             paint: paint(AutoStream::choice(&io::stdout())),
             paint_messages: paint(AutoStream::choice(&io::stderr())),
+            mark,
             closed: false,
             failed: false,
         }
@@ -36,6 +46,24 @@ impl Output {
 
     /// Prints a result. A closed pipe is not an error; later results are dropped.
     pub(crate) fn print(&mut self, text: &str) {
+        self.write(&self.mark.resolved(text));
+    }
+
+    /// Prints a report as JSON.
+    pub(crate) fn json(&mut self, report: &impl Serialize) {
+        let text = serde_json::to_string_pretty(report).expect("a report serialises to JSON");
+        self.write(&format!("{}\n", escaped_json(&text)));
+    }
+
+    /// Prints a program for other programs to read: unchanged, except on a terminal.
+    pub(crate) fn program(&mut self, text: &str) {
+        match io::stdout().is_terminal() {
+            true => self.print(text),
+            false => self.write(text),
+        }
+    }
+
+    fn write(&mut self, text: &str) {
         if self.closed {
             return;
         }
@@ -56,8 +84,7 @@ impl Output {
 
     /// Prints a message to standard error.
     pub(crate) fn message(&self, text: &str) {
-        // An error here cannot be reported anywhere.
-        let _ = io::stderr().write_all(text.as_bytes());
+        write_message(&self.mark.resolved(text));
     }
 
     /// Prints an error that has no position in a source.
@@ -66,8 +93,40 @@ impl Output {
         self.message(&format!("{head}: {text}\n"));
     }
 
+    /// Prints help to standard output, or a usage error to standard error.
+    pub(crate) fn usage(&mut self, error: &clap::Error) -> Exit {
+        let rendered = error.render();
+        // A usage error repeats arguments. Its colours are kept only if no argument has unsafe
+        // characters.
+        let are_safe = std::env::args_os().all(|argument| {
+            let argument = argument.to_string_lossy();
+            printable(&argument) == argument
+        });
+        let is_error = error.use_stderr();
+        let text = match if is_error { self.paint_messages } else { self.paint } {
+            Paint::Marked(mark) if are_safe => mark.marked(&rendered.ansi().to_string()),
+            Paint::Marked(_) | Paint::Coloured | Paint::Plain => rendered.to_string(),
+        };
+        if is_error {
+            self.message(&text);
+            return Exit::Unusable;
+        }
+        self.print(&text);
+        self.finish()
+    }
+
     /// Returns whether all results were written.
     pub(crate) fn finish(&self) -> Exit {
         if self.failed { Exit::Unusable } else { Exit::Success }
     }
+}
+
+/// Prints a message without colours to standard error, where no [`Output`] exists.
+pub(crate) fn plain_message(text: &str) {
+    write_message(&escaped(text));
+}
+
+fn write_message(text: &str) {
+    // An error here cannot be reported anywhere.
+    let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -4,6 +4,7 @@ use crate::args::{Format, Replay};
 use crate::exit::Exit;
 use crate::input::display_path;
 use crate::output::Output;
+use crate::reader::read_text;
 use fencepost::{ReplayError, Replayed, SourceError, replay};
 use fencepost_engines::ClaimWithRun;
 use fencepost_report::diagnostics::render;
@@ -12,12 +13,11 @@ use fencepost_report::picture::run_text;
 use fencepost_report::trace::TraceRows;
 use fencepost_report::trace_file::Difference;
 use std::borrow::Cow;
-use std::fs;
 
 /// Re-executes a trace.
 pub(crate) fn run(options: &Replay, output: &mut Output) -> Exit {
     let name = display_path(&options.trace);
-    let text = match fs::read_to_string(&options.trace) {
+    let text = match read_text(&options.trace) {
         Ok(text) => text,
         Err(error) => {
             output.error(&format!("cannot read the trace {name}: {error}"));
@@ -26,21 +26,21 @@ pub(crate) fn run(options: &Replay, output: &mut Output) -> Exit {
     };
     match replay(&text) {
         Ok(replayed) => {
-            output.print(&match options.format {
-                Format::Json => json(&name, replayed.file.steps.len(), None),
-                Format::Text => text_report(&replayed, output),
-            });
+            match options.format {
+                Format::Json => output.json(&json(&name, replayed.file.steps.len(), None)),
+                Format::Text => output.print(&text_report(&replayed, output)),
+            }
             Exit::Success
         }
         Err(ReplayError::Diverged { steps, difference }) => {
-            output.print(&match options.format {
-                Format::Json => json(&name, steps, Some(&difference)),
+            match options.format {
+                Format::Json => output.json(&json(&name, steps, Some(&difference))),
                 Format::Text => {
                     let word = output.paint.bad("DIVERGED");
                     let error = ReplayError::Diverged { steps, difference };
-                    format!("{name}  {word}  {}\n", printable(&error.to_string()))
+                    output.print(&format!("{name}  {word}  {}\n", printable(&error.to_string())));
                 }
-            });
+            }
             Exit::Violated
         }
         Err(ReplayError::Source(SourceError::Invalid(invalid))) => {
@@ -49,11 +49,12 @@ pub(crate) fn run(options: &Replay, output: &mut Output) -> Exit {
             Exit::Unusable
         }
         Err(error @ ReplayError::File(_)) => {
-            output.error(&format!("cannot read the trace {name}: {error}"));
+            output
+                .error(&format!("cannot read the trace {name}: {}", printable(&error.to_string())));
             Exit::Unusable
         }
         Err(error) => {
-            output.error(&format!("{name}: {error}"));
+            output.error(&format!("{name}: {}", printable(&error.to_string())));
             Exit::Unusable
         }
     }
@@ -72,8 +73,8 @@ fn text_report(replayed: &Replayed, output: &Output) -> String {
     text
 }
 
-fn json(name: &str, steps: usize, difference: Option<&Difference>) -> String {
-    let report = serde_json::json!({
+fn json(name: &str, steps: usize, difference: Option<&Difference>) -> serde_json::Value {
+    serde_json::json!({
         "fencepost": env!("CARGO_PKG_VERSION"),
         "command": "replay",
         "trace": name,
@@ -81,6 +82,5 @@ fn json(name: &str, steps: usize, difference: Option<&Difference>) -> String {
         "replayed": difference.is_none(),
         "diverged_at": difference.and_then(|difference| difference.step),
         "message": difference.map(|difference| &difference.what),
-    });
-    format!("{}\n", serde_json::to_string_pretty(&report).expect("a report serialises to JSON"))
+    })
 }

@@ -51,7 +51,7 @@ pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
         }
     };
     let stopwatch = Stopwatch::start();
-    let session = Session::new(&options.search, options.quiet);
+    let session = Session::new(&options.search.limits, options.quiet);
     let mut runner = Runner::new(settings(&options.search));
     let (mut rows, mut left_out) = (Vec::new(), 0);
     for entry in paper.entries() {
@@ -92,10 +92,7 @@ pub(crate) fn run(options: &Reproduce, output: &mut Output) -> Exit {
         TableFormat::Markdown => {
             output.print(&markdown(&reproduction, &paper.title, &paper.about));
         }
-        TableFormat::Json => {
-            let text = serde_json::to_string_pretty(&reproduction);
-            output.print(&format!("{}\n", text.expect("a report serialises to JSON")));
-        }
+        TableFormat::Json => output.json(&reproduction),
     }
     if reproduction.rows.is_empty() && reproduction.left_out == 0 {
         output.error("no row matches --only");

@@ -223,6 +223,7 @@ fn run_infer(options: &Options, output: &mut Output) -> Exit {
             ..RepairOptions::default()
         },
         abstraction_without_fixpoint: false,
+        abstraction_error: None,
         strict_without_robust: false,
         write: fences.write,
         output: fences.output.clone(),

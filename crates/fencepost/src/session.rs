@@ -2,17 +2,17 @@
 
 use fencepost::{Elapsed, Observer, SearchOptions, run_within};
 use fencepost_engines::{Budget, Settings};
-use fencepost_report::paint::count;
-use fencepost_search::{Cancel, Limits, Progress};
+use fencepost_report::paint::{count, printable};
+use fencepost_search::{self, Cancel, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::args::Search;
-use crate::memory_size::default_limit;
+use crate::args::{Limits, Search};
+use crate::output::plain_message;
 
 /// How long the binary may take to print its partial answer after an interruption. Searches end
 /// within a fraction of this time.
@@ -31,7 +31,7 @@ pub(crate) struct Session {
 impl Session {
     /// Installs a handler for Ctrl-C, SIGTERM and SIGHUP: the first signal cancels the search, the
     /// second one exits. If the binary does not end after the first one, it exits, too.
-    pub(crate) fn new(search: &Search, quiet: bool) -> Self {
+    pub(crate) fn new(limits: &Limits, quiet: bool) -> Self {
         let cancel = Arc::new(Cancel::default());
         let interrupted = AtomicBool::new(false);
         let cancel_on_signal = Arc::clone(&cancel);
@@ -45,10 +45,9 @@ impl Session {
                 std::thread::sleep(GRACE);
                 std::process::exit(INTERRUPTED);
             });
-            let _ = std::io::stderr()
-                .write_all(b"\ninterrupted: stopping; press Ctrl-C again to quit at once\n");
+            plain_message("\ninterrupted: stopping; press Ctrl-C again to quit at once\n");
         });
-        let time = (search.time > 0.0).then(|| Duration::from_secs_f64(search.time));
+        let time = (limits.time > 0.0).then(|| Duration::from_secs_f64(limits.time));
         Session { cancel, time, progress: !quiet && std::io::stderr().is_terminal() }
     }
 
@@ -94,7 +93,7 @@ impl Session {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{spinner} {prefix}  {msg}");
         bar.set_style(style.expect("the template is valid"));
-        bar.set_prefix(what.to_string());
+        bar.set_prefix(printable(what));
         bar
     }
 }
@@ -131,14 +130,15 @@ fn show(bar: &ProgressBar, progress: &Progress, elapsed: Duration) {
 
 /// Converts the search options of the command line to engine settings.
 pub(crate) fn settings(search: &Search) -> Settings {
+    let threads = |threads: u32| NonZeroUsize::new(threads as usize);
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     Settings {
-        limits: Limits {
+        limits: fencepost_search::Limits {
             states: search.max_states.unwrap_or(u64::MAX),
-            bytes: search.memory.unwrap_or_else(default_limit),
-            ..Limits::default()
+            bytes: search.limits.bytes(),
+            ..fencepost_search::Limits::default()
         },
-        threads: search.threads.unwrap_or_else(cores),
+        threads: search.threads.and_then(threads).unwrap_or_else(cores),
         reductions: search.reductions(),
         max_buffer: search.max_buffer,
         fixed_buffer: search.buffer,

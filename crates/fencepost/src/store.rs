@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Replaces a file atomically: writes a temporary file in the same directory and renames it. The
-/// old file stays unchanged if writing fails.
+/// old file stays unchanged if writing fails. The new file has the permissions of the old one.
 pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     replace_with(path, |file| file.write_all(text))
 }
@@ -14,41 +15,105 @@ pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
 /// Replaces a file as [`replace`] does, with contents that `fill` writes.
 pub(crate) fn replace_with<T, E: From<io::Error>>(
     path: &Path,
-    fill: impl FnOnce(&mut BufWriter<fs::File>) -> Result<T, E>,
+    fill: impl FnOnce(&mut BufWriter<&fs::File>) -> Result<T, E>,
 ) -> Result<T, E> {
-    // Replace the target of a link, not the link.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    // A device or a pipe cannot be replaced; write to it.
-    if fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        let mut file = BufWriter::new(fs::OpenOptions::new().write(true).open(&path)?);
-        let result = fill(&mut file)?;
-        file.flush()?;
-        return Ok(result);
+    if let Some(stream) = standard_stream(path)? {
+        return write_all(&stream, fill);
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = write_synced(&temporary, fill).and_then(|result| {
-        if let Ok(old) = fs::metadata(&path) {
-            fs::set_permissions(&temporary, old.permissions())?;
+    let path = target(path)?;
+    let old = match fs::metadata(&path) {
+        Ok(old) => Some(old),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error.into()),
+    };
+    match &old {
+        // A device or a pipe cannot be replaced; write to it.
+        Some(old) if !old.is_file() && !old.is_dir() => {
+            return write_all(&fs::OpenOptions::new().write(true).open(&path)?, fill);
         }
-        fs::rename(&temporary, &path)?;
-        Ok(result)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
+        Some(old) => check_writable(&path, old)?,
+        None => {}
     }
-    written
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let temporary = new_temporary(dir.unwrap_or(Path::new(".")))?;
+    let result = write_all(temporary.as_file(), fill)?;
+    temporary.as_file().sync_all()?;
+    if let Some(old) = old {
+        temporary.as_file().set_permissions(old.permissions())?;
+    }
+    temporary.persist(&path).map_err(|failed| failed.error)?;
+    Ok(result)
 }
 
-/// Creates a file and waits until its contents are on disk.
-fn write_synced<T, E: From<io::Error>>(
-    path: &Path,
-    fill: impl FnOnce(&mut BufWriter<fs::File>) -> Result<T, E>,
+/// Creates a temporary file with a new, random name and the permissions of a new file. The file is
+/// removed when it is dropped.
+fn new_temporary(dir: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".fencepost-").suffix(".tmp");
+    // `create_new` fails if the name exists, also as a link.
+    builder.make_in(dir, |path| fs::OpenOptions::new().write(true).create_new(true).open(path))
+}
+
+/// Returns the file to replace: the target of a link, not the link.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Ok(target) => Ok(target),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        // The link of a pipe in `/dev/fd` has no path as target.
+        Err(_) if fs::metadata(path).is_ok() => Ok(path.into()),
+        Err(_) if fs::symlink_metadata(path).is_ok() => {
+            let message = "this is a link to a file that does not exist; write to its target";
+            Err(io::Error::new(ErrorKind::NotFound, message))
+        }
+        Err(_) => Ok(path.into()),
+    }
+}
+
+/// Fails if a file must not be changed. Renaming would replace it nevertheless.
+fn check_writable(path: &Path, file: &fs::Metadata) -> io::Result<()> {
+    if file.is_dir() {
+        let message = "this is a directory; choose the name of a file";
+        return Err(io::Error::new(ErrorKind::IsADirectory, message));
+    }
+    let opened = fs::OpenOptions::new().write(true).open(path);
+    let is_denied = opened.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+    if is_denied || file.permissions().readonly() {
+        let message = "the file is read-only; make it writable, or choose another file";
+        return Err(io::Error::new(ErrorKind::PermissionDenied, message));
+    }
+    Ok(())
+}
+
+/// Returns standard output or standard error, if the path denotes one of them. Opening the path
+/// again would not share the position in a file.
+#[cfg(unix)]
+fn standard_stream(path: &Path) -> io::Result<Option<fs::File>> {
+    use std::os::fd::AsFd;
+    let stream = match path.to_str() {
+        Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => {
+            io::stdout().as_fd().try_clone_to_owned()
+        }
+        Some("/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2") => {
+            io::stderr().as_fd().try_clone_to_owned()
+        }
+        Some(_) | None => return Ok(None),
+    };
+    Ok(Some(stream?.into()))
+}
+
+#[cfg(not(unix))]
+fn standard_stream(_: &Path) -> io::Result<Option<fs::File>> {
+    Ok(None)
+}
+
+/// Writes the contents to an open file.
+fn write_all<T, E: From<io::Error>>(
+    file: &fs::File,
+    fill: impl FnOnce(&mut BufWriter<&fs::File>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let mut file = BufWriter::new(fs::File::create(path)?);
+    let mut file = BufWriter::new(file);
     let result = fill(&mut file)?;
     file.flush()?;
-    file.get_ref().sync_all()?;
     Ok(result)
 }
 

@@ -1,6 +1,8 @@
 //! All tests of the `fencepost` binary, in one test binary.
 
 mod command_line;
+mod endless_inputs;
+mod hostile_text;
 mod litmus;
 mod litmus_files;
 mod processes;
@@ -9,3 +11,4 @@ mod repairs;
 mod reproduce;
 mod spin;
 mod verifiers;
+mod written_files;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-const MESSAGE: &str = "\
+pub(crate) const MESSAGE: &str = "\
 shared int data, flag;
 thread p { data = 1; flag = 1; }
 thread q { if (flag == 1) { d = data; assert(d == 1); } }
@@ -19,16 +19,16 @@ thread p(i in 0..6) { loop { x[i] = (x[i] + 1) % 100000; r = x[(i + 1) % 6]; x[i
 ";
 
 /// A temporary directory, removed when dropped.
-struct Dir(PathBuf);
+pub(crate) struct Dir(pub(crate) PathBuf);
 
 impl Dir {
-    fn new(name: &str) -> Dir {
+    pub(crate) fn new(name: &str) -> Dir {
         let path = std::env::temp_dir().join(format!("fencepost-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("a temporary directory");
         Dir(path)
     }
 
-    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.0.join(name);
         fs::write(&path, text).expect("a temporary file");
         path
@@ -41,7 +41,7 @@ impl Drop for Dir {
     }
 }
 
-fn fencepost(args: &[&str], dir: &Path) -> Command {
+pub(crate) fn fencepost(args: &[&str], dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
     command.args(args).current_dir(dir).stdin(Stdio::null());
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
@@ -50,11 +50,11 @@ fn fencepost(args: &[&str], dir: &Path) -> Command {
     command
 }
 
-fn run(args: &[&str], dir: &Path) -> Output {
+pub(crate) fn run(args: &[&str], dir: &Path) -> Output {
     fencepost(args, dir).output().expect("the binary runs")
 }
 
-fn with_input(args: &[&str], dir: &Path, input: &[u8]) -> Output {
+pub(crate) fn with_input(args: &[&str], dir: &Path, input: &[u8]) -> Output {
     let mut command = fencepost(args, dir);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the binary runs");
@@ -62,11 +62,11 @@ fn with_input(args: &[&str], dir: &Path, input: &[u8]) -> Output {
     child.wait_with_output().expect("the binary exits")
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn code(output: &Output) -> i32 {
+pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("killed by a signal: {output:?}"))
 }
 

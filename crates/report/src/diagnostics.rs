@@ -1,6 +1,7 @@
 //! Diagnostics of a front end as text: source line, caret, code and hint.
 
 use crate::paint::Paint;
+use crate::terminal::{escaped, printable};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use fencepost_ir::{Diagnostic, Diagnostics, Severity, Span};
 use std::ops::Range;
@@ -14,8 +15,10 @@ const MAX_SHOWN: usize = 50;
 pub fn render(diagnostics: &Diagnostics, name: &str, source: &str, paint: Paint) -> String {
     let renderer = match paint {
         Paint::Plain => Renderer::plain(),
-        Paint::Coloured => Renderer::styled(),
+        Paint::Coloured | Paint::Marked(_) => Renderer::styled(),
     };
+    // The renderer escapes the source lines. It need not escape the other texts.
+    let name = &printable(name);
     let mut text = String::new();
     let sorted = diagnostics.sorted();
     let is_error = |d: &Diagnostic| d.severity == Severity::Error;
@@ -25,7 +28,11 @@ pub fn render(diagnostics: &Diagnostics, name: &str, source: &str, paint: Paint)
         let remaining = if is_error(diagnostic) { &mut errors } else { &mut warnings };
         if *remaining > 0 {
             *remaining -= 1;
-            text.push_str(&renderer.render(&groups(diagnostic, name, source)));
+            let rendered = renderer.render(&groups(&escaped_texts(diagnostic), name, source));
+            text.push_str(&match paint {
+                Paint::Marked(mark) => mark.marked(&rendered),
+                Paint::Plain | Paint::Coloured => rendered,
+            });
             text.push_str("\n\n");
         }
     }
@@ -33,6 +40,18 @@ pub fn render(diagnostics: &Diagnostics, name: &str, source: &str, paint: Paint)
         text.push_str(&format!("and {} more\n\n", sorted.len() - MAX_SHOWN));
     }
     text
+}
+
+/// Returns a diagnostic with escaped texts.
+fn escaped_texts(diagnostic: &Diagnostic) -> Diagnostic {
+    let text = |text: &String| escaped(text).into_owned();
+    Diagnostic {
+        message: text(&diagnostic.message),
+        label: text(&diagnostic.label),
+        related: diagnostic.related.iter().map(|(span, about)| (*span, text(about))).collect(),
+        hint: diagnostic.hint.as_ref().map(text),
+        ..diagnostic.clone()
+    }
 }
 
 fn groups<'a>(diagnostic: &'a Diagnostic, name: &'a str, source: &'a str) -> Vec<Group<'a>> {

@@ -1,6 +1,7 @@
 //! A change of a source text as a unified diff, for `patch -p1` and `git apply`.
 
 use crate::paint::Paint;
+use crate::terminal::escaped;
 use similar::TextDiff;
 use std::fmt::Write;
 
@@ -16,7 +17,7 @@ pub fn unified(file: &str, old: &str, new: &str) -> String {
     unified.context_radius(CONTEXT).header(&format!("a/{file}"), &format!("b/{file}")).to_string()
 }
 
-/// Colours a diff. With colours, control characters of the source are replaced: the text goes to a
+/// Colours a diff. With colours, control characters of the source are escaped: the text goes to a
 /// terminal. Without colours, the diff is returned unchanged.
 pub fn painted(diff: &str, paint: Paint) -> String {
     if paint == Paint::Plain {
@@ -24,14 +25,13 @@ pub fn painted(diff: &str, paint: Paint) -> String {
     }
     let mut out = String::new();
     for (at, line) in diff.lines().enumerate() {
-        let safe = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
-        let line: String = line.trim_end_matches('\r').chars().map(safe).collect();
+        let line = escaped(line.trim_end_matches('\r'));
         let line = match line.chars().next() {
             _ if at < 2 => paint.strong(&line), // the file names
             Some('@') => paint.faint(&line),
             Some('+') => paint.good(&line),
             Some('-') => paint.bad(&line),
-            Some(_) | None => line,
+            Some(_) | None => line.into_owned(),
         };
         writeln!(out, "{line}").expect("writing to a string cannot fail");
     }

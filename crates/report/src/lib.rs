@@ -23,7 +23,7 @@
 //! - [`monitor`]: whether a reordering of a recorded execution could violate SC.
 //! - [`json`]: the results of `check` as JSON.
 //! - [`trace_file`]: a stored trace that can be re-executed.
-//! - [`paint`]: colours and text width.
+//! - [`paint`]: colours and text width; [`terminal`]: escapes text from inputs.
 
 pub mod cycle;
 pub mod diagnostics;
@@ -44,6 +44,7 @@ pub mod repair_json;
 pub mod reproduction;
 pub mod spurious;
 pub mod state_graph;
+pub mod terminal;
 pub mod trace;
 pub mod trace_file;
 pub mod verdict_line;

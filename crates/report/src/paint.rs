@@ -1,5 +1,7 @@
 //! Optional colours, and text helpers: clipping, width, counts.
 
+use crate::terminal::ColourMark;
+pub use crate::terminal::printable;
 use anstyle::{AnsiColor, Style};
 
 /// Whether to use colour. Colour carries no information that the text does not have.
@@ -9,14 +11,20 @@ pub enum Paint {
     Plain,
     /// With ANSI escape codes.
     Coloured,
+    /// With marked escape codes. [`ColourMark::resolved`] turns them into ANSI escape codes.
+    Marked(ColourMark),
 }
 
 impl Paint {
     fn with(self, style: Style, text: &str) -> String {
         match self {
             Paint::Plain => text.into(),
-            Paint::Coloured if text.trim().is_empty() => text.into(),
+            Paint::Coloured | Paint::Marked(_) if text.trim().is_empty() => text.into(),
             Paint::Coloured => format!("{style}{text}{style:#}"),
+            Paint::Marked(mark) => {
+                let (start, end) = (style.render().to_string(), style.render_reset().to_string());
+                format!("{}{text}{}", mark.marked(&start), mark.marked(&end))
+            }
         }
     }
 
@@ -44,11 +52,6 @@ impl Paint {
     pub fn unsure(self, text: &str) -> String {
         self.with(AnsiColor::Yellow.on_default().bold(), text)
     }
-}
-
-/// Replaces control characters, so that text from a file is safe to print.
-pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// Clips a text to at most `max` characters. A clipped text ends in `...`.
@@ -102,8 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_replaced_and_long_text_is_clipped() {
-        assert_eq!(printable("a\u{1b}[31mb\nc"), "a\u{fffd}[31mb\u{fffd}c");
+    fn long_text_is_clipped() {
         assert_eq!(clip("abcdefghij", 8), "abcde...");
         assert_eq!(clip("abc", 8), "abc");
     }

@@ -2,7 +2,7 @@
 //! advice for them.
 
 use crate::finding::{Class, Finding, QueryResult};
-use crate::paint::{Paint, counted};
+use crate::paint::{Paint, counted, printable};
 use crate::trace::TraceRows;
 use crate::violation::describe_claim;
 use fencepost_engines::explicit::LARGEST_BOUND;
@@ -364,9 +364,9 @@ pub fn heading(
     format!("{name}  {}  {word}  {what}  ({shortest}{events})\n", paint.strong(&shown(model)))
 }
 
-/// Returns the model's name in upper case.
+/// Returns the model's name in upper case. A model file or a trace file may contain any name.
 pub fn shown(model: &ModelSpec) -> String {
-    model.name.to_uppercase()
+    printable(&model.name.to_uppercase())
 }
 
 /// Formats the wall-clock time of a query and, if known, its CPU time.

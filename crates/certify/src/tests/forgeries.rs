@@ -1,5 +1,6 @@
 //! Valid certificates are accepted. Forged certificates are rejected with the place and the reason.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use fencepost_ir::{Pc, Problem};
@@ -11,6 +12,7 @@ use super::{
 use crate::buffer::Rules;
 use crate::covering::covers;
 use crate::format::{CertState, Domain, Element, Entry, Model};
+use crate::limits::Limits;
 use crate::rejection::RejectionReason;
 
 const PETERSON: &str = "shared bool want[2]; shared int(0..2) turn;
@@ -504,4 +506,44 @@ fn examples_in_the_book_are_correct() {
     let two: String = example.lines().take(3).map(|line| format!("{line}\n")).collect();
     let message = check_rejected(&problem, two.replace("\"states\":3", "\"states\":2")).to_string();
     assert!(book.contains(&message), "{message}");
+}
+
+/// An empty set covers no initial state, and it is closed. It must not count as a proof.
+#[test]
+fn a_program_without_a_run_has_no_certificate() {
+    let problem = problem(
+        "shared int x; init { x = 1; assume(x == 2); } thread p { x = 3; } final forall x == 4;",
+    );
+    for model in [Model::Sc, Model::Tso, Model::Pso] {
+        for rules in abstractions(model) {
+            let rejection = check_rejected(&problem, write_certificate(&problem, rules, []));
+            assert_eq!(rejection.reason, RejectionReason::NoRun, "{rejection}");
+        }
+    }
+}
+
+#[test]
+fn limits_stop_a_check() {
+    let problem = problem(PETERSON);
+    let rules = rules(Model::Tso, Domain::Fd, 1);
+    let text = closure_certificate(&problem, rules);
+    let check = |limits: &Limits<'_>| {
+        crate::check_within(&problem, &mut text.as_bytes(), limits).map_err(|r| r.to_string())
+    };
+    let states = check(&Limits::NONE).expect("a valid certificate").states as u64;
+    let stopped = |reason: &str| Err(format!("stopped: {reason}"));
+    assert_eq!(check(&Limits { bytes: 1000, ..Limits::NONE }), stopped("memory limit reached"));
+    // The limit also ends the second pass, over the steps of the states.
+    for polls in [0, states / 2, states + 2, states + states / 2] {
+        let left = Cell::new(polls);
+        let stop = || match left.get() {
+            0 => Some("time limit reached"),
+            polls => {
+                left.set(polls - 1);
+                None
+            }
+        };
+        let limits = Limits { stop: &stop, ..Limits::NONE };
+        assert_eq!(check(&limits), stopped("time limit reached"), "{polls} of {states}");
+    }
 }

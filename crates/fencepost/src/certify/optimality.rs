@@ -1,14 +1,14 @@
 //! `fencepost certify` for a certificate of `fencepost infer`: the fences suffice, and no cheaper
 //! ones do.
 
-use super::Format;
+use super::{Format, exit, rejection_text, within_limits};
 use crate::args::Certify;
 use crate::exit::Exit;
 use crate::input::{InputFile, display_path};
 use crate::output::Output;
 use fencepost::{Lowering, Problem};
 use fencepost_certify::optimality::fence_text;
-use fencepost_certify::{Optimal, Rejection, check_optimality};
+use fencepost_certify::{Optimal, Rejection, check_optimality_within};
 use fencepost_report::paint::{counted, printable};
 use serde_json::json;
 use std::io::BufRead;
@@ -24,21 +24,22 @@ pub(super) fn run(
     let lowering = Lowering { clients, places: true, allow_hangs };
     let Ok(source) = file.parse_with(lowering, output) else { return Exit::Unusable };
     let (problems, condition) = source.programs_to_repair();
-    let checked = check_optimality(&problems, text);
     let name = display_path(&options.certificate);
-    let report = match options.format {
-        Format::Text => match &checked {
+    let checked =
+        within_limits(options, &name, |limits| check_optimality_within(&problems, text, limits));
+    match options.format {
+        Format::Text => output.print(&match &checked {
             Ok(optimal) => accepted(source.name(), &problems, condition.as_deref(), optimal),
-            Err(why) => rejected(&name, source.name(), why),
-        },
+            Err(rejection) => {
+                let claim = format!("cheapest fences for {}", source.name());
+                rejection_text(&name, &claim, rejection)
+            }
+        }),
         Format::Json => {
-            let report = json_report(&name, source.name(), &problems, condition, &checked);
-            let text = serde_json::to_string_pretty(&report).expect("a report serialises to JSON");
-            format!("{text}\n")
+            output.json(&json_report(&name, source.name(), &problems, condition, &checked));
         }
-    };
-    output.print(&report);
-    if checked.is_ok() { Exit::Success } else { Exit::Violated }
+    }
+    exit(&checked)
 }
 
 /// Returns the fences of the placement as text.
@@ -116,13 +117,6 @@ fn places(optimal: &Optimal) -> String {
         text.push_str(&format!(", not before line {}", lines.join(", ")));
     }
     text
-}
-
-/// Returns the text for a rejected certificate.
-fn rejected(name: &str, program: &str, why: &Rejection) -> String {
-    let why: String =
-        why.to_string().lines().map(|line| format!("{}\n", printable(line))).collect();
-    format!("{name} is rejected: it does not prove cheapest fences for {program}\n{why}")
 }
 
 fn json_report(

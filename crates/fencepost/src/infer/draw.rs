@@ -24,7 +24,7 @@ pub(super) fn draw(
     job: &Job,
     repaired: &Repaired<'_>,
     output: &mut Output,
-) -> Result<(), Vec<InputError>> {
+) -> Result<(), InputError> {
     let subject = repaired.subject();
     let mut names = TraceNames::default();
     for (problem, graph) in subject.problems.iter().zip(repaired.state_graphs()) {
@@ -38,7 +38,7 @@ pub(super) fn draw(
                     std::fs::create_dir_all(dir).and_then(|()| replace(&path, text.as_bytes()));
                 if let Err(error) = written {
                     let message = format!("cannot write the drawing {name}: {error}");
-                    return Err(vec![report_error(&name, message, output)]);
+                    return Err(report_error(&name, message, output));
                 }
                 format!("drawn: {name}\n")
             }

@@ -5,13 +5,13 @@ use super::report_error;
 use crate::args::{self, Format, Infer, Search, Verifier};
 use crate::input::{self, InputFile, PrintedErrors};
 use crate::output::Output;
+use crate::reader::{read_stdin_text, read_text};
 use crate::session::{ProgressObserver, Session};
 use fencepost::{
     EngineChoice, Lowering, Method, Model, PreparedRepair, RepairError, RepairOptions,
     RobustDefinition, Source,
 };
 use fencepost_report::json::InputError;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The program and models of an inference, and its output options.
@@ -25,6 +25,8 @@ pub(crate) struct Job {
     pub(crate) repair: RepairOptions,
     /// Whether an abstraction is given without the method that uses it.
     pub(crate) abstraction_without_fixpoint: bool,
+    /// Why the options of the abstraction do not fit together, if they do not.
+    pub(crate) abstraction_error: Option<String>,
     /// Whether the strict definition of robustness is given without the engine that uses it.
     pub(crate) strict_without_robust: bool,
     pub(crate) write: bool,
@@ -42,7 +44,11 @@ pub(crate) struct Job {
 
 impl From<&Infer> for Job {
     fn from(options: &Infer) -> Self {
-        let abstraction = options.abstraction.is_given().then(|| options.abstraction.choice());
+        let given = options.abstraction.is_given().then(|| options.abstraction.choice());
+        let (abstraction, abstraction_error) = match given.transpose() {
+            Ok(abstraction) => (abstraction, None),
+            Err(message) => (None, Some(message)),
+        };
         let (method, abstraction_without_fixpoint) = match options.method {
             args::Method::Lazy => (Method::Lazy, abstraction.is_some()),
             args::Method::Fixpoint => (Method::Fixpoint(abstraction), false),
@@ -69,6 +75,7 @@ impl From<&Infer> for Job {
                 only_in: options.only_in.clone(),
             },
             abstraction_without_fixpoint,
+            abstraction_error,
             strict_without_robust: options.strict && options.engine != Verifier::Robust,
             write: options.write,
             output: options.output.clone(),
@@ -127,6 +134,10 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
     let clients = clients(job).map_err(|m| add_error("--clients", m)).ok();
     let file =
         InputFile::read(&job.file).map_err(|m| add_error(&input::display_path(&job.file), m));
+    if job.write && job.file != stdin && file.as_ref().is_ok_and(|file| file.path.is_none()) {
+        let message = "--write cannot change a pipe or a device: use -o FILE";
+        add_error("--write", message.into());
+    }
     let (Some(models), Some(clients), Ok(file), []) = (models, clients, file, &errors[..]) else {
         return Err(errors);
     };
@@ -150,6 +161,9 @@ impl Input {
         if job.abstraction_without_fixpoint {
             let message = "--domain and --k require --method fixpoint".into();
             return Err(vec![report_error("--domain", message, output)]);
+        }
+        if let Some(message) = &job.abstraction_error {
+            return Err(vec![report_error("--k", message.clone(), output)]);
         }
         if job.strict_without_robust {
             let message = "--strict requires --engine robust".into();
@@ -209,17 +223,16 @@ fn option_error(error: &RepairError) -> (&'static str, String) {
 fn clients(job: &Job) -> Result<Vec<String>, String> {
     let mut clients = job.client.clone();
     if let Some(path) = &job.clients {
-        let mut text = String::new();
         let read = if path == Path::new("-") {
             if job.file == *path {
                 let message = "the program and the clients cannot both come from standard input";
                 return Err(message.into());
             }
-            std::io::stdin().lock().read_to_string(&mut text).map(|_| ())
+            read_stdin_text()
         } else {
-            std::fs::read_to_string(path).map(|read| text = read)
+            read_text(path)
         };
-        read.map_err(|error| {
+        let text = read.map_err(|error| {
             format!("cannot read the clients {}: {error}", input::display_path(path))
         })?;
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

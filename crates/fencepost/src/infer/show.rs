@@ -10,8 +10,14 @@ use fencepost_report::paint::counted;
 use fencepost_report::repair::{self, Subject};
 use fencepost_report::repair_json::ReportExtras;
 
-/// Prints the answer as text.
-pub(super) fn show(job: &Job, repaired: &Repaired<'_>, extras: &ReportExtras, output: &mut Output) {
+/// Prints the answer as text. `is_unwritable` states that the repaired program could not be written.
+pub(super) fn show(
+    job: &Job,
+    repaired: &Repaired<'_>,
+    extras: &ReportExtras,
+    is_unwritable: bool,
+    output: &mut Output,
+) {
     let paint = output.paint;
     let (quiet, explain) = (job.quiet, job.explain && !job.quiet);
     let fixed = job.search.buffer.is_some();
@@ -23,6 +29,7 @@ pub(super) fn show(job: &Job, repaired: &Repaired<'_>, extras: &ReportExtras, ou
     match inference {
         Inference::Repaired(repair) => {
             show_repair(job, repaired, repair, extras, output, &mut text);
+            text.push_str(&written(job, repaired, extras, is_unwritable));
             if explain {
                 text.push_str(&explain_repair(subject, repair, output));
             }
@@ -124,19 +131,30 @@ fn show_repair(
             }
         }
     }
+}
+
+/// Returns what was written, or why nothing was.
+fn written(
+    job: &Job,
+    repaired: &Repaired<'_>,
+    extras: &ReportExtras,
+    is_unwritable: bool,
+) -> String {
     let writes = job.write || job.output.is_some();
-    match &extras.written {
-        Some(path) => text.push_str(&format!("\nwritten to {path}\n")),
+    let mut text = match &extras.written {
+        Some(path) => format!("\nwritten to {path}\n"),
+        None if is_unwritable => "\nnothing written: the file cannot be written\n".into(),
         None if writes && !repaired.is_accepted(job.accept_bounded) => {
             let hint = "--accept-bounded accepts fences that are verified only up to a bound";
-            text.push_str(&format!("\nnothing written: {hint}\n"));
+            format!("\nnothing written: {hint}\n")
         }
-        None if writes => text.push_str("\nnothing written: the program is unchanged\n"),
-        None => {}
-    }
+        None if writes => "\nnothing written: the program is unchanged\n".into(),
+        None => String::new(),
+    };
     if let Some(path) = &extras.certificate {
         text.push_str(&format!("\ncertificate: {path}\n"));
     }
+    text
 }
 
 /// Returns the `--explain` section of a repair.

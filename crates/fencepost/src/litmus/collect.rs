@@ -2,8 +2,14 @@
 //! the file.
 
 use crate::input;
+use crate::output::Output;
+use crate::reader::read_text;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The number of lists that are read, at most. Lists that contain lists can otherwise denote an
+/// exponential number of files.
+const MAX_LISTS: usize = 10_000;
 
 /// The files that paths denote.
 #[derive(Default)]
@@ -14,30 +20,32 @@ pub(super) struct Collected {
     pub(super) errors: Vec<String>,
     /// The stack of lists that are being read, to detect cycles.
     open_lists: Vec<PathBuf>,
+    /// The number of lists that were read.
+    lists: usize,
 }
 
-/// Returns the files that paths denote.
-pub(super) fn collect(paths: &[PathBuf]) -> Collected {
+/// Returns the files that paths denote. Prints a note about each file that is skipped.
+pub(super) fn collect(paths: &[PathBuf], output: &Output) -> Collected {
     let mut collected = Collected::default();
     for path in paths {
-        collected.add(path);
+        collected.add(path, output);
     }
     collected
 }
 
 impl Collected {
-    fn add(&mut self, path: &Path) {
+    fn add(&mut self, path: &Path, output: &Output) {
         // `@tests/all` and `tests/@all` both name a list.
         let text = path.to_str();
         if let Some(list) = text.and_then(|text| text.strip_prefix('@')).filter(|_| !path.exists())
         {
-            return self.add_list(Path::new(list));
+            return self.add_list(Path::new(list), output);
         }
         let name = path.file_name().and_then(|name| name.to_str());
         if name.is_some_and(|name| name.starts_with('@')) && path.is_file() {
-            return self.add_list(path);
+            return self.add_list(path, output);
         }
-        match input::expand(path) {
+        match input::expand(path, output) {
             Ok(found) => {
                 let named = found.len() == 1 && found[0] == *path;
                 let is_test = |file: &PathBuf| file.extension().is_some_and(|e| e == "litmus");
@@ -49,7 +57,7 @@ impl Collected {
 
     /// Adds the paths in a list, which are relative to the list. Lines that begin with `#` are
     /// comments.
-    fn add_list(&mut self, list: &Path) {
+    fn add_list(&mut self, list: &Path, output: &Output) {
         let canonical = fs::canonicalize(list).unwrap_or_else(|_| list.into());
         if self.open_lists.contains(&canonical) {
             let message = format!("the list {} contains itself", input::display_path(list));
@@ -58,7 +66,14 @@ impl Collected {
             }
             return;
         }
-        let text = match fs::read_to_string(list) {
+        self.lists += 1;
+        if self.lists > MAX_LISTS {
+            if self.lists == MAX_LISTS + 1 {
+                self.errors.push(format!("there are more than {MAX_LISTS} lists, the limit"));
+            }
+            return;
+        }
+        let text = match read_text(list) {
             Ok(text) => text,
             Err(error) => {
                 self.errors
@@ -70,8 +85,8 @@ impl Collected {
         let dir = list.parent().unwrap_or(Path::new(""));
         for line in text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
             match line.strip_prefix('@') {
-                Some(inner) if !dir.join(line).exists() => self.add_list(&dir.join(inner)),
-                _ => self.add(&dir.join(line)),
+                Some(inner) if !dir.join(line).exists() => self.add_list(&dir.join(inner), output),
+                _ => self.add(&dir.join(line), output),
             }
         }
         self.open_lists.pop();

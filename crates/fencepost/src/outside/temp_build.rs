@@ -2,14 +2,14 @@
 
 use fencepost_search::{Cancel, Stop};
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// A temporary directory, removed when dropped.
 pub(super) struct TempBuild {
-    dir: PathBuf,
+    dir: TempDir,
 }
 
 /// The reason why an external program has no result.
@@ -29,25 +29,21 @@ pub(super) struct ToolOutput {
 }
 
 impl TempBuild {
-    /// Creates a directory.
+    /// Creates a directory with a new name. Only this user can read and write it.
     pub(super) fn new() -> Result<Self, ToolError> {
-        let mut last: Option<io::Error> = None;
-        for attempt in 0..100 {
-            let name = format!("fencepost-{}-{attempt}", std::process::id());
-            let dir = std::env::temp_dir().join(name);
-            match fs::create_dir(&dir) {
-                Ok(()) => return Ok(TempBuild { dir }),
-                Err(error) => last = Some(error),
-            }
-        }
-        let error = last.expect("there was at least one attempt");
-        Err(ToolError::Broken(format!("cannot create a temporary directory: {error}")))
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("fencepost-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let failed =
+            |error| ToolError::Broken(format!("cannot create a temporary directory: {error}"));
+        Ok(TempBuild { dir: builder.tempdir().map_err(failed)? })
     }
 
     /// Writes a file into the directory.
     pub(super) fn write(&self, name: &str, text: &str) -> Result<(), ToolError> {
         let failed = |error| ToolError::Broken(format!("cannot write {name}: {error}"));
-        fs::write(self.dir.join(name), text).map_err(failed)
+        fs::write(self.path(name), text).map_err(failed)
     }
 
     /// Runs a program in the directory until it exits or is cancelled.
@@ -58,15 +54,15 @@ impl TempBuild {
         cancel: &Cancel,
     ) -> Result<ToolOutput, ToolError> {
         let failed = |error| ToolError::Broken(format!("cannot run {program}: {error}"));
-        let file = |name: &str| File::create(self.dir.join(name)).map_err(failed);
+        let file = |name: &str| File::create(self.path(name)).map_err(failed);
         // `./` denotes a program that was built in this directory.
         let path = match program.strip_prefix("./") {
-            Some(built) => self.dir.join(built),
+            Some(built) => self.path(built),
             None => PathBuf::from(program),
         };
         let mut child = Command::new(path)
             .args(arguments)
-            .current_dir(&self.dir)
+            .current_dir(self.dir.path())
             .stdin(Stdio::null())
             .stdout(file("stdout")?)
             .stderr(file("stderr")?)
@@ -86,7 +82,7 @@ impl TempBuild {
             wait = (wait * 2).min(Duration::from_millis(20));
         };
         let read = |name: &str| {
-            let bytes = fs::read(self.dir.join(name)).map_err(failed)?;
+            let bytes = fs::read(self.path(name)).map_err(failed)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         Ok(ToolOutput { success: status.success(), text: read("stdout")? + &read("stderr")? })
@@ -94,13 +90,11 @@ impl TempBuild {
 
     /// Whether the directory contains a file of this name.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.dir.join(name).exists()
+        self.path(name).exists()
     }
-}
 
-impl Drop for TempBuild {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.dir);
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
+use crate::reader::read_text;
 use crate::store::replace;
 use fencepost_engines::ResumableRobust;
 use fencepost_engines::stateless::saved::{SavedExploration, SavedMove, SavedPart, SavedSleeper};
@@ -70,9 +71,10 @@ pub(super) fn run(
             let parts = saved.parts.len();
             let text =
                 serde_json::to_string(&File::from(saved)).expect("a report serialises to JSON");
-            let next = "run the same command again to continue";
-            output.message(&format!("{parts} unexplored parts saved to {name}: {next}\n"));
-            replace(path, text.as_bytes())
+            replace(path, text.as_bytes()).map(|()| {
+                let next = "run the same command again to continue";
+                output.message(&format!("{parts} unexplored parts saved to {name}: {next}\n"));
+            })
         }
         None => match std::fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -90,7 +92,7 @@ pub(super) fn run(
 
 /// Reads the saved exploration, or returns `None` if the file does not exist.
 fn read(path: &Path) -> Result<Option<SavedExploration>, String> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match read_text(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),

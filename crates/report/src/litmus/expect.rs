@@ -226,7 +226,7 @@ impl Records {
                 let rest = |word: &str| line.strip_prefix(word).map(str::to_string);
                 if let Some(count) = rest("States ") {
                     record.count = count.trim().parse().ok();
-                    let states = (0..record.count.unwrap_or(0)).filter_map(|_| lines.next());
+                    let states = (0..record.count.unwrap_or(0)).map_while(|_| lines.next());
                     record.states = Some(states.map(|(_, state)| state.trim().into()).collect());
                 } else if record.verdict.is_none() && is_verdict(line) {
                     record.verdict = Some(line.trim().into());
