@@ -22,7 +22,7 @@ pub(crate) use hangs::Hangs;
 pub(crate) use infer::{Infer, Method};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use values::parse_seconds;
+pub(crate) use values::parse_seconds;
 pub(crate) use values::{parse_cost, parse_kind};
 
 /// The arguments of the program. `--help` shows the package description instead of this line.

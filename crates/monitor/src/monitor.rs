@@ -126,6 +126,12 @@ impl Monitor {
         self.events == 0
     }
 
+    /// Sets the number of the next event. The numbers of events must increase.
+    pub(crate) fn number_next_event(&mut self, number: usize) {
+        debug_assert!(number >= self.events, "the numbers of events must increase");
+        self.events = number;
+    }
+
     /// Returns the current position, for [`Monitor::undo`].
     pub fn mark(&self) -> Mark {
         Mark {

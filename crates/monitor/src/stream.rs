@@ -63,7 +63,7 @@ pub struct StreamMonitor {
 /// What a [`StreamMonitor`] keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retained {
-    /// The number of threads and addresses that there is space for.
+    /// The number of threads that there is space for.
     pub threads: usize,
     /// The number of addresses that there is space for.
     pub addresses: usize,
@@ -112,16 +112,6 @@ impl StreamMonitor {
     /// Drops as often as possible, to test that no answer depends on it.
     pub fn dropping_eagerly(self) -> StreamMonitor {
         StreamMonitor { threshold: 0, ..self }
-    }
-
-    /// Returns the number of events, including fences and drains.
-    pub fn len(&self) -> usize {
-        self.monitor.len()
-    }
-
-    /// Returns whether there are no events.
-    pub fn is_empty(&self) -> bool {
-        self.monitor.is_empty()
     }
 
     /// Returns what the monitor keeps.
@@ -175,8 +165,37 @@ impl StreamMonitor {
         Ok(found)
     }
 
+    /// Sets the number of the next event. The numbers of events must increase.
+    pub fn number_next_event(&mut self, number: usize) {
+        self.monitor.number_next_event(number);
+    }
+
+    /// Returns the number of bytes that the monitor needs in addition while it adds an event of a
+    /// new thread or address; 0 for other events.
+    pub fn bytes_to_grow(&self, thread: usize, action: Action<'_>) -> u64 {
+        self.larger_size(thread, action).map_or(0, |(threads, addresses)| {
+            let Layout { model, threads: old, addresses: fewer, .. } = self.monitor.layout;
+            // All clocks are copied. Their length depends on the number of threads.
+            let writes = self.monitor.cells.end() - Layout::new(model, old, fewer).length();
+            let longer = threads.div_ceil(old.max(1));
+            let fixed = Layout::new(model, threads, addresses).length();
+            4 * (fixed + longer * writes) as u64
+                + ((addresses - fewer) * (size_of::<Location>() + size_of::<Write>())) as u64
+        })
+    }
+
     /// Adds threads and addresses up to those of an event.
     fn make_space(&mut self, thread: usize, action: Action<'_>) {
+        if let Some((threads, addresses)) = self.larger_size(thread, action) {
+            self.retained.writes += addresses - self.monitor.layout.addresses;
+            self.monitor.resize(threads, addresses);
+        }
+    }
+
+    /// Returns the numbers of threads and addresses that an event needs, if there is no space for
+    /// it.
+    #[inline]
+    fn larger_size(&self, thread: usize, action: Action<'_>) -> Option<(usize, usize)> {
         let last = match action {
             Action::Load(address)
             | Action::Store(address)
@@ -189,15 +208,13 @@ impl StreamMonitor {
         let needed = last.map_or(0, |address| address as usize + 1);
         let Layout { threads, addresses, .. } = self.monitor.layout;
         if thread < threads && needed <= addresses {
-            return;
+            return None;
         }
         // Doubling keeps the total cost linear.
         let larger = |needed: usize, now: usize| {
             if needed <= now { now } else { needed.max(2 * now).max(4) }
         };
-        let (threads, addresses) = (larger(thread + 1, threads), larger(needed, addresses));
-        self.retained.writes += addresses - self.monitor.layout.addresses;
-        self.monitor.resize(threads, addresses);
+        Some((larger(thread + 1, threads), larger(needed, addresses)))
     }
 
     fn drop_unneeded(&mut self) {

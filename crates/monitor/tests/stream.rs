@@ -188,9 +188,8 @@ fn a_drain_waits_for_a_store_that_another_thread_has_overwritten() {
 fn retained(mix: &Mix, length: usize) -> [Retained; 2] {
     let mut random = Random::new(1);
     let mut monitor = StreamMonitor::new(mix.model);
-    [length, 4 * length].map(|length| {
-        let missing = length - monitor.len();
-        for (thread, action) in mix.events(&mut random, missing) {
+    [length, 3 * length].map(|more| {
+        for (thread, action) in mix.events(&mut random, more) {
             monitor.add_event(thread, action.action()).expect("no block has several addresses");
         }
         monitor.retained()
