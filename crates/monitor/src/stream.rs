@@ -330,14 +330,7 @@ impl Monitor {
 }
 
 /// Copies a clock between cells with different layouts.
-fn copy_clock(
-    cells: &mut Cells,
-    source: &Cells,
-    old: Layout,
-    from: usize,
-    new: Layout,
-    to: usize,
-) {
+fn copy_clock(cells: &mut Cells, source: &Cells, old: Layout, from: usize, new: Layout, to: usize) {
     cells.overwrite_part(to, source.slice(from, old.relaxed_width));
     let happens = source.slice(from + old.relaxed_width, old.hb_width);
     cells.overwrite_part(to + new.relaxed_width, happens);

@@ -52,10 +52,9 @@ impl Mix {
             Some(0) => Action::Load(address),
             Some(1) => Action::Store(address),
             Some(2) if random.below(4) == 0 => Action::Block(&[]),
-            Some(2) => Action::Fence {
-                store_store: random.below(3) > 0,
-                store_load: random.below(2) > 0,
-            },
+            Some(2) => {
+                Action::Fence { store_store: random.below(3) > 0, store_load: random.below(2) > 0 }
+            }
             Some(3) => Action::Update { address, writes: random.below(3) > 0 },
             Some(4) => Action::Drain(address),
             Some(5) if random.below(2) == 0 => {
@@ -124,7 +123,8 @@ fn random_executions_with_many_addresses_get_the_same_answers_from_the_oracle() 
         let answers = stream_answers(StreamMonitor::new(Model::Pso).dropping_eagerly(), &events);
         let execution = execution(Model::Pso, &events);
         // The oracle is slow: a few events of each execution.
-        for at in (0..length).filter(|at| answers[*at].is_some() || *at + 3 > length).rev().take(6) {
+        for at in (0..length).filter(|at| answers[*at].is_some() || *at + 3 > length).rev().take(6)
+        {
             let expected = execution.borderline(at);
             let answer = answers[at].map(|found| found.before);
             let context = || format!("seed {seed}, event {at}: {answer:?} {expected:?}");

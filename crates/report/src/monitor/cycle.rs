@@ -131,10 +131,9 @@ impl ByDefinition {
             Action::Update { address, writes: true } | Action::Direct(address) => {
                 vec![Access::update(address)]
             }
-            Action::Load(_)
-            | Action::Update { .. }
-            | Action::Fence { .. }
-            | Action::Drain(_) => Vec::new(),
+            Action::Load(_) | Action::Update { .. } | Action::Fence { .. } | Action::Drain(_) => {
+                Vec::new()
+            }
         };
         let writes = |address: u32| {
             let writes = earlier.iter().filter(|(_, action)| {
@@ -377,7 +376,10 @@ mod tests {
                     assert_eq!(usual.len(), slow.len(), "{seed}: {usual:?} {slow:?}");
                     assert_eq!(usual.first(), slow.first());
                     assert_eq!(usual.last().map(|edge| edge.to.line as usize), Some(found.event));
-                    assert!(usual.windows(2).all(|edges| edges[0].to == edges[1].from), "{usual:?}");
+                    assert!(
+                        usual.windows(2).all(|edges| edges[0].to == edges[1].from),
+                        "{usual:?}"
+                    );
                     if addresses == 1 {
                         assert!(usual[1..].iter().all(|edge| holds(&events, edge)), "{usual:?}");
                         compared += 1;
@@ -388,7 +390,10 @@ mod tests {
                 }
             }
         }
-        assert!(compared > 200 && blocks > 20, "only {compared} and {blocks} answers were compared");
+        assert!(
+            compared > 200 && blocks > 20,
+            "only {compared} and {blocks} answers were compared"
+        );
     }
 
     #[test]

@@ -142,9 +142,8 @@ impl Run {
 
     /// Returns the memory of the monitor, and what it needs in addition for an event.
     fn bytes(&self, event: Option<Event<'_>>) -> u64 {
-        let grows = |event: Event<'_>| {
-            self.monitor.bytes_to_grow(event.thread as usize, event.action)
-        };
+        let grows =
+            |event: Event<'_>| self.monitor.bytes_to_grow(event.thread as usize, event.action);
         self.monitor.retained().bytes() + event.map_or(0, grows)
     }
 
@@ -279,8 +278,12 @@ fn explain(
         place: event.place.as_deref().map(String::from),
     };
     // If the trace was not read once more up to the write, only its line is known.
-    let unknown =
-        RecordedEvent { line: borderline.before as u32, kind: "write", thread: String::new(), place: None };
+    let unknown = RecordedEvent {
+        line: borderline.before as u32,
+        kind: "write",
+        thread: String::new(),
+        place: None,
+    };
     let edges = if stopped { Vec::new() } else { search.finish() };
     let edges = edges.iter().map(|edge| CycleEdge {
         from: name(&edge.from),

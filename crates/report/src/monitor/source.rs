@@ -103,8 +103,10 @@ impl<'a> TraceSource<'a> {
         let Some(event) = self.reader.next()? else { return Ok(None) };
         match &mut self.again {
             Again::Open(_) => self.fingerprint.add(&event),
-            Again::Stored(stored) => stored.push(&event).map_err(|message| {
-                TraceError::Line { line: event.line, column: 1, message }
+            Again::Stored(stored) => stored.push(&event).map_err(|message| TraceError::Line {
+                line: event.line,
+                column: 1,
+                message,
             })?,
         }
         Ok(Some(event))

@@ -13,7 +13,8 @@ const BOTH: [Model; 2] = [Model::Tso, Model::Pso];
 /// Monitors the text of a file.
 fn monitor_file(text: &[u8], bytes: u64, cancel: &Cancel) -> Result<MonitorAnswer, TraceError> {
     let text = text.to_vec();
-    let mut open = || -> io::Result<Box<dyn BufRead>> { Ok(Box::new(io::Cursor::new(text.clone()))) };
+    let mut open =
+        || -> io::Result<Box<dyn BufRead>> { Ok(Box::new(io::Cursor::new(text.clone()))) };
     let progress = Progress::default();
     monitor_trace(TraceInput::File(&mut open), &BOTH, bytes, Budget { cancel, progress: &progress })
 }
@@ -180,7 +181,8 @@ fn the_explanation_of_a_cancelled_run_has_the_lines_of_both_events() {
     let input = TraceInput::File(&mut open);
     let answer = monitor_trace(input, &[Model::Tso], u64::MAX, budget).expect("well-formed");
     let text = text(&answer);
-    let expected = "the load at line 12004 (a.c:7) could be reordered before the write at line 12001";
+    let expected =
+        "the load at line 12004 (a.c:7) could be reordered before the write at line 12001";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("the cycle is not shown: a limit was reached"), "{text}");
 }
@@ -224,7 +226,8 @@ fn a_block_after_many_events_starts_the_monitor_again() {
         let answer = monitor(long.as_bytes(), u64::MAX, &cancel).expect("well-formed");
         let text = text(&answer);
         assert!(text.contains("TSO  no reordering could have violated"), "{text}");
-        let expected = "PSO  the block at line 30003 could be reordered before the store at line 30001";
+        let expected =
+            "PSO  the block at line 30003 could be reordered before the store at line 30001";
         assert!(text.contains(expected), "{text}");
         assert!(text.contains("2 events could violate"), "{text}");
     }

@@ -123,7 +123,8 @@ impl Names {
 
     /// Returns all names, by number.
     pub(super) fn list(&self) -> Vec<&str> {
-        let mut all: Vec<(u32, &str)> = self.numbers.iter().map(|(name, n)| (*n, &**name)).collect();
+        let mut all: Vec<(u32, &str)> =
+            self.numbers.iter().map(|(name, n)| (*n, &**name)).collect();
         all.sort_unstable_by_key(|&(number, _)| number);
         all.into_iter().map(|(_, name)| name).collect()
     }
@@ -353,7 +354,8 @@ mod tests {
             {\"op\":\"drain\",\"thread\":\"p\",\"address\":\"\\u0079\"}";
         let mut events = Vec::new();
         let mut reader = TraceReader::new(Box::new(text.as_bytes()));
-        while let Some(Event { line, thread, place, action }) = reader.next().expect("well-formed") {
+        while let Some(Event { line, thread, place, action }) = reader.next().expect("well-formed")
+        {
             events.push(format!("{line} {thread} {place:?} {action:?}"));
         }
         let expected = [
