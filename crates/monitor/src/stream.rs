@@ -78,9 +78,8 @@ pub struct Retained {
 impl Retained {
     /// Returns the approximate memory in bytes. Vectors may have twice the space that they need.
     pub fn bytes(&self) -> u64 {
+        // This also covers the clocks of overwritten stores, which are not counted.
         let histories = 2 * (self.writes * size_of::<Write>() + self.covers * 12);
-        // An overwritten store of each thread may have a clock. It is counted as a write, which
-        // has twice the space.
         let locations = self.addresses * size_of::<Location>();
         (4 * self.clock_numbers + histories + locations) as u64
     }
