@@ -1,18 +1,20 @@
-//! Repository tasks: `cargo xtask tidy`, `campaign`, `bench` and `compare`.
+//! Repository tasks: `cargo xtask tidy`, `campaign`, `bench`, `compare` and `trace`.
 
 mod campaign;
 mod compare;
 mod tidy;
+mod trace;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask tidy | campaign [SIZE] [TEST...] | bench [PROGRAM...] | compare spin [OPTION...]
+const USAGE: &str = "usage: cargo xtask tidy | campaign [SIZE] [TEST...] | bench [PROGRAM...] | compare spin [OPTION...] | trace SIZES...
 
   tidy     checks layers, file headers, file sizes, leftovers and prose
   campaign runs the random tests with more seeds than `cargo test` uses
   bench    measures states per second and bytes per state
-  compare  runs SPIN and our explicit engine on the mutex corpus";
+  compare  runs SPIN and our explicit engine on the mutex corpus
+  trace    prints a long random execution for `fencepost monitor`";
 
 fn main() -> ExitCode {
     let root =
@@ -50,6 +52,10 @@ fn main() -> ExitCode {
         Some("compare") => {
             let arguments: Vec<String> = std::env::args().skip(2).collect();
             compare::compare(root, &arguments)
+        }
+        Some("trace") => {
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            trace::trace(&arguments)
         }
         _ => {
             eprintln!("{USAGE}");

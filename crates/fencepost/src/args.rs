@@ -21,7 +21,7 @@ use fencepost_models::coherence::Domain;
 pub(crate) use hangs::Hangs;
 pub(crate) use infer::{Infer, Method};
 use std::path::PathBuf;
-use values::parse_seconds;
+pub(crate) use values::parse_seconds;
 pub(crate) use values::{parse_cost, parse_kind};
 
 /// The arguments of the program. `--help` shows the package description instead of this line.

@@ -31,7 +31,7 @@
 //! | [`Source::repair`] | Which fences make the program correct, at the lowest cost? | [`Repaired`] |
 //! | [`Source::translate`] | Which program simulates this one under SC? | a text |
 //! | [`replay()`] | Does a stored trace still replay? | [`Replayed`] |
-//! | [`monitor_trace`] | Could a recorded execution have left SC under a [`monitor::Model`]? | [`MonitorVerdict`] |
+//! | [`monitor_trace`] | Could a recorded execution have left SC under a [`monitor::Model`]? | [`MonitorAnswer`] |
 //!
 //! Requests and answers are plain data. A verdict is [`Verdict::Verified`], [`Verdict::Violated`]
 //! with a replayed run, or [`Verdict::Inconclusive`] with the reason. A bound or limit that
@@ -60,8 +60,9 @@ pub use fencepost_models::replay::{ReplayedRun, Trace};
 pub use fencepost_monitor as monitor;
 pub use fencepost_report::Paint;
 pub use fencepost_report::finding::Finding;
-pub use fencepost_report::monitor::trace::{RecordedTrace, TraceError};
-pub use fencepost_report::monitor::{MonitorVerdict, monitor_trace};
+pub use fencepost_report::monitor::{
+    MonitorAnswer, MonitorVerdict, TraceError, TraceInput, monitor_trace,
+};
 pub use fencepost_search::{Cancel, Progress};
 pub use requests::check::{Check, EngineChoice};
 pub use requests::outcomes::{Outcomes, OutcomesAnswer};

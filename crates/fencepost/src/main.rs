@@ -7,8 +7,8 @@
 //!   [`outcomes`], [`replay`], [`monitor`], [`certify`], [`fmt`], [`dump`], [`models`]: the
 //!   commands.
 //! - [`dot`]: `check --dot`.
-//! - [`input`]: reads programs and models; [`reader`]: limits the size of every input; [`store`]:
-//!   writes files atomically.
+//! - [`input`]: reads programs and models; [`reader`]: limits the size of every input; [`pipe`]:
+//!   reads a pipe within limits; [`store`]: writes files atomically.
 //! - [`session`]: time limit, Ctrl-C and progress bar of a search.
 //! - [`output`]: standard output and standard error; [`guard`]: catches panics.
 //! - [`memory_size`]: the memory limit.
@@ -30,6 +30,7 @@ mod models;
 mod monitor;
 mod outcomes;
 mod output;
+mod pipe;
 mod reader;
 mod replay;
 mod reproduce;

@@ -32,6 +32,11 @@ impl Session {
     /// Installs a handler for Ctrl-C, SIGTERM and SIGHUP: the first signal cancels the search, the
     /// second one exits. If the binary does not end after the first one, it exits, too.
     pub(crate) fn new(limits: &Limits, quiet: bool) -> Self {
+        Session::within(limits.time, quiet)
+    }
+
+    /// Does the same as [`Session::new`] with a time limit in seconds; 0 means no limit.
+    pub(crate) fn within(seconds: f64, quiet: bool) -> Self {
         let cancel = Arc::new(Cancel::default());
         let interrupted = AtomicBool::new(false);
         let cancel_on_signal = Arc::clone(&cancel);
@@ -47,7 +52,7 @@ impl Session {
             });
             plain_message("\ninterrupted: stopping; press Ctrl-C again to quit at once\n");
         });
-        let time = (limits.time > 0.0).then(|| Duration::from_secs_f64(limits.time));
+        let time = (seconds > 0.0).then(|| Duration::from_secs_f64(seconds));
         Session { cancel, time, progress: !quiet && std::io::stderr().is_terminal() }
     }
 
@@ -95,6 +100,22 @@ impl Session {
         bar.set_style(style.expect("the template is valid"));
         bar.set_prefix(printable(what));
         bar
+    }
+}
+
+/// Shows in a progress bar how many events of a trace are checked.
+pub(crate) struct EventObserver(pub(crate) ProgressBar);
+
+impl Observer for EventObserver {
+    fn tick(&self, progress: &Progress, elapsed: Duration) {
+        let events = progress.states.load(Ordering::Relaxed);
+        let rate = events as f64 / elapsed.as_secs_f64().max(0.001);
+        self.0.set_message(format!("{} events  {} events/s", count(events), count(rate as u64)));
+        self.0.tick();
+    }
+
+    fn done(&self) {
+        self.0.finish_and_clear();
     }
 }
 

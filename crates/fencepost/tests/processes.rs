@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 pub(crate) const MESSAGE: &str = "\
@@ -100,6 +100,45 @@ fn monitor_reads_a_trace_from_standard_input() {
     let output = with_input(&["monitor", "-"], &dir.0, &garbage);
     assert_eq!((code(&output), output.stdout.len()), (2, 0), "{output:?}");
     assert!(text(&output.stderr).starts_with("error: <stdin>:1:1: "), "{output:?}");
+}
+
+/// Starts the monitor on a pipe, writes one event and keeps the pipe open.
+fn monitor_an_open_pipe(dir: &Path, args: &[&str]) -> (Child, ChildStdin) {
+    let mut command = fencepost(&[&["monitor", "-", "--model", "tso,pso"], args].concat(), dir);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
+    let mut input = child.stdin.take().expect("piped");
+    let event = b"{\"thread\":0,\"op\":\"load\",\"address\":0}\n";
+    input.write_all(event).expect("the binary reads its input");
+    (child, input)
+}
+
+#[test]
+fn monitor_stops_at_the_time_limit_while_it_waits_for_a_pipe() {
+    let dir = Dir::new("trace-time");
+    let (child, pipe) = monitor_an_open_pipe(&dir.0, &["--time", "0.3"]);
+    let output = child.wait_with_output().expect("the binary exits");
+    drop(pipe);
+    assert_eq!(code(&output), 5, "{output:?}");
+    let shown = text(&output.stdout);
+    let expected = "no answer  time limit reached after 1 event; try: raise --time";
+    assert_eq!(shown.matches(expected).count(), 2, "{shown}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_of_monitor_says_how_many_events_were_checked() {
+    let dir = Dir::new("trace-interrupt");
+    let (child, pipe) = monitor_an_open_pipe(&dir.0, &[]);
+    // The handler of the signal is installed before the pipe is read.
+    std::thread::sleep(Duration::from_secs(2));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill exists").success());
+    let output = child.wait_with_output().expect("the binary exits");
+    drop(pipe);
+    let shown = text(&output.stdout);
+    assert_eq!(code(&output), 5, "{output:?}");
+    assert_eq!(shown.matches("no answer  interrupted after 1 event").count(), 2, "{shown}");
 }
 
 #[test]

@@ -89,6 +89,28 @@ impl Cells {
         self.values.resize(self.values.len() + clock.len(), 0);
     }
 
+    /// Replaces the clock at `at` and sets the clock after it to zero. Cannot be undone.
+    pub(crate) fn overwrite(&mut self, at: usize, clock: &[u32]) {
+        let (place, after) = self.values[at..at + 2 * clock.len()].split_at_mut(clock.len());
+        place.copy_from_slice(clock);
+        after.fill(0);
+    }
+
+    /// Replaces cells. Cannot be undone.
+    pub(crate) fn overwrite_part(&mut self, at: usize, values: &[u32]) {
+        self.values[at..at + values.len()].copy_from_slice(values);
+    }
+
+    /// Appends cells. Cannot be undone.
+    pub(crate) fn extend_zeros(&mut self, length: usize) {
+        self.values.resize(self.values.len() + length, 0);
+    }
+
+    /// Forgets all changes. Marks become invalid.
+    pub(crate) fn forget_undo(&mut self) {
+        self.journal.clear();
+    }
+
     /// Returns a mark for the current values.
     pub(crate) fn mark(&self) -> CellsMark {
         CellsMark { values: self.values.len(), journal: self.journal.len() }

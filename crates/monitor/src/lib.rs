@@ -54,13 +54,19 @@
 //! assert_eq!(execution.reordered(3, 0), [1, 2, 3, 0]);
 //! ```
 
+mod block;
 mod clock;
 mod event;
 mod execution;
+mod history;
+mod layout;
 mod monitor;
 mod mutation;
+mod retention;
+mod stream;
 
 pub use event::{Access, Action, Borderline, Model};
 pub use execution::{Edge, EdgeKind, Execution};
 pub use monitor::{Mark, Monitor};
 pub use mutation::Mutation;
+pub use stream::{DroppedHistory, Retained, StreamMonitor};

@@ -6,10 +6,22 @@
 //!
 //! *Happens-before*: the usual vector clock, with one entry for each thread.
 //!
-//! *Relaxed happens-before*: the entries count the events of *groups*. Relaxed happens-before
-//! orders the events of a group totally. The groups of a thread are its events that are not plain
-//! stores, and its plain stores (under PSO: its plain stores to one address). A write is before a
-//! clock if the clock's entry for the write's group is at least the write's number in the group.
+//! *Relaxed happens-before*: the entries count the events of *chains*. Relaxed happens-before
+//! orders the events of a chain totally. Each thread has a chain of its events that are not plain
+//! stores. Under TSO its plain stores are a second chain. A write is before a clock if the clock's
+//! entry for the write's chain is at least the write's number in the chain.
+//!
+//! Under PSO a plain store is ordered only with the accesses to its address, and with the later
+//! fences of its thread. Store-store fences and store-load fences are two chains of a thread: a
+//! fence is ordered after the earlier stores of its thread and before the events that wait for
+//! them. Plain stores are in no chain, so the length of a clock does not depend on the number of
+//! addresses. A path of relaxed happens-before leaves the plain stores to an address only through
+//! an event of a chain that is directly ordered after one of them. Such an event *covers* the
+//! store: a reader in another thread, a later fence of the thread, a drain of the address. So a
+//! store is before a clock if the clock contains an event that covers the store or a later write to
+//! the address. An update or a block covers itself. Rejected: a chain for the plain stores of each
+//! thread to each address. The clocks then grow with threads times addresses, and there is one for
+//! each write.
 //!
 //! Both clocks are stored next to each other as one clock. Each write stores its clock and the
 //! join of the clocks of its readers. A reader is ordered after the last write. A writer is
@@ -30,17 +42,15 @@
 //! This implementation finds the newest write that happens before the thread by binary search and
 //! checks only that write. An event that writes cannot be moved between an update and the write
 //! that the update reads. For such an event the check uses the newest write at or below this one
-//! that does not read.
+//! that does not read. A block with several addresses needs another check, see `block.rs`.
 //!
-//! A block with several addresses cannot be moved for each address separately. The check puts it
-//! at the earliest position that the relaxed order allows for all addresses at once: after the
-//! events that it must follow, after the readers of the values that it would overwrite, and so on
-//! until a fixpoint. A cycle may also enter the block at one address and leave it at another. So
-//! the check is repeated for each write that the block could follow, at the earliest position
-//! after that write. This is the only check whose cost grows with the length of the execution.
+//! *Memory.* This monitor keeps every write with two clocks, so that events can be undone.
+//! [`crate::StreamMonitor`] keeps only what later events need.
 
-use crate::clock::{Cells, CellsMark, LANES, join};
+use crate::clock::{Cells, CellsMark, join};
 use crate::event::{Access, Action, Borderline, Model};
+use crate::history::{Cover, Location, Write};
+use crate::layout::Layout;
 use crate::mutation::{self, Mutation};
 
 /// An online monitor of one SC execution.
@@ -48,17 +58,20 @@ use crate::mutation::{self, Mutation};
 /// Panics if a thread or an address is not below the number that was passed to [`Monitor::new`].
 #[derive(Clone, Debug)]
 pub struct Monitor {
-    layout: Layout,
-    cells: Cells,
-    /// For each address: its writes in coherence order. The first write is the initial value.
-    writes: Vec<Vec<Write>>,
+    pub(crate) layout: Layout,
+    pub(crate) cells: Cells,
+    pub(crate) locations: Vec<Location>,
     /// The address of each write, in execution order.
-    written: Vec<u32>,
+    pub(crate) written: Vec<u32>,
+    /// The address and the position of each cover, in execution order.
+    pub(crate) covered: Vec<(u32, u32)>,
     events: usize,
     /// The clock of the current event: relaxed, then happens-before.
-    event_clock: Vec<u32>,
+    pub(crate) event_clock: Vec<u32>,
     /// A copy of `event_clock` while a block is moved.
-    saved_clock: Vec<u32>,
+    pub(crate) saved_clock: Vec<u32>,
+    /// Whether each write keeps its clocks. Otherwise only the last write to an address does.
+    pub(crate) keeps_clocks: bool,
     mutation: Option<Mutation>,
 }
 
@@ -67,141 +80,25 @@ pub struct Monitor {
 pub struct Mark {
     cells: CellsMark,
     written: usize,
+    covered: usize,
     events: usize,
-}
-
-/// A write to an address.
-#[derive(Clone, Copy, Debug)]
-struct Write {
-    /// The number of the event.
-    event: usize,
-    thread: u32,
-    /// The number of the write among the events of its thread, from 1.
-    number_in_thread: u32,
-    group: u32,
-    /// The number of the write in its group, from 1.
-    number_in_group: u32,
-    /// The newest write at or below this one that does not read. 0 is the initial value.
-    newest_blind: u32,
-    reads: bool,
-    /// Whether the write is a plain store. Its own thread can read it before its commit.
-    is_plain_store: bool,
-    /// The position of the write's clock. The clock of its readers follows.
-    clock: usize,
-}
-
-/// The thread of the initial values.
-const INITIAL_THREAD: u32 = u32::MAX;
-
-impl Write {
-    fn initial(clock: usize) -> Write {
-        Write {
-            event: 0,
-            thread: INITIAL_THREAD,
-            number_in_thread: 0,
-            group: 0,
-            number_in_group: 0,
-            newest_blind: 0,
-            reads: false,
-            is_plain_store: false,
-            clock,
-        }
-    }
-}
-
-/// The positions of clocks and counters in the cells.
-#[derive(Clone, Copy, Debug)]
-struct Layout {
-    model: Model,
-    threads: usize,
-    addresses: usize,
-    /// The length of a relaxed clock, padded.
-    relaxed_width: usize,
-    /// The length of a happens-before clock, padded.
-    hb_width: usize,
-}
-
-impl Layout {
-    fn new(model: Model, threads: usize, addresses: usize) -> Layout {
-        let relaxed_width = match model {
-            Model::Tso => 2 * threads,
-            Model::Pso => (1 + addresses) * threads,
-        };
-        let [relaxed_width, hb_width] =
-            [relaxed_width, threads].map(|numbers| numbers.next_multiple_of(LANES));
-        Layout { model, threads, addresses, relaxed_width, hb_width }
-    }
-
-    /// Returns the length of a clock: relaxed, then happens-before.
-    fn clock_width(self) -> usize {
-        self.relaxed_width + self.hb_width
-    }
-
-    fn of_thread(self, thread: usize) -> usize {
-        assert!(thread < self.threads, "the monitor was created without thread {thread}");
-        thread * (4 * self.relaxed_width + self.hb_width)
-    }
-    /// The happens-before clock of the thread follows `past`.
-    fn past(self, thread: usize) -> usize {
-        self.of_thread(thread)
-    }
-    fn happens_before(self, thread: usize) -> usize {
-        self.of_thread(thread) + self.relaxed_width
-    }
-    fn stores(self, thread: usize) -> usize {
-        self.of_thread(thread) + self.clock_width()
-    }
-    fn before_loads(self, thread: usize) -> usize {
-        self.of_thread(thread) + self.clock_width() + self.relaxed_width
-    }
-    fn before_stores(self, thread: usize) -> usize {
-        self.of_thread(thread) + self.clock_width() + 2 * self.relaxed_width
-    }
-    /// The position of the index in `writes` of the thread's newest write to the address.
-    fn newest_own_write(self, thread: usize, address: u32) -> usize {
-        self.threads * (4 * self.relaxed_width + self.hb_width)
-            + thread * self.addresses
-            + address as usize
-    }
-    /// The position of the number of direct accesses.
-    fn direct_count(self) -> usize {
-        self.newest_own_write(self.threads, 0)
-    }
-    fn length(self) -> usize {
-        (self.direct_count() + 1).next_multiple_of(LANES)
-    }
-
-    /// Returns the group of events that are not plain stores.
-    fn unbuffered_group(self, thread: usize) -> usize {
-        thread
-    }
-    /// Returns the group of a plain store.
-    fn buffered_group(self, thread: usize, address: u32) -> usize {
-        match self.model {
-            Model::Tso => self.threads + thread,
-            Model::Pso => self.threads + thread * self.addresses + address as usize,
-        }
-    }
-
-    fn readers_clock(self, write: &Write) -> usize {
-        write.clock + self.clock_width()
-    }
 }
 
 impl Monitor {
     /// Creates a monitor for executions of `threads` threads with addresses below `addresses`.
     pub fn new(model: Model, threads: usize, addresses: usize) -> Monitor {
         let layout = Layout::new(model, threads, addresses);
-        let fixed = layout.length();
-        let clocks = 2 * layout.clock_width();
+        let addresses = 0..addresses as u32;
         Monitor {
             layout,
-            cells: Cells::new(fixed + addresses * clocks),
-            writes: (0..addresses).map(|a| vec![Write::initial(fixed + a * clocks)]).collect(),
+            cells: Cells::new(layout.length()),
+            locations: addresses.map(|a| Location::new(layout.write_clock(a))).collect(),
             written: Vec::new(),
+            covered: Vec::new(),
             events: 0,
             event_clock: vec![0; layout.clock_width()],
             saved_clock: vec![0; layout.clock_width()],
+            keeps_clocks: true,
             mutation: None,
         }
     }
@@ -211,7 +108,11 @@ impl Monitor {
         Monitor { mutation: Some(mutation), ..self }
     }
 
-    fn has_mutation(&self, mutation: Mutation) -> bool {
+    pub(crate) fn mutation(&self) -> Option<Mutation> {
+        self.mutation
+    }
+
+    pub(crate) fn has_mutation(&self, mutation: Mutation) -> bool {
         mutation::is_active(self.mutation, mutation)
     }
 
@@ -225,9 +126,20 @@ impl Monitor {
         self.events == 0
     }
 
+    /// Sets the number of the next event. The numbers of events must increase.
+    pub(crate) fn number_next_event(&mut self, number: usize) {
+        debug_assert!(number >= self.events, "the numbers of events must increase");
+        self.events = number;
+    }
+
     /// Returns the current position, for [`Monitor::undo`].
     pub fn mark(&self) -> Mark {
-        Mark { cells: self.cells.mark(), written: self.written.len(), events: self.events }
+        Mark {
+            cells: self.cells.mark(),
+            written: self.written.len(),
+            covered: self.covered.len(),
+            events: self.events,
+        }
     }
 
     /// Removes all events after a mark. Later marks become invalid.
@@ -236,9 +148,16 @@ impl Monitor {
             if self.has_mutation(Mutation::WritesNotUndone) {
                 break;
             }
-            self.writes[address as usize].pop();
+            self.locations[address as usize].writes.pop();
         }
         self.written.truncate(mark.written);
+        for &(address, position) in self.covered[mark.covered..].iter().rev() {
+            if self.has_mutation(Mutation::CoversNotUndone) {
+                break;
+            }
+            self.locations[address as usize].covers.remove(position as usize);
+        }
+        self.covered.truncate(mark.covered);
         self.cells.undo(mark.cells);
         self.events = mark.events;
     }
@@ -251,6 +170,16 @@ impl Monitor {
     /// Without one, writes can be executed in the order in which they reach memory, so some other
     /// execution leaves SC by a load (\[BM08\] Theorem 1).
     pub fn add_event(&mut self, thread: usize, action: Action<'_>) -> Option<Borderline> {
+        self.add_event_until(thread, action, &|| false)
+    }
+
+    /// Adds the next event. The answer is not valid if `stop` was true during the call.
+    pub(crate) fn add_event_until(
+        &mut self,
+        thread: usize,
+        action: Action<'_>,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Borderline> {
         let layout = self.layout;
         let tso = layout.model == Model::Tso;
         self.event_clock
@@ -259,16 +188,19 @@ impl Monitor {
             Action::Load(address) => {
                 self.join_relaxed(layout.before_loads(thread));
                 let found = self.find_overtaken(thread, address, false);
-                let last = self.last_write(address);
-                let readers = layout.readers_clock(last);
+                let last = *self.last_write(address);
                 // A thread can read its own store before the store and the overwritten writes
                 // commit.
                 let forwarded = last.is_plain_store && last.thread == thread as u32;
-                if !forwarded || self.has_mutation(Mutation::NoForwarding) {
+                let ordered = !forwarded || self.has_mutation(Mutation::NoForwarding);
+                if ordered {
                     self.join_both(last.clock);
                 }
                 self.count_unbuffered(thread);
-                self.cells.join(readers, &self.event_clock);
+                if ordered {
+                    self.cover(address, last.index, layout.unbuffered_chain(thread));
+                }
+                self.cells.join(self.readers_clock(&last), &self.event_clock);
                 found
             }
             Action::Store(address) => {
@@ -282,19 +214,27 @@ impl Monitor {
                 } else {
                     None
                 };
-                let last = self.last_write(address);
-                let readers = layout.readers_clock(last);
+                let last = *self.last_write(address);
                 self.join_both(last.clock);
                 if !self.has_mutation(Mutation::ReadersIgnored) {
-                    self.join_both(readers);
+                    self.join_both(self.readers_clock(&last));
                 }
-                let group = layout.buffered_group(thread, address);
-                self.event_clock[group] = self.cells.get(layout.stores(thread) + group) + 1;
+                let chain = match layout.model {
+                    Model::Tso => {
+                        let chain = layout.stores_chain(thread);
+                        self.event_clock[chain] = self.cells.get(layout.stores(thread) + chain) + 1;
+                        chain
+                    }
+                    Model::Pso => {
+                        self.cover_by_next_fences(thread, address, last.index + 1);
+                        layout.unbuffered_chain(thread)
+                    }
+                };
                 self.event_clock[layout.relaxed_width + thread] += 1;
                 let (relaxed, happens) = self.event_clock.split_at(layout.relaxed_width);
                 self.cells.join(layout.stores(thread), relaxed);
                 self.cells.replace(layout.happens_before(thread), happens);
-                self.add_write(thread, address, group, false, true);
+                self.add_write(thread, address, chain, false, true);
                 found
             }
             Action::Update { address, writes } => {
@@ -327,34 +267,39 @@ impl Monitor {
                     "a block has at most one access for each address"
                 );
                 self.join_relaxed(layout.stores(thread));
-                let found = if self.checks_all_events() {
-                    self.find_overtaken_by_block(accesses)
-                } else {
-                    None
+                if !tso {
+                    let fences = layout.store_store_chain(thread);
+                    self.event_clock[fences] = self.store_store_fences(thread) + 1;
+                }
+                let found = match accesses {
+                    [] => None,
+                    _ if !self.checks_all_events() => None,
+                    [access] => self.find_overtaken(thread, access.address, access.writes),
+                    _ => self.find_overtaken_by_block(accesses, stop),
                 };
                 self.add_unbuffered(thread, accesses);
                 found
             }
             Action::Fence { store_store, store_load } => {
-                // The fence itself is not ordered after the stores: `event_clock` is only a
-                // buffer here.
-                let stores = self.cells.slice(layout.stores(thread), layout.relaxed_width);
-                let stores_clock = &mut self.event_clock[..layout.relaxed_width];
-                stores_clock.copy_from_slice(stores);
-                if store_load && !mutation::is_active(self.mutation, Mutation::StoreLoadIgnored) {
-                    self.cells.join(layout.before_loads(thread), stores_clock);
+                if store_load && !self.has_mutation(Mutation::StoreLoadIgnored) {
+                    let fences = (!tso).then(|| layout.store_load_chain(thread));
+                    self.add_fence(thread, layout.before_loads(thread), fences);
                 }
-                let ignored = mutation::is_active(self.mutation, Mutation::StoreStoreIgnored);
-                if store_store && !tso && !ignored {
-                    self.cells.join(layout.before_stores(thread), stores_clock);
+                if store_store && !tso && !self.has_mutation(Mutation::StoreStoreIgnored) {
+                    let fences = layout.store_store_chain(thread);
+                    self.add_fence(thread, layout.before_stores(thread), Some(fences));
                 }
                 None
             }
             Action::Drain(address) => {
-                let own = self.cells.get(layout.newest_own_write(thread, address)) as usize;
-                let clock = self.writes[address as usize][own].clock;
-                if !self.has_mutation(Mutation::DrainIgnored) {
-                    self.join_relaxed(clock);
+                let own = self.cells.get(layout.newest_own_write(thread, address));
+                if !self.has_mutation(Mutation::DrainIgnored) && own > 0 {
+                    self.join_own_store(thread, address, own);
+                    if !tso {
+                        let chain = layout.unbuffered_chain(thread);
+                        self.event_clock[chain] += 1;
+                        self.cover(address, own, chain);
+                    }
                 }
                 self.cells.replace(layout.past(thread), &self.event_clock);
                 None
@@ -366,7 +311,7 @@ impl Monitor {
     }
 
     /// Returns whether events other than loads and direct accesses must be checked.
-    fn checks_all_events(&self) -> bool {
+    pub(crate) fn checks_all_events(&self) -> bool {
         match self.layout.model {
             Model::Tso => self.cells.get(self.layout.direct_count()) > 0,
             Model::Pso => true,
@@ -374,11 +319,80 @@ impl Monitor {
     }
 
     fn last_write(&self, address: u32) -> &Write {
-        self.writes[address as usize].last().expect("the initial value counts as a write")
+        self.locations[address as usize].last()
+    }
+
+    pub(crate) fn readers_clock(&self, write: &Write) -> usize {
+        write.clock + self.layout.clock_width()
+    }
+
+    /// Returns the number of store-store fences and blocks of a thread so far (PSO). The current
+    /// event is of this thread.
+    fn store_store_fences(&self, thread: usize) -> u32 {
+        let chain = self.layout.store_store_chain(thread);
+        // A block counts in `past`, and `event_clock` is after `past`.
+        self.event_clock[chain].max(self.cells.get(self.layout.before_stores(thread) + chain))
+    }
+
+    /// Adds a fence of a thread: the events after the relaxed clock `before` are ordered after all
+    /// plain stores of the thread. `chain` is the chain of the fence, if it is in one.
+    fn add_fence(&mut self, thread: usize, before: usize, chain: Option<usize>) {
+        let layout = self.layout;
+        let number = chain.map(|chain| {
+            let number = self.event_clock[chain].max(self.cells.get(before + chain));
+            (chain, number + 1)
+        });
+        // The fence itself is not ordered after the stores for all events: `saved_clock` is only
+        // a buffer here.
+        let clock = &mut self.saved_clock[..layout.relaxed_width];
+        clock.copy_from_slice(self.cells.slice(layout.stores(thread), layout.relaxed_width));
+        if let Some((chain, number)) = number {
+            clock[chain] = number;
+        }
+        self.cells.join(before, clock);
+    }
+
+    /// Notes that the event of the chain at the current position is ordered after a write (PSO).
+    fn cover(&mut self, address: u32, index: u32, chain: usize) {
+        self.cover_at(address, index, chain, self.event_clock[chain]);
+    }
+
+    /// Notes that the next fences of a thread are ordered after its plain store (PSO).
+    fn cover_by_next_fences(&mut self, thread: usize, address: u32, index: u32) {
+        let layout = self.layout;
+        let loads = layout.store_load_chain(thread);
+        let store_loads = self.cells.get(layout.before_loads(thread) + loads);
+        let store_stores = self.store_store_fences(thread);
+        self.cover_at(address, index, layout.store_store_chain(thread), store_stores + 1);
+        self.cover_at(address, index, loads, store_loads + 1);
+    }
+
+    fn cover_at(&mut self, address: u32, index: u32, chain: usize, position: u32) {
+        if self.layout.model == Model::Tso || index == 0 {
+            return;
+        }
+        let cover = Cover { index, chain: chain as u32, position };
+        if let Some(at) = self.locations[address as usize].cover(cover) {
+            self.covered.push((address, at as u32));
+        }
+    }
+
+    /// Orders the current event after the thread's newest write to the address, in relaxed
+    /// happens-before. `own` is the index of the write.
+    fn join_own_store(&mut self, thread: usize, address: u32, own: u32) {
+        let location = &self.locations[address as usize];
+        if self.keeps_clocks || location.last().index == own {
+            return self.join_relaxed(location.write(own).clock);
+        }
+        // Without an overwritten store, the thread is already ordered after its write.
+        let mut overwritten = location.overwritten.iter();
+        if let Some((_, clock)) = overwritten.find(|(owner, _)| *owner == thread as u32) {
+            join(&mut self.event_clock[..clock.len()], clock);
+        }
     }
 
     /// Orders the current event after a relaxed clock.
-    fn join_relaxed(&mut self, clock: usize) {
+    pub(crate) fn join_relaxed(&mut self, clock: usize) {
         let relaxed_width = self.layout.relaxed_width;
         join(&mut self.event_clock[..relaxed_width], self.cells.slice(clock, relaxed_width));
     }
@@ -388,16 +402,25 @@ impl Monitor {
         join(&mut self.event_clock, self.cells.slice(clock, self.layout.clock_width()));
     }
 
-    /// Returns the number of writes to the address that happen before the current event, including
-    /// the initial value.
-    fn count_happening_before(&self, address: u32) -> usize {
+    /// Returns the newest write to the address that happens before the current event.
+    fn newest_happening_before(&self, address: u32) -> &Write {
         let clock = &self.event_clock[self.layout.relaxed_width..];
         let happens = |write: &Write| clock[write.thread as usize] >= write.number_in_thread;
-        let writes = &self.writes[address as usize];
+        let writes = &self.locations[address as usize].writes;
         match &writes[1..] {
-            [] => 1,
-            [.., newest] if happens(newest) => writes.len(),
-            [older @ .., _] => 1 + older.partition_point(happens),
+            [] => &writes[0],
+            [.., newest] if happens(newest) => newest,
+            [older @ .., _] => &writes[older.partition_point(happens)],
+        }
+    }
+
+    /// Returns whether relaxed happens-before orders a write before the current event.
+    fn is_relaxed_before(&self, address: u32, write: &Write) -> bool {
+        match self.layout.model {
+            Model::Tso => self.event_clock[write.chain as usize] >= write.number_in_chain,
+            Model::Pso => {
+                self.locations[address as usize].is_covered(write.index, &self.event_clock)
+            }
         }
     }
 
@@ -405,119 +428,36 @@ impl Monitor {
     /// overtake such that SC is left. `self.event_clock` is the clock of the thread before the
     /// access.
     fn find_overtaken(&self, thread: usize, address: u32, writing: bool) -> Option<usize> {
-        let writes = &self.writes[address as usize];
-        let mut newest = self.count_happening_before(address) - 1;
+        let mut write = self.newest_happening_before(address);
         if writing && !self.has_mutation(Mutation::UpdatesNotAtomic) {
-            newest = writes[newest].newest_blind as usize;
+            write = self.locations[address as usize].write(write.newest_blind);
         }
         // The access cannot overtake its thread's own writes or the initial value.
-        if newest <= self.cells.get(self.layout.newest_own_write(thread, address)) as usize {
+        if write.index <= self.cells.get(self.layout.newest_own_write(thread, address)) {
             return None;
         }
-        let write = &writes[newest];
-        (self.event_clock[write.group as usize] < write.number_in_group).then_some(write.event)
-    }
-
-    /// Checks a block at its earliest position, and at the earliest position after each write
-    /// that it could follow. Does not change `self.event_clock`.
-    fn find_overtaken_by_block(&mut self, accesses: &[Access]) -> Option<usize> {
-        self.saved_clock.copy_from_slice(&self.event_clock);
-        let mut found = self.find_overtaken_at_earliest_position(accesses);
-        // A block with one address is ordered only by its own thread: one position is enough.
-        let earliest_only = self.has_mutation(Mutation::BlocksMovedToEarliestOnly);
-        for access in accesses.iter().filter(|_| accesses.len() > 1 && !earliest_only) {
-            self.event_clock.copy_from_slice(&self.saved_clock);
-            let writes = self.count_relaxed_before(access.address)
-                ..self.writes[access.address as usize].len();
-            for write in writes {
-                if found.is_some() {
-                    break;
-                }
-                self.event_clock.copy_from_slice(&self.saved_clock);
-                self.join_relaxed(self.writes[access.address as usize][write].clock);
-                found = self.find_overtaken_at_earliest_position(accesses);
-            }
-        }
-        self.event_clock.copy_from_slice(&self.saved_clock);
-        found
-    }
-
-    /// Puts a block at the earliest position after `self.event_clock`, and joins the clocks of
-    /// all events before that position into `self.event_clock`. Returns a write after that
-    /// position that happens before the block.
-    fn find_overtaken_at_earliest_position(&mut self, accesses: &[Access]) -> Option<usize> {
-        let layout = self.layout;
-        let mut is_fixpoint = false;
-        while !is_fixpoint {
-            is_fixpoint = true;
-            for access in accesses.iter().filter(|access| access.writes) {
-                let at = self.count_relaxed_before(access.address);
-                let writes = &self.writes[access.address as usize];
-                let readers = layout.readers_clock(&writes[at - 1]);
-                let following_update =
-                    writes.get(at).filter(|next| next.reads).map(|next| next.clock);
-                for clock in [readers].into_iter().chain(following_update) {
-                    let theirs = self.cells.slice(clock, layout.relaxed_width);
-                    if self.event_clock.iter().zip(theirs).any(|(mine, theirs)| mine < theirs) {
-                        self.join_relaxed(clock);
-                        is_fixpoint = false;
-                    }
-                }
-            }
-        }
-        for access in accesses {
-            let last = &self.writes[access.address as usize]
-                [self.count_relaxed_before(access.address) - 1];
-            let readers = layout.readers_clock(last);
-            self.join_happens_before(last.clock);
-            if access.writes {
-                self.join_happens_before(readers);
-            }
-        }
-        accesses.iter().find_map(|access| {
-            let writes = &self.writes[access.address as usize];
-            let next = writes.get(self.count_relaxed_before(access.address))?;
-            let happens = self.event_clock[layout.relaxed_width + next.thread as usize]
-                >= next.number_in_thread;
-            happens.then_some(next.event)
-        })
-    }
-
-    /// Orders the current event after a clock in happens-before only.
-    fn join_happens_before(&mut self, clock: usize) {
-        let Layout { relaxed_width, hb_width, .. } = self.layout;
-        join(
-            &mut self.event_clock[relaxed_width..],
-            self.cells.slice(clock + relaxed_width, hb_width),
-        );
-    }
-
-    /// Returns the number of writes to the address that are before `self.event_clock` in relaxed
-    /// happens-before, including the initial value.
-    fn count_relaxed_before(&self, address: u32) -> usize {
-        let before =
-            |write: &Write| self.event_clock[write.group as usize] >= write.number_in_group;
-        1 + self.writes[address as usize][1..].partition_point(before)
+        (!self.is_relaxed_before(address, write)).then_some(write.event)
     }
 
     /// Adds an update, a direct access or a block.
     fn add_unbuffered(&mut self, thread: usize, accesses: &[Access]) {
         for access in accesses {
-            let last = self.last_write(access.address);
-            let readers = self.layout.readers_clock(last);
+            let last = *self.last_write(access.address);
             self.join_both(last.clock);
             if access.writes {
-                self.join_both(readers);
+                self.join_both(self.readers_clock(&last));
             }
         }
         self.count_unbuffered(thread);
-        let group = self.layout.unbuffered_group(thread);
+        let chain = self.layout.unbuffered_chain(thread);
         for access in accesses {
+            let last = *self.last_write(access.address);
             if access.writes {
-                self.add_write(thread, access.address, group, access.reads, false);
+                self.cover(access.address, last.index + 1, chain);
+                self.add_write(thread, access.address, chain, access.reads, false);
             } else {
-                let readers = self.layout.readers_clock(self.last_write(access.address));
-                self.cells.join(readers, &self.event_clock);
+                self.cover(access.address, last.index, chain);
+                self.cells.join(self.readers_clock(&last), &self.event_clock);
             }
         }
     }
@@ -526,7 +466,7 @@ impl Monitor {
     /// it.
     fn count_unbuffered(&mut self, thread: usize) {
         let layout = self.layout;
-        self.event_clock[layout.unbuffered_group(thread)] += 1;
+        self.event_clock[layout.unbuffered_chain(thread)] += 1;
         self.event_clock[layout.relaxed_width + thread] += 1;
         self.cells.replace(layout.past(thread), &self.event_clock);
     }
@@ -535,30 +475,32 @@ impl Monitor {
         &mut self,
         thread: usize,
         address: u32,
-        group: usize,
+        chain: usize,
         reads: bool,
         is_plain_store: bool,
     ) {
         let layout = self.layout;
-        let clock = self.cells.end();
-        self.cells.push_with_zeros(&self.event_clock);
-        let writes = &mut self.writes[address as usize];
-        let index = writes.len() as u32;
-        let newest_blind = if reads {
-            writes.last().expect("the initial value counts as a write").newest_blind
+        let clock = if self.keeps_clocks {
+            let clock = self.cells.end();
+            self.cells.push_with_zeros(&self.event_clock);
+            clock
         } else {
-            index
+            self.overwrite_clock(thread, address)
         };
-        writes.push(Write {
+        let last = self.last_write(address);
+        let index = last.index + 1;
+        let newest_blind = if reads { last.newest_blind } else { index };
+        self.locations[address as usize].writes.push(Write {
             event: self.events,
+            clock,
+            index,
             thread: thread as u32,
             number_in_thread: self.event_clock[layout.relaxed_width + thread],
-            group: group as u32,
-            number_in_group: self.event_clock[group],
+            chain: chain as u32,
+            number_in_chain: self.event_clock[chain],
             newest_blind,
             reads,
             is_plain_store,
-            clock,
         });
         self.written.push(address);
         self.cells.set(layout.newest_own_write(thread, address), index);

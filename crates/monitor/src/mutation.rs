@@ -22,6 +22,14 @@ pub enum Mutation {
     BlocksMovedToEarliestOnly,
     /// Undo does not remove writes.
     WritesNotUndone,
+    /// Undo does not remove the events that cover writes.
+    CoversNotUndone,
+    /// The streaming monitor drops writes that a later event can still overtake.
+    WritesDroppedTooEarly,
+    /// The streaming monitor drops events that cover writes too early.
+    CoversDroppedTooEarly,
+    /// The streaming monitor drops the clock of a store that another thread overwrites.
+    OverwrittenStoresDropped,
 }
 
 /// Returns whether a mutation is active. Always false without debug assertions.

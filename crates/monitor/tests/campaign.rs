@@ -145,6 +145,10 @@ fn differs(seed: u64, mutation: Mutation) -> bool {
     let start = monitor.mark();
     let first_answers = answers(&mut monitor, &events);
     monitor.undo(start);
+    // Another execution must leave no trace, either.
+    let reversed: Vec<_> = events.iter().rev().cloned().collect();
+    answers(&mut monitor, &reversed);
+    monitor.undo(start);
     let execution = execution(model, &events);
     let wrong = |(at, answer): (usize, &Option<Borderline>)| match answer {
         None => is_checked(model, &events, at) && !execution.borderline(at).is_empty(),
@@ -164,6 +168,7 @@ fn every_mutation_of_the_monitor_is_detected() {
         Mutation::UpdatesNotAtomic,
         Mutation::BlocksMovedToEarliestOnly,
         Mutation::WritesNotUndone,
+        Mutation::CoversNotUndone,
     ] {
         // A mutation may also corrupt the clocks and make the monitor panic.
         let detects = |seed| catch_panic(|| Ok(differs(seed, mutation))).unwrap_or(true);

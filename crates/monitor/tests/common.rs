@@ -36,7 +36,7 @@ pub(crate) fn random_action(random: &mut Random, addresses: usize) -> OwnedActio
 }
 
 /// Returns random accesses, at most one for each address.
-fn random_block(random: &mut Random, addresses: usize) -> Vec<Access> {
+pub(crate) fn random_block(random: &mut Random, addresses: usize) -> Vec<Access> {
     let mut accesses = Vec::new();
     for address in 0..addresses as u32 {
         match random.below(6) {

@@ -4,3 +4,4 @@ mod campaign;
 mod cases;
 mod common;
 mod programs;
+mod stream;

@@ -3,20 +3,29 @@
 //! The answer is about one execution, not about the program. The text of a clean answer states this
 //! explicitly, to prevent a misunderstanding.
 //!
-//! - [`trace`]: the parser of recorded executions.
-//! - [`coherence_index`]: checks the order of a recorded execution.
-//! - [`cycle`]: the happens-before cycle of a borderline event.
+//! - `run`: monitors a trace while it is read, within limits.
+//! - `trace`, `line`: the reader of recorded executions; `source`: reads one more than once.
+//! - `coherence_index`: checks the order of a recorded execution.
+//! - `cycle`: the happens-before cycle of a borderline event.
 
 mod coherence_index;
 mod cycle;
-pub mod trace;
+mod line;
+mod run;
+mod source;
+mod trace;
+
+pub use run::{MonitorAnswer, monitor_trace};
+pub use source::TraceInput;
+pub use trace::TraceError;
 
 use crate::json::InputError;
 use crate::paint::{Paint, count, counted, printable};
-use fencepost_monitor::{Borderline, EdgeKind, Model, Monitor};
+use crate::verdict_line::limit_text;
+use fencepost_monitor::{EdgeKind, Model};
+use fencepost_search::Stop;
 use serde::Serialize;
 use std::fmt::Write;
-use trace::RecordedTrace;
 
 /// The output of `fencepost monitor --format json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -39,8 +48,8 @@ pub struct MonitorResult {
     pub file: String,
     /// The model's name.
     pub model: &'static str,
-    /// The number of events.
-    pub events: usize,
+    /// The number of events that were checked.
+    pub events: u64,
     /// The number of threads.
     pub threads: usize,
     /// The number of addresses.
@@ -52,7 +61,7 @@ pub struct MonitorResult {
     /// The first borderline event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<FirstRecord>,
-    /// The reason for an inconclusive answer.
+    /// Why not all events were checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -98,9 +107,36 @@ pub enum MonitorVerdict {
         number: usize,
         /// The first borderline event.
         first: FirstBorderline,
+        /// Why not all events were checked. There may be more borderline events.
+        unfinished: Option<Unfinished>,
     },
-    /// There is no answer; with the reason.
-    Inconclusive(String),
+    /// No borderline event was found, but not all events were checked.
+    Inconclusive(Unfinished),
+}
+
+/// Why not all events of a trace were checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unfinished {
+    /// The number of events that were checked.
+    pub events: u64,
+    /// The limit.
+    pub stop: Stop,
+    /// Whether the events are kept in memory, because they come from a pipe.
+    pub keeps_events: bool,
+}
+
+impl Unfinished {
+    /// Describes the limit and what to do.
+    pub fn text(&self) -> String {
+        let advice = match self.stop {
+            Stop::Memory if self.keeps_events => "; try: raise --memory, or use a file, not a pipe",
+            Stop::Memory => "; try: raise --memory",
+            Stop::Time => "; try: raise --time",
+            Stop::States | Stop::Interrupted | Stop::Depth => "",
+        };
+        let events = counted(self.events, "event");
+        format!("{} after {events}{advice}", limit_text(self.stop))
+    }
 }
 
 /// The first event that could have been reordered before an earlier write.
@@ -110,8 +146,17 @@ pub struct FirstBorderline {
     pub event: RecordedEvent,
     /// The earlier write.
     pub before: RecordedEvent,
-    /// The happens-before cycle that the reordering closes; empty if it is not known.
-    pub cycle: Vec<CycleEdge>,
+    /// The happens-before cycle that the reordering closes.
+    pub cycle: Result<Vec<CycleEdge>, NoCycle>,
+}
+
+/// Why a cycle is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoCycle {
+    /// The block has too many possible positions.
+    TooManyPositions,
+    /// A limit was reached.
+    Stopped,
 }
 
 /// An event of a recorded trace.
@@ -147,16 +192,17 @@ pub fn name(model: Model) -> &'static str {
 }
 
 /// Returns the line with the size of a trace.
-pub fn title(file: &str, trace: &RecordedTrace, paint: Paint) -> String {
+pub fn title(file: &str, answer: &MonitorAnswer, paint: Paint) -> String {
     let counts = [
-        counted(trace.events.len() as u64, "event"),
-        counted(trace.threads.len() as u64, "thread"),
-        match trace.addresses {
+        counted(answer.events, "event"),
+        counted(answer.threads as u64, "thread"),
+        match answer.addresses {
             1 => "1 address".into(),
             addresses => format!("{} addresses", count(addresses as u64)),
         },
     ];
-    format!("{}: {}\n", paint.strong(file), counts.join(", "))
+    let rest = if answer.unfinished.is_some() { "; the rest is not checked" } else { "" };
+    format!("{}: {}{rest}\n", paint.strong(file), counts.join(", "))
 }
 
 /// Returns the verdict on a trace under a model as text.
@@ -173,7 +219,7 @@ pub fn answer(model: Model, verdict: &MonitorVerdict, paint: Paint) -> String {
                 "this holds for this execution only; other executions of the program may differ";
             say("", paint.faint(remark));
         }
-        MonitorVerdict::Borderline { number, first } => {
+        MonitorVerdict::Borderline { number, first, unfinished } => {
             let full = |event: &RecordedEvent| {
                 let place = event.place.as_deref().map(|place| format!(" ({})", printable(place)));
                 format!("{} at line {}{}", event.kind, event.line, place.unwrap_or_default())
@@ -181,26 +227,33 @@ pub fn answer(model: Model, verdict: &MonitorVerdict, paint: Paint) -> String {
             let (event, before) = (full(&first.event), full(&first.before));
             let could = paint.bad("could be reordered before");
             say(&model, format!("the {event} {could} the {before}"));
-            for edge in &first.cycle {
-                say("", format!("  {}", describe_edge(edge)));
+            match &first.cycle {
+                Ok(cycle) => {
+                    cycle.iter().for_each(|edge| say("", format!("  {}", describe_edge(edge))));
+                }
+                Err(reason) => {
+                    let reason = match reason {
+                        NoCycle::TooManyPositions => "the block has too many possible positions",
+                        NoCycle::Stopped => "a limit was reached",
+                    };
+                    say("", paint.faint(&format!("  the cycle is not shown: {reason}")));
+                }
             }
-            if first.cycle.is_empty() {
-                let remark = "  the cycle is not shown: the block has too many possible positions";
-                say("", paint.faint(remark));
-            }
-            say(
-                "",
-                match number {
-                    1 => "no other event could violate sequential consistency".into(),
-                    more => format!(
-                        "{} events could violate sequential consistency; this is the first",
-                        count(*more as u64)
-                    ),
-                },
-            );
+            let events = counted(*number as u64, "event");
+            let others = match (unfinished, number) {
+                (Some(unfinished), _) => {
+                    let text = unfinished.text();
+                    format!("at least {events} could violate sequential consistency; {text}")
+                }
+                (None, 1) => "no other event could violate sequential consistency".into(),
+                (None, _) => {
+                    format!("{events} could violate sequential consistency; this is the first")
+                }
+            };
+            say("", others);
         }
-        MonitorVerdict::Inconclusive(why) => {
-            say(&model, format!("{}  {why}", paint.unsure("no answer")))
+        MonitorVerdict::Inconclusive(unfinished) => {
+            say(&model, format!("{}  {}", paint.unsure("no answer"), unfinished.text()))
         }
     }
     out
@@ -233,24 +286,24 @@ impl MonitorReport {
 
 impl MonitorResult {
     /// Creates the record of a verdict.
-    pub fn new(file: &str, trace: &RecordedTrace, model: Model, verdict: &MonitorVerdict) -> Self {
-        let (verdict, borderline, first, message) = match verdict {
-            MonitorVerdict::Clean => ("clean", Some(0), None, None),
-            MonitorVerdict::Borderline { number, first } => {
-                ("borderline", Some(*number), Some(FirstRecord::new(first)), None)
+    pub fn new(file: &str, answer: &MonitorAnswer, model: Model, verdict: &MonitorVerdict) -> Self {
+        let (verdict, borderline, first) = match verdict {
+            MonitorVerdict::Clean => ("clean", Some(0), None),
+            MonitorVerdict::Borderline { number, first, .. } => {
+                ("borderline", Some(*number), Some(FirstRecord::new(first)))
             }
-            MonitorVerdict::Inconclusive(why) => ("inconclusive", None, None, Some(why.clone())),
+            MonitorVerdict::Inconclusive(_) => ("inconclusive", None, None),
         };
         MonitorResult {
             file: file.into(),
             model: name(model),
-            events: trace.events.len(),
-            threads: trace.threads.len(),
-            addresses: trace.addresses,
+            events: answer.events,
+            threads: answer.threads,
+            addresses: answer.addresses,
             verdict,
             borderline,
             first,
-            message,
+            message: answer.unfinished.as_ref().map(Unfinished::text),
         }
     }
 }
@@ -272,130 +325,10 @@ impl FirstRecord {
             at: first.event.place.clone(),
             before_line: first.before.line,
             before_at: first.before.place.clone(),
-            cycle: first.cycle.iter().map(edge).collect(),
+            cycle: first.cycle.iter().flatten().map(edge).collect(),
         }
     }
-}
-
-/// Runs the monitor on a trace. The verdict is inconclusive if the monitor needs more than about
-/// `limit` bytes.
-pub fn monitor_trace(trace: &RecordedTrace, model: Model, limit: u64) -> MonitorVerdict {
-    let needed = estimate_bytes(trace, model);
-    if needed > limit as f64 {
-        let [needed, limit] = [needed, limit as f64].map(|bytes| bytes / f64::from(1 << 30));
-        return MonitorVerdict::Inconclusive(format!(
-            "this trace needs about {needed:.1} GB of memory, the limit is {limit:.1} GB; use a shorter trace"
-        ));
-    }
-    let mut monitor = Monitor::new(model, trace.threads.len(), trace.addresses);
-    let mut first: Option<Borderline> = None;
-    let mut number = 0;
-    for (at, event) in trace.events.iter().enumerate() {
-        if let Some(found) = monitor.add_event(event.thread as usize, trace.action(at)) {
-            number += 1;
-            first.get_or_insert(found);
-        }
-    }
-    let Some(found) = first else { return MonitorVerdict::Clean };
-    let recorded = |event: usize| RecordedEvent {
-        line: trace.events[event].line,
-        kind: trace.word(event),
-        thread: trace.threads[trace.events[event].thread as usize].clone(),
-        place: trace.place(event).map(String::from),
-    };
-    let cycle = cycle::cycle(trace, model, found).into_iter();
-    let edge = |step: fencepost_monitor::Edge| CycleEdge {
-        from: recorded(step.from),
-        to: recorded(step.to),
-        reason: step.kind,
-    };
-    let first = FirstBorderline {
-        event: recorded(found.event),
-        before: recorded(found.before),
-        cycle: cycle.map(edge).collect(),
-    };
-    MonitorVerdict::Borderline { number, first }
-}
-
-/// Estimates the memory of the monitor for a trace, in bytes. The monitor keeps a clock for each
-/// write, a clock for the readers of each write, and the changes of each event. A clock has one
-/// number for each thread and for each of its queues.
-fn estimate_bytes(trace: &RecordedTrace, model: Model) -> f64 {
-    let [threads, addresses, events, writes] =
-        [trace.threads.len(), trace.addresses, trace.events.len(), trace.writes()]
-            .map(|number| number as f64);
-    let clock = match model {
-        Model::Tso => 3.0 * threads,
-        Model::Pso => (2.0 + addresses) * threads,
-    };
-    let fixed = threads * (5.0 * clock + addresses);
-    4.0 * (fixed + (addresses + writes + events) * (2.0 * clock + 16.0))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use fencepost_testkit::Random;
-
-    /// Parts of input files. The test concatenates them at random with random bytes.
-    const PIECES: &[&str] = &[
-        "{\"thread\":0,\"op\":\"store\",\"address\":\"x\"}\n",
-        "{\"thread\":0,\"op\":\"load\",\"address\":\"y\"}\n",
-        "{\"thread\":1,\"op\":\"store\",\"address\":\"y\"}\n",
-        "{\"thread\":1,\"op\":\"load\",\"address\":\"x\"}\n",
-        "{\"thread\":1,\"op\":\"drain\",\"address\":\"z\"}\n",
-        "{\"thread\":2,\"op\":\"fence\",\"kind\":\"store_store\"}\n",
-        "{\"thread\":2,\"op\":\"block\",\"accesses\":[]}\n",
-        "{\"thread\":2,\"op\":\"block\",\"accesses\":[{\"op\":\"load\",\"address\":\"y\"},\
-         {\"op\":\"store\",\"address\":\"x\"},{\"op\":\"update\",\"address\":\"y\"}]}\n",
-        "# remark\n",
-        "\n",
-        "{",
-        "\"op\":",
-        "[[[[",
-        "-1e999",
-        "\\ud800\"",
-    ];
-
-    #[test]
-    fn arbitrary_input_does_not_panic() {
-        let mut random = Random::new(1);
-        let (mut read, mut rejected, mut found) = (0, 0, 0);
-        for round in 0..3000 {
-            let mut bytes = Vec::new();
-            // Two of three rounds use only complete lines.
-            let pieces = if round % 3 == 0 { PIECES.len() + 1 } else { 10 };
-            for _ in 0..random.below(20) {
-                match PIECES.get(random.below(pieces)) {
-                    Some(piece) => bytes.extend_from_slice(piece.as_bytes()),
-                    None => bytes.extend((0..random.below(9)).map(|_| random.below(256) as u8)),
-                }
-            }
-            match RecordedTrace::read(&mut &bytes[..]) {
-                Err(_) => rejected += 1,
-                Ok(trace) => {
-                    read += 1;
-                    for model in [Model::Tso, Model::Pso] {
-                        let verdict = monitor_trace(&trace, model, u64::MAX);
-                        found += usize::from(matches!(verdict, MonitorVerdict::Borderline { .. }));
-                    }
-                }
-            }
-        }
-        assert!(read > 1000 && rejected > 500 && found > 100, "{read} {rejected} {found}");
-    }
-
-    #[test]
-    fn a_trace_above_the_memory_limit_is_inconclusive() {
-        let lines = (0..300u32).map(|n| {
-            format!("{{\"thread\":{n},\"op\":\"store\",\"address\":{}}}\n", n.wrapping_mul(7))
-        });
-        let trace =
-            RecordedTrace::read(&mut lines.collect::<String>().as_bytes()).expect("well-formed");
-        assert!(matches!(
-            monitor_trace(&trace, Model::Pso, 1 << 28),
-            MonitorVerdict::Inconclusive(_)
-        ));
-        assert!(matches!(monitor_trace(&trace, Model::Tso, 1 << 28), MonitorVerdict::Clean));
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 use fencepost_infer::fence_costs::FenceKind;
 
 /// Parses a number of seconds.
-pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
         _ => Err("expected a number of seconds, 0 or more, such as 10 or 0.5".into()),
