@@ -2,11 +2,13 @@
 //!
 //! - [`mod@collect`]: expands directories and lists to files.
 //! - [`mod@run`]: runs many tests in parallel, each within its limits.
+//! - [`herd_options`]: options of herd.
 //! - [`convert`]: `--to fp`; [`generate`]: generates tests from critical cycles.
 
 mod collect;
 mod convert;
 mod generate;
+pub(crate) mod herd_options;
 mod run;
 
 use crate::args::Search;
@@ -165,10 +167,10 @@ fn run_tests(
         output.message(&finished.messages);
         exit = exit.combine(finished.exit);
         if let Entry::TestRun(ran) = &finished.entry {
+            print_warnings(ran, compares, output);
             if compares {
                 comparison.add(ran, &mut records, output);
             } else {
-                print_warnings(ran, output);
                 let seen = ran.models.iter().filter_map(|(_, seen)| seen.as_ref().ok());
                 for seen in seen.filter(|_| format == LitmusFormat::Herd) {
                     output.print(&block(ran, seen, !options.no_times));
@@ -185,16 +187,18 @@ fn run_tests(
         exit = exit.combine(Exit::Inconclusive);
     }
     if compares {
-        let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
+        let names: Vec<&str> = models.iter().map(|model| &*model.name).collect();
         comparison.list_unmatched(&records.unmatched(&names), output);
         if !options.quiet {
             output.print(&comparison.line(&totals, models.len()));
         }
-        return Ok(exit.combine(match (comparison.different + comparison.ambiguous, comparison.same) {
-            (0, 0) => Exit::Nothing,
-            (0, _) => Exit::Success,
-            (_, _) => Exit::Differs,
-        }));
+        return Ok(exit.combine(
+            match (comparison.different + comparison.ambiguous, comparison.same) {
+                (0, 0) => Exit::Nothing,
+                (0, _) => Exit::Success,
+                (_, _) => Exit::Differs,
+            },
+        ));
     }
     match format {
         LitmusFormat::Herd => {}
@@ -214,8 +218,8 @@ fn run_tests(
     Ok(exit)
 }
 
-/// Prints warnings about incomplete results, and faults.
-fn print_warnings(ran: &TestRun, output: &Output) {
+/// Prints warnings about incomplete results, and faults. A comparison prints faults itself.
+fn print_warnings(ran: &TestRun, compares: bool, output: &Output) {
     for (model, seen) in &ran.models {
         match seen {
             Ok(seen) => {
@@ -223,6 +227,7 @@ fn print_warnings(ran: &TestRun, output: &Output) {
                     output.message(&format!("warning: {text} ({})\n", model.name));
                 }
             }
+            Err(_) if compares => {}
             Err(fault) => output.error(&format!("{}: {fault} ({})", ran.file, model.name)),
         }
     }

@@ -37,6 +37,7 @@ mod store;
 mod translate;
 
 use args::{Args, Command};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use exit::Exit;
 use output::Output;
@@ -44,7 +45,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     guard::install();
-    let args = Args::parse();
+    let args = match litmus::herd_options::translate(std::env::args_os().collect()) {
+        Ok(arguments) => Args::parse_from(arguments),
+        Err(message) => Args::command().error(ErrorKind::UnknownArgument, message).exit(),
+    };
     let exit = guard::catch_panic(|| run(args)).unwrap_or(Exit::Internal);
     ExitCode::from(exit.code())
 }
