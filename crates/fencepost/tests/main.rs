@@ -2,6 +2,7 @@
 
 mod command_line;
 mod litmus;
+mod litmus_behaviour;
 mod litmus_files;
 mod processes;
 mod recorder;
