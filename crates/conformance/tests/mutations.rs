@@ -209,6 +209,7 @@ fn reduction_changes_result(problem: &Problem, mutated: Mutated) -> bool {
     let all = search(&machine(Reductions { partial_order: false, ..Reductions::ALL }));
     let mut reduced = machine(Reductions::ALL);
     reduced.mutated = mutated;
+    reduced.race_threads = 0;
     let reduced = search(&reduced);
     let same = all.facts == reduced.facts && all.targets.is_empty() == reduced.targets.is_empty();
     // The reduction may be exact although the full search reaches the bound.
@@ -222,6 +223,11 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
     problems.push(problem(
         "shared int x, y; thread p { loop { r = y; } } thread q { x = 1; assert(x == 0); } observe x;",
     ));
+    // A race for x is not complete before the second thread is about to access x.
+    problems.push(problem(
+        "shared int x, y; thread p { r = x; } thread q { s = y; x = 1; } thread u { y = 1; } \
+         observe p.r, q.s;",
+    ));
     problems.extend((0..40).map(|seed| problem(&critical_sections(seed).to_string())));
     let is_detected =
         |mutated| problems.iter().any(|problem| reduction_changes_result(problem, mutated));
@@ -229,6 +235,7 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
     for mutation in [
         Mutation::AccessesCommute,
         Mutation::CommitsCommute,
+        Mutation::RacesIgnoreOthers,
         Mutation::NoCycleProviso,
         Mutation::CriticalSectionsInvisible,
     ] {

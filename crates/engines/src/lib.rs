@@ -3,6 +3,7 @@
 //! - [`engine`]: the interface of an engine: task, settings, budget, answer.
 //! - [`verdict`]: the verdict of an answer, and `judge`, the only function that reaches one.
 //! - [`explicit`]: exhaustive search over packed states.
+//! - [`dive`]: depth-first search for a run that decides a condition on final states.
 //! - [`abstraction`]: proofs for store buffers of any length.
 //! - [`automata`]: exact search for store buffers of any length.
 //! - [`stateless`]: enumeration of sequentially consistent executions.
@@ -29,6 +30,7 @@ pub mod auto;
 pub mod automata;
 pub mod certificate;
 pub mod concretise;
+pub mod dive;
 pub mod engine;
 pub mod evidence;
 pub mod explicit;
@@ -47,6 +49,7 @@ pub mod verdict;
 pub use abstraction::Abstraction;
 pub use auto::Auto;
 pub use automata::Automata;
+pub use dive::{Dived, dive_for_outcome};
 pub use engine::{Answer, Budget, Decider, Engine, Settings, Statistics, Task};
 pub use evidence::{Claim, ClaimWithRun, Evidence, Witness};
 pub use explicit::Explicit;

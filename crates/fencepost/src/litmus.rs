@@ -2,11 +2,13 @@
 //!
 //! - [`mod@collect`]: expands directories and lists to files.
 //! - [`mod@run`]: runs many tests in parallel, each within its limits.
+//! - [`herd_options`]: options of herd.
 //! - [`convert`]: `--to fp`; [`generate`]: generates tests from critical cycles.
 
 mod collect;
 mod convert;
 mod generate;
+pub(crate) mod herd_options;
 mod run;
 
 use crate::args::Search;
@@ -19,11 +21,11 @@ use clap::ValueEnum;
 use collect::{Collected, collect};
 use fencepost_models::ModelSpec;
 use fencepost_report::litmus::block::{block, warning};
-use fencepost_report::litmus::expect::{RecordComparison, Records};
+use fencepost_report::litmus::expect::{RecordComparison, Records, Unmatched};
 use fencepost_report::litmus::json::LitmusReport;
 use fencepost_report::litmus::table::{Totals, table};
 use fencepost_report::litmus::{Entry, TestRun};
-use fencepost_report::paint::counted;
+use fencepost_report::paint::{counted, printable};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -166,10 +168,10 @@ fn run_tests(
         output.message(&finished.messages);
         exit = exit.combine(finished.exit);
         if let Entry::TestRun(ran) = &finished.entry {
+            print_warnings(ran, compares, output);
             if compares {
-                comparison.add(ran, &records, output);
+                comparison.add(ran, &mut records, output);
             } else {
-                print_warnings(ran, output);
                 let seen = ran.models.iter().filter_map(|(_, seen)| seen.as_ref().ok());
                 for seen in seen.filter(|_| format == LitmusFormat::Herd) {
                     output.print(&block(ran, seen, !options.no_times));
@@ -186,14 +188,18 @@ fn run_tests(
         exit = exit.combine(Exit::Inconclusive);
     }
     if compares {
+        let names: Vec<&str> = models.iter().map(|model| &*model.name).collect();
+        comparison.list_unmatched(&records.unmatched(&names), output);
         if !options.quiet {
             output.print(&comparison.line(&totals, models.len()));
         }
-        return Ok(exit.combine(match (comparison.different, comparison.same) {
-            (0, 0) => Exit::Nothing,
-            (0, _) => Exit::Success,
-            (_, _) => Exit::Differs,
-        }));
+        return Ok(exit.combine(
+            match (comparison.different + comparison.ambiguous, comparison.same) {
+                (0, 0) => Exit::Nothing,
+                (0, _) => Exit::Success,
+                (_, _) => Exit::Differs,
+            },
+        ));
     }
     match format {
         LitmusFormat::Herd => {}
@@ -212,8 +218,8 @@ fn run_tests(
     Ok(exit)
 }
 
-/// Prints warnings about incomplete results, and faults.
-fn print_warnings(ran: &TestRun, output: &Output) {
+/// Prints warnings about incomplete results, and faults. A comparison prints faults itself.
+fn print_warnings(ran: &TestRun, compares: bool, output: &Output) {
     for (model, seen) in &ran.models {
         match seen {
             Ok(seen) => {
@@ -221,29 +227,37 @@ fn print_warnings(ran: &TestRun, output: &Output) {
                     output.message(&format!("warning: {text} ({})\n", model.name));
                 }
             }
+            Err(_) if compares => {}
             Err(fault) => output.error(&format!("{}: {fault} ({})", ran.file, model.name)),
         }
     }
 }
 
-/// The number of results that equal their record, that differ from it, and that have none.
+/// The number of records without a test that are listed. The others are only counted.
+const LISTED_UNMATCHED: usize = 50;
+
+/// The number of results that equal their record, that differ from it, and that have none, and the
+/// number of records that have no test.
 #[derive(Default)]
 struct Comparison {
     same: usize,
     different: usize,
     unrecorded: usize,
+    ambiguous: usize,
+    unmatched: usize,
 }
 
 impl Comparison {
-    fn add(&mut self, ran: &TestRun, records: &Records, output: &mut Output) {
+    fn add(&mut self, ran: &TestRun, records: &mut Records, output: &mut Output) {
         for (model, seen) in &ran.models {
-            let compared = match seen {
-                Ok(seen) => records.compare(ran, &model.name, seen),
-                Err(fault) => RecordComparison::Different(vec![fault.clone()]),
-            };
+            let compared = records.compare(ran, &model.name, seen.as_ref().map_err(String::as_str));
             match compared {
                 RecordComparison::Same => self.same += 1,
                 RecordComparison::Unknown => self.unrecorded += 1,
+                RecordComparison::Ambiguous(reason) => {
+                    self.ambiguous += 1;
+                    output.print(&format!("{}  {}  {reason}\n", ran.file, model.name));
+                }
                 RecordComparison::Different(lines) => {
                     self.different += 1;
                     for line in lines {
@@ -252,6 +266,19 @@ impl Comparison {
                     }
                 }
             }
+        }
+    }
+
+    /// Lists the records that no test was compared with.
+    fn list_unmatched(&mut self, unmatched: &[Unmatched], output: &mut Output) {
+        self.unmatched = unmatched.len();
+        for record in unmatched.iter().take(LISTED_UNMATCHED) {
+            let model = record.model.as_deref().map(|model| format!("  {model}"));
+            let (test, model) = (printable(&record.test), model.unwrap_or_default());
+            output.print(&format!("{test}{model}  recorded, but no such test was run\n"));
+        }
+        if let Some(more @ 1..) = unmatched.len().checked_sub(LISTED_UNMATCHED) {
+            output.print(&format!("{} more without a test\n", counted(more as u64, "record")));
         }
     }
 
@@ -266,8 +293,15 @@ impl Comparison {
         if self.unrecorded > 0 {
             line.push_str(&format!(", {} without a record", self.unrecorded));
         }
+        if self.ambiguous > 0 {
+            line.push_str(&format!(", {} ambiguous", self.ambiguous));
+        }
         if totals.unsupported > 0 {
             line.push_str(&format!(", {} unsupported", totals.unsupported));
+        }
+        if self.unmatched > 0 {
+            let records = counted(self.unmatched as u64, "record");
+            line.push_str(&format!(", {records} without a test"));
         }
         line.push('\n');
         line

@@ -40,6 +40,7 @@ mod store;
 mod translate;
 
 use args::{Args, Color, Command};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use exit::Exit;
 use output::Output;
@@ -47,12 +48,20 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     guard::install();
-    let exit = guard::catch_panic(|| match Args::try_parse() {
+    let exit = guard::catch_panic(|| match parse_arguments() {
         Ok(args) => run(args),
         Err(error) => Output::new(Color::Auto).usage(&error),
     });
     let exit = exit.unwrap_or(Exit::Internal);
     ExitCode::from(exit.code())
+}
+
+/// Parses the command line. `litmus` understands options of herd, too.
+fn parse_arguments() -> Result<Args, clap::Error> {
+    match litmus::herd_options::translate(std::env::args_os().collect()) {
+        Ok(arguments) => Args::try_parse_from(arguments),
+        Err(message) => Err(Args::command().error(ErrorKind::UnknownArgument, message)),
+    }
 }
 
 fn run(args: Args) -> Exit {

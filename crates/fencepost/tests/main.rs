@@ -4,6 +4,7 @@ mod command_line;
 mod endless_inputs;
 mod hostile_text;
 mod litmus;
+mod litmus_behaviour;
 mod litmus_files;
 mod processes;
 mod recorder;

@@ -7,7 +7,7 @@
 use crate::address::{apply_update, check_allocated, check_limits, locate};
 use crate::bits::{Reader, Writer};
 use crate::event::{Event, EventKind, EventRecorder, Source};
-use crate::model::{Fidelity, IssueResult, MemoryModel, StepFailure};
+use crate::model::{Fidelity, IssueResult, MemoryModel, RacingStep, StepFailure};
 use crate::shape::Shape;
 use crate::state::State;
 use fencepost_ir::{
@@ -33,6 +33,9 @@ pub trait Discipline: Sync {
     /// Whether a load may have several possible values, because the youngest pending store is
     /// unknown.
     const LOADS_HAVE_ALTERNATIVES: bool = false;
+
+    /// Whether the queues represent one content, and a thread reads its youngest pending store.
+    const HAS_EXACT_QUEUES: bool = false;
 
     /// Returns empty queues.
     fn empty(&self, shape: &Shape<'_>) -> Self::Queues;
@@ -486,6 +489,46 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
             && self.0.commit_commutes(&state.pending, t, step)
     }
 
+    fn racing_locations(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<D::Queues>,
+        t: ThreadId,
+        out: &mut Vec<Loc>,
+    ) {
+        if !D::HAS_EXACT_QUEUES {
+            return;
+        }
+        let mut commits = Vec::new();
+        self.0.enabled_commits(&state.pending, t, &mut commits);
+        let commits = commits.into_iter();
+        out.extend(commits.map(|step| self.0.commit_location(shape, &state.pending, t, step)));
+        out.extend(next_location::<D>(shape, state, t));
+    }
+
+    /// With a pending store to the location, the thread reads its own store, and its later stores
+    /// and updates wait. So the commit of the oldest one is the first access in memory. Without a
+    /// pending store, the thread does nothing behind its next statement but commit other stores.
+    fn racing_step(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<D::Queues>,
+        t: ThreadId,
+        loc: Loc,
+    ) -> Option<RacingStep> {
+        if !D::HAS_EXACT_QUEUES {
+            return None;
+        }
+        if self.pending_accesses_to(shape, &state.pending, t, loc).stores {
+            let mut commits = Vec::new();
+            self.0.enabled_commits(&state.pending, t, &mut commits);
+            let writes =
+                |step: &u32| self.0.commit_location(shape, &state.pending, t, *step) == loc;
+            return commits.into_iter().find(writes).map(RacingStep::Internal);
+        }
+        (next_location::<D>(shape, state, t) == Some(loc)).then_some(RacingStep::Run)
+    }
+
     #[inline]
     fn copy_thread(&self, from: &D::Queues, to: &mut D::Queues, t: ThreadId) {
         self.0.copy_thread(from, to, t);
@@ -506,4 +549,19 @@ impl<D: Discipline> MemoryModel for Buffered<D> {
     ) {
         self.0.decode(shape, reader, pending, t);
     }
+}
+
+/// Returns the location that the next statement of a thread accesses in memory, if it does so and
+/// the address is valid.
+fn next_location<D: Discipline>(
+    shape: &Shape<'_>,
+    state: &State<D::Queues>,
+    t: ThreadId,
+) -> Option<Loc> {
+    let at = match shape.stmt(t, state.pcs[t.index()]).op.memory()? {
+        MemoryOp::Load { from: at, .. } | MemoryOp::Update { at, .. } => at,
+        MemoryOp::Store { to, .. } if D::WRITES_DIRECTLY => to,
+        MemoryOp::Store { .. } | MemoryOp::Fence(_) | MemoryOp::Drain(_) => return None,
+    };
+    locate(shape, at, &|r| state.register(shape, t, *r)).ok()
 }

@@ -12,6 +12,7 @@
 //! - `direct`: execution directly on memory, without a memory model.
 //! - `guess`: guesses of the directions of branches, and which of them are useful.
 //! - [`hang`]: threads that wait forever.
+//! - `race`: partial-order reduction with races.
 //! - `run`: execution of statements.
 //! - [`system`]: the transition system for searches, with partial-order reduction.
 
@@ -21,6 +22,7 @@ mod guess;
 pub mod hang;
 pub mod ordered;
 mod packed;
+mod race;
 mod run;
 pub mod system;
 
@@ -110,6 +112,8 @@ pub struct Machine<'p, M: MemoryModel> {
     pub model: M,
     /// The active reductions.
     pub reductions: Reductions,
+    /// The least number of threads for which races are explored alone.
+    pub race_threads: usize,
     /// A mutation of the machine or of its reductions, for the tests.
     pub mutated: Mutated,
     /// The useful guesses, if the model guesses the directions of branches.
@@ -160,6 +164,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
             shape,
             model,
             reductions,
+            race_threads: race::MIN_THREADS,
             mutated: Mutated::NONE,
             work_limits: WorkLimits::default(),
             specifications: properties.filter_map(specification).collect(),

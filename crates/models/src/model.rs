@@ -53,6 +53,15 @@ pub enum Fidelity {
     Under,
 }
 
+/// A step of a thread that accesses a location in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RacingStep {
+    /// The next statement of the thread.
+    Run,
+    /// An internal step, with its number.
+    Internal(u32),
+}
+
 /// A memory model.
 pub trait MemoryModel: Sync {
     /// The pending accesses of all threads in a state.
@@ -257,6 +266,30 @@ pub trait MemoryModel: Sync {
         _: u32,
     ) -> bool {
         false
+    }
+
+    /// Appends the locations that a step of the thread may access now in memory. A missing location
+    /// is always sound.
+    fn racing_locations(
+        &self,
+        _: &Shape<'_>,
+        _: &State<Self::Pending>,
+        _: ThreadId,
+        _: &mut Vec<Loc>,
+    ) {
+    }
+
+    /// Returns a step of the thread that accesses the location in memory now, such that the thread
+    /// does not access the location in memory before this step, whatever other steps it takes.
+    /// `None` is always sound.
+    fn racing_step(
+        &self,
+        _: &Shape<'_>,
+        _: &State<Self::Pending>,
+        _: ThreadId,
+        _: Loc,
+    ) -> Option<RacingStep> {
+        None
     }
 
     /// Copies the pending accesses of one thread from `from` to `to`.

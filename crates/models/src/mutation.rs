@@ -60,6 +60,8 @@ pub enum Mutation {
     NoCycleProviso,
     /// Partial order: entering or leaving a critical section counts as invisible.
     CriticalSectionsInvisible,
+    /// Partial order: a race is explored alone although another thread may still access its location.
+    RacesIgnoreOthers,
     /// Clauses: a full fence orders only loads after stores.
     FullFenceOnlyStoreLoad,
     /// Clauses: a drain blocks no run.

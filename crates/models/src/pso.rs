@@ -92,6 +92,8 @@ impl Pso {
 impl Discipline for Pso {
     type Queues = Vec<Queues>;
 
+    const HAS_EXACT_QUEUES: bool = true;
+
     fn empty(&self, shape: &Shape<'_>) -> Vec<Queues> {
         shape.threads.iter().map(|_| Queues::default()).collect()
     }

@@ -12,6 +12,8 @@ pub struct Sc;
 impl Discipline for Sc {
     type Queues = ();
 
+    const HAS_EXACT_QUEUES: bool = true;
+
     const WRITES_DIRECTLY: bool = true;
 
     fn empty(&self, _: &Shape<'_>) {}

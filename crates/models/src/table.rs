@@ -21,7 +21,7 @@ mod window;
 use crate::address::{apply_update, check_allocated, check_limits, locate};
 use crate::bits::{Field, Reader, Writer};
 use crate::event::{Event, EventKind, EventRecorder, Source};
-use crate::model::{Fidelity, IssueResult, MemoryModel, StepFailure};
+use crate::model::{Fidelity, IssueResult, MemoryModel, RacingStep, StepFailure};
 use crate::mutation::{Mutated, Mutation};
 use crate::shape::Shape;
 use crate::state::State;
@@ -500,6 +500,30 @@ impl MemoryModel for Table {
         } else {
             !self.others_may_store(shape, state, t, loc)
         }
+    }
+
+    fn racing_locations(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        out: &mut Vec<Loc>,
+    ) {
+        self.known_locations(shape, t, &state.pending[t.index()], out);
+    }
+
+    /// The oldest entry at the location blocks all later ones, except loads that read its value.
+    fn racing_step(
+        &self,
+        shape: &Shape<'_>,
+        state: &State<Vec<Window>>,
+        t: ThreadId,
+        loc: Loc,
+    ) -> Option<RacingStep> {
+        let step = self.oldest_access_to(shape, t, &state.pending[t.index()], loc)?;
+        let mut steps = Vec::new();
+        self.internal_steps(shape, state, t, &mut steps);
+        steps.contains(&step).then_some(RacingStep::Internal(step))
     }
 
     fn pending_accesses_to(

@@ -49,6 +49,8 @@ impl Tso {
 impl Discipline for Tso {
     type Queues = Vec<Queue>;
 
+    const HAS_EXACT_QUEUES: bool = true;
+
     fn empty(&self, shape: &Shape<'_>) -> Vec<Queue> {
         shape.threads.iter().map(|_| Queue::default()).collect()
     }

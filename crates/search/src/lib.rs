@@ -11,6 +11,7 @@
 //! - [`visited`]: the set of visited states, packed, with parents for paths.
 //! - [`antichain`]: the visited set of an ordered system.
 //! - [`explore`](mod@explore): the search.
+//! - [`dive`](mod@dive): a depth-first search for one target.
 //! - [`graph`](mod@graph): the explored states as a graph with labelled steps, for analyses of all
 //!   paths.
 //! - [`components`](mod@components): strongly connected components of a graph.
@@ -18,6 +19,7 @@
 
 pub mod antichain;
 pub mod components;
+pub mod dive;
 pub mod explore;
 pub mod graph;
 pub mod limits;
@@ -26,6 +28,7 @@ pub mod visited;
 
 pub use antichain::Antichain;
 pub use components::components;
+pub use dive::dive;
 pub use explore::{Exploration, Options, Target, explore, explore_ordered};
 pub use graph::{Graph, Labelled, Steps, graph, graph_ordered};
 pub use limits::{Cancel, Coverage, Limits, Progress, Stop, WorkLimits};

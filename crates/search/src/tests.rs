@@ -1,5 +1,6 @@
 //! Comparison of the search with a naive search on generated graphs, on one and on several threads.
 
+mod dives;
 mod ordered;
 
 use super::*;

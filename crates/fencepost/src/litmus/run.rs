@@ -3,15 +3,20 @@
 //! Tests are small, so the workers share the tests and not the search of one test. One thread
 //! enforces the time limit of all searches. Results are delivered in the order of the files, as
 //! early as possible.
+//!
+//! A test with many threads may have too many states for any limit. So a depth-first search looks
+//! for a run that decides the condition before the search of all states goes on.
 
 use crate::args::Search;
 use crate::exit::Exit;
 use crate::guard::catch_panic;
 use crate::input::{self, InputFile};
 use crate::session::{Session, settings};
-use fencepost_engines::{Answer, Budget, Engine, Explicit, Settings, Task, Verdict};
+use fencepost_engines::{
+    Answer, Budget, Engine, Explicit, InconclusiveReason, Settings, Task, Verdict, dive_for_outcome,
+};
 use fencepost_frontends::litmus::{self, Test};
-use fencepost_ir::{Diagnostics, Problem, Thread, flow};
+use fencepost_ir::{Diagnostics, Problem, Thread, Value, flow};
 use fencepost_models::ModelSpec;
 use fencepost_report::Paint;
 use fencepost_report::diagnostics::render;
@@ -19,8 +24,8 @@ use fencepost_report::litmus::{Entry, Incomplete, ModelResult, TestRun};
 use fencepost_report::paint::printable;
 use fencepost_report::verdict_line::reason_text;
 use fencepost_report::violation::describe_claim;
-use fencepost_search::{Cancel, Progress};
-use std::collections::BTreeMap;
+use fencepost_search::{Cancel, Limits, Progress, Stop};
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -227,6 +232,39 @@ fn bound_without_loops(problem: &Problem) -> Option<u32> {
     threads.iter().all(has_no_loop).then_some(longest as u32)
 }
 
+/// The number of states that a breadth-first search may store before a depth-first search. Nearly
+/// all tests have fewer states.
+const FIRST_STATES: u64 = 200_000;
+/// The number of states that a depth-first search may store.
+const DIVE_STATES: u64 = 1_000_000;
+
+/// Searches all final states. If a test is large, a depth-first search for a run that decides the
+/// condition precedes the search that may reach a limit. Returns also the outcomes of that search.
+fn search(
+    test: &Test,
+    task: Task<'_>,
+    settings: Settings,
+    budget: Budget<'_>,
+) -> (Answer, BTreeSet<Vec<Value>>) {
+    let limits = settings.limits;
+    let first_limits = Limits { states: limits.states.min(FIRST_STATES), ..limits };
+    let first = Explicit.outcomes(task, Settings { limits: first_limits, ..settings }, budget);
+    let reason = first.verdict.inconclusive_reason();
+    if !matches!(reason, Some(InconclusiveReason::Limit(Stop::States))) {
+        return (first, BTreeSet::new());
+    }
+    let mut decided = test.problem.clone();
+    decided.allow_hangs();
+    let dive_task = Task { problem: &decided, model: task.model };
+    let default_bound = task.model.default_max_bound();
+    let bound = settings.fixed_buffer.or(settings.max_buffer).unwrap_or(default_bound);
+    let dived = dive_for_outcome(dive_task, settings, budget, (DIVE_STATES, bound)).outcomes;
+    if limits.states <= FIRST_STATES {
+        return (first, dived);
+    }
+    (Explicit.outcomes(task, settings, budget), dived)
+}
+
 /// Computes the final states of a test under a model. The error describes a fault.
 fn run_test(
     test: &Test,
@@ -239,11 +277,12 @@ fn run_test(
     let budget = Budget { cancel: &worker.cancel, progress: &progress };
     let started = Instant::now();
     *lock(&worker.started) = Some(started);
-    let answer = Explicit.outcomes(Task { problem, model }, settings, budget);
+    let (answer, dived) = search(test, Task { problem, model }, settings, budget);
     *lock(&worker.started) = None;
     worker.cancel.clear_time_out();
     let seconds = started.elapsed().as_secs_f64();
-    let Answer { verdict, outcomes, statistics, .. } = answer;
+    let Answer { verdict, mut outcomes, statistics, .. } = answer;
+    outcomes.extend(dived);
     let incomplete = match verdict {
         Verdict::Verified(_) => None,
         Verdict::Violated(violated) => {

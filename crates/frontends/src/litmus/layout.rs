@@ -31,7 +31,7 @@ pub const SYMBOL_STRIDE: Value = 1 << 12;
 /// The code of the first large constant.
 pub const FIRST_LARGE: Value = Value::MIN + (1 << 28);
 /// The least integer that represents itself. Smaller numbers are reserved.
-const MIN_PLAIN: Value = FIRST_LARGE + (1 << 28);
+pub(super) const MIN_PLAIN: Value = FIRST_LARGE + (1 << 28);
 /// The maximum length of an array.
 const MAX_ARRAY_LEN: u32 = 256;
 
@@ -175,6 +175,16 @@ impl Layout {
             return Err(LitmusError::name(span, format!("`{name}` has no element {at}")));
         }
         Ok(Loc::from_index((symbol.first + at) as usize))
+    }
+
+    /// Returns the element size of all arrays, or of all locations in a test without arrays; `None`
+    /// if they differ.
+    pub fn element_size(&self) -> Option<Value> {
+        let has_arrays = self.symbols.iter().any(|symbol| symbol.len.is_some());
+        let relevant = self.symbols.iter().filter(|symbol| !has_arrays || symbol.len.is_some());
+        let mut sizes = relevant.map(|symbol| symbol.element_size);
+        let first = sizes.next()?;
+        sizes.all(|size| size == first).then_some(first)
     }
 
     /// Returns the cell at an offset in bytes from a symbol.

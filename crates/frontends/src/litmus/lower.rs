@@ -12,6 +12,7 @@ use super::error::{Errors, LitmusError};
 use super::hash::hash;
 use super::layout::Layout;
 use super::test::Test;
+use super::wrap::wrap_arithmetic;
 use super::x86::registers;
 use super::{c, x86};
 
@@ -99,6 +100,7 @@ pub fn lower(file: &File, source: &str, places: bool, errors: &mut Errors) -> Op
         places: sources.places,
         ..Program::default()
     };
+    wrap_arithmetic(&mut program);
     program.places.sort_by_key(|place| (place.offset, !place.at_end));
     for (var, span) in constraint.all().filter(|_| file.arch == Arch::C) {
         if let StateVar::Register(thread, name) = var

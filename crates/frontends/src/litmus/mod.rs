@@ -7,7 +7,7 @@
 //! | parse initial state, condition, program | [`init`], [`condition`], [`x86`], [`c`] | [`ast::File`] |
 //! | assign locations and values, emit code | [`layout`], [`assembler`], [`mod@lower`] | [`Test`] |
 //!
-//! Other modules: [`hash`] computes herd's hash of a test. [`error`] defines the diagnostics.
+//! Other modules: `wrap` makes arithmetic wrap around. [`hash`] computes herd's hash of a test. [`error`] defines the diagnostics.
 //! `fences` lists the fences of each dialect. [`edit`] writes fences into an X86 table.
 //! [`forbid`](mod@forbid) turns an `exists` condition into a forbidden outcome.
 //!
@@ -32,6 +32,7 @@ pub mod test;
 #[cfg(test)]
 mod tests;
 pub mod tokens;
+mod wrap;
 pub mod x86;
 
 pub use test::Test;

@@ -200,6 +200,11 @@ impl<'s> Tokens<'s> {
         self.list.get(self.at + ahead).map_or(Tok::End, |token| token.kind)
     }
 
+    /// Returns the span of the token that comes `ahead` tokens after the next one.
+    pub fn span_at(&self, ahead: usize) -> Span {
+        self.list.get(self.at + ahead).map_or_else(|| self.last_span(), |token| token.span)
+    }
+
     /// Returns the span of the token that was taken last.
     pub fn last_span(&self) -> Span {
         self.list[self.at.saturating_sub(1)].span

@@ -8,6 +8,8 @@
 //! [`Sink::is_farther`]). Typical such steps: a store enters its store buffer, a fence is passed, a
 //! load reads a location that no other thread can still write.
 //!
+//! If no step alone is sufficient, the steps of a race may be: see [`super::race`].
+//!
 //! `Invoke` counts the returned operations of other threads. A step that is explored first may
 //! increase this count. The count only restricts which orders of operations explain the results,
 //! and a larger count allows fewer orders. So the reduction loses no violation.
@@ -17,10 +19,10 @@ use super::hang::{HangCheck, WaitCache};
 use super::packed::Segments;
 use super::{Machine, StepResult};
 use crate::bits::Writer;
-use crate::model::{MemoryModel, StepFailure};
+use crate::model::{MemoryModel, RacingStep, StepFailure};
 use crate::mutation::Mutation;
 use crate::state::State;
-use fencepost_ir::{Op, Problem, ThreadId};
+use fencepost_ir::{Loc, Op, Problem, ThreadId};
 use fencepost_search::{Sink, TransitionSystem};
 
 /// The class of targets that violate a property.
@@ -43,16 +45,20 @@ pub const INIT_DETAIL: u32 = u32::MAX - 1;
 /// Working memory of a search worker.
 #[derive(Debug)]
 pub struct Scratch<P> {
-    base: State<P>,
+    pub(super) base: State<P>,
     /// The packed form of `base`.
     segments: Segments,
     /// A copy of `base` that a step changes and `restore` resets.
-    work: State<P>,
+    pub(super) work: State<P>,
     writer: Writer,
-    saved_successors: Vec<Vec<u8>>,
+    pub(super) saved_successors: Vec<Vec<u8>>,
     internal: Vec<u32>,
-    choices: Choices,
+    pub(super) choices: Choices,
     wait_cache: WaitCache,
+    /// The locations of possible races.
+    pub(super) locations: Vec<Loc>,
+    /// The steps of a race.
+    pub(super) race: Vec<(ThreadId, RacingStep)>,
 }
 
 impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
@@ -68,6 +74,8 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
             internal: Vec::new(),
             choices: Choices::default(),
             wait_cache: WaitCache::default(),
+            locations: Vec::new(),
+            race: Vec::new(),
         }
     }
 
@@ -94,7 +102,9 @@ impl<M: MemoryModel> TransitionSystem for Machine<'_, M> {
     fn expand<S: Sink>(&self, bytes: &[u8], scratch: &mut Self::Scratch, sink: &mut S) {
         self.decode(bytes, &mut scratch.base, &mut scratch.segments);
         scratch.work.clone_from(&scratch.base);
-        if self.reductions.partial_order && self.expand_reduced(scratch, sink) {
+        if self.reductions.partial_order
+            && (self.expand_reduced(scratch, sink) || self.expand_race(scratch, sink))
+        {
             return;
         }
         let mut number = 0;
@@ -260,7 +270,7 @@ impl<M: MemoryModel> Machine<'_, M> {
     }
 
     /// Saves the successor in `work` if the reduction may use it.
-    fn save_reduced_successor<S: Sink>(
+    pub(super) fn save_reduced_successor<S: Sink>(
         &self,
         at: usize,
         t: ThreadId,

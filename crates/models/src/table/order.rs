@@ -183,6 +183,35 @@ impl Table {
             || (earlier.loads && later.stores && !bypass.load_store)
     }
 
+    /// Appends the known locations of the accesses in a window.
+    pub(super) fn known_locations(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        out: &mut Vec<Loc>,
+    ) {
+        let is_access = |entry: &usize| access_of(shape, t, window, *entry).is_some();
+        let accesses = (0..window.len()).filter(is_access);
+        out.extend(accesses.filter_map(|entry| self.location(shape, t, window, entry)?.ok()));
+    }
+
+    /// Returns the oldest entry that may be an access to the location, if it is known to be one.
+    pub(super) fn oldest_access_to(
+        &self,
+        shape: &Shape<'_>,
+        t: ThreadId,
+        window: &Window,
+        loc: Loc,
+    ) -> Option<u32> {
+        let oldest = (0..window.len()).find(|entry| {
+            access_of(shape, t, window, *entry).is_some()
+                && self.may_be_at(shape, t, window, *entry, loc)
+        })?;
+        let is_known = self.location(shape, t, window, oldest) == Some(Ok(loc));
+        is_known.then_some(oldest as u32)
+    }
+
     /// Returns whether an entry's access may be to a location.
     pub(super) fn may_be_at(
         &self,

@@ -6,8 +6,14 @@
 //! compared. A *log* is the output of herd: blocks that start with `Test NAME KIND`. A log is about
 //! one model, which it does not name.
 //!
+//! A record with a file belongs to the test whose path ends with the same components. The record
+//! with the most common components is chosen. A record without a file belongs to the test of its
+//! name. A record that fits several tests, or a test that several records fit equally well, is
+//! reported as ambiguous and never compared.
+//!
 //! Numbers of witnesses are not compared, because herd counts executions. A record of a test that
-//! herd did not finish (`Loop`, `ERROR`) is not compared either.
+//! herd did not finish (`Loop`, `ERROR`) is not compared either. Hexadecimal and decimal numbers
+//! are equal if their values are.
 
 use super::{ModelResult, TestRun};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,11 +50,59 @@ impl Record {
     }
 }
 
+/// The test and the model of a record; no model for logs.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key {
+    /// For a file the last component of its path, else the name of the test.
+    name: String,
+    /// The directories of a file, the innermost first; `None` for a test.
+    directories: Option<Vec<String>>,
+    model: Option<String>,
+}
+
+impl Key {
+    /// Returns the key of a file.
+    fn file(path: &str, model: Option<String>) -> Self {
+        let mut parts = components(path);
+        let name = parts.next().unwrap_or_default().to_string();
+        let directories = Some(parts.map(str::to_string).collect());
+        Key { name, directories, model }
+    }
+
+    /// Returns the path of the file, or the name of the test.
+    fn shown(&self) -> String {
+        let directories = self.directories.iter().flatten().rev().map(String::as_str);
+        directories.chain([self.name.as_str()]).collect::<Vec<_>>().join("/")
+    }
+}
+
+/// Returns the components of a path, the last first.
+fn components(path: &str) -> impl Iterator<Item = &str> {
+    path.rsplit(['/', '\\']).filter(|part| !part.is_empty() && *part != ".")
+}
+
 /// Records of many tests.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
-    /// The records by file or test, and by model; no model for logs.
-    by_key: BTreeMap<(String, Option<String>), Record>,
+    /// The records, each with the file of the test that it was compared with.
+    by_key: BTreeMap<Key, Entry>,
+}
+
+/// A record, and its use.
+#[derive(Clone, Debug)]
+struct Entry {
+    record: Record,
+    /// The file of the first test that the record fits.
+    used_by: Option<String>,
+}
+
+/// A record that fits no test.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unmatched {
+    /// The file or the name of the test.
+    pub test: String,
+    /// The model; none for logs.
+    pub model: Option<String>,
 }
 
 /// An error in a file of records.
@@ -148,6 +202,8 @@ pub enum RecordComparison {
     Different(Vec<String>),
     /// There is no record to compare with.
     Unknown,
+    /// It is not known which record belongs to the test, with the reason.
+    Ambiguous(String),
 }
 
 impl Records {
@@ -168,6 +224,7 @@ impl Records {
         let names: Vec<&str> =
             lines.next().map(|(_, l)| l.split('\t').collect()).unwrap_or_default();
         let column = |name: &str| names.iter().position(|n| *n == name);
+        let has_files = column("file").is_some();
         let key = column("file").or_else(|| column("test"));
         let key = key.ok_or(RecordsError::NoKeyColumn)?;
         let model = column("model").ok_or(RecordsError::NoModelColumn)?;
@@ -204,13 +261,13 @@ impl Records {
                 condition: get("condition"),
                 hash: get("hash"),
             };
-            let base = key.rsplit(['/', '\\']).next().unwrap_or(&key).to_string();
-            let key = (base, Some(model_name(&model)));
-            if let Some(before) = self.by_key.insert(key, record.clone())
-                && before != record
-            {
-                return Err(LineError::Contradiction.at(number));
-            }
+            let model = Some(model_name(&model));
+            let key = if has_files {
+                Key::file(&key, model)
+            } else {
+                Key { name: key, directories: None, model }
+            };
+            self.add(key, record, number)?;
         }
         Ok(())
     }
@@ -240,32 +297,114 @@ impl Records {
             }
             // A block without a verdict is truncated. The empty verdict marks it as unfinished.
             record.verdict.get_or_insert_default();
-            self.by_key.insert((name.to_string(), None), record);
+            self.add(
+                Key { name: name.to_string(), directories: None, model: None },
+                record,
+                number,
+            )?;
         }
         Ok(())
     }
 
-    /// Returns the record of a test under a model. The name of the file has precedence over the
-    /// name of the test.
-    fn find(&self, file: &str, test: &str, model: &str) -> Option<&Record> {
-        let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
-        [file, test].into_iter().find_map(|key| {
-            let record_key = |model: Option<&str>| (key.to_string(), model.map(str::to_string));
-            self.by_key.get(&record_key(Some(model))).or_else(|| self.by_key.get(&record_key(None)))
-        })
+    /// Adds a record of the line with this number, from 0.
+    fn add(&mut self, key: Key, record: Record, number: usize) -> Result<(), RecordsError> {
+        let entry = Entry { record: record.clone(), used_by: None };
+        match self.by_key.insert(key, entry) {
+            Some(before) if before.record != record => Err(LineError::Contradiction.at(number)),
+            Some(_) | None => Ok(()),
+        }
     }
 
-    /// Compares the result of a test with its record.
-    pub fn compare(&self, run: &TestRun, model: &str, result: &ModelResult) -> RecordComparison {
-        let record = self.find(&run.file, &run.test.name, model);
-        let usable = |record: &&Record| !record.is_unfinished() && !record.is_empty();
-        let Some(record) = record.filter(usable) else {
-            return RecordComparison::Unknown;
+    /// Returns the key of the record of a test under a model. A file has precedence over the name of
+    /// a test, and a record for the model over a log. The error says why the record is ambiguous.
+    fn find(&self, file: &str, test: &str, model: &str) -> Result<Option<Key>, String> {
+        let mut parts = components(file);
+        let name = parts.next().unwrap_or_default();
+        let directories: Vec<&str> = parts.collect();
+        for model in [Some(model.to_string()), None] {
+            let first = Key { name: name.to_string(), directories: None, model: model.clone() };
+            let same_name = self.by_key.range(first..).take_while(|(key, _)| key.name == name);
+            let mut fitting: Vec<(usize, &Key)> = Vec::new();
+            for (key, _) in same_name.filter(|(key, _)| key.model == model) {
+                let Some(recorded) = &key.directories else { continue };
+                let pairs = || recorded.iter().zip(&directories);
+                let common = pairs().take_while(|(a, b)| a == b).count();
+                // One of the two paths must end with the other.
+                if common == pairs().count() {
+                    fitting.push((common, key));
+                }
+            }
+            let most = fitting.iter().map(|(common, _)| *common).max();
+            fitting.retain(|(common, _)| Some(*common) == most);
+            match fitting[..] {
+                [] => {}
+                [(_, key)] => return Ok(Some(key.clone())),
+                [(_, one), (_, other), ..] => {
+                    return Err(format!(
+                        "ambiguous: the records of {} and {} fit this file",
+                        one.shown(),
+                        other.shown()
+                    ));
+                }
+            }
+        }
+        let by_test = [Some(model.to_string()), None].map(|model| Key {
+            name: test.to_string(),
+            directories: None,
+            model,
+        });
+        Ok(by_test.into_iter().find(|key| self.by_key.contains_key(key)))
+    }
+
+    /// Returns the records that were compared with no test, for the given models.
+    pub fn unmatched(&self, models: &[&str]) -> Vec<Unmatched> {
+        let unused = self.by_key.iter().filter(|(key, entry)| {
+            let has_run = key.model.as_deref().is_none_or(|model| models.contains(&model));
+            has_run && entry.used_by.is_none()
+        });
+        let shown =
+            |(key, _): (&Key, &Entry)| Unmatched { test: key.shown(), model: key.model.clone() };
+        unused.map(shown).collect()
+    }
+
+    /// Compares the result of a test with its record; without a result, the test has a fault.
+    pub fn compare(
+        &mut self,
+        run: &TestRun,
+        model: &str,
+        result: Result<&ModelResult, &str>,
+    ) -> RecordComparison {
+        let key = match self.find(&run.file, &run.test.name, model) {
+            Ok(Some(key)) => key,
+            Ok(None) => return fault_or(result, RecordComparison::Unknown),
+            Err(reason) => return RecordComparison::Ambiguous(reason),
         };
+        let entry = self.by_key.get_mut(&key).expect("`find` returns the key of a record");
+        // A record without a file fits every test of its name. The hash tells tests apart.
+        let is_same_test = entry.record.hash.is_some() && entry.record.hash == run.test.hash;
+        if let Some(other) = &entry.used_by
+            && *other != run.file
+            && !is_same_test
+        {
+            return RecordComparison::Ambiguous(format!(
+                "ambiguous: the record of {} was also compared with {other}; try: records with a \
+                 column `file` that has the paths of the tests",
+                key.shown()
+            ));
+        }
+        entry.used_by.get_or_insert_with(|| run.file.clone());
+        let record = &entry.record;
+        let result = match result {
+            Ok(result) => result,
+            Err(_) => return fault_or(result, RecordComparison::Unknown),
+        };
+        if record.is_unfinished() || record.is_empty() {
+            return RecordComparison::Unknown;
+        }
         let mut different = Vec::new();
         let mut check = |what: &str, recorded: &Option<String>, ours: &str| {
             if let Some(recorded) = recorded
-                && recorded != ours
+                && decimal(recorded) != decimal(ours)
             {
                 different.push(format!("{what}: recorded {recorded}, found {ours}"));
             }
@@ -280,11 +419,12 @@ impl Records {
         let count = record.count.map(|count| count.to_string());
         check("number of states", &count, &result.shown.states.len().to_string());
         if let Some(recorded) = &record.states {
-            let ours: BTreeSet<String> =
-                result.shown.states.iter().map(|state| run.test.format_state(state)).collect();
+            let ours = result.shown.states.iter().map(|state| run.test.format_state(state));
+            let ours: BTreeSet<String> = ours.map(|state| decimal(&state)).collect();
+            let recorded: BTreeSet<String> = recorded.iter().map(|state| decimal(state)).collect();
             let missing = recorded.difference(&ours);
             different.extend(missing.map(|state| format!("recorded, but not found: {state}")));
-            let extra = ours.difference(recorded);
+            let extra = ours.difference(&recorded);
             different.extend(extra.map(|state| format!("found, but not recorded: {state}")));
         }
         if different.is_empty() {
@@ -293,6 +433,41 @@ impl Records {
             RecordComparison::Different(different)
         }
     }
+}
+
+/// Returns the difference of a test with a fault, or else `comparison`.
+fn fault_or(result: Result<&ModelResult, &str>, comparison: RecordComparison) -> RecordComparison {
+    match result {
+        Ok(_) => comparison,
+        Err(fault) => RecordComparison::Different(vec![fault.to_string()]),
+    }
+}
+
+/// Writes the hexadecimal numbers of a text in decimal.
+fn decimal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['x', 'X']) {
+        let (before, after) = (&rest[..at], &rest[at + 1..]);
+        let digits = after.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(after.len());
+        let in_word = before.len() >= 2
+            && before[..before.len() - 1].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let followed = after[digits..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let number = u128::from_str_radix(&after[..digits], 16).ok();
+        match number.filter(|_| before.ends_with('0') && !in_word && !followed) {
+            Some(number) => {
+                out.push_str(&before[..before.len() - 1]);
+                out.push_str(&number.to_string());
+                rest = &after[digits..];
+            }
+            None => {
+                out.push_str(&rest[..=at]);
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Whether a cell of the verdict column is valid: a verdict, or a word for an unfinished test.

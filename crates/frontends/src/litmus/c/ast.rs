@@ -66,10 +66,29 @@ pub enum StatementKind {
     While(Expression, Box<Statement>),
     /// `do body while (condition);`
     DoWhile(Box<Statement>, Expression),
+    /// `for (first; condition; step) body`
+    For(Box<For>),
+    /// `break;`
+    Break,
+    /// `continue;`
+    Continue,
     /// `{ ... }`
     Block(Block),
     /// `;`
     Empty,
+}
+
+/// A `for` loop.
+#[derive(Clone, Debug)]
+pub struct For {
+    /// The statements before the loop.
+    pub first: Vec<Statement>,
+    /// The condition; `None` if it always holds.
+    pub condition: Option<Expression>,
+    /// The statements after each iteration.
+    pub step: Vec<Statement>,
+    /// The body.
+    pub body: Statement,
 }
 
 /// The declaration of a local.
@@ -174,8 +193,14 @@ impl Statement {
                 condition.for_each(visit);
                 body.for_each(visit);
             }
+            StatementKind::For(parts) => {
+                parts.first.iter().for_each(|statement| statement.for_each(visit));
+                parts.condition.iter().for_each(|condition| condition.for_each(visit));
+                parts.step.iter().for_each(|statement| statement.for_each(visit));
+                parts.body.for_each(visit);
+            }
             StatementKind::Block(block) => block.for_each(visit),
-            StatementKind::Empty => {}
+            StatementKind::Empty | StatementKind::Break | StatementKind::Continue => {}
         }
     }
 }

@@ -19,7 +19,8 @@
 //! | | acquire, consume; Linux `_acquire` | update; *acq* |
 //! | | release; Linux `_release` | *rel*; update |
 //! | | acq_rel, seq_cst | *rel*; update; *acq* |
-//! | | Linux without suffix: `xchg`, `cmpxchg`, `atomic_add_return`, ... | *full*; update; *full* |
+//! | | Linux without suffix: `xchg`, `atomic_add_return`, ... | *full*; update; *full* |
+//! | | Linux `cmpxchg`, `try_cmpxchg`, `atomic_add_unless` | if it fails: load; else: the update with its fences |
 //! | fence | `atomic_thread_fence`: acquire, consume | *acq* |
 //! | | release | *rel* |
 //! | | acq_rel | *acq* + *rel* |
@@ -27,9 +28,10 @@
 //! | | `smp_rmb()` | fence `load_load` |
 //! | | `smp_wmb()` | fence `store_store` |
 //! | | relaxed; `atomic_signal_fence`, `barrier()`, `cpu_relax()`, `smp_read_barrier_depends()` | nothing |
-//! | lock | `lock(l)`, `mtx_lock(l)`, `spin_lock(l)` | in one step: wait until `l` is 0, set it to 1 |
+//! | lock | `lock(l)`, `mtx_lock(l)`, `spin_lock(l)` | CAS from 0 to 1 until it succeeds; *acq* |
 //! | | `spin_trylock(l)` | CAS from 0 to 1; *acq* |
 //! | | `unlock(l)`, `mtx_unlock(l)`, `spin_unlock(l)` | *rel*; store of 0 |
+//! | | `spin_is_locked(l)` | load |
 //!
 //! C11 functions without `_explicit` are seq_cst. C11 and Linux share names such as
 //! `atomic_fetch_add`. The function is C11's if its first argument is an address, and Linux's if it
@@ -37,10 +39,8 @@
 //!
 //! - Every model respects dependencies, so consume could be a plain load. It is acquire, as in all
 //!   compilers.
-//! - A compare-and-exchange has the fences of both of its orders, whether it succeeds or not. The
-//!   weak variant never fails spuriously. Direction: both are under-approximations of C11.
-//! - DIVERGENCE: taking a lock is an `atomic` block. It waits for all pending accesses of its
-//!   thread, so it is a full fence. C11 requires only *acq*.
+//! - A compare-and-exchange of C11 has the fences of both of its orders, whether it succeeds or
+//!   not. The weak variant never fails spuriously. Direction: both are under-approximations of C11.
 //! - No fence expresses `rcu_read_lock`, `synchronize_rcu` and `srcu_*`. They are not supported.
 
 use fencepost_ir::{BinOp, FenceKinds};
@@ -187,8 +187,13 @@ pub enum FunctionKind {
     /// `f(x, &expected, new)`: returns whether it succeeds. On failure, stores the value found in
     /// `expected`.
     CompareExchange,
-    /// `f(x, expected, new)`: returns the value found.
+    /// Linux's `f(x, expected, new)`: returns the value found.
     CompareSwap,
+    /// Linux's `f(x, &expected, new)`: returns whether it succeeds. On failure, stores the value
+    /// found in `expected`.
+    TryCompareSwap,
+    /// Linux's `f(x, amount, excluded)`: adds the amount unless the value is `excluded`.
+    AddUnless(AddUnless),
     /// A fence with the kinds of its memory order.
     Fence,
     /// A fence with these kinds; without kinds, it has no effect.
@@ -199,6 +204,17 @@ pub enum FunctionKind {
     TryLock,
     /// Releases a lock.
     Unlock,
+    /// Returns whether a lock is taken.
+    IsLocked,
+}
+
+/// The arguments and the return value of an addition with a condition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AddUnless {
+    /// Whether the call has the arguments `amount` and `excluded`. Otherwise they are 1 and 0.
+    pub has_amount: bool,
+    /// Whether the call returns the old value, and not whether it added the amount.
+    pub returns_old: bool,
 }
 
 /// A supported function.
@@ -250,6 +266,7 @@ fn without_variants(name: &str) -> Option<FunctionInfo> {
         "lock" | "mtx_lock" | "spin_lock" => (FunctionKind::Lock, MemoryOrder::Acquire),
         "unlock" | "mtx_unlock" | "spin_unlock" => (FunctionKind::Unlock, MemoryOrder::Release),
         "spin_trylock" => (FunctionKind::TryLock, MemoryOrder::Acquire),
+        "spin_is_locked" => (FunctionKind::IsLocked, MemoryOrder::Relaxed),
         "atomic_thread_fence" => {
             return Some(FunctionInfo {
                 kind: FunctionKind::Fence,
@@ -327,7 +344,12 @@ fn linux(name: &str) -> Option<FunctionInfo> {
         }
         ("cmpxchg", _) | (_, Some("cmpxchg")) => return info(FunctionKind::CompareSwap, order),
         ("try_cmpxchg", _) | (_, Some("try_cmpxchg")) => {
-            return info(FunctionKind::CompareExchange, order);
+            return info(FunctionKind::TryCompareSwap, order);
+        }
+        (_, Some(rest @ ("add_unless" | "fetch_add_unless" | "inc_not_zero"))) if has_no_suffix => {
+            let has_amount = rest != "inc_not_zero";
+            let returns_old = rest == "fetch_add_unless";
+            return info(FunctionKind::AddUnless(AddUnless { has_amount, returns_old }), order);
         }
         (_, Some(rest)) => rest,
         (_, None) => return None,

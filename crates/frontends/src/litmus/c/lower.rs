@@ -6,7 +6,11 @@
 //! Fences can be inserted between statements. In a body without braces a fence needs new braces, so
 //! the place records the statement to wrap.
 
+mod address;
 mod call;
+mod compare;
+mod loops;
+mod read_order;
 mod value;
 
 use std::collections::BTreeMap;
@@ -22,6 +26,8 @@ use super::ast::{
     Block, Declaration, Expression, ExpressionKind, Function, Statement, StatementKind,
 };
 use crate::fp::limits;
+use loops::LoopTargets;
+use read_order::ReadOrder;
 
 /// The state that the functions of a test share.
 #[derive(Debug)]
@@ -64,7 +70,8 @@ pub(in super::super) fn lower(
         temporaries: Vec::new(),
         used: 0,
         indirect_size: 0,
-        loops: 0,
+        loops: Vec::new(),
+        read_order: None,
         statement_span: function.body.close,
         places: FencePlaces {
             wanted: marks_places,
@@ -78,6 +85,7 @@ pub(in super::super) fn lower(
         failed: false,
     };
     lowerer.init_registers(init);
+    lowerer.init_read_order();
     lowerer.block(&function.body);
     let Lowerer { asm, places, errors, failed, .. } = lowerer;
     if failed {
@@ -129,8 +137,10 @@ struct Lowerer<'a> {
     used: usize,
     /// The total size of all computed addresses, in locations.
     indirect_size: usize,
-    /// The number of loops around the current statement.
-    loops: u32,
+    /// The loops around the current statement, the innermost last.
+    loops: Vec<LoopTargets>,
+    /// How `smp_rmb()` orders loads, if no fence expresses it.
+    read_order: Option<ReadOrder>,
     /// The span of the head of the current statement.
     statement_span: Span,
     places: FencePlaces,
@@ -236,7 +246,7 @@ impl Lowerer<'_> {
         if std::mem::take(&mut self.places.after_written_fence) {
             return;
         }
-        self.asm.add_place(at, text, at_end, self.loops);
+        self.asm.add_place(at, text, at_end, self.loops.len() as u32);
         self.count_place(wrap);
     }
 
@@ -266,7 +276,10 @@ impl Lowerer<'_> {
                 | StatementKind::Evaluate(_)
                 | StatementKind::If(..)
                 | StatementKind::While(..)
-                | StatementKind::DoWhile(..) => true,
+                | StatementKind::DoWhile(..)
+                | StatementKind::For(_)
+                | StatementKind::Break
+                | StatementKind::Continue => true,
             };
             if has_code {
                 self.add_place_before(statement, None);
@@ -315,8 +328,11 @@ impl Lowerer<'_> {
             return;
         }
         self.mark_source(statement.head);
+        if kinds == FenceKinds::LOAD_LOAD && self.order_reads() {
+            return;
+        }
         let whole = Span { end: statement.end.end, ..statement.span };
-        self.asm.emit_written_fence(kinds, whole, self.loops);
+        self.asm.emit_written_fence(kinds, whole, self.loops.len() as u32);
         // This lowerer tracks the redundant places itself, because it sees the control flow.
         self.asm.allow_place();
         self.count_place(wrap);
@@ -359,30 +375,12 @@ impl Lowerer<'_> {
                 }
                 self.join(end);
             }
-            StatementKind::While(condition, body) => {
-                let (again, end) = (self.asm.target(), self.asm.target());
-                self.asm.bind(again);
-                self.loops += 1;
-                let condition = self.condition(condition);
-                self.mark_source(head);
-                self.asm.jump_unless(condition, end);
-                self.substatement(body);
-                self.loops -= 1;
-                self.mark_source(head);
-                self.asm.jump(again);
-                self.join(end);
-            }
-            StatementKind::DoWhile(body, condition) => {
-                let again = self.asm.target();
-                self.asm.bind(again);
-                self.loops += 1;
-                self.substatement(body);
-                (self.statement_span, self.used) = (head, 0);
-                let condition = self.condition(condition);
-                self.loops -= 1;
-                self.mark_source(head);
-                self.asm.jump_if(condition, again);
-                self.places.after_written_fence = false;
+            StatementKind::While(condition, body) => self.while_loop(head, condition, body),
+            StatementKind::DoWhile(body, condition) => self.do_while_loop(head, body, condition),
+            StatementKind::For(parts) => self.for_loop(head, parts),
+            StatementKind::Break | StatementKind::Continue => {
+                let done = self.leave_iteration(head, &statement.kind);
+                self.check(done);
             }
         }
     }

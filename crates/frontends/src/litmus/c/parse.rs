@@ -1,25 +1,29 @@
 //! Parses tokens into functions: `P0(atomic_int *x, int *y) { ... }`.
 //!
-//! The syntax is a subset of C: declarations, assignments, calls, `if`, `while` and `do`.
-//! Extensions of herd's dialect: `&&`, `||`, `!`, `?:`, `%`, shifts and `do`. Types are dropped,
-//! except for `*`. Nesting deeper than [`MAX_DEPTH`] is an error, because later passes are
-//! recursive.
+//! The syntax is a subset of C: declarations, assignments, calls, `if`, `while`, `do`, `for`,
+//! `break` and `continue`. Extensions of herd's dialect: `&&`, `||`, `!`, `?:`, `%`, shifts, `do`,
+//! `for`, `break`, `continue`, compound assignments, `++` and `--`. Types are dropped, except for
+//! `*`. Nesting deeper than [`MAX_DEPTH`] is an error, because later passes are recursive.
+//!
+//! `break` and `continue` are keywords only as whole statements. herd reads them as names, and
+//! tests use them as such.
 
+mod control;
 mod expression;
+mod simple;
 
 use fencepost_ir::Span;
 
 use super::super::error::{Errors, LitmusError};
 use super::super::tokens::{Tok, Tokens};
-use super::ast::{Block, Declaration, Expression, Function, Parameter, Statement, StatementKind};
+use super::ast::{Block, Declaration, Function, Parameter, Statement, StatementKind};
 use crate::fp::limits;
 
 /// The maximum nesting depth of statements and expressions.
 const MAX_DEPTH: u32 = 200;
 
 /// Keywords of statements that are not supported.
-const UNSUPPORTED_STATEMENTS: [&str; 9] =
-    ["for", "goto", "return", "switch", "case", "break", "continue", "asm", "__asm__"];
+const UNSUPPORTED_STATEMENTS: [&str; 6] = ["goto", "return", "switch", "case", "asm", "__asm__"];
 
 /// Parses all functions. Returns `None` if the list of threads is not known: a function is invalid
 /// or out of order.
@@ -214,9 +218,12 @@ impl Parser<'_, '_> {
             StatementKind::Declare(_)
             | StatementKind::Assign(..)
             | StatementKind::Evaluate(_)
+            | StatementKind::Break
+            | StatementKind::Continue
             | StatementKind::DoWhile(..) => true,
             StatementKind::If(..)
             | StatementKind::While(..)
+            | StatementKind::For(_)
             | StatementKind::Block(_)
             | StatementKind::Empty => false,
         };
@@ -243,55 +250,24 @@ impl Parser<'_, '_> {
                 Ok((StatementKind::Empty, None))
             }
             (Tok::LBrace, _) => Ok((StatementKind::Block(self.block()?), Some(token.span))),
-            (Tok::Name, "if") => {
-                let condition = self.condition()?;
-                let head = token.span.to(self.tokens.last_span());
-                let then = Box::new(self.statement()?);
-                let has_else = self.tokens.eat_word("else");
-                let otherwise = if has_else { Some(Box::new(self.statement()?)) } else { None };
-                Ok((StatementKind::If(condition, then, otherwise), Some(head)))
-            }
-            (Tok::Name, "while") => {
-                let condition = self.condition()?;
-                let head = token.span.to(self.tokens.last_span());
-                Ok((StatementKind::While(condition, Box::new(self.statement()?)), Some(head)))
-            }
-            (Tok::Name, "do") => {
+            (Tok::Name, "if") => self.if_statement(),
+            (Tok::Name, "while") => self.while_loop(),
+            (Tok::Name, "do") => self.do_while_loop(),
+            (Tok::Name, "for") if self.tokens.kind_at(1) == Tok::LParen => self.for_loop(),
+            (Tok::Name, "break") if self.tokens.kind_at(1) == Tok::Semi => {
                 self.tokens.take();
-                let body = Box::new(self.statement()?);
-                if self.tokens.word() != "while" {
-                    return Err(self.tokens.unexpected("`while` after the body of `do`"));
-                }
-                Ok((StatementKind::DoWhile(body, self.condition()?), Some(token.span)))
+                Ok((StatementKind::Break, None))
+            }
+            (Tok::Name, "continue") if self.tokens.kind_at(1) == Tok::Semi => {
+                self.tokens.take();
+                Ok((StatementKind::Continue, None))
             }
             (Tok::Name, word) if UNSUPPORTED_STATEMENTS.contains(&word) => {
                 Err(LitmusError::unsupported(token.span, format!("`{word}` is not supported"))
-                    .hint("use `if`, `while` or `do`"))
+                    .hint("use `if`, `while`, `do` or `for`"))
             }
-            (Tok::Name, word)
-                if self.tokens.kind_at(1) == Tok::Name
-                    || self.tokens.kind_at(1) == Tok::Star && expression::is_type(word)
-                    || word == "_Atomic" =>
-            {
-                Ok((StatementKind::Declare(self.declarations()?), None))
-            }
-            _ => {
-                let target = self.expression()?;
-                if !self.tokens.eat(Tok::Eq) {
-                    return Ok((StatementKind::Evaluate(target), None));
-                }
-                Ok((StatementKind::Assign(target, self.expression()?), None))
-            }
+            _ => Ok((self.simple_statement()?, None)),
         }
-    }
-
-    /// Parses a keyword and the `(condition)` after it.
-    fn condition(&mut self) -> Result<Expression, LitmusError> {
-        self.tokens.take();
-        self.tokens.expect(Tok::LParen, "`(`")?;
-        let condition = self.expression()?;
-        self.tokens.expect(Tok::RParen, "`)`")?;
-        Ok(condition)
     }
 
     fn declarations(&mut self) -> Result<Vec<Declaration>, LitmusError> {

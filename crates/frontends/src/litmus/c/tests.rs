@@ -1,10 +1,14 @@
 //! Tests of the C dialect: lowering, statement by statement; places for fences.
 //!
+//! - `conditional`: locks and updates with a condition.
+//! - `statements`: loops, compound assignments, arithmetic on addresses.
 //! - `mutated`: random invalid texts.
 //! - `rejected`: diagnostics.
 
+mod conditional;
 mod mutated;
 mod rejected;
+mod statements;
 
 use fencepost_ir::{Diagnostics, Op, Pc, Problem, text};
 
@@ -206,22 +210,10 @@ fn a_compare_exchange_is_one_update_if_the_value_found_is_not_used() {
     let both = body("memory_order_release, memory_order_acquire");
     check(&both, &[first, RELEASE, &cas, ACQUIRE, last]);
     check("cmpxchg_relaxed(x, 0, 1);", &["update cas(x, 0, 1)"]);
-    check("cmpxchg(x, 0, 1);", &[FULL, "update cas(x, 0, 1)", FULL]);
 }
 
 #[test]
 fn a_compare_exchange_is_a_loop_if_the_value_found_is_used() {
-    check(
-        "int r0 = cmpxchg_acquire(x, 3, 4);",
-        &[
-            "update %1 = fetch_add(x, 0)",
-            "branch %1 == 3 -> @2 else @4",
-            "update %2 = cas(x, 3, 4)",
-            "branch %2 -> @4 else @0",
-            ACQUIRE,
-            "assign r0 = %1",
-        ],
-    );
     check(
         "int r0 = 3; int r1 = atomic_compare_exchange_weak_explicit(x, &r0, 4, memory_order_relaxed, memory_order_relaxed);",
         &[
@@ -253,18 +245,6 @@ fn a_compare_exchange_is_a_loop_if_the_value_found_is_used() {
     // In a loop, the value found is used by the next iteration.
     let again = "int e; while (!atomic_compare_exchange_strong(x, &e, 4)) e = 0;";
     assert!(code(again).contains(&"update %3 = fetch_add(x, 0)".to_string()), "{:?}", code(again));
-}
-
-#[test]
-fn locks_are_atomic_blocks() {
-    let lock = ["atomic begin", "load %1 = x", "assume %1 == 0", "store x = 1", "atomic end"];
-    for name in ["spin_lock", "mtx_lock", "lock"] {
-        check(
-            &format!("{name}(x); {}(&x);", name.replace("lock", "unlock")),
-            &around(&lock, RELEASE, &["store x = 0"]),
-        );
-    }
-    check("int r0 = spin_trylock(x);", &["update r0 = cas(x, 0, 1)", ACQUIRE]);
 }
 
 #[test]

@@ -94,12 +94,12 @@ fn x86_64_tests_report_all_errors() {
 fn c_tests_report_all_errors() {
     // Invalid statements. A name may be declared in one of them.
     errors(
-        "C T\n{ x=0; }\nP0(int *x) {\n int r0 = ;\n for (r0 = 0; r0 < 2; r0 = r0 + 1) { *x = 1; }\n \
+        "C T\n{ x=0; }\nP0(int *x) {\n int r0 = ;\n for (r0 = 0; r0 < ; r0 = r0 + 1) { *x = 1; }\n \
          if (r1 == ) { *x = ; } else *x = 2;\n r2 = foo(x);\n do { *x = 3 } while (1);\n}\n\
          P1(int *x) { goto L; }\nexists (x=)\n",
         &[
             (4, "expected"),
-            (5, "`for` is not supported"),
+            (5, "expected a value, found `;`"),
             (6, "expected"),
             (7, "the function `foo`"),
             (8, "expected `;`"),

@@ -1,48 +1,23 @@
 //! Lowers calls, by the table in [`super::super::functions`].
-//!
-//! # Compare and exchange
-//! A CAS update returns whether it succeeds, but not the value that it found. If the value is
-//! needed, the call becomes
-//!
-//! ```text
-//! again: found = fetch_add(x, 0)       a load with the ordering of an update
-//!        if found != expected: done
-//!        ok = cas(x, expected, new)
-//!        if !ok: again                 another thread wrote x, and nothing has changed yet
-//! done:
-//! ```
-//!
-//! This sequence is observably equivalent to one step: the first update changes nothing, and the
-//! run in which no other thread acts between the two updates is the single step. Direction: exact,
-//! except for accesses after a relaxed or release call under RMO. They wait for the result of the
-//! call as if the thread branched on the value found.
 
 use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, UnOp, Update};
 
 use super::super::super::error::LitmusError;
 use super::super::ast::{Expression, ExpressionKind};
 use super::super::functions::{
-    self, FencesAround, FunctionInfo, FunctionKind, LocationArgument, MemoryOrder, Operands,
-    Returns, UpdateKind,
+    self, AddUnless, FencesAround, FunctionInfo, FunctionKind, LocationArgument, MemoryOrder,
+    Operands, Returns, UpdateKind,
 };
 use super::Lowerer;
-use super::value::{NameKind, ResultUse, binary};
-
-/// The variable that holds the expected value of a compare-and-exchange.
-enum Expected {
-    /// A local.
-    Local(Reg),
-    /// A location.
-    Location(Address),
-}
+use super::value::{ResultUse, binary};
 
 /// A resolved call. `arguments` excludes the memory orders, which `order` combines.
-struct Call<'e> {
+pub(super) struct Call<'e> {
     name: &'e str,
-    span: Span,
+    pub(super) span: Span,
     kind: FunctionKind,
-    arguments: &'e [Expression],
-    order: MemoryOrder,
+    pub(super) arguments: &'e [Expression],
+    pub(super) order: MemoryOrder,
 }
 
 impl Lowerer<'_> {
@@ -65,10 +40,15 @@ impl Lowerer<'_> {
             | FunctionKind::Update(_, Operands::Address, _)
             | FunctionKind::Lock
             | FunctionKind::TryLock
+            | FunctionKind::IsLocked
             | FunctionKind::Unlock => 1,
+            FunctionKind::AddUnless(AddUnless { has_amount: false, .. }) => 1,
             FunctionKind::Store(_)
             | FunctionKind::Update(_, Operands::AddressValue | Operands::ValueAddress, _) => 2,
-            FunctionKind::CompareExchange | FunctionKind::CompareSwap => 3,
+            FunctionKind::CompareExchange
+            | FunctionKind::CompareSwap
+            | FunctionKind::TryCompareSwap
+            | FunctionKind::AddUnless(AddUnless { has_amount: true, .. }) => 3,
         };
         if arguments.len() != values + orders {
             let (expected, found) = (values + orders, arguments.len());
@@ -109,8 +89,11 @@ impl Lowerer<'_> {
             | FunctionKind::Update(..)
             | FunctionKind::CompareExchange
             | FunctionKind::CompareSwap
+            | FunctionKind::TryCompareSwap
+            | FunctionKind::AddUnless(_)
             | FunctionKind::Lock
             | FunctionKind::TryLock
+            | FunctionKind::IsLocked
             | FunctionKind::Unlock => None,
         })
     }
@@ -156,17 +139,21 @@ impl Lowerer<'_> {
                 self.update(&call, update_kind, operands, returns, result_use)
             }
             FunctionKind::CompareSwap => self.compare_swap(&call, result_use),
+            FunctionKind::TryCompareSwap => self.try_compare_swap(&call, result_use),
+            FunctionKind::AddUnless(form) => self.add_unless(&call, form, result_use),
             FunctionKind::CompareExchange => self.compare_exchange(&call, result_use),
             FunctionKind::Lock => {
                 let at = self.pointee(&call.arguments[0])?;
-                let found = self.temporary(span)?;
                 self.mark_access_source(result_use, span);
-                self.asm.emit(Op::AtomicBegin);
-                self.asm.emit(Op::Load { reg: found, from: at.clone() });
-                self.asm.emit(Op::Assume(binary(BinOp::Eq, Expr::Var(found), Expr::Const(0))));
-                self.asm.emit(Op::Store { to: at, value: Expr::Const(1) });
-                self.asm.emit(Op::AtomicEnd);
+                self.emit_lock(at, span)?;
                 Ok(None)
+            }
+            FunctionKind::IsLocked => {
+                let from = self.pointee(&call.arguments[0])?;
+                let reg = self.temporary(span)?;
+                self.mark_access_source(result_use, span);
+                self.emit_access(Op::Load { reg, from });
+                Ok(Some(binary(BinOp::Ne, Expr::Var(reg), Expr::Const(0))))
             }
             FunctionKind::TryLock => {
                 let at = self.pointee(&call.arguments[0])?;
@@ -196,11 +183,11 @@ impl Lowerer<'_> {
     /// Emits an access with the fences before and after it.
     fn emit_with_fences(&mut self, (before, after): FencesAround, op: Op) {
         self.emit_fence(before);
-        self.asm.emit(op);
+        self.emit_access(op);
         self.emit_fence(after);
     }
 
-    fn emit_fence(&mut self, kinds: FenceKinds) {
+    pub(super) fn emit_fence(&mut self, kinds: FenceKinds) {
         if kinds != FenceKinds::default() {
             self.asm.emit(Op::Fence(kinds));
         }
@@ -240,7 +227,8 @@ impl Lowerer<'_> {
             self.layout.note_arithmetic(call.span);
         }
         let reg = match (returns, result_use) {
-            (Returns::Nothing, _) | (_, ResultUse::Discarded) => None,
+            (Returns::Nothing, _) => None,
+            (_, ResultUse::Discarded) if self.read_order.is_none() => None,
             (Returns::Old, _) => Some(self.destination_register(result_use, call.span)?),
             (Returns::New | Returns::Zero | Returns::Negative, _) => {
                 Some(self.temporary(call.span)?)
@@ -262,124 +250,6 @@ impl Lowerer<'_> {
             Returns::Zero => Some(binary(BinOp::Eq, new(old), zero)),
             Returns::Negative => Some(binary(BinOp::Lt, new(old), zero)),
         })
-    }
-
-    fn compare_swap(
-        &mut self,
-        call: &Call<'_>,
-        result_use: ResultUse,
-    ) -> Result<Option<Expr<Reg>>, LitmusError> {
-        let at = self.pointee(&call.arguments[0])?;
-        let expected = self.value(&call.arguments[1])?;
-        let new = self.value(&call.arguments[2])?;
-        let found = match result_use {
-            ResultUse::Discarded => None,
-            ResultUse::Operand | ResultUse::Into(_) => Some(self.temporary(call.span)?),
-        };
-        self.mark_access_source(result_use, call.span);
-        let (before, after) = call.order.update_fences();
-        self.emit_fence(before);
-        match found {
-            None => {
-                let update = Update::Cas { expected, new };
-                self.asm.emit(Op::Update { reg: None, at, update });
-            }
-            Some(found) => self.emit_find_and_swap(found, &at, &expected, &new, call.span)?,
-        }
-        self.emit_fence(after);
-        Ok(found.map(Expr::Var))
-    }
-
-    /// Emits code that writes `new` if the location has the value `expected`, and sets `found` to
-    /// the old value in both cases.
-    fn emit_find_and_swap(
-        &mut self,
-        found: Reg,
-        at: &Address,
-        expected: &Expr<Reg>,
-        new: &Expr<Reg>,
-        span: Span,
-    ) -> Result<(), LitmusError> {
-        let ok = self.temporary(span)?;
-        let (again, done) = (self.asm.target(), self.asm.target());
-        self.asm.bind(again);
-        let update = Update::Add { by: Expr::Const(0) };
-        self.asm.emit(Op::Update { reg: Some(found), at: at.clone(), update });
-        let equal = binary(BinOp::Eq, Expr::Var(found), expected.clone());
-        self.asm.jump_unless(equal, done);
-        let update = Update::Cas { expected: expected.clone(), new: new.clone() };
-        self.asm.emit(Op::Update { reg: Some(ok), at: at.clone(), update });
-        self.asm.jump_unless(Expr::Var(ok), again);
-        self.asm.bind(done);
-        Ok(())
-    }
-
-    fn compare_exchange(
-        &mut self,
-        call: &Call<'_>,
-        result_use: ResultUse,
-    ) -> Result<Option<Expr<Reg>>, LitmusError> {
-        let at = self.pointee(&call.arguments[0])?;
-        let argument = &call.arguments[1];
-        let (holder, used_once) = match &argument.kind {
-            ExpressionKind::AddressOf(inner) => match &inner.kind {
-                ExpressionKind::Name(name) => match self.resolve_name(name) {
-                    Some(NameKind::Local(local)) => {
-                        (Expected::Local(local.reg), self.is_used_once(name))
-                    }
-                    _ => (Expected::Location(self.pointee(argument)?), false),
-                },
-                _ => (Expected::Location(self.pointee(argument)?), false),
-            },
-            _ => (Expected::Location(self.pointee(argument)?), false),
-        };
-        let new = self.value(&call.arguments[2])?;
-        let expected = match &holder {
-            Expected::Local(reg) => Expr::Var(*reg),
-            Expected::Location(from) => {
-                let reg = self.temporary(argument.span)?;
-                self.mark_source(argument.span);
-                self.asm.emit(Op::Load { reg, from: from.clone() });
-                Expr::Var(reg)
-            }
-        };
-        let ok = self.temporary(call.span)?;
-        let (before, after) = call.order.update_fences();
-        if used_once {
-            self.mark_access_source(result_use, call.span);
-            self.emit_fence(before);
-            let update = Update::Cas { expected, new };
-            let reg = (result_use != ResultUse::Discarded).then_some(ok);
-            self.asm.emit(Op::Update { reg, at, update });
-            self.emit_fence(after);
-            return Ok(Some(Expr::Var(ok)));
-        }
-        let found = self.temporary(call.span)?;
-        self.mark_access_source(result_use, call.span);
-        self.emit_fence(before);
-        self.emit_find_and_swap(found, &at, &expected, &new, call.span)?;
-        self.emit_fence(after);
-        self.asm.assign(ok, binary(BinOp::Eq, Expr::Var(found), expected));
-        match holder {
-            Expected::Local(reg) => self.asm.assign(reg, Expr::Var(found)),
-            Expected::Location(to) => {
-                let end = self.asm.target();
-                self.asm.jump_if(Expr::Var(ok), end);
-                self.asm.emit(Op::Store { to, value: Expr::Var(found) });
-                self.asm.bind(end);
-            }
-        }
-        Ok(Some(Expr::Var(ok)))
-    }
-
-    /// Returns whether the value of a local after the current call is dead: no other expression and
-    /// no condition names the local, and the call is not in a loop.
-    fn is_used_once(&self, name: &str) -> bool {
-        let mut named = 0;
-        self.function.body.for_each(&mut |expression| {
-            named += usize::from(matches!(&expression.kind, ExpressionKind::Name(n) if n == name));
-        });
-        named == 1 && self.loops == 0 && !self.observed.iter().any(|observed| observed == name)
     }
 }
 

@@ -124,6 +124,9 @@ impl Lowerer<'_> {
             },
             ExpressionKind::AddressOf(_) => true,
             ExpressionKind::Select(_, a, b) => self.is_address(a) || self.is_address(b),
+            // The difference of two addresses is a number.
+            ExpressionKind::Binary(BinOp::Add, a, b) => self.is_address(a) || self.is_address(b),
+            ExpressionKind::Binary(BinOp::Sub, a, b) => self.is_address(a) && !self.is_address(b),
             ExpressionKind::Number(_)
             | ExpressionKind::Unary(..)
             | ExpressionKind::Binary(..)
@@ -192,6 +195,11 @@ impl Lowerer<'_> {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 Ok(binary(*op, a, b))
             }
+            ExpressionKind::Binary(op @ (BinOp::Add | BinOp::Sub), a, b)
+                if self.is_address(a) || self.is_address(b) =>
+            {
+                self.address_arithmetic(*op, a, b, span)
+            }
             ExpressionKind::Binary(op, a, b) => {
                 if !matches!(op, BinOp::Eq | BinOp::Ne) {
                     self.check_arithmetic(span, &[a, b])?;
@@ -235,9 +243,9 @@ impl Lowerer<'_> {
             None => Ok(()),
             Some(address) => Err(LitmusError::unsupported(
                 address.span,
-                "arithmetic on addresses is not supported",
+                "this operator is not supported on addresses",
             )
-            .hint("write an array element as `a[1]`")),
+            .hint("only `+`, `-`, `==` and `!=` apply to addresses")),
         }
     }
 
@@ -317,7 +325,7 @@ impl Lowerer<'_> {
     ) -> Result<Expr<Reg>, LitmusError> {
         let reg = self.destination_register(result_use, span)?;
         self.mark_access_source(result_use, span);
-        self.asm.emit(Op::Load { reg, from });
+        self.emit_access(Op::Load { reg, from });
         Ok(Expr::Var(reg))
     }
 

@@ -1,12 +1,12 @@
 //! Parses expressions with the precedences of C.
 //!
-//! Assignments are statements, not expressions. `++` and `+=` are not supported. Casts have no
-//! effect, because all values are integers.
+//! Assignments, `+=`, `++` and similar are statements, not expressions. Casts have no effect,
+//! because all values are integers. `true` and `false` are 1 and 0.
 
 use fencepost_ir::{BinOp, Span, UnOp};
 
 use super::super::super::error::LitmusError;
-use super::super::super::tokens::{Tok, Token};
+use super::super::super::tokens::Tok;
 use super::super::ast::{Expression, ExpressionKind};
 use super::{MAX_DEPTH, Parser, too_deep};
 
@@ -67,7 +67,7 @@ fn binary_operator(kind: Tok) -> Option<(u8, BinOp)> {
 }
 
 /// Creates an expression. Fails if it is nested too deeply.
-fn new_expression(kind: ExpressionKind, span: Span) -> Result<Expression, LitmusError> {
+pub(super) fn new_expression(kind: ExpressionKind, span: Span) -> Result<Expression, LitmusError> {
     let height = 1 + kind.children().iter().map(|part| part.height).max().unwrap_or(0);
     if height > MAX_DEPTH { Err(too_deep(span)) } else { Ok(Expression { kind, span, height }) }
 }
@@ -77,7 +77,16 @@ impl Parser<'_, '_> {
     pub(super) fn expression(&mut self) -> Result<Expression, LitmusError> {
         let first = self.tokens.peek().span;
         self.enter(first)?;
-        let mut found = self.binary(MIN_PRECEDENCE)?;
+        let left = self.unary()?;
+        let found = self.expression_from(left)?;
+        self.depth -= 1;
+        Ok(found)
+    }
+
+    /// Parses the rest of an expression after its first operand.
+    pub(super) fn expression_from(&mut self, left: Expression) -> Result<Expression, LitmusError> {
+        let first = left.span;
+        let mut found = self.binary_from(left, MIN_PRECEDENCE)?;
         if self.tokens.eat(Tok::Question) {
             let then = Box::new(self.expression()?);
             self.tokens.expect(Tok::Colon, "`:`")?;
@@ -85,41 +94,70 @@ impl Parser<'_, '_> {
             let span = first.to(self.tokens.last_span());
             found = new_expression(ExpressionKind::Select(Box::new(found), then, otherwise), span)?;
         }
-        self.depth -= 1;
         Ok(found)
     }
 
-    /// Parses binary operators of at least this precedence.
-    fn binary(&mut self, min_precedence: u8) -> Result<Expression, LitmusError> {
-        let mut left = self.unary()?;
+    /// Parses the binary operators of at least this precedence after an operand.
+    fn binary_from(
+        &mut self,
+        mut left: Expression,
+        min_precedence: u8,
+    ) -> Result<Expression, LitmusError> {
         loop {
             let token = self.tokens.peek();
             let Some((precedence, op)) = binary_operator(token.kind) else { return Ok(left) };
             if precedence < min_precedence {
                 return Ok(left);
             }
-            self.reject_increments(token)?;
+            self.reject_assignment()?;
             self.tokens.take();
-            let right = self.binary(precedence + 1)?;
+            let right = self.unary()?;
+            let right = self.binary_from(right, precedence + 1)?;
             let span = left.span.to(right.span);
             left =
                 new_expression(ExpressionKind::Binary(op, Box::new(left), Box::new(right)), span)?;
         }
     }
 
-    /// Fails at `++`, `--`, `+=` and similar operators.
-    fn reject_increments(&mut self, token: Token) -> Result<(), LitmusError> {
-        let next = self.tokens.kind_at(1);
-        let doubled = next == token.kind && matches!(next, Tok::Plus | Tok::Minus);
-        if doubled || next == Tok::Eq {
-            let text = format!("{0}{1}", self.tokens.word(), self.tokens.word_at(1));
-            return Err(LitmusError::unsupported(token.span, format!("`{text}` is not supported"))
-                .hint("write an assignment, as in `r = r + 1`"));
-        }
-        Ok(())
+    /// Returns whether the next two tokens are adjacent.
+    fn is_adjacent(&self) -> bool {
+        self.tokens.peek().span.end == self.tokens.span_at(1).start
     }
 
-    fn unary(&mut self) -> Result<Expression, LitmusError> {
+    /// Returns the operation of `++` or `--`, if it comes next.
+    pub(super) fn increment(&self) -> Option<BinOp> {
+        let kind = self.tokens.kind();
+        if self.tokens.kind_at(1) != kind || !self.is_adjacent() {
+            return None;
+        }
+        match kind {
+            Tok::Plus => Some(BinOp::Add),
+            Tok::Minus => Some(BinOp::Sub),
+            _ => None,
+        }
+    }
+
+    /// Returns the operation of `+=` or another compound assignment, if it comes next.
+    pub(super) fn compound_operator(&self) -> Option<BinOp> {
+        let (_, op) = binary_operator(self.tokens.kind())?;
+        let is_compound = self.tokens.kind_at(1) == Tok::Eq && self.is_adjacent();
+        is_compound.then_some(op).filter(|op| {
+            !matches!(op, BinOp::And | BinOp::Or | BinOp::Lt | BinOp::Gt | BinOp::Le | BinOp::Ge)
+        })
+    }
+
+    /// Fails at `++`, `--`, `+=` and similar operators inside of an expression.
+    fn reject_assignment(&mut self) -> Result<(), LitmusError> {
+        if self.increment().is_none() && self.compound_operator().is_none() {
+            return Ok(());
+        }
+        let text = format!("{0}{1}", self.tokens.word(), self.tokens.word_at(1));
+        let message = format!("`{text}` is not supported inside of an expression");
+        Err(LitmusError::unsupported(self.tokens.peek().span, message)
+            .hint("write a separate statement, as in `r += 1;`"))
+    }
+
+    pub(super) fn unary(&mut self) -> Result<Expression, LitmusError> {
         let token = self.tokens.peek();
         self.enter(token.span)?;
         let prefix = matches!(
@@ -127,7 +165,7 @@ impl Parser<'_, '_> {
             Tok::Bang | Tok::Minus | Tok::Plus | Tok::Tilde | Tok::Star | Tok::Amp
         );
         let found = if prefix {
-            self.reject_increments(token)?;
+            self.reject_assignment()?;
             self.tokens.take();
             let operand = self.unary()?;
             let span = token.span.to(operand.span);
@@ -191,8 +229,13 @@ impl Parser<'_, '_> {
                     let span = token.span.to(self.tokens.last_span());
                     return new_expression(ExpressionKind::Index(name, index), span);
                 }
-                if name == "NULL" {
-                    return new_expression(ExpressionKind::Number(0), token.span);
+                let constant = match name.as_str() {
+                    "NULL" | "false" => Some(0),
+                    "true" => Some(1),
+                    _ => None,
+                };
+                if let Some(value) = constant {
+                    return new_expression(ExpressionKind::Number(value), token.span);
                 }
                 new_expression(ExpressionKind::Name(name), token.span)
             }

@@ -23,17 +23,13 @@ pub(super) fn check(body: &str, code: &str, line: u32, message: &str) {
 
 #[test]
 fn unsupported_features_are_errors() {
-    for name in ["rcu_read_lock", "synchronize_rcu", "srcu_read_lock", "atomic_add_unless", "f"] {
+    for name in ["rcu_read_lock", "synchronize_rcu", "srcu_read_lock", "f"] {
         check(&format!("*x = 1;\n{name}(x);"), "LT0002", 4, &format!("`{name}` is not supported"));
     }
-    for word in ["for", "goto", "return", "break", "asm"] {
+    for word in ["goto", "return", "switch", "asm"] {
         check(&format!("\n\n{word} (;;) ;"), "LT0002", 5, &format!("`{word}` is not supported"));
     }
-    check("int r0; r0++;", "LT0002", 3, "`++` is not supported");
-    check("int r0;\n r0 += 2;", "LT0002", 4, "`+=` is not supported");
-    check("--v;", "LT0002", 3, "`--` is not supported");
-    check("int r0 = *(x + 1);", "LT0002", 3, "arithmetic on addresses");
-    check("int *r0 = x; r0 = r0 - 1;", "LT0002", 3, "arithmetic on addresses");
+    check("int r0 = *(x + 1);", "LT0002", 3, "no location at this address");
     check("int r0; int *r1 = &r0;", "LT0002", 3, "the local `r0`");
     check("int r0; r0 = READ_ONCE(r0);", "LT0002", 3, "`r0` is a local");
     check("int r0[2];", "LT0002", 3, "`r0` is a local array");
