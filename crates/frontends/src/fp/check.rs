@@ -25,6 +25,7 @@ pub use unit::check;
 
 use super::ast;
 use super::codes;
+use super::foreign;
 use super::names::{Global, Globals};
 use super::suggest::did_you_mean;
 use super::tree::{Expr, ExprKind, Local};
@@ -142,6 +143,10 @@ impl<'a> Checker<'a> {
     fn mismatch(&mut self, expr: &Expr, expected: Ty) {
         let constant = if let ExprKind::Const(value) = expr.kind { Some(value) } else { None };
         let hint = conversion_hint(expr.ty, expected, constant, &self.text(expr.span));
+        self.mismatch_hint(expr, expected, hint);
+    }
+
+    fn mismatch_hint(&mut self, expr: &Expr, expected: Ty, hint: Option<String>) {
         let (found, expected) = (self.globals.show(expr.ty), self.globals.show(expected));
         self.diagnostics
             .error(codes::TYPE_MISMATCH, expr.span, format!("expected {expected}, found {found}"))
@@ -193,8 +198,9 @@ impl<'a> Checker<'a> {
                 ),
             ),
         };
+        let foreign = foreign::value(name).map(str::to_string);
         let diagnostic = self.diagnostics.error(codes::UNKNOWN_NAME, span, message);
-        diagnostic.label(label).hint(near.unwrap_or(declare));
+        diagnostic.label(label).hint(foreign.or(near).unwrap_or(declare));
         if let Some(later) = self.globals.constants.get(name)
             && self.scope == Scope::Constant
         {
