@@ -21,3 +21,4 @@ mod robust;
 mod stateless;
 mod translate;
 mod values;
+mod wait_shapes;

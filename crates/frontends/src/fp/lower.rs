@@ -27,6 +27,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fencepost_ir::rotate_waits::rotate_waits;
 use fencepost_ir::{
     Diagnostics, Label, LabelInfo, Place, Problem, Program, Property, Span, Stmt, Thread, ThreadId,
 };
@@ -203,6 +204,7 @@ impl Context<'_> {
             operations = self.operations(plan, &kept, client);
         }
         let init = init.then(|| Lowerer::init(self, plan.as_ref().map(|p| p.first.as_slice())));
+        threads.iter_mut().for_each(rotate_waits);
         let program = Program {
             locations: self.layout.locations.clone(),
             pools: self.layout.pools.clone(),
