@@ -261,6 +261,13 @@ impl Problem {
         self.properties.contains(&Property::Progress)
     }
 
+    /// Returns whether some property of every run is a condition on final states.
+    pub fn has_final_conditions(&self) -> bool {
+        let is_condition =
+            |property: &_| matches!(property, Property::FinalForall(_) | Property::FinalNever(_));
+        self.properties.iter().any(is_condition)
+    }
+
     /// Returns whether some property of every run is about final states.
     pub fn has_final_properties(&self) -> bool {
         self.properties.iter().any(|property| match property {

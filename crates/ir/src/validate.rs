@@ -412,6 +412,8 @@ impl Validator<'_> {
     }
 
     fn operations(&mut self, operations: &Operations) {
+        let exist = operations.first.iter().all(|loc| self.exists(Observable::Loc(*loc)));
+        self.check(exist, Rule::Property, || "the location of a result does not exist".into());
         for (thread, all) in &operations.threads {
             for operation in all {
                 self.thread(&operation.body);

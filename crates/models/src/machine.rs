@@ -413,7 +413,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     ) -> bool {
         let specification = self.specifications.iter().find(|(position, _)| *position == at);
         let (_, specification) = specification.expect("every `Operations` property has an entry");
-        let value = |t, reg| state.register(&self.shape, t, reg);
+        let value = |what| self.observe(state, what);
         match specification.explains(&self.shape, operations, limits, &value) {
             Ok(allowed) => allowed,
             Err(stop) => {

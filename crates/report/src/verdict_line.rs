@@ -70,7 +70,7 @@ pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
             Unsupported::ValuesOfModel => "model",
             Unsupported::Progress => "progress",
             Unsupported::NoInitialState => "no-initial-state",
-            Unsupported::NoFinalState => "no-final-state",
+            Unsupported::NoFinalState | Unsupported::NoResults => "no-final-state",
             Unsupported::Translation(_) => "untranslated",
             Unsupported::Tool => "tool",
             _ => "unsupported",
@@ -253,6 +253,7 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
                 "let the loops of all threads end, or use `invariant` or `assert` instead of \
                  `final`",
             ),
+            Unsupported::NoResults => Some("let the loops of all operations end"),
             Unsupported::Translation(_) => Some("another --engine"),
             _ => None,
         },

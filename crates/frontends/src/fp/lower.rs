@@ -29,7 +29,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::rotate_waits::rotate_waits;
 use fencepost_ir::{
-    Diagnostics, Label, LabelInfo, Place, Problem, Program, Property, Span, Stmt, Thread, ThreadId,
+    Diagnostics, Label, LabelInfo, Op, Place, Problem, Program, Property, Span, Stmt, Thread,
+    ThreadId,
 };
 
 use super::client::START;
@@ -203,10 +204,21 @@ impl Context<'_> {
         if let (Some(client), Some(plan)) = (client, &plan) {
             operations = self.operations(plan, &kept, client);
         }
-        let init = init.then(|| Lowerer::init(self, plan.as_ref().map(|p| p.first.as_slice())));
+        let first = plan.as_ref().map(|p| p.first.as_slice());
+        let mut init = init.then(|| Lowerer::init(self, first, &[]));
+        let mut locations = self.layout.locations.clone();
+        // Without choices, the operations before the threads have only one result.
+        let chooses = |init: &Thread| init.code.iter().any(|s| matches!(s.op, Op::Choose { .. }));
+        if let (Some(operations), Some(first)) = (&mut operations, first)
+            && init.as_ref().is_some_and(chooses)
+        {
+            let results = client::first_results(first, &mut locations);
+            operations.first = results.iter().copied().flatten().collect();
+            init = Some(Lowerer::init(self, Some(first), &results));
+        }
         threads.iter_mut().for_each(rotate_waits);
         let program = Program {
-            locations: self.layout.locations.clone(),
+            locations,
             pools: self.layout.pools.clone(),
             init,
             threads,

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use fencepost_ir::assemble::{Assembler, Target};
-use fencepost_ir::{Expr, Label, Op, Reg, Span, Thread, Value};
+use fencepost_ir::{Address, Expr, Label, Loc, Op, Reg, Span, Thread, Value};
 
 use super::Context;
-use super::client::{ClientThread, OperationUse};
+use super::client::{ClientThread, OperationRegisters, OperationUse};
 use super::labels::Kind;
 use crate::fp::codes;
 use crate::fp::limits;
@@ -136,8 +136,13 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         lowerer.finish(name, template.body.close)
     }
 
-    /// Lowers the `init` block, followed by the initial operations of a client.
-    pub(super) fn init(context: &'c mut Context<'a>, first: Option<&[OperationUse]>) -> Thread {
+    /// Lowers the `init` block, followed by the initial operations of a client. `results` has the
+    /// locations for the results of the first operations, where they are stored.
+    pub(super) fn init(
+        context: &'c mut Context<'a>,
+        first: Option<&[OperationUse]>,
+        results: &[Option<Loc>],
+    ) -> Thread {
         let mut lowerer = Self::new(context, "init");
         lowerer.set_isolated();
         let mut close = Span::default();
@@ -150,8 +155,14 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             let end = lowerer.frame.end;
             lowerer.code.bind(end);
             lowerer.frame.end = lowerer.code.target();
-            for used in first {
-                lowerer.operation(used, None);
+            let kept = lowerer.result_registers(if results.is_empty() { &[] } else { first });
+            for (at, used) in first.iter().enumerate() {
+                let result = kept.get(at).and_then(OperationRegisters::result);
+                lowerer.operation(used, result);
+                if let (Some(result), Some(loc)) = (result, results.get(at).copied().flatten()) {
+                    let op = Op::Store { to: Address::fixed(loc), value: Expr::Var(result) };
+                    lowerer.emit(op, used.span, Kind::Return);
+                }
             }
             close = first.last().map_or(close, |u| u.span);
         }
