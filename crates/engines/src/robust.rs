@@ -110,6 +110,9 @@ impl Engine for Robust {
         if frees(task.problem) {
             return undecided(Unsupported::Frees, Decider::Stateless);
         }
+        if task.problem.has_control_points() {
+            return undecided(Unsupported::ControlPoints, Decider::Stateless);
+        }
         let problem = task.problem.safety();
         let spin_assumed = self.definition.spin_assumed(&problem);
         let task = Task { problem: &problem, ..task };

@@ -158,6 +158,8 @@ pub enum Unsupported {
     ValuesOfModel,
     /// The engine does not check `property progress` under this model.
     Progress,
+    /// The engine does not check invariants about control points.
+    ControlPoints,
     /// `init` cannot finish, so nothing was checked.
     NoInitialState,
     /// No run ends, so the conditions on final states were checked on nothing.
@@ -199,6 +201,7 @@ impl Unsupported {
                 "abstracted values are not supported under a model that reorders loads"
             }
             Unsupported::Progress => "`property progress` is not checked by this engine and model",
+            Unsupported::ControlPoints => "this engine does not check invariants with `at`",
             Unsupported::NoInitialState => "no run starts: `init` cannot finish",
             Unsupported::NoFinalState => {
                 "no run ends: the conditions on final states were checked on nothing"

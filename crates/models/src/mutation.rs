@@ -60,6 +60,8 @@ pub enum Mutation {
     NoCycleProviso,
     /// Partial order: entering or leaving a critical section counts as invisible.
     CriticalSectionsInvisible,
+    /// Partial order: reaching or leaving a control point of an invariant counts as invisible.
+    ControlPointsInvisible,
     /// Clauses: a full fence orders only loads after stores.
     FullFenceOnlyStoreLoad,
     /// Clauses: a drain blocks no run.

@@ -6,6 +6,7 @@
 mod body;
 mod builtin;
 mod condition;
+mod control_point;
 mod either;
 mod expr;
 mod gap;
@@ -28,7 +29,7 @@ use super::codes;
 use super::foreign;
 use super::names::{Global, Globals};
 use super::suggest::did_you_mean;
-use super::tree::{Expr, ExprKind, Local};
+use super::tree::{Expr, ExprKind, LabelName, Local};
 use super::types::{LocalId, ProcId, TemplateId, Ty, VarTy, conversion_hint};
 use jump::{LabelSite, Region};
 use wait::Waits;
@@ -89,6 +90,8 @@ pub struct Checker<'a> {
     asserts: bool,
     /// In conditions: the registers of each template.
     threads: &'a [Vec<Local>],
+    /// By template: the labels. For conditions.
+    thread_labels: &'a [Vec<LabelName>],
     /// In conditions: the mentioned registers.
     mentioned: Vec<(TemplateId, LocalId)>,
 }
@@ -116,6 +119,7 @@ impl<'a> Checker<'a> {
             waits: Waits::default(),
             asserts: false,
             threads: &[],
+            thread_labels: &[],
             mentioned: Vec::new(),
         }
     }

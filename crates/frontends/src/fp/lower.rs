@@ -13,6 +13,7 @@
 mod call;
 mod client;
 mod condition;
+mod control_point;
 mod either;
 mod expr;
 mod labels;
@@ -29,8 +30,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_ir::rotate_waits::rotate_waits;
 use fencepost_ir::{
-    Diagnostics, Label, LabelInfo, Op, Place, Problem, Program, Property, Span, Stmt, Thread,
-    ThreadId,
+    Diagnostics, Label, LabelInfo, Observable, Op, Place, Problem, Program, Property, Span, Stmt,
+    Thread, ThreadId,
 };
 
 use super::client::START;
@@ -256,6 +257,9 @@ impl Context<'_> {
             for stmt in all_code(problem).into_iter().flatten() {
                 used[stmt.label.index()] = true;
             }
+            for (_, label) in problem.control_points() {
+                used[label.index()] = true;
+            }
         }
         let mut renamed = Vec::with_capacity(used.len());
         let mut kept: Vec<LabelInfo> = Vec::new();
@@ -270,6 +274,15 @@ impl Context<'_> {
         for problem in problems {
             for stmt in all_code(problem).into_iter().flatten() {
                 stmt.label = renamed[stmt.label.index()];
+            }
+            for property in &mut problem.properties {
+                if let Property::Invariant(condition) = property {
+                    condition.expr.for_each_var_mut(&mut |what| {
+                        if let Observable::At(_, label) = what {
+                            *label = renamed[label.index()];
+                        }
+                    });
+                }
             }
             problem.program.labels = kept.clone();
             problem.program.places = places.clone();

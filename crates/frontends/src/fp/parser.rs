@@ -461,7 +461,10 @@ impl<'a> Parser<'a> {
             | ExprKind::Null
             | ExprKind::Name(_)
             | ExprKind::New(_) => 0,
-            ExprKind::Paren(a) | ExprKind::Unary(_, a) | ExprKind::Field(a, _) => a.height,
+            ExprKind::Paren(a)
+            | ExprKind::Unary(_, a)
+            | ExprKind::Field(a, _)
+            | ExprKind::At(a, _) => a.height,
             ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => a.height.max(b.height),
             ExprKind::Select(c, a, b) => c.height.max(a.height).max(b.height),
             ExprKind::Call(_, list) | ExprKind::ChooseList(list) => max_height(list),

@@ -99,6 +99,7 @@ impl Checker<'_> {
             }
             Ast::ChooseList(list) => self.choose_list(list, span),
             Ast::New(name) => self.new_record(name, span),
+            Ast::At(thread, label) => self.at_label(thread, label, span),
         }
     }
 

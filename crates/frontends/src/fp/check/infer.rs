@@ -153,7 +153,8 @@ impl Checker<'_> {
             | Ast::Field(..)
             | Ast::ChooseRange(_)
             | Ast::ChooseList(_)
-            | Ast::New(_) => false,
+            | Ast::New(_)
+            | Ast::At(..) => false,
         }
     }
 
@@ -379,6 +380,7 @@ impl Checker<'_> {
                 },
             },
             Ast::ChooseList(list) => list.iter().find_map(|e| self.infer(e)),
+            Ast::At(..) => Some(Ty::Bool),
             Ast::New(name) => match self.globals.get(&name.text)?.0 {
                 Global::Record(pool) => Some(Ty::Ref(pool)),
                 Global::Const(..)

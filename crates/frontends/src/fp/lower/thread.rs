@@ -7,6 +7,7 @@ use fencepost_ir::{Address, Expr, Label, Loc, Op, Reg, Span, Thread, Value};
 
 use super::Context;
 use super::client::{ClientThread, OperationRegisters, OperationUse};
+use super::control_point::control_points;
 use super::labels::Kind;
 use crate::fp::codes;
 use crate::fp::limits;
@@ -37,6 +38,8 @@ pub(super) struct Frame<'a> {
     pub(super) function: &'a str,
     pub(super) slots: Vec<Slot>,
     pub(super) labels: Vec<Target>,
+    /// The labels that invariants mention, each with its position.
+    pub(super) control_points: BTreeMap<usize, Span>,
     pub(super) loops: Vec<Loop>,
     /// The target of `return`.
     pub(super) end: Target,
@@ -107,6 +110,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
                 result: None,
                 critical: false,
                 awaiting: None,
+                control_points: BTreeMap::new(),
             },
             depth: 0,
             fuel: limits::FUEL,
@@ -128,6 +132,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
     ) -> Thread {
         let mut lowerer = Self::new(context, &template.name);
         lowerer.param = param;
+        lowerer.frame.control_points = control_points(lowerer.context.unit, template);
         lowerer.body(&template.body);
         let name = match param {
             Some(value) => format!("{}({value})", template.name),
@@ -205,7 +210,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             let reg = self.register(local.name.clone(), local.ty, local.span);
             self.frame.slots.push(Slot::Reg(reg));
         }
-        self.frame.labels = (0..body.labels).map(|_| self.code.target()).collect();
+        self.frame.labels = (0..body.labels.len()).map(|_| self.code.target()).collect();
         self.stmts(&body.code);
     }
 

@@ -135,7 +135,7 @@ impl Parser<'_> {
 
     /// Returns whether the next token is this name and the token after it is of this kind. The
     /// words of `either` are keywords only where they are expected.
-    fn is_word_before(&self, word: &str, second: Tok) -> bool {
+    pub(super) fn is_word_before(&self, word: &str, second: Tok) -> bool {
         self.peek() == Tok::Name
             && self.peek_second() == second
             && self.span().text(self.source) == word
