@@ -3,7 +3,7 @@
 //! Direction: exact for final states. They have no pending stores, and an abstract state without
 //! pending stores is an exact state.
 
-use fencepost_ir::{Condition, Consistency, Observable, Op, Problem, Property};
+use fencepost_ir::{Condition, Consistency, Observable, Op, Problem, Property, Value};
 use std::fmt;
 
 use crate::format::CertState;
@@ -93,12 +93,12 @@ pub(crate) fn violated_property(problem: &Problem, state: &CertState) -> Option<
     problem.properties.iter().find_map(|property| {
         let is_violated = match property {
             Property::MutualExclusion => return violated_mutual_exclusion(problem, state),
-            Property::Invariant(condition) => evaluate(condition, state) != Some(true),
+            Property::Invariant(condition) => evaluate(problem, condition, state) != Some(true),
             Property::FinalForall(condition) => {
-                is_final(problem, state) && evaluate(condition, state) != Some(true)
+                is_final(problem, state) && evaluate(problem, condition, state) != Some(true)
             }
             Property::FinalNever(condition) => {
-                is_final(problem, state) && evaluate(condition, state) != Some(false)
+                is_final(problem, state) && evaluate(problem, condition, state) != Some(false)
             }
             Property::Assertions
             | Property::DeadlockFree
@@ -130,10 +130,14 @@ fn violated_mutual_exclusion(problem: &Problem, state: &CertState) -> Option<Str
 }
 
 /// Returns the value of a condition; `None` if its evaluation faults.
-fn evaluate(condition: &Condition, state: &CertState) -> Option<bool> {
+fn evaluate(problem: &Problem, condition: &Condition, state: &CertState) -> Option<bool> {
     let value = condition.expr.eval(&|observable: &Observable| match observable {
         Observable::Loc(loc) => state.memory[loc.index()],
         Observable::Reg(thread, reg) => state.threads[thread.index()].registers[reg.index()],
+        Observable::At(thread, label) => {
+            let next = problem.program.thread(*thread).stmt(state.threads[thread.index()].pc);
+            Value::from(next.label == *label)
+        }
     });
     value.ok().map(|value| value != 0)
 }

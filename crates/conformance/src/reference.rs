@@ -403,6 +403,10 @@ fn record_state<T: ThreadState>(
     let value = |what: &Observable| match *what {
         Observable::Loc(loc) => state.memory.read(loc),
         Observable::Reg(thread, reg) => state.threads[thread.index()].register(reg),
+        Observable::At(thread, label) => {
+            let point = state.threads[thread.index()].control_point();
+            Value::from(program.thread(thread).stmt(point).label == label)
+        }
     };
     if is_final(program, state) {
         report.outcomes.insert(problem.observed.iter().map(value).collect());

@@ -1,10 +1,12 @@
 //! All conformance tests, in one binary. The header of each module states what it compares.
 
 mod abstraction;
+mod alternatives;
 mod automata;
 mod axiomatic;
 mod budgets;
 mod common;
+mod control_points;
 mod corpus;
 mod differential;
 mod engines;
@@ -22,3 +24,4 @@ mod robust;
 mod stateless;
 mod translate;
 mod values;
+mod wait_shapes;

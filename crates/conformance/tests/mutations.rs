@@ -229,6 +229,11 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
          observe p.r, q.s;",
     ));
     problems.extend((0..40).map(|seed| problem(&critical_sections(seed).to_string())));
+    // Both threads are at their labels at once only if neither step to a label is explored alone.
+    problems.push(problem(
+        "shared int x, y; thread p { x = 1; A: x = 2; } thread q { y = 1; B: y = 2; }
+         invariant !(p at A && q at B);",
+    ));
     let is_detected =
         |mutated| problems.iter().any(|problem| reduction_changes_result(problem, mutated));
     assert!(!is_detected(Mutated::NONE), "the reduction without a mutation changes a result");
@@ -238,6 +243,7 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
         Mutation::RacesIgnoreOthers,
         Mutation::NoCycleProviso,
         Mutation::CriticalSectionsInvisible,
+        Mutation::ControlPointsInvisible,
     ] {
         assert!(is_detected(Mutated::with(mutation)), "{mutation:?} is not detected");
     }

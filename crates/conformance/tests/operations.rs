@@ -134,6 +134,20 @@ fn a_one_element_buffer_needs_fences_and_one_client_of_each_kind() {
     compare(&fenced, "p(g|g)", [ALL, ALL]);
 }
 
+/// The results of operations before the threads and of the threads must come from one choice of
+/// `init`.
+#[test]
+fn results_before_the_threads_fix_the_choices_of_init() {
+    let library = "shared int x, y;
+        init { x = choose(0..=1); y = x; }
+        operation int get() as g { int r = x; return r; }
+        operation void flip() as w { int r = x; y = 1 - r; y = r; }
+        operation int read() as r { int r = y; return r; }";
+    compare(library, "w|r", ["", ""]);
+    compare(library, "g(w|r)", [ALL, ALL]);
+    compare(library, "g(r|r)", ["", ""]);
+}
+
 #[test]
 fn a_stack_needs_atomic_operations() {
     let stack = |begin: &str, end: &str| {

@@ -150,6 +150,10 @@ impl Automata {
         budget: Budget<'_>,
         extent: SearchExtent,
     ) -> Option<AutomataAnswer> {
+        // The search combines a choice with the load after it, and could pass a control point.
+        if task.problem.has_control_points() {
+            return None;
+        }
         let orders = self.order.as_ref().map_or(&ORDERS[..], std::slice::from_ref);
         let single_order = orders.len() == 1;
         let mut allowance = if single_order { settings.limits.states } else { FIRST_STATES };

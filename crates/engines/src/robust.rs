@@ -110,6 +110,9 @@ impl Engine for Robust {
         if frees(task.problem) {
             return undecided(Unsupported::Frees, Decider::Stateless);
         }
+        if task.problem.has_control_points() {
+            return undecided(Unsupported::ControlPoints, Decider::Stateless);
+        }
         let problem = task.problem.safety();
         let spin_assumed = self.definition.spin_assumed(&problem);
         let task = Task { problem: &problem, ..task };
@@ -411,8 +414,10 @@ impl Query<'_> {
 /// Returns why a program without a violation is not known to be robust and correct under SC. A
 /// program without final states, or one that does not make progress, can be robust.
 fn robustness_gap(problem: &Problem, undecided_hang: bool) -> Option<Unsupported> {
-    gap(problem, false, undecided_hang)
-        .filter(|gap| !matches!(gap, Unsupported::Progress | Unsupported::NoFinalState))
+    gap(problem, false, undecided_hang).filter(|gap| {
+        let about_ends = matches!(gap, Unsupported::NoFinalState | Unsupported::NoResults);
+        !about_ends && !matches!(gap, Unsupported::Progress)
+    })
 }
 
 /// Returns the limit that made a search inconclusive.

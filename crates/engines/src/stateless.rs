@@ -62,6 +62,9 @@ impl Engine for Stateless {
     }
 
     fn run(&self, task: Task<'_>, settings: Settings, budget: Budget<'_>) -> Answer {
+        if task.problem.has_control_points() {
+            return undecided(Unsupported::ControlPoints, Decider::Stateless);
+        }
         let Some(model) = watched(task) else {
             return undecided(Unsupported::Model, Decider::Stateless);
         };
@@ -140,6 +143,9 @@ pub(crate) fn watched(task: Task<'_>) -> Option<Option<Model>> {
     // Under PSO, memory between two stores may be in a state that no SC run has. Only an invariant
     // can observe that.
     let invariant = |property: &Property| matches!(property, Property::Invariant(_));
+    if task.problem.has_control_points() {
+        return None;
+    }
     match task.model.kind {
         ModelKind::Sc => Some(None),
         ModelKind::Pso if task.problem.properties.iter().any(invariant) => None,

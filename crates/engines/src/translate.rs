@@ -76,6 +76,7 @@ impl Translate {
         answer.decider = Decider::Translation;
         let is_in_original = |what: Observable| match what {
             Observable::Loc(loc) => loc.index() < task.problem.program.locations.len(),
+            Observable::At(..) => true,
             Observable::Reg(t, reg) => {
                 let threads = &task.problem.program.threads;
                 threads.get(t.index()).is_some_and(|t| reg.index() < t.registers.len())

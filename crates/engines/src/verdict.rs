@@ -158,10 +158,14 @@ pub enum Unsupported {
     ValuesOfModel,
     /// The engine does not check `property progress` under this model.
     Progress,
+    /// The engine does not check invariants about control points.
+    ControlPoints,
     /// `init` cannot finish, so nothing was checked.
     NoInitialState,
     /// No run ends, so the conditions on final states were checked on nothing.
     NoFinalState,
+    /// No run ends, so the results of operations were checked on nothing.
+    NoResults,
     /// The program cannot be translated to SC, for this reason.
     Translation(String),
     /// An external tool unrolled loops only this often, and some loop may have more iterations.
@@ -221,9 +225,13 @@ impl Unsupported {
                 "abstracted values are not supported under a model that reorders loads"
             }
             Unsupported::Progress => "`property progress` is not checked by this engine and model",
+            Unsupported::ControlPoints => "this engine does not check invariants with `at`",
             Unsupported::NoInitialState => "no run starts: `init` cannot finish",
             Unsupported::NoFinalState => {
                 "no run ends: the conditions on final states were checked on nothing"
+            }
+            Unsupported::NoResults => {
+                "no run ends: the results of operations were checked on nothing"
             }
             Unsupported::Translation(reason) => return Cow::Owned(reason.clone()),
             Unsupported::Unrolled(unrollings) => {
@@ -349,8 +357,10 @@ pub(crate) fn gap(
         Some(Unsupported::Hangs)
     } else if !reached_final_state && !can_start(problem) {
         Some(Unsupported::NoInitialState)
-    } else if !reached_final_state && problem.has_final_properties() {
+    } else if !reached_final_state && problem.has_final_conditions() {
         Some(Unsupported::NoFinalState)
+    } else if !reached_final_state && problem.has_final_properties() {
+        Some(Unsupported::NoResults)
     } else if problem.requires_progress() {
         Some(Unsupported::Progress)
     } else {

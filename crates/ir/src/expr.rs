@@ -241,6 +241,24 @@ impl<V> Expr<V> {
         }
     }
 
+    /// Calls `visit` on every leaf, left to right. `visit` may change the leaf.
+    pub fn for_each_var_mut(&mut self, visit: &mut impl FnMut(&mut V)) {
+        match self {
+            Expr::Const(_) => {}
+            Expr::Var(var) => visit(var),
+            Expr::Unary(_, a) => a.for_each_var_mut(visit),
+            Expr::Binary(_, a, b) => {
+                a.for_each_var_mut(visit);
+                b.for_each_var_mut(visit);
+            }
+            Expr::Select(c, a, b) => {
+                c.for_each_var_mut(visit);
+                a.for_each_var_mut(visit);
+                b.for_each_var_mut(visit);
+            }
+        }
+    }
+
     /// Returns the value if the expression is a constant.
     pub fn as_const(&self) -> Option<Value> {
         match self {

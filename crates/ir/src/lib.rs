@@ -19,6 +19,7 @@
 //! - [`dominators`]: dominators of a control-flow graph.
 //! - [`interval`]: interval arithmetic.
 //! - [`range`]: value ranges of registers and locations.
+//! - [`rotate_waits`]: a common form of waits.
 //! - [`spin_loops`]: detection and cutting of spin loops.
 //! - [`validate`]: the rules of a well-formed problem.
 //! - [`store_buffers`]: the names of TSO and PSO.
@@ -45,6 +46,7 @@ pub mod program;
 pub mod progress;
 pub mod property;
 pub mod range;
+pub mod rotate_waits;
 pub mod span;
 pub mod spin_loops;
 pub mod store_buffers;

@@ -3,11 +3,12 @@
 //! The results of a client's operations are consistent if some sequential order of the operations
 //! yields the same results. The order must respect the order of operations within each thread. For
 //! [`Consistency::Linearizable`] it must also respect real time: an operation that returns before
-//! another one is invoked comes first. Operations after the threads come after all others. There is no separate specification. A checker executes the
-//! operations in all such orders, each operation alone and in one step.
+//! another one is invoked comes first. Operations before the threads run in `init`, and operations
+//! after the threads come after all others. There is no separate specification. A checker executes
+//! the operations in all such orders, each operation alone and in one step.
 
 use crate::flow;
-use crate::ids::{Pc, Reg, ThreadId};
+use crate::ids::{Loc, Pc, Reg, ThreadId};
 use crate::op::Op;
 use crate::program::Thread;
 use crate::span::Span;
@@ -44,6 +45,9 @@ pub struct Operations {
     /// [thread that runs last](crate::Program::last_thread). Its operations come after all others,
     /// in every order.
     pub last: Option<usize>,
+    /// The locations in which `init` stores the results of the operations before the threads. No
+    /// thread accesses them. Empty if `init` makes no choice: there is only one result then.
+    pub first: Vec<Loc>,
     /// The source position of the property.
     pub span: Span,
 }

@@ -187,6 +187,9 @@ impl Program {
                 let thread = self.thread(thread);
                 format!("{}.{}", thread.name, thread.registers[reg.index()].name)
             }
+            Observable::At(thread, label) => {
+                format!("{} at {}", self.thread(thread).name, self.label(label).text)
+            }
         }
     }
 
@@ -195,6 +198,7 @@ impl Program {
         match observable {
             Observable::Loc(loc) => &self.location(loc).ty,
             Observable::Reg(thread, reg) => self.register_type(thread, reg),
+            Observable::At(..) => &Type::Bool,
         }
     }
 
@@ -259,6 +263,33 @@ impl Problem {
     /// Returns whether every thread must get on in every fair run.
     pub fn requires_progress(&self) -> bool {
         self.properties.contains(&Property::Progress)
+    }
+
+    /// Returns the control points that invariants mention: threads and labels.
+    pub fn control_points(&self) -> Vec<(ThreadId, Label)> {
+        let mut found = Vec::new();
+        for property in &self.properties {
+            if let Property::Invariant(condition) = property {
+                condition.expr.for_each_var(&mut |what| {
+                    if let Observable::At(thread, label) = what {
+                        found.push((*thread, *label));
+                    }
+                });
+            }
+        }
+        found
+    }
+
+    /// Returns whether an invariant mentions a control point.
+    pub fn has_control_points(&self) -> bool {
+        !self.control_points().is_empty()
+    }
+
+    /// Returns whether some property of every run is a condition on final states.
+    pub fn has_final_conditions(&self) -> bool {
+        let is_condition =
+            |property: &_| matches!(property, Property::FinalForall(_) | Property::FinalNever(_));
+        self.properties.iter().any(is_condition)
     }
 
     /// Returns whether some property of every run is about final states.

@@ -1,7 +1,7 @@
 //! Properties of programs and conditions on states.
 
 use crate::expr::Expr;
-use crate::ids::{Loc, Reg, ThreadId};
+use crate::ids::{Label, Loc, Reg, ThreadId};
 use crate::operations::Operations;
 use crate::span::Span;
 
@@ -12,6 +12,9 @@ pub enum Observable {
     Loc(Loc),
     /// The value of a thread's register.
     Reg(ThreadId, Reg),
+    /// In an invariant: 1 if the next statement of the thread has this label, otherwise 0. The
+    /// statement is a `choose` with one alternative, which is a step of its own.
+    At(ThreadId, Label),
 }
 
 /// A condition on one state, with its source text.

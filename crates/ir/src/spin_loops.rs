@@ -142,7 +142,7 @@ fn failed_iteration_edges(thread: &Thread, live: &[Vec<bool>]) -> Vec<Edge> {
         (None, _) | (_, None) => false,
     };
     let near_cycles = flow::near_cycles(thread, |_| false);
-    let mut loops = Loops { thread, predecessors: &predecessors, body: Marks::new(thread) };
+    let mut loops = Loops::new(thread, &predecessors);
     let atomic = flow::atomic_statements(thread, false);
     let mut found = Vec::new();
     for (at, stmt) in
@@ -208,33 +208,67 @@ impl Marks {
 }
 
 /// The natural loops of a thread, one at a time.
-struct Loops<'a> {
+pub(crate) struct Loops<'a> {
     thread: &'a Thread,
     predecessors: &'a [Vec<Pc>],
     /// The body of the current loop.
     body: Marks,
 }
 
-impl Loops<'_> {
+impl<'a> Loops<'a> {
+    pub(crate) fn new(thread: &'a Thread, predecessors: &'a [Vec<Pc>]) -> Self {
+        Loops { thread, predecessors, body: Marks::new(thread) }
+    }
+
     /// Returns whether the loop with this head and the back edge from `last` is a spin loop. The
     /// head dominates `last`.
-    fn is_spin_loop(&mut self, live: &[Vec<bool>], head: Pc, last: Pc) -> bool {
-        let thread = self.thread;
+    pub(crate) fn is_spin_loop(&mut self, live: &[Vec<bool>], head: Pc, last: Pc) -> bool {
+        let body = self.find_body(head, &[last]);
+        self.only_reads(live, &body, head, last)
+    }
+
+    /// Returns whether the loop with this head and these back edges becomes a spin loop if its
+    /// iterations begin after `branch`, the test at its head. The head dominates the back edges.
+    pub(crate) fn spins_after_test(
+        &mut self,
+        live: &[Vec<bool>],
+        head: Pc,
+        back_edges: &[Pc],
+        branch: Pc,
+    ) -> bool {
+        let body = self.find_body(head, back_edges);
+        let inside = |pc: &Pc| self.body.contains(*pc);
+        let mut begins = successors(self.thread.stmt(branch)).filter(inside);
+        match (begins.next(), begins.next()) {
+            (Some(begin), None) => self.only_reads(live, &body, begin, branch),
+            (None, _) | (Some(_), Some(_)) => false,
+        }
+    }
+
+    /// Finds the statements of the loop with this head and these back edges.
+    fn find_body(&mut self, head: Pc, back_edges: &[Pc]) -> Vec<Pc> {
         self.body.clear();
         self.body.insert(head);
         let mut body = vec![head];
-        let mut open = vec![last];
+        let mut open = back_edges.to_vec();
         while let Some(here) = open.pop() {
             if self.body.insert(here) {
                 body.push(here);
                 open.extend(&self.predecessors[here.index()]);
             }
         }
+        body
+    }
+
+    /// Returns whether the iterations of the current loop, which begin at `begin` and end at `last`,
+    /// only read. `body` contains the statements of the loop.
+    fn only_reads(&self, live: &[Vec<bool>], body: &[Pc], begin: Pc, last: Pc) -> bool {
+        let thread = self.thread;
         let inside = |pc: Pc| self.body.contains(pc);
-        if may_access_nothing(thread, inside, head, last) {
+        if may_access_nothing(thread, inside, begin, last) {
             return false;
         }
-        let critical = thread.stmt(head).critical;
+        let critical = thread.stmt(begin).critical;
         body.iter().all(|at| {
             let stmt = thread.stmt(*at);
             let only_reads = match &stmt.op {
@@ -265,7 +299,7 @@ impl Loops<'_> {
                 | Op::Halt => false,
             };
             let keeps_live_registers =
-                stmt.op.target().is_none_or(|reg| !live[head.index()][reg.index()]);
+                stmt.op.target().is_none_or(|reg| !live[begin.index()][reg.index()]);
             only_reads && keeps_live_registers && stmt.critical == critical
         })
     }

@@ -412,6 +412,8 @@ impl Validator<'_> {
     }
 
     fn operations(&mut self, operations: &Operations) {
+        let exist = operations.first.iter().all(|loc| self.exists(Observable::Loc(*loc)));
+        self.check(exist, Rule::Property, || "the location of a result does not exist".into());
         for (thread, all) in &operations.threads {
             for operation in all {
                 self.thread(&operation.body);
@@ -437,7 +439,11 @@ impl Validator<'_> {
 
     fn condition(&mut self, expr: &Expr<Observable>, registers: bool) {
         expr.for_each_var(&mut |observable| {
-            let allowed = registers || matches!(observable, Observable::Loc(_));
+            let allowed = match observable {
+                Observable::Loc(_) => true,
+                Observable::Reg(..) => registers,
+                Observable::At(..) => !registers,
+            };
             let exists = self.exists(*observable);
             self.check(allowed && exists, Rule::Property, || {
                 format!("a condition must not mention {observable:?}")
@@ -451,6 +457,13 @@ impl Validator<'_> {
             Observable::Reg(thread, reg) => {
                 let thread = self.program.threads.get(thread.index());
                 thread.is_some_and(|thread| reg.index() < thread.registers.len())
+            }
+            Observable::At(thread, label) => {
+                let thread = self.program.threads.get(thread.index());
+                thread.is_some_and(|thread| {
+                    let mut marks = thread.code.iter().filter(|stmt| stmt.label == label);
+                    marks.all(|stmt| matches!(stmt.op, Op::Choose { lo: 0, hi: 0, .. }))
+                })
             }
         }
     }

@@ -36,7 +36,9 @@ use crate::shape::Shape;
 use crate::specification::Specification;
 use crate::state::State;
 use choice::Choices;
-use fencepost_ir::{Condition, Fault, Loc, Operations, Pc, Problem, Property, ThreadId, Violation};
+use fencepost_ir::{
+    Condition, Fault, Label, Loc, Operations, Pc, Problem, Property, ThreadId, Violation,
+};
 use fencepost_search::{Stop, WorkLimits};
 use guess::UsefulGuesses;
 
@@ -307,6 +309,15 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         self.shape.stmt(t, self.model.control_point(state, t)).critical
     }
 
+    /// Returns the control point of a thread, if an invariant mentions it.
+    pub(crate) fn control_point(&self, state: &State<M::Pending>, t: ThreadId) -> Option<Label> {
+        if self.shape.control_points.is_empty() {
+            return None;
+        }
+        let label = self.shape.stmt(t, self.model.control_point(state, t)).label;
+        self.shape.control_points.contains(&(t, label)).then_some(label)
+    }
+
     /// Returns whether all threads have halted and nothing is pending.
     pub fn is_final(&self, state: &State<M::Pending>) -> bool {
         self.shape.program().thread_ids().all(|t| {
@@ -418,7 +429,7 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
     ) -> bool {
         let specification = self.specifications.iter().find(|(position, _)| *position == at);
         let (_, specification) = specification.expect("every `Operations` property has an entry");
-        let value = |t, reg| state.register(&self.shape, t, reg);
+        let value = |what| self.observe(state, what);
         match specification.explains(&self.shape, operations, limits, &value) {
             Ok(allowed) => allowed,
             Err(stop) => {
@@ -448,6 +459,10 @@ impl<'p, M: MemoryModel> Machine<'p, M> {
         match what {
             fencepost_ir::Observable::Loc(loc) => state.memory.values[loc.index()],
             fencepost_ir::Observable::Reg(t, reg) => state.register(&self.shape, t, reg),
+            fencepost_ir::Observable::At(t, label) => {
+                let point = self.shape.stmt(t, self.model.control_point(state, t));
+                fencepost_ir::Value::from(point.label == label)
+            }
         }
     }
 }

@@ -62,6 +62,8 @@ pub enum Mutation {
     CriticalSectionsInvisible,
     /// Partial order: a race is explored alone although another thread may still access its location.
     RacesIgnoreOthers,
+    /// Partial order: reaching or leaving a control point of an invariant counts as invisible.
+    ControlPointsInvisible,
     /// Clauses: a full fence orders only loads after stores.
     FullFenceOnlyStoreLoad,
     /// Clauses: a drain blocks no run.

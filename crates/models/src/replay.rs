@@ -143,6 +143,8 @@ impl ReplayedRun {
             Observable::Reg(t, reg) => {
                 self.last.registers.get(t.index())?.get(reg.index()).copied()
             }
+            // The last step shows where the threads are.
+            Observable::At(..) => None,
         }
     }
 

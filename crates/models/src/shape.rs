@@ -8,9 +8,10 @@ use crate::future_accesses::FutureAccesses;
 use fencepost_ir::operations::returned_operations;
 use fencepost_ir::range::{self, footprint};
 use fencepost_ir::{
-    FenceKinds, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program, Property, Reg,
+    FenceKinds, Label, Loc, MemoryOp, Observable, Op, Pc, PoolId, Problem, Program, Property, Reg,
     ThreadId, Value, flow,
 };
+use std::collections::BTreeSet;
 
 /// Static facts about one thread.
 #[derive(Clone, Debug)]
@@ -76,6 +77,8 @@ pub struct Shape<'p> {
     pub in_invariant: Vec<bool>,
     /// The indices of the invariants among the properties.
     pub invariants: Vec<usize>,
+    /// The control points that invariants mention.
+    pub control_points: BTreeSet<(ThreadId, Label)>,
     /// Whether mutual exclusion is a property to check.
     pub checks_mutual_exclusion: bool,
     /// Whether any thread frees records.
@@ -195,6 +198,7 @@ impl<'p> Shape<'p> {
             writers,
             in_invariant,
             invariants,
+            control_points: problem.control_points().into_iter().collect(),
             checks_mutual_exclusion: problem.properties.contains(&Property::MutualExclusion),
             has_free: (program.threads.iter().flat_map(|t| &t.code))
                 .any(|s| matches!(s.op, Op::Free { .. })),

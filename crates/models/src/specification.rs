@@ -3,8 +3,8 @@
 //!
 //! The specification of a library is the library itself, used by one thread at a time \[KVY10\].
 //! [`Specification::explains`] searches for an order of a client's operations that respects program
-//! order and returns the observed results, starting from the memory that `init` leaves. Operations
-//! after the threads come last. A state of
+//! order and returns the observed results, starting from a memory that `init` leaves with the observed
+//! results of the operations before the threads. Operations after the threads come last. A state of
 //! this search is the number of completed operations of each thread with the memory. The observed
 //! results guide the search, and no state is visited twice. So the work grows with the number of
 //! states that agree with one observation, and not with the number of possible results.
@@ -24,7 +24,7 @@ pub use possible_results::possible_results;
 use crate::shape::Shape;
 use crate::state::Memory;
 use effects::initial_memories;
-use fencepost_ir::{Consistency, Operation, Operations, Reg, ThreadId, Value};
+use fencepost_ir::{Consistency, Observable, Operation, Operations, Reg, Value};
 use fencepost_search::{Stop, WorkLimits};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -87,14 +87,14 @@ impl Specification {
     }
 
     /// Returns whether some order explains a final state. `operations` must be the operations for
-    /// which `self` was created. `value` returns the registers of the client's threads. Returns an
-    /// error if the limits do not suffice for an answer.
+    /// which `self` was created. `value` returns the values of the final state. Returns an error if
+    /// the limits do not suffice for an answer.
     pub fn explains(
         &self,
         shape: &Shape<'_>,
         operations: &Operations,
         limits: &WorkLimits,
-        value: &impl Fn(ThreadId, Reg) -> Value,
+        value: &impl Fn(Observable) -> Value,
     ) -> Result<bool, Stop> {
         let (observed, key) = observe(operations, value);
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +104,8 @@ impl Specification {
         if shared.bytes > SHARED_BYTES {
             *shared = Shared::default();
         }
-        let query = Query { shape, operations, codes: &self.codes, observed, limits };
+        let first = &key[..operations.first.len()];
+        let query = Query { shape, operations, codes: &self.codes, first, observed, limits };
         let answer = query.search(&mut shared)?;
         shared.bytes += ENTRY_BYTES + size_of_val(key.as_slice());
         shared.answers.insert(key, answer);
@@ -125,14 +126,16 @@ fn have_same_effects(one: &Operation, other: &Operation) -> bool {
 /// values that identifies the query.
 fn observe(
     operations: &Operations,
-    value: &impl Fn(ThreadId, Reg) -> Value,
+    value: &impl Fn(Observable) -> Value,
 ) -> (Vec<Vec<Observation>>, Vec<Value>) {
-    let mut key = Vec::new();
+    let mut key: Vec<Value> =
+        operations.first.iter().map(|loc| value(Observable::Loc(*loc))).collect();
     let mut observed = Vec::new();
     for (thread, all) in &operations.threads {
         let mut read = |reg: Reg| {
-            key.push(value(*thread, reg));
-            value(*thread, reg)
+            let value = value(Observable::Reg(*thread, reg));
+            key.push(value);
+            value
         };
         let mut of = |operation: &Operation| {
             let result = operation.result.map(|(_, reg)| read(reg));
@@ -154,6 +157,8 @@ struct Query<'a> {
     shape: &'a Shape<'a>,
     operations: &'a Operations,
     codes: &'a [Vec<u32>],
+    /// The results of the operations before the threads.
+    first: &'a [Value],
     /// By thread and operation.
     observed: Vec<Vec<Observation>>,
     limits: &'a WorkLimits,
@@ -167,6 +172,11 @@ impl Query<'_> {
         let mut visited: FxHashSet<Box<[u32]>> = FxHashSet::default();
         let mut pending: Vec<Box<[u32]>> = Vec::new();
         for memory in shared.initial(self.shape, self.limits)? {
+            let values = &shared.memories[memory as usize].values;
+            let returned = self.operations.first.iter().map(|loc| values[loc.index()]);
+            if !returned.eq(self.first.iter().copied()) {
+                continue;
+            }
             let mut state = vec![0; threads + 1];
             state[threads] = memory;
             pending.push(state.into());

@@ -15,7 +15,8 @@
 //! - [`finding`]: the result of one query.
 //! - [`verdict_line`]: the row for each model, and the reasons for inconclusive verdicts.
 //! - [`outcomes`]: a table of outcomes by model.
-//! - [`repair`], [`repair_json`]: the answer of inference as text and JSON; [`diff`]: the change.
+//! - [`repair`], [`repair_json`]: the answer of inference as text and JSON; [`diff`]: the change;
+//!   [`explanation`]: the rounds of inference.
 //! - [`state_graph`]: a transition system with its avoid formulas, for Graphviz.
 //! - [`reproduction`]: a table of a paper with our figures.
 //! - [`litmus`]: results of litmus tests: herd's format, tables, comparison with records.
@@ -28,6 +29,7 @@
 pub mod cycle;
 pub mod diagnostics;
 pub mod diff;
+pub mod explanation;
 pub mod finding;
 pub mod hang;
 pub mod json;

@@ -17,19 +17,16 @@ use fencepost_engines::{
 };
 use fencepost_frontends::FenceSyntax;
 use fencepost_infer::candidates::Candidates;
-use fencepost_infer::clause::atoms;
-use fencepost_infer::repair::{
-    Constraints, GaveUp, Inference, LearnedClause, Repair, Round, Sufficiency, Unrepairable,
-};
+use fencepost_infer::repair::{Constraints, GaveUp, Inference, Repair, Sufficiency, Unrepairable};
 use fencepost_ir::{
-    Atom, Barrier, FenceKinds, PlaceId, Placement, Problem, WrittenFences, placement,
+    Atom, Barrier, FenceKinds, Place, PlaceId, Placement, Problem, WrittenFences, placement,
 };
 use fencepost_models::{ModelSpec, Reductions};
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The maximal length of a statement that is shown with a fence.
-const MAX_STATEMENT: usize = 40;
+pub(crate) const MAX_STATEMENT: usize = 40;
 
 /// The input of an inference.
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +134,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn program(&self) -> &'a fencepost_ir::Program {
+    pub(crate) fn program(&self) -> &'a fencepost_ir::Program {
         &self.problems[0].program
     }
 
@@ -163,6 +160,12 @@ impl<'a> Subject<'a> {
                 }
             };
         }
+        format!("{} {}", self.barrier_words(atom), self.spot(place))
+    }
+
+    /// Formats a barrier up to its position: `store_load before`.
+    pub(crate) fn barrier_words(&self, atom: Atom) -> String {
+        let place = self.program().place(atom.place);
         let what = match atom.barrier {
             Barrier::Fence(kinds) => kinds.listed(),
             Barrier::Drain(_) => self.fence_text(atom),
@@ -172,7 +175,18 @@ impl<'a> Subject<'a> {
             (None, true) => "before the end at",
             (None, false) => "before",
         };
-        format!("{what} {preposition} :{line}")
+        format!("{what} {preposition}")
+    }
+
+    /// Formats the position of a place: `:14`, or `:14:7` if its line has several places.
+    fn spot(&self, place: &Place) -> String {
+        let span = |place: &Place| self.program().label(place.label).span;
+        let own = span(place);
+        let mut places = self.program().places.iter().map(span);
+        match places.any(|other| other.line == own.line && other.column != own.column) {
+            true => format!(":{}:{}", own.line, own.column),
+            false => format!(":{}", own.line),
+        }
     }
 
     /// Formats the barriers of a placement.
@@ -391,7 +405,7 @@ pub fn fences(subject: &Subject<'_>, repair: &Repair, paint: Paint) -> String {
             };
             let position = subject.position(*atom);
             [
-                format!(":{}", info.span.line),
+                subject.spot(place),
                 subject.fence_text(*atom),
                 format!("{position} in {}", printable(&info.function)),
                 needed,
@@ -546,40 +560,4 @@ pub fn out_of_reach(subject: &Subject<'_>, elsewhere: &[Atom]) -> String {
          try: allow one of them (see --forbid, --only-in and --fences)\n",
         all.join(", ")
     )
-}
-
-/// Returns the rounds of an inference: the placements tried, and the clauses learned from each.
-pub fn explanation(subject: &Subject<'_>, rounds: &[Round], paint: Paint) -> String {
-    let mut text = String::new();
-    for (at, round) in rounds.iter().enumerate() {
-        let head = paint.strong(&format!("round {}", at + 1));
-        writeln!(text, "{head}: with {}", subject.placement_text(&round.placement))
-            .expect("writing to a string cannot fail");
-        for learned in &round.learned_clauses {
-            text.push_str(&learned_clause(subject, round, learned));
-        }
-    }
-    text
-}
-
-/// Describes a violation and the clause learned from it.
-fn learned_clause(subject: &Subject<'_>, round: &Round, learned: &LearnedClause) -> String {
-    let shown = subject.fenced_run(learned.problem, &learned.placement, &learned.evidence);
-    let client = match shown.problem.name.as_str() {
-        "" => String::new(),
-        client => format!("client {}: ", printable(client)),
-    };
-    let more: Placement =
-        learned.placement.atoms.difference(&round.placement.atoms).copied().collect();
-    let also = match more.atoms.is_empty() {
-        true => String::new(),
-        false => format!(" (also with {})", subject.placement_text(&more)),
-    };
-    let choices: Vec<String> =
-        atoms(&learned.clause, subject.candidates).map(|atom| subject.barrier_text(atom)).collect();
-    let choices = match &choices[..] {
-        [only] => format!("needs {only}"),
-        several => format!("needs one of: {}", several.join(", ")),
-    };
-    format!("  {client}{}{also}\n    {choices}\n", shown.message())
 }

@@ -26,6 +26,7 @@ pub fn variable_name(problem: &Problem, what: Observable) -> String {
             let thread = program.thread(t);
             format!("{}.{}", thread.name, thread.registers[reg.index()].name)
         }
+        Observable::At(..) => program.observable_name(what),
     }
 }
 
@@ -69,8 +70,9 @@ pub fn reason_word(reason: &InconclusiveReason) -> &'static str {
             Unsupported::HangsOfValues => "hangs-unchecked",
             Unsupported::ValuesOfModel => "model",
             Unsupported::Progress => "progress",
+            Unsupported::ControlPoints => "control-points",
             Unsupported::NoInitialState => "no-initial-state",
-            Unsupported::NoFinalState => "no-final-state",
+            Unsupported::NoFinalState | Unsupported::NoResults => "no-final-state",
             Unsupported::Translation(_) => "untranslated",
             Unsupported::Tool => "tool",
             _ => "unsupported",
@@ -246,6 +248,7 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
             Unsupported::NoEndReached => Some("raise --contexts, or use `fencepost check`"),
             Unsupported::Unconfirmed => Some("raise --time, --memory or --max-states"),
             Unsupported::HangsUnchecked => Some("use `fencepost check`, or --allow-hangs"),
+            Unsupported::ControlPoints => Some("`fencepost check --engine explicit`"),
             Unsupported::NoInitialState => Some("change the `assume` in `init` that is never true"),
             Unsupported::HangsOfValues => Some("skip this check with --allow-hangs"),
             Unsupported::ValuesOfModel => Some("use --model sc, tso or pso"),
@@ -253,6 +256,7 @@ pub fn advice_for(inconclusive: &Inconclusive, fixed: bool) -> Option<&'static s
                 "let the loops of all threads end, or use `invariant` or `assert` instead of \
                  `final`",
             ),
+            Unsupported::NoResults => Some("let the loops of all operations end"),
             Unsupported::Translation(_) => Some("another --engine"),
             _ => None,
         },

@@ -90,7 +90,7 @@ pub fn is_numbered(program: &Program, event: &Event) -> bool {
 /// the events of the step, starting with the choice.
 pub fn chosen(program: &Program, events: &[AnnotatedEvent]) -> Option<String> {
     let (choice, rest) = events.split_first()?;
-    let (EventKind::Set { reg, value }, Some(Op::Choose { lo, .. })) =
+    let (EventKind::Set { reg, value }, Some(Op::Choose { lo, hi, .. })) =
         (choice.event.kind, op(program, &choice.event))
     else {
         return None;
@@ -108,6 +108,11 @@ pub fn chosen(program: &Program, events: &[AnnotatedEvent]) -> Option<String> {
         }
     }
     let text = statement(program, choice.event.label?, 40);
+    // The only choice without a keyword is the step at a label that an invariant mentions.
+    let is_label = lo == hi && text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if is_label && text != "either" {
+        return Some(format!("leaves label {text}"));
+    }
     let list = text.strip_prefix("choose(").and_then(|t| t.strip_suffix(')'));
     let at = usize::try_from(value.checked_sub(*lo)?).ok()?;
     let item = list.filter(|list| !list.contains("..")).and_then(|list| list.split(',').nth(at));

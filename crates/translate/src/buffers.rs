@@ -65,6 +65,9 @@ pub fn buffers(
     if program.last_thread().is_some() {
         return Err(Unsupported::LastThread);
     }
+    if problem.has_control_points() {
+        return Err(Unsupported::ControlPoints);
+    }
     let mut code = program.threads.iter().flat_map(|thread| &thread.code);
     if code.any(|stmt| matches!(stmt.op, Op::Free { .. })) {
         return Err(Unsupported::BuffersWithFree);

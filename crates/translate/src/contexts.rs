@@ -181,6 +181,9 @@ fn check_supported(problem: &Problem, bound: Bound) -> Result<(), Unsupported> {
     if program.last_thread().is_some() {
         return Err(Unsupported::LastThread);
     }
+    if problem.has_control_points() {
+        return Err(Unsupported::ControlPoints);
+    }
     let frees = |stmt: &Stmt| matches!(stmt.op, Op::Free { .. });
     if program.threads.iter().any(|thread| thread.code.iter().any(frees)) {
         return Err(Unsupported::ContextsWithFree);

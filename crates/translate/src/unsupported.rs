@@ -33,6 +33,8 @@ pub enum Unsupported {
     Linearizable,
     /// The program has a `finally` block, or operations after the threads.
     LastThread,
+    /// An invariant mentions a control point.
+    ControlPoints,
     /// Sequential C is requested without a bound on context switches.
     SequentialWithoutSwitches,
     /// Sequential C is requested for a program that is not a context simulation.
@@ -149,6 +151,9 @@ impl fmt::Display for Unsupported {
                 "`linearizable` depends on when operations begin and end, so no condition on final \
                  states can express it: use `sequentially_consistent`",
             ),
+            Self::ControlPoints => {
+                f.write_str("an invariant with `at` cannot be translated: use `fencepost check`")
+            }
             Self::LastThread => f.write_str(
                 "a `finally` block and operations after the threads cannot be translated or exported",
             ),

@@ -96,6 +96,7 @@ impl Abstracted {
                 let ty = self.problem.program.register_type(thread, reg);
                 *ty != *exact.program.register_type(thread, reg)
             }
+            Observable::At(..) => false,
         };
         if is_abstract { self.domain.abstraction(value) } else { value }
     }
@@ -103,6 +104,9 @@ impl Abstracted {
 
 /// Abstracts the values of the locations that `values` names.
 pub fn abstract_values(problem: &Problem, values: &Values) -> Result<Abstracted, CannotAbstract> {
+    if problem.has_control_points() {
+        return Err(CannotAbstract::ControlPoints);
+    }
     let locations = values.locations(&problem.program)?;
     let domain = values.domain();
     let mut result = problem.clone();
@@ -126,6 +130,7 @@ pub fn abstract_values(problem: &Problem, values: &Values) -> Result<Abstracted,
     let is_abstract = |what: &Observable| match what {
         Observable::Loc(loc) => locations[loc.index()],
         Observable::Reg(thread, reg) => taints[thread.index()].registers[reg.index()],
+        Observable::At(..) => false,
     };
     let formulas = Formulas::new(&domain, &is_abstract);
     let with = |condition: &Condition, can: bool| {

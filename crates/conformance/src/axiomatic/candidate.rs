@@ -104,6 +104,7 @@ impl<'a> Search<'a> {
                 at.and_then(|at| last[at]).unwrap_or(init)
             }
             Observable::Reg(thread, reg) => self.chosen[thread.index()].registers[reg.index()],
+            Observable::At(..) => unreachable!("only invariants mention control points"),
         };
         self.problem.observed.iter().map(value).collect()
     }

@@ -249,6 +249,7 @@ fn final_violations<T: ThreadState>(problem: &Problem, state: &super::State<T>) 
     let value = |what: &Observable| match *what {
         Observable::Loc(loc) => state.memory.read(loc),
         Observable::Reg(thread, reg) => state.threads[thread.index()].register(reg),
+        Observable::At(..) => unreachable!("only invariants mention control points"),
     };
     let holds = |condition: &Condition| condition.expr.eval(&value).map(|holds| holds != 0);
     let is_violated = |property: &Property| match property {

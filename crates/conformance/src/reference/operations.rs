@@ -18,8 +18,9 @@ type Results = Vec<Vec<Option<Value>>>;
 struct Order {
     /// The thread of each operation, as a position among the client's threads.
     sequence: Vec<usize>,
-    /// The results that this order can return.
-    returns: BTreeSet<Results>,
+    /// The results that this order can return, each with the results of the operations before the
+    /// threads that `init` returned.
+    returns: BTreeSet<(Vec<Value>, Results)>,
 }
 
 /// Every sequential order of a client's operations.
@@ -36,7 +37,11 @@ impl Orders {
             let mut returns = BTreeSet::new();
             for memory in &memories {
                 let nothing = vec![Vec::new(); operations.threads.len()];
-                run_sequence(program, operations, &sequence, nothing, memory, &mut returns);
+                let first =
+                    operations.first.iter().map(|loc| memory.read(*loc)).collect::<Vec<_>>();
+                let mut later = BTreeSet::new();
+                run_sequence(program, operations, &sequence, nothing, memory, &mut later);
+                returns.extend(later.into_iter().map(|results| (first.clone(), results)));
             }
             Order { sequence, returns }
         };
@@ -56,6 +61,8 @@ impl Orders {
             all.iter().map(|operation| result(*thread, operation)).collect()
         };
         let results: Results = operations.threads.iter().map(of).collect();
+        let first = operations.first.iter().map(|loc| value(&Observable::Loc(*loc))).collect();
+        let results = (first, results);
         self.0.iter().any(|order| {
             let admissible = match operations.consistency {
                 Consistency::Sequential => true,

@@ -8,7 +8,9 @@ use fencepost_engines::{
     Abstraction, Auto, Automata, Bound, Engine, Explicit, InconclusiveReason, Robust, RobustMethod,
     Settings, Stateless,
 };
-use fencepost_ir::{Consistency, Observable, Operations, Problem, Property, Reg, ThreadId, Value};
+use fencepost_ir::{
+    Consistency, Loc, Observable, Operations, Problem, Property, Reg, ThreadId, Value,
+};
 use fencepost_models::coherence::Domain;
 use fencepost_models::shape::Shape;
 use fencepost_models::specification::{Specification, possible_results};
@@ -58,7 +60,8 @@ fn random_client(random: &mut Random) -> String {
     let thread = |random: &mut Random| -> String {
         (0..random.within(1, 6 / threads)).map(|_| random.pick(&["a", "b", "c"])).collect()
     };
-    (0..threads).map(|_| thread(random)).collect::<Vec<_>>().join("|")
+    let parts = (0..threads).map(|_| thread(random)).collect::<Vec<_>>().join("|");
+    if random.percent(30) { format!("{}({parts})", random.pick(&["a", "b"])) } else { parts }
 }
 
 fn operations(problem: &Problem) -> &Operations {
@@ -109,12 +112,13 @@ fn random_final_states_are_explained_as_by_the_enumeration_of_all_orders() {
             let specification = Specification::new(operations);
             for _ in 0..OBSERVATIONS {
                 let registers = random_registers(random, operations);
-                let value = |thread, reg| registers[&(thread, reg)];
-                let observe = |what: &Observable| match *what {
-                    Observable::Reg(thread, reg) => value(thread, reg),
-                    Observable::Loc(_) => unreachable!("operations are observed by registers"),
+                let first = operations.first.iter().map(|loc| (*loc, random.below(3) as Value));
+                let first: BTreeMap<Loc, Value> = first.collect();
+                let value = |what| match what {
+                    Observable::Reg(thread, reg) => registers[&(thread, reg)],
+                    Observable::Loc(loc) => first[&loc],
                 };
-                let expected = orders.can_explain(operations, &observe);
+                let expected = orders.can_explain(operations, &|what: &Observable| value(*what));
                 // The second query gets the stored answer.
                 for _ in 0..2 {
                     let limits = WorkLimits::default();
@@ -140,12 +144,14 @@ fn random_clients_return_the_possible_results() {
         let shape = Shape::new(&problem, false);
         let possible = possible_results(&shape, operations, usize::MAX).expect("no limit");
         let specification = Specification::new(operations);
-        let registers: Vec<(ThreadId, Reg)> = (operations.threads.iter())
-            .flat_map(|(t, all)| all.iter().filter_map(|op| Some((*t, op.result?.1))))
-            .collect();
+        let registers = (operations.threads.iter()).flat_map(|(t, all)| {
+            all.iter().filter_map(|op| Some(Observable::Reg(*t, op.result?.1)))
+        });
+        let first = operations.first.iter().map(|loc| Observable::Loc(*loc));
+        let registers: Vec<Observable> = first.chain(registers).collect();
         let is_explained = |results: &[Value]| {
-            let value = |t, reg| {
-                let at = registers.iter().position(|known| *known == (t, reg));
+            let value = |what| {
+                let at = registers.iter().position(|known| *known == what);
                 results[at.expect("only results are read")]
             };
             specification.explains(&shape, operations, &WorkLimits::default(), &value)
@@ -212,12 +218,12 @@ fn a_cancelled_query_has_no_answer() {
         let cancel = Cancel::default();
         let limits = WorkLimits { cancel: cancel.clone(), ..WorkLimits::default() };
         cancel.interrupt();
-        let answer = specification.explains(&shape, operations, &limits, &|_, _| 0);
+        let answer = specification.explains(&shape, operations, &limits, &|_| 0);
         assert_eq!(answer, Err(Stop::Interrupted));
         let limits = WorkLimits { bytes: 1 << 10, ..WorkLimits::default() };
-        let answer = specification.explains(&shape, operations, &limits, &|_, _| 0);
+        let answer = specification.explains(&shape, operations, &limits, &|_| 0);
         assert_eq!(answer, Err(Stop::Memory));
-        let answer = specification.explains(&shape, operations, &WorkLimits::default(), &|_, _| 0);
+        let answer = specification.explains(&shape, operations, &WorkLimits::default(), &|_| 0);
         assert_eq!(answer, Ok(false), "an error is not stored as an answer");
     }
 }

@@ -12,6 +12,7 @@ use fencepost::{
     RobustDefinition, Source,
 };
 use fencepost_report::json::InputError;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The program and models of an inference, and its output options.
@@ -131,7 +132,7 @@ pub(super) fn read(job: &Job, output: &Output) -> Result<Input, Vec<InputError>>
         let message = format!("{option} requires exactly one model: choose it with --model");
         add_error(option, message);
     }
-    let clients = clients(job).map_err(|m| add_error("--clients", m)).ok();
+    let clients = clients(job, output).map_err(|m| add_error("--clients", m)).ok();
     let file =
         InputFile::read(&job.file).map_err(|m| add_error(&input::display_path(&job.file), m));
     if job.write && job.file != stdin && file.as_ref().is_ok_and(|file| file.path.is_none()) {
@@ -214,13 +215,14 @@ fn option_error(error: &RepairError) -> (&'static str, String) {
             ("--only-in", format!("--only-in {name}: {error}"))
         }
         RepairError::NoAbstraction => ("--domain", "--domain requires --model tso or pso".into()),
+        RepairError::ControlPoints => ("invariant", error.to_string()),
         _ => ("--model", error.to_string()),
     }
 }
 
 /// Returns the clients on the command line and in the clients file. An empty list means those of
-/// the source.
-fn clients(job: &Job) -> Result<Vec<String>, String> {
+/// the source. Warns about a client that occurs twice in the file and leaves out the second one.
+fn clients(job: &Job, output: &Output) -> Result<Vec<String>, String> {
     let mut clients = job.client.clone();
     if let Some(path) = &job.clients {
         let read = if path == Path::new("-") {
@@ -235,9 +237,19 @@ fn clients(job: &Job) -> Result<Vec<String>, String> {
         let text = read.map_err(|error| {
             format!("cannot read the clients {}: {error}", input::display_path(path))
         })?;
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
         let before = clients.len();
-        clients.extend(lines.map(String::from));
+        let mut first_lines = BTreeMap::new();
+        for (at, line) in lines {
+            if let Some(first) = first_lines.get(line) {
+                let path = input::display_path(path);
+                let warning = format!("warning: {path}:{}: client `{line}`", at + 1);
+                output.message(&format!("{warning} is also in line {first}; it is used once\n"));
+                continue;
+            }
+            first_lines.insert(line, at + 1);
+            clients.push(line.to_string());
+        }
         if clients.len() == before {
             return Err(format!("no clients in {}", input::display_path(path)));
         }

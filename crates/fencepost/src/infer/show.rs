@@ -6,6 +6,7 @@ use fencepost::{EngineChoice, Repaired};
 use fencepost_infer::repair::{GaveUp, Inference, Repair, Sufficiency, Unrepairable};
 use fencepost_models::ModelSpec;
 use fencepost_report::diff;
+use fencepost_report::explanation;
 use fencepost_report::paint::counted;
 use fencepost_report::repair::{self, Subject};
 use fencepost_report::repair_json::ReportExtras;
@@ -174,7 +175,7 @@ fn explain_repair(subject: &Subject<'_>, repair: &Repair, output: &Output) -> St
                 "\nno fences were tried: no violation was found within the bound\n".into()
             }
         },
-        (rounds, _) => format!("\n{}", repair::explanation(subject, rounds, output.paint)),
+        (rounds, _) => format!("\n{}", explanation::explanation(subject, rounds, output.paint)),
     }
 }
 
@@ -188,6 +189,6 @@ fn explain_failure(subject: &Subject<'_>, gave_up: &GaveUp, output: &Output) -> 
             let fences = subject.placement_text(&gave_up.placement);
             format!("\none placement was tried, which is not proved to be sufficient: {fences}\n")
         }
-        rounds => format!("\n{}", repair::explanation(subject, rounds, output.paint)),
+        rounds => format!("\n{}", explanation::explanation(subject, rounds, output.paint)),
     }
 }

@@ -133,6 +133,8 @@ pub enum RepairError {
     },
     /// The model has no abstraction.
     NoAbstraction,
+    /// An invariant mentions a control point.
+    ControlPoints,
 }
 
 impl fmt::Display for RepairError {
@@ -150,6 +152,10 @@ impl fmt::Display for RepairError {
             RepairError::NoSuchFunction { known, .. } => {
                 write!(f, "no such function; known functions: {known}")
             }
+            RepairError::ControlPoints => f.write_str(
+                "fences are not inferred for invariants with `at`: use `critical` blocks and \
+                 `property mutual_exclusion`, or `fencepost check`",
+            ),
             RepairError::NoAbstraction => f.write_str("an abstraction requires TSO or PSO"),
         }
     }
@@ -201,6 +207,9 @@ impl<'s> Repair<'s> {
         } else {
             self.source.programs_to_repair()
         };
+        if problems.iter().any(Problem::has_control_points) {
+            return Err(RepairError::ControlPoints);
+        }
         let fences = self.source.frontend().fences(self.source.text());
         if let Method::Fixpoint(Some((domain, k))) = self.repair.method
             && self.model.abstracted(domain, k, true).is_none()

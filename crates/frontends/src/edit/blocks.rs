@@ -128,7 +128,11 @@ impl<'a> Editor<'a> {
             return self.put(at, at, format!("{blank}{inline} "), order);
         };
         let mut text = String::new();
-        let inner = if place.at_end { self.inner_indentation(at, outer) } else { outer.into() };
+        let inner = if place.at_end {
+            self.inner_indentation(at, outer)
+        } else {
+            self.labelled_indentation(at, outer).into()
+        };
         for (index, statement) in texts.iter().enumerate() {
             // The existing indentation precedes the first statement.
             let indent = if index == 0 { &inner[outer.len()..] } else { &inner };
@@ -146,6 +150,24 @@ impl<'a> Editor<'a> {
         let lines = lines.map(str::trim_end).filter(|line| !line.is_empty()).map(indent);
         let inside = lines.take_while(|i| i.len() > outer.len() && i.starts_with(outer));
         inside.min_by_key(|i| i.len()).map_or_else(|| format!("{outer}  "), String::from)
+    }
+
+    /// Returns the indentation of a statement at an offset. A label may stand further left than the
+    /// statements around it. A fence before the label has the indentation of these statements.
+    fn labelled_indentation(&self, at: usize, outer: &'a str) -> &'a str {
+        let (name, _) = self.line_after(at).split_once(':').unwrap_or_default();
+        let name = name.trim_end();
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return outer;
+        }
+        let indent = |line: &'a str| &line[..line.len() - line.trim_start().len()];
+        let is_statement = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with('}');
+        let after = self.source[at..].lines().skip(1).find(|line| !line.trim().is_empty());
+        let before = self.source[..at - outer.len()].lines().next_back();
+        let before = before.filter(|line| line.trim_end().ends_with(';'));
+        let around = [before, after.filter(is_statement)].into_iter().flatten().map(indent);
+        let around = around.filter(|indent| indent.starts_with(outer));
+        around.min_by_key(|indent| indent.len()).unwrap_or(outer)
     }
 
     /// Adds braces around a statement and fences before and after the statement.

@@ -205,6 +205,28 @@ fn braces_are_added_where_needed() {
     );
 }
 
+/// A label may stand further left than the statements. A fence does not.
+#[test]
+fn a_fence_before_a_label_has_the_indentation_of_the_statements() {
+    let check = |marked: &str, expected: &str| check(&in_thread(marked), &in_thread(expected));
+    check(
+        "    x = 1;\n  ^L:\n    y = 2;\n    goto L;\n",
+        "    x = 1;\n    fence store_load;\n  L:\n    y = 2;\n    goto L;\n",
+    );
+    check(
+        "    x = 1;\n  ^L: y = 2;\n    goto L;\n",
+        "    x = 1;\n    fence store_load;\n  L: y = 2;\n    goto L;\n",
+    );
+    check(
+        "  x = 1;\n  ^L: y = 2;\n  goto L;\n",
+        "  x = 1;\n  fence store_load;\n  L: y = 2;\n  goto L;\n",
+    );
+    check(
+        "    x = 1;\n  L:\n    ^y = 2;\n    goto L;\n",
+        "    x = 1;\n  L:\n    fence store_load;\n    y = 2;\n    goto L;\n",
+    );
+}
+
 #[test]
 fn existing_fences_are_rewritten_or_removed() {
     let source = in_thread(

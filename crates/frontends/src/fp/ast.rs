@@ -359,4 +359,6 @@ pub enum ExprKind {
     ChooseList(Vec<Expr>),
     /// `new Node`
     New(Name),
+    /// `p at A` or `p(0) at A`: the thread is at the label.
+    At(Box<Expr>, Name),
 }

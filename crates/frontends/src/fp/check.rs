@@ -6,6 +6,7 @@
 mod body;
 mod builtin;
 mod condition;
+mod control_point;
 mod either;
 mod expr;
 mod gap;
@@ -25,9 +26,10 @@ pub use unit::check;
 
 use super::ast;
 use super::codes;
+use super::foreign;
 use super::names::{Global, Globals};
 use super::suggest::did_you_mean;
-use super::tree::{Expr, ExprKind, Local};
+use super::tree::{Expr, ExprKind, LabelName, Local};
 use super::types::{LocalId, ProcId, TemplateId, Ty, VarTy, conversion_hint};
 use jump::{LabelSite, Region};
 use wait::Waits;
@@ -88,6 +90,8 @@ pub struct Checker<'a> {
     asserts: bool,
     /// In conditions: the registers of each template.
     threads: &'a [Vec<Local>],
+    /// By template: the labels. For conditions.
+    thread_labels: &'a [Vec<LabelName>],
     /// In conditions: the mentioned registers.
     mentioned: Vec<(TemplateId, LocalId)>,
 }
@@ -115,6 +119,7 @@ impl<'a> Checker<'a> {
             waits: Waits::default(),
             asserts: false,
             threads: &[],
+            thread_labels: &[],
             mentioned: Vec::new(),
         }
     }
@@ -142,6 +147,10 @@ impl<'a> Checker<'a> {
     fn mismatch(&mut self, expr: &Expr, expected: Ty) {
         let constant = if let ExprKind::Const(value) = expr.kind { Some(value) } else { None };
         let hint = conversion_hint(expr.ty, expected, constant, &self.text(expr.span));
+        self.mismatch_hint(expr, expected, hint);
+    }
+
+    fn mismatch_hint(&mut self, expr: &Expr, expected: Ty, hint: Option<String>) {
         let (found, expected) = (self.globals.show(expr.ty), self.globals.show(expected));
         self.diagnostics
             .error(codes::TYPE_MISMATCH, expr.span, format!("expected {expected}, found {found}"))
@@ -193,8 +202,9 @@ impl<'a> Checker<'a> {
                 ),
             ),
         };
+        let foreign = foreign::value(name).map(str::to_string);
         let diagnostic = self.diagnostics.error(codes::UNKNOWN_NAME, span, message);
-        diagnostic.label(label).hint(near.unwrap_or(declare));
+        diagnostic.label(label).hint(foreign.or(near).unwrap_or(declare));
         if let Some(later) = self.globals.constants.get(name)
             && self.scope == Scope::Constant
         {

@@ -91,7 +91,7 @@ codes! {
     ASSUME_IN_FINALLY = "FP0041";
     /// A guard of `either` that loads more than once or has an effect.
     GUARD = "FP0042";
-    /// `property progress` in a file with `either`.
+    /// `property progress` in a file with guards of `either`.
     PROGRESS_EITHER = "FP0043";
 
     /// Warning: a register that is assigned but never read.

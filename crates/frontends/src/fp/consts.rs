@@ -99,6 +99,7 @@ pub fn evaluate(expr: &Expr) -> Result<Value, Fault> {
         | ExprKind::New(_)
         | ExprKind::Call(..)
         | ExprKind::ThreadRegister(..)
+        | ExprKind::At(..)
         | ExprKind::ClientResult(..)
         | ExprKind::WholeArray(_) => unreachable!("constant expressions contain none of these"),
     })

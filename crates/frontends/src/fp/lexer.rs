@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use fencepost_ir::{Diagnostics, Span};
 use logos::Logos;
 
-use super::{codes, limits};
+use super::{codes, foreign, limits};
 
 /// The kind of a token. Words with a meaning in one context only (`exists`, `full`, `cas`, ...) are
 /// plain names, so that registers may use these names.
@@ -266,7 +266,12 @@ pub fn lex(source: &str, diagnostics: &mut Diagnostics) -> Lexed {
             Ok(kind) => lexed.tokens.push(Token { kind, span }),
             Err(()) => {
                 lexed.lossy = true;
+                let rest = tokens.remainder();
+                let (length, kind) = invalid.extent(span, rest, lexed.tokens.last());
+                tokens.bump(length);
+                let span = Span { end: span.end + length as u32, ..span };
                 invalid.text(span, diagnostics);
+                lexed.tokens.extend(kind.map(|kind| Token { kind, span }));
             }
         }
     }
@@ -294,6 +299,25 @@ struct InvalidText<'a> {
 }
 
 impl InvalidText<'_> {
+    /// Returns how many bytes of `rest` belong to the invalid text at `span`, and the token that the
+    /// parser gets for it. A string counts as a name, and a line with `#` as a comment, so that they
+    /// cause one error.
+    fn extent(&self, span: Span, rest: &str, last: Option<&Token>) -> (usize, Option<Tok>) {
+        let quote = span.text(self.source);
+        if matches!(quote, "\"" | "'") {
+            let close = rest.find(['\n', if quote == "'" { '\'' } else { '"' }]);
+            let close = close.filter(|at| rest[*at..].starts_with(quote));
+            return close.map_or((0, None), |at| (at + 1, Some(Tok::Name)));
+        }
+        let same_line = last.filter(|token| token.span.line == span.line).map(|t| t.kind);
+        let invalid = self.run.is_some_and(|run| run.line == span.line);
+        let begins_comment =
+            matches!(same_line, None | Some(Tok::Semi | Tok::LBrace | Tok::RBrace));
+        let is_comment = quote == "#" && begins_comment && !invalid;
+        let length = || rest.find(['\r', '\n']).unwrap_or(rest.len());
+        (if is_comment { length() } else { 0 }, None)
+    }
+
     fn text(&mut self, span: Span, diagnostics: &mut Diagnostics) {
         if let Some(run) = self.run
             && run.line == span.line
@@ -312,12 +336,13 @@ impl InvalidText<'_> {
         else {
             return;
         };
+        let hint = foreign::text(run.text(self.source));
         let text: String = run.text(self.source).chars().take(20).collect();
         let message = format!("unexpected text `{}`", text.escape_debug());
         diagnostics
             .error(codes::UNKNOWN_CHARACTER, run, message)
             .label("not part of the language")
-            .hint("remove this text, or put it into a comment: `// ...`");
+            .hint(hint.unwrap_or("remove this text, or put it into a comment: `// ...`"));
     }
 
     fn name(&mut self, span: Span, diagnostics: &mut Diagnostics) {

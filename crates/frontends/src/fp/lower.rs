@@ -13,6 +13,7 @@
 mod call;
 mod client;
 mod condition;
+mod control_point;
 mod either;
 mod expr;
 mod labels;
@@ -27,8 +28,10 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fencepost_ir::rotate_waits::rotate_waits;
 use fencepost_ir::{
-    Diagnostics, Label, LabelInfo, Place, Problem, Program, Property, Span, Stmt, Thread, ThreadId,
+    Diagnostics, Label, LabelInfo, Observable, Op, Place, Problem, Program, Property, Span, Stmt,
+    Thread, ThreadId,
 };
 
 use super::client::START;
@@ -202,9 +205,21 @@ impl Context<'_> {
         if let (Some(client), Some(plan)) = (client, &plan) {
             operations = self.operations(plan, &kept, client);
         }
-        let init = init.then(|| Lowerer::init(self, plan.as_ref().map(|p| p.first.as_slice())));
+        let first = plan.as_ref().map(|p| p.first.as_slice());
+        let mut init = init.then(|| Lowerer::init(self, first, &[]));
+        let mut locations = self.layout.locations.clone();
+        // Without choices, the operations before the threads have only one result.
+        let chooses = |init: &Thread| init.code.iter().any(|s| matches!(s.op, Op::Choose { .. }));
+        if let (Some(operations), Some(first)) = (&mut operations, first)
+            && init.as_ref().is_some_and(chooses)
+        {
+            let results = client::first_results(first, &mut locations);
+            operations.first = results.iter().copied().flatten().collect();
+            init = Some(Lowerer::init(self, Some(first), &results));
+        }
+        threads.iter_mut().for_each(rotate_waits);
         let program = Program {
-            locations: self.layout.locations.clone(),
+            locations,
             pools: self.layout.pools.clone(),
             init,
             threads,
@@ -242,6 +257,9 @@ impl Context<'_> {
             for stmt in all_code(problem).into_iter().flatten() {
                 used[stmt.label.index()] = true;
             }
+            for (_, label) in problem.control_points() {
+                used[label.index()] = true;
+            }
         }
         let mut renamed = Vec::with_capacity(used.len());
         let mut kept: Vec<LabelInfo> = Vec::new();
@@ -256,6 +274,15 @@ impl Context<'_> {
         for problem in problems {
             for stmt in all_code(problem).into_iter().flatten() {
                 stmt.label = renamed[stmt.label.index()];
+            }
+            for property in &mut problem.properties {
+                if let Property::Invariant(condition) = property {
+                    condition.expr.for_each_var_mut(&mut |what| {
+                        if let Observable::At(_, label) = what {
+                            *label = renamed[label.index()];
+                        }
+                    });
+                }
             }
             problem.program.labels = kept.clone();
             problem.program.places = places.clone();

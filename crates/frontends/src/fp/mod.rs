@@ -10,7 +10,8 @@
 //! | code of each thread | [`lower`](mod@lower) | [`Problem`] |
 //!
 //! Other modules: [`mod@format`] formats a source text, [`generate`] enumerates clients of a
-//! library, `fences` lists the fences of the language.
+//! library, `fences` lists the fences of the language, `foreign` has hints for words of other
+//! languages.
 //!
 //! If a step reports errors, later steps do not run, because their errors would be consequences of
 //! the first ones. There is one exception: if some statements or items have syntax errors, the
@@ -23,6 +24,7 @@ pub mod client;
 pub mod codes;
 pub mod consts;
 mod fences;
+mod foreign;
 pub mod format;
 pub mod generate;
 pub mod lexer;

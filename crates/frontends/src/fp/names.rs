@@ -11,6 +11,7 @@ use fencepost_ir::{Diagnostics, PoolId, Span, Value};
 
 use super::ast;
 use super::codes;
+use super::foreign;
 use super::limits;
 use super::suggest::did_you_mean;
 use super::tree::{Record, Shared};
@@ -201,11 +202,12 @@ impl Globals {
                     let types = self.names(|g| matches!(g, Global::Enum(_) | Global::Record(_)));
                     let near =
                         did_you_mean(&name.text, types.chain(["bool", "int"]), diagnostics.len());
+                    let foreign = foreign::type_name(&name.text).map(str::to_string);
                     let message = format!("there is no type `{}`", name.text);
                     diagnostics
                         .error(codes::UNKNOWN_TYPE, name.span, message)
                         .label("unknown type")
-                        .hint(near.unwrap_or(TYPES_HINT.into()));
+                        .hint(foreign.or(near).unwrap_or(TYPES_HINT.into()));
                     None
                 }
             },

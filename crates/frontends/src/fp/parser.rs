@@ -8,7 +8,9 @@
 //! anywhere, and an unexpected token is a syntax error.
 
 mod expr;
+mod foreign;
 mod item;
+mod misplaced;
 mod stmt;
 
 #[cfg(test)]
@@ -79,6 +81,13 @@ struct Parser<'a> {
     unparsed_names: Option<BTreeSet<String>>,
     /// Whether a name is missing somewhere. Other parts of the file may use that name.
     missing_name: bool,
+    /// The first token of the current statement or item. For hints.
+    begin: usize,
+    /// Whether every brace of the file has its counterpart. An item inside a block is then
+    /// misplaced; otherwise the block is not closed.
+    balanced: bool,
+    /// Items that were found inside blocks.
+    misplaced: Vec<Item>,
 }
 
 impl<'a> Parser<'a> {
@@ -93,6 +102,9 @@ impl<'a> Parser<'a> {
             discarded: Diagnostics::new(),
             unparsed_names: None,
             missing_name: false,
+            begin: 0,
+            balanced: misplaced::is_balanced(&lexed.tokens),
+            misplaced: Vec::new(),
         }
     }
 
@@ -115,6 +127,10 @@ impl<'a> Parser<'a> {
     /// Returns the span of the last consumed token.
     fn previous(&self) -> Span {
         self.tokens[self.at.saturating_sub(1)].span
+    }
+
+    fn previous_kind(&self) -> Tok {
+        self.tokens[self.at.saturating_sub(1)].kind
     }
 
     /// Returns the empty span after the last consumed token. A token never spans several lines.
@@ -188,6 +204,7 @@ impl<'a> Parser<'a> {
         } else {
             (found.span, format!("expected {what}"))
         };
+        let hint = hint.or_else(|| self.foreign_hint(what));
         self.error(codes::SYNTAX, span, message).label(label).hint = hint;
         SyntaxError
     }
@@ -218,7 +235,10 @@ impl<'a> Parser<'a> {
             return Ok(Name { text: span.text(self.source).to_string(), span });
         }
         self.missing_name = true;
-        let hint = keyword_hint(self.peek());
+        // A type after `shared unsigned` or `thread p(`.
+        let is_type = matches!(self.peek(), Tok::Int | Tok::Bool)
+            && matches!(self.previous_kind(), Tok::Name | Tok::LParen);
+        let hint = keyword_hint(self.peek()).filter(|_| !is_type);
         Err(self.expected_hint("a name", hint))
     }
 
@@ -308,6 +328,7 @@ impl<'a> Parser<'a> {
         let mut items = Vec::new();
         while self.peek() != Tok::End {
             let before = self.at;
+            self.begin = before;
             match self.item() {
                 Ok(item) => items.push(item),
                 Err(SyntaxError) => {
@@ -318,6 +339,7 @@ impl<'a> Parser<'a> {
                     self.record_unparsed(before);
                 }
             }
+            items.append(&mut self.misplaced);
         }
         items
     }
@@ -342,6 +364,8 @@ impl<'a> Parser<'a> {
                 Tok::LBrace => depth += 1,
                 Tok::RBrace if depth <= 1 => {
                     self.advance();
+                    // `struct S { ... };`
+                    self.eat(Tok::Semi);
                     return;
                 }
                 Tok::RBrace => depth -= 1,
@@ -368,6 +392,10 @@ impl<'a> Parser<'a> {
                     let close = self.advance().span;
                     return Ok(Block { stmts, span: open.to(close), close });
                 }
+                kind if self.balanced && kind.begins_item() => {
+                    self.misplaced_item();
+                    continue;
+                }
                 kind if kind == Tok::End || kind.begins_item() => {
                     let found = self.token();
                     let message = format!("expected `}}`, found {}", self.describe(found));
@@ -384,8 +412,7 @@ impl<'a> Parser<'a> {
                 Ok(stmt) => stmts.push(stmt),
                 Err(SyntaxError) => {
                     self.skip_statement(before)?;
-                    // The `else` of an `if` that was skipped.
-                    self.eat(Tok::Else);
+                    self.skip_continuation()?;
                     self.record_unparsed(before);
                 }
             }
@@ -434,7 +461,10 @@ impl<'a> Parser<'a> {
             | ExprKind::Null
             | ExprKind::Name(_)
             | ExprKind::New(_) => 0,
-            ExprKind::Paren(a) | ExprKind::Unary(_, a) | ExprKind::Field(a, _) => a.height,
+            ExprKind::Paren(a)
+            | ExprKind::Unary(_, a)
+            | ExprKind::Field(a, _)
+            | ExprKind::At(a, _) => a.height,
             ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => a.height.max(b.height),
             ExprKind::Select(c, a, b) => c.height.max(a.height).max(b.height),
             ExprKind::Call(_, list) | ExprKind::ChooseList(list) => max_height(list),

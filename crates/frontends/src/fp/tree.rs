@@ -157,12 +157,23 @@ pub enum Claim {
 pub struct Body {
     /// The registers. The parameters of a procedure come first.
     pub locals: Vec<Local>,
-    /// The number of labels.
-    pub labels: usize,
+    /// The labels.
+    pub labels: Vec<LabelName>,
     /// The statements.
     pub code: Vec<Stmt>,
     /// The closing brace.
     pub close: Span,
+}
+
+/// A label of a body.
+#[derive(Clone, Debug)]
+pub struct LabelName {
+    /// The name.
+    pub name: String,
+    /// The position of the name.
+    pub span: Span,
+    /// Whether the label is in an `atomic` block.
+    pub in_atomic: bool,
 }
 
 /// A register of a body.
@@ -351,6 +362,8 @@ pub enum ExprKind {
     Call(ProcId, Vec<Expr>),
     /// In a condition: a register of a thread (template, value of the parameter, local).
     ThreadRegister(TemplateId, Option<Value>, LocalId),
+    /// In an invariant: whether a thread (template, value of the parameter) is at a label.
+    At(TemplateId, Option<Value>, usize),
     /// In a condition: the result of the n-th use (from 1) of an operation in a client.
     ClientResult(ProcId, u32),
     /// In `observe`: all elements of an array.

@@ -1,6 +1,7 @@
 //! Builds the code of one thread, with its source statements and the places for fences.
 
 use fencepost_ir::assemble::{self, Sources, Target};
+use fencepost_ir::rotate_waits::rotate_waits;
 use fencepost_ir::{Expr, FenceKinds, Label, Op, Reg, Span, Thread, Type};
 
 use super::error::LitmusError;
@@ -119,6 +120,8 @@ impl<'a> Assembler<'a> {
                 .hint(limits::SIZE_HINT));
         }
         let (registers, code) = self.code.finish();
-        Ok(Thread { name: self.name, registers, code })
+        let mut thread = Thread { name: self.name, registers, code };
+        rotate_waits(&mut thread);
+        Ok(thread)
     }
 }

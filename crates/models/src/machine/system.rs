@@ -282,6 +282,11 @@ impl<M: MemoryModel> Machine<'_, M> {
         if visible && !self.mutated.is(Mutation::CriticalSectionsInvisible) {
             return false;
         }
+        let passes_control_point =
+            self.control_point(&scratch.base, t) != self.control_point(&scratch.work, t);
+        if passes_control_point && !self.mutated.is(Mutation::ControlPointsInvisible) {
+            return false;
+        }
         let farther = sink.is_farther(self.pack(t, scratch));
         if !farther && !self.mutated.is(Mutation::NoCycleProviso) {
             return false;

@@ -9,7 +9,8 @@ use fencepost_search::WorkLimits;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns all combinations of results that the operations of a client may return, in any order
-/// that respects program order, those after the threads last: a value for each operation with a result, by thread and then by
+/// that respects program order, those after the threads last: a value for each location of
+/// [`Operations::first`], then a value for each operation with a result, by thread and then by
 /// operation. Returns `None` if the enumeration needs more than `max` combinations at once.
 pub fn possible_results(
     shape: &Shape<'_>,
@@ -18,13 +19,15 @@ pub fn possible_results(
 ) -> Option<BTreeSet<Vec<Value>>> {
     let unlimited = WorkLimits::default();
     let slots = slots(operations);
-    let nothing = vec![0; slots.iter().flatten().flatten().count()];
+    let count = slots.iter().flatten().flatten().count();
     // By state: the results of all orders that lead to it. Operations that are not done have
     // result 0.
     let mut level: BTreeMap<StateKey, BTreeSet<Vec<Value>>> = BTreeMap::new();
     for memory in initial_memories(shape, &unlimited).unwrap_or_default() {
+        let first = operations.first.iter().map(|loc| memory.values[loc.index()]);
+        let nothing: Vec<Value> = first.chain(std::iter::repeat_n(0, count)).collect();
         let key = (vec![0; operations.threads.len()], memory.values, memory.allocated);
-        level.insert(key, BTreeSet::from([nothing.clone()]));
+        level.insert(key, BTreeSet::from([nothing]));
     }
     for _ in operations.threads.iter().flat_map(|(_, all)| all) {
         let mut next: BTreeMap<StateKey, BTreeSet<Vec<Value>>> = BTreeMap::new();
@@ -71,7 +74,7 @@ type StateKey = (Vec<usize>, Vec<Value>, Vec<bool>);
 
 /// Returns, by thread and operation, the index of its result among all results.
 fn slots(operations: &Operations) -> Vec<Vec<Option<usize>>> {
-    let mut next = 0;
+    let mut next = operations.first.len();
     let mut slot = |operation: &Operation| {
         operation.result?;
         next += 1;

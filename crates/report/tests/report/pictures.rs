@@ -175,6 +175,12 @@ fn conditions_that_are_checked_on_nothing_have_a_message() {
     let endless =
         plain("shared int(0..2) x;\nthread p { loop { x = 0; } }\nfinal forall x == 1;\n", "sc");
     assert!(endless.contains("inconclusive  no run ends: the conditions on final"), "{endless}");
+    let client = plain(
+        "shared int(0..2) x;\noperation int get() as g { loop { x = 0; } }\nclient g|g;\n\
+         property sequentially_consistent operations;\n",
+        "sc",
+    );
+    assert!(client.contains("no run ends: the results of operations"), "{client}");
     let stuck = plain("shared int x;\ninit { assume(x == 1); }\nthread p { x = 1; }\n", "sc");
     assert!(stuck.contains("inconclusive  no run starts: `init` cannot finish"), "{stuck}");
 }

@@ -39,6 +39,9 @@ pub fn fp(export: &Export<'_>) -> Result<String, Unsupported> {
     if export.problem.program.last_thread().is_some() {
         return Err(Unsupported::LastThread);
     }
+    if export.problem.has_control_points() {
+        return Err(Unsupported::ControlPoints);
+    }
     if let Some(text) = source(export) {
         return Ok(text);
     }
@@ -206,6 +209,7 @@ impl Printer<'_> {
                 let register = self.names.register(Some(thread), reg);
                 Some(format!("{}.{register}", self.names.threads[thread.index()]))
             }
+            Observable::At(..) => None,
         }
     }
 }

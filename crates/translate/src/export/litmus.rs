@@ -242,6 +242,7 @@ impl Test<'_> {
                 let register = self.threads[thread.index()].observed[&reg];
                 format!("{}:{}", thread.index(), self.dialect.observed(register))
             }
+            Observable::At(..) => unreachable!("only invariants mention control points"),
         }
     }
 }

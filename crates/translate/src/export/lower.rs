@@ -54,6 +54,9 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
     if input.last_thread().is_some() {
         return Err(Unsupported::LastThread);
     }
+    if problem.has_control_points() {
+        return Err(Unsupported::ControlPoints);
+    }
     let mut locations = input.locations.clone();
     let ids = || (0..input.pools.len()).map(PoolId::from_index);
     let fields: Vec<_> = ids().map(|id| flatten(input, id, &mut locations)).collect();
@@ -88,7 +91,7 @@ pub fn lower(problem: &Problem) -> Result<Lowered, Unsupported> {
     };
     let new_location = |what: &Observable| match what {
         Observable::Loc(loc) => Observable::Loc(lowering.new_location(*loc)),
-        Observable::Reg(thread, reg) => Observable::Reg(*thread, *reg),
+        Observable::Reg(..) | Observable::At(..) => *what,
     };
     let properties = properties(problem, &program, &new_location);
     let observed = problem.observed.iter().map(new_location).collect();

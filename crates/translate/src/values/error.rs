@@ -33,6 +33,8 @@ pub enum CannotAbstract {
     Condition,
     /// The program has a property of the results of operations.
     Operations,
+    /// An invariant mentions a control point.
+    ControlPoints,
 }
 
 impl CannotAbstract {
@@ -61,7 +63,8 @@ impl CannotAbstract {
             | CannotAbstract::Divisor
             | CannotAbstract::TooLarge
             | CannotAbstract::Condition
-            | CannotAbstract::Operations => self.to_string(),
+            | CannotAbstract::Operations
+            | CannotAbstract::ControlPoints => self.to_string(),
         }
     }
 }
@@ -108,6 +111,9 @@ impl fmt::Display for CannotAbstract {
                 "a condition combines an abstracted value with arithmetic; compare the value with \
                  constants and variables only",
             ),
+            CannotAbstract::ControlPoints => {
+                f.write_str("invariants with `at` are not supported with abstracted values")
+            }
             CannotAbstract::Operations => {
                 f.write_str("properties of operations are not supported with abstracted values")
             }

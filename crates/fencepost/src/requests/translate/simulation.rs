@@ -97,19 +97,19 @@ fn with_results_as_condition(problem: &Problem) -> Result<Problem, Unsupported> 
 fn results(problem: &Problem, operations: &Operations) -> Result<Expr<Observable>, Unsupported> {
     let possible = possible_results(&Shape::new(problem, false), operations, MAX_RESULTS);
     let possible = possible.ok_or(Unsupported::TooManyResults(MAX_RESULTS))?;
-    let registers: Vec<Observable> = (operations.threads.iter())
-        .flat_map(|(t, all)| {
-            let registers = all.iter().filter_map(|operation| Some(operation.result?.1));
-            registers.map(|reg| Observable::Reg(*t, reg))
-        })
-        .collect();
-    let equal = |(register, value): (&Observable, &Value)| {
-        let (register, value) = (Expr::Var(*register), Expr::Const(*value));
-        Expr::Binary(BinOp::Eq, Box::new(register), Box::new(value))
+    let registers = (operations.threads.iter()).flat_map(|(t, all)| {
+        let registers = all.iter().filter_map(|operation| Some(operation.result?.1));
+        registers.map(|reg| Observable::Reg(*t, reg))
+    });
+    let first = operations.first.iter().map(|loc| Observable::Loc(*loc));
+    let results: Vec<Observable> = first.chain(registers).collect();
+    let equal = |(result, value): (&Observable, &Value)| {
+        let (result, value) = (Expr::Var(*result), Expr::Const(*value));
+        Expr::Binary(BinOp::Eq, Box::new(result), Box::new(value))
     };
     let cases = possible
         .iter()
-        .map(|case| combine(BinOp::And, registers.iter().zip(case).map(equal).collect()));
+        .map(|case| combine(BinOp::And, results.iter().zip(case).map(equal).collect()));
     Ok(combine(BinOp::Or, cases.collect()))
 }
 

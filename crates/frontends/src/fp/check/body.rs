@@ -116,8 +116,8 @@ impl Checker<'_> {
             waits: std::mem::take(&mut self.waits),
             asserts: self.asserts,
             body: Body {
+                labels: self.label_names(),
                 locals: self.registers.into_iter().map(|r| r.local).collect(),
-                labels: self.labels.len(),
                 code,
                 close: block.close,
             },

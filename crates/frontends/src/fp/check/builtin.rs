@@ -169,6 +169,7 @@ fn is_thread_constant(expr: &Expr) -> bool {
         | ExprKind::New(_)
         | ExprKind::Call(..)
         | ExprKind::ThreadRegister(..)
+        | ExprKind::At(..)
         | ExprKind::ClientResult(..)
         | ExprKind::WholeArray(_) => false,
     }

@@ -68,20 +68,7 @@ impl Checker<'_> {
         span: Span,
         allowed: bool,
     ) -> Option<Expr> {
-        let id = match self.globals.get(thread) {
-            Some((Global::Thread(id), _)) => id,
-            Some((Global::Invalid, _)) => return None,
-            Some(_) | None => {
-                let threads = self.globals.names(|g| matches!(g, Global::Thread(_)));
-                let near = did_you_mean(thread, threads, self.diagnostics.len());
-                let message = format!("there is no thread `{thread}`");
-                self.diagnostics
-                    .error(codes::UNKNOWN_THREAD, thread_span, message)
-                    .label("unknown thread")
-                    .hint = near;
-                return None;
-            }
-        };
+        let id = self.thread_template(thread, thread_span)?;
         if !allowed {
             self.diagnostics
                 .error(codes::CONDITION, span, "an invariant can mention only locations")
@@ -89,7 +76,7 @@ impl Checker<'_> {
                 .hint("use `assert` inside the thread, or copy the register to a location");
             return None;
         }
-        let instance = self.instance(id, args, thread_span)?;
+        let instance = self.instance(id, args, thread_span, ".r")?;
         let locals = self.threads.get(id.index()).map_or(&[][..], Vec::as_slice);
         let Some(at) = locals.iter().position(|l| l.name == register.text) else {
             if self.globals.is_in_unparsed(&register.text) {
@@ -113,12 +100,32 @@ impl Checker<'_> {
         Some(Expr { kind: ExprKind::ThreadRegister(id, instance, local), ty, span, pure: true })
     }
 
-    /// Returns the parameter value of the mentioned instance of a template.
-    fn instance(
+    /// Returns the template of a thread with this name.
+    pub(super) fn thread_template(&mut self, thread: &str, span: Span) -> Option<TemplateId> {
+        match self.globals.get(thread) {
+            Some((Global::Thread(id), _)) => Some(id),
+            Some((Global::Invalid, _)) => None,
+            Some(_) | None => {
+                let threads = self.globals.names(|g| matches!(g, Global::Thread(_)));
+                let near = did_you_mean(thread, threads, self.diagnostics.len());
+                let message = format!("there is no thread `{thread}`");
+                self.diagnostics
+                    .error(codes::UNKNOWN_THREAD, span, message)
+                    .label("unknown thread")
+                    .hint = near;
+                None
+            }
+        }
+    }
+
+    /// Returns the parameter value of the mentioned instance of a template. `rest` follows the
+    /// thread in the condition.
+    pub(super) fn instance(
         &mut self,
         id: TemplateId,
         args: Option<&[ast::Expr]>,
         span: Span,
+        rest: &str,
     ) -> Option<Option<Value>> {
         let template = &self.globals.templates[id.index()];
         let name = &template.name;
@@ -128,14 +135,14 @@ impl Checker<'_> {
                 self.diagnostics
                     .error(codes::UNKNOWN_THREAD, span, format!("`{name}` is a single thread"))
                     .label("has no parameter")
-                    .hint(format!("write `{name}.r`"));
+                    .hint(format!("write `{name}{rest}`"));
                 None
             }
             (Some((_, lo, _)), None) => {
                 self.diagnostics
                     .error(codes::UNKNOWN_THREAD, span, format!("`{name}` has several threads"))
                     .label("one of them must be selected")
-                    .hint(format!("write `{name}({lo}).r`"));
+                    .hint(format!("write `{name}({lo}){rest}`"));
                 None
             }
             (Some((_, lo, hi)), Some([arg])) => {
@@ -157,7 +164,7 @@ impl Checker<'_> {
                 self.diagnostics
                     .error(codes::UNKNOWN_THREAD, span, format!("`{name}` has one parameter"))
                     .label("wrong number of values")
-                    .hint(format!("write `{name}({lo}).r`"));
+                    .hint(format!("write `{name}({lo}){rest}`"));
                 None
             }
         }

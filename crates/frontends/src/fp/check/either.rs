@@ -6,7 +6,7 @@
 //! `either` is lowered to a loop that chooses a branch and starts again if the guard does not hold.
 //! A run that chooses the same branch forever would be a livelock of this loop, but not of the
 //! program: a branch whose guard does not hold is not taken. Therefore `property progress` is
-//! rejected.
+//! rejected in a file with guards.
 
 use fencepost_ir::{Diagnostics, Span};
 
@@ -84,12 +84,14 @@ fn collect_loads(expr: &Expr, loads: &mut Vec<Span>) -> Result<(), Span> {
         | ExprKind::New(_)
         | ExprKind::Call(..)
         | ExprKind::ThreadRegister(..)
+        | ExprKind::At(..)
         | ExprKind::ClientResult(..)
         | ExprKind::WholeArray(_) => Err(expr.span),
     }
 }
 
-/// Reports `property progress` in a file with `either`. `progress` is the position of the property.
+/// Reports `property progress` in a file with guards. Without guards, `either` is a choice and no
+/// loop. `progress` is the position of the property.
 pub(super) fn check_progress(file: &ast::File, progress: Span, diagnostics: &mut Diagnostics) {
     let mut first = None;
     for item in &file.items {
@@ -111,7 +113,12 @@ pub(super) fn check_progress(file: &ast::File, progress: Span, diagnostics: &mut
         };
         for stmt in &block.stmts {
             walk(stmt, &mut |stmt| {
-                if matches!(stmt.kind, Ast::Either(_)) {
+                let is_guarded = |block: &ast::Block| {
+                    block.stmts.first().is_some_and(|stmt| matches!(stmt.kind, Ast::When(_)))
+                };
+                if let Ast::Either(branches) = &stmt.kind
+                    && branches.iter().any(is_guarded)
+                {
                     first.get_or_insert(stmt.span);
                 }
             });
@@ -120,8 +127,12 @@ pub(super) fn check_progress(file: &ast::File, progress: Span, diagnostics: &mut
     let Some(either) = first else { return };
     let word = Span { end: either.start + "either".len() as u32, ..either };
     diagnostics
-        .error(codes::PROGRESS_EITHER, progress, "`progress` is not supported with `either`")
+        .error(
+            codes::PROGRESS_EITHER,
+            progress,
+            "`progress` is not supported with guards of `either`",
+        )
         .label("cannot be checked in this file")
-        .related(word, "the first `either`")
+        .related(word, "the first `either` with a guard")
         .hint("remove the property, or replace `either` by a loop with `choose`");
 }

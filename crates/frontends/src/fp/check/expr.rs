@@ -5,6 +5,7 @@ use fencepost_ir::{BinOp, Span, UnOp, Value};
 use super::{Checker, Scope};
 use crate::fp::ast::{self, ExprKind as Ast};
 use crate::fp::codes;
+use crate::fp::foreign;
 use crate::fp::limits;
 use crate::fp::names::{BUILTINS, Global};
 use crate::fp::suggest::did_you_mean;
@@ -46,11 +47,10 @@ impl Checker<'_> {
                 Some(self.constant(Value::MIN, Ty::Int, span))
             }
             Ast::Unary(op, operand) => {
-                let ty = match op {
-                    UnOp::Not => Ty::Bool,
-                    UnOp::Neg | UnOp::BitNot => Ty::Int,
+                let (operand, ty) = match op {
+                    UnOp::Not => (self.negated(operand)?, Ty::Bool),
+                    UnOp::Neg | UnOp::BitNot => (self.expr_of(operand, Ty::Int)?, Ty::Int),
                 };
-                let operand = self.expr_of(operand, ty)?;
                 let pure = operand.pure;
                 Some(Expr { kind: ExprKind::Unary(*op, Box::new(operand)), ty, span, pure })
             }
@@ -99,6 +99,7 @@ impl Checker<'_> {
             }
             Ast::ChooseList(list) => self.choose_list(list, span),
             Ast::New(name) => self.new_record(name, span),
+            Ast::At(thread, label) => self.at_label(thread, label, span),
         }
     }
 
@@ -173,6 +174,24 @@ impl Checker<'_> {
                 None
             }
         }
+    }
+
+    /// Checks the operand of `!`.
+    fn negated(&mut self, operand: &ast::Expr) -> Option<Expr> {
+        let operand = self.expr(operand)?;
+        let zero = match (operand.ty, &operand.kind) {
+            (Ty::Int | Ty::Ref(_), ExprKind::Const(_)) => None,
+            (Ty::Int, _) => Some("0"),
+            (Ty::Ref(_), _) => Some("null"),
+            (Ty::Bool | Ty::Enum(_) | Ty::Null, _) => None,
+        };
+        let Some(zero) = zero else {
+            return self.coerce(operand, Ty::Bool);
+        };
+        let text = self.text(operand.span);
+        let hint = format!("write `{text} == {zero}` for `!{text}`");
+        self.mismatch_hint(&operand, Ty::Bool, Some(hint));
+        None
     }
 
     fn binary(
@@ -271,10 +290,11 @@ impl Checker<'_> {
                 );
                 let message = format!("there is no procedure `{}`", name.text);
                 let declare = || format!("declare it: `proc void {}() {{ ... }}`", name.text);
+                let foreign = foreign::procedure(&name.text).map(str::to_string);
                 self.diagnostics
                     .error(codes::UNKNOWN_PROCEDURE, name.span, message)
                     .label("unknown procedure")
-                    .hint(near.unwrap_or_else(declare));
+                    .hint(foreign.or(near).unwrap_or_else(declare));
                 return None;
             }
         };

@@ -12,7 +12,7 @@ use fencepost_ir::{Span, UnOp};
 use super::{Checker, Register};
 use crate::fp::ast::{self, ExprKind as Ast, StmtKind};
 use crate::fp::codes;
-use crate::fp::names::Global;
+use crate::fp::names::{BUILTINS, Global};
 use crate::fp::tree::Local;
 use crate::fp::types::{LocalId, Ty, VarTy, is_arithmetic, is_boolean};
 
@@ -122,11 +122,39 @@ impl Checker<'_> {
                 break;
             }
         }
-        // A type may depend on an unparsed part.
+        // A type may depend on an unparsed part, or on a value that causes an error.
         if self.globals.unparsed_names.is_none() {
-            for register in &mut self.registers {
-                register.typed = true;
+            let unresolved: Vec<LocalId> = implicit
+                .iter()
+                .filter(|(_, value)| self.calls_unknown_procedure(value))
+                .map(|(id, _)| *id)
+                .collect();
+            for (at, register) in self.registers.iter_mut().enumerate() {
+                register.typed |= unresolved.iter().all(|id| id.index() != at);
             }
+        }
+    }
+
+    /// Returns whether a value is a call of a procedure that does not exist.
+    fn calls_unknown_procedure(&self, value: &ast::Expr) -> bool {
+        match &value.kind {
+            Ast::Call(name, _) => {
+                !BUILTINS.contains(&name.text.as_str()) && self.globals.get(&name.text).is_none()
+            }
+            Ast::Paren(inner) => self.calls_unknown_procedure(inner),
+            Ast::Number(_)
+            | Ast::Bool(_)
+            | Ast::Null
+            | Ast::Name(_)
+            | Ast::Unary(..)
+            | Ast::Binary(..)
+            | Ast::Select(..)
+            | Ast::Index(..)
+            | Ast::Field(..)
+            | Ast::ChooseRange(_)
+            | Ast::ChooseList(_)
+            | Ast::New(_)
+            | Ast::At(..) => false,
         }
     }
 
@@ -216,7 +244,10 @@ impl Checker<'_> {
     }
 
     fn declare<'s>(&mut self, name: &'s ast::Name, ty: Option<VarTy>, scopes: &mut [Scope<'s>]) {
-        if !self.check_register_name(name) {
+        // Without its type this may not be a declaration: `delete x;`.
+        if (ty.is_none() && self.globals.get(&name.text).is_some())
+            || !self.check_register_name(name)
+        {
             return;
         }
         let twice = scopes.iter().find_map(|scope| scope.get(name.text.as_str()).copied());
@@ -349,6 +380,7 @@ impl Checker<'_> {
                 },
             },
             Ast::ChooseList(list) => list.iter().find_map(|e| self.infer(e)),
+            Ast::At(..) => Some(Ty::Bool),
             Ast::New(name) => match self.globals.get(&name.text)?.0 {
                 Global::Record(pool) => Some(Ty::Ref(pool)),
                 Global::Const(..)

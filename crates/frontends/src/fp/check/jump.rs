@@ -8,7 +8,7 @@ use super::{BodyKind, Checker};
 use crate::fp::ast::{self, StmtKind as Ast};
 use crate::fp::codes;
 use crate::fp::suggest::did_you_mean;
-use crate::fp::tree::StmtKind;
+use crate::fp::tree::{LabelName, StmtKind};
 
 /// A loop or block that encloses a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +38,18 @@ impl Checker<'_> {
             self.collect_labels(stmt, &mut Vec::new(), &mut labels);
         }
         self.labels = labels;
+    }
+
+    /// Returns the labels of the body, by number.
+    pub(super) fn label_names(&self) -> Vec<LabelName> {
+        let mut sites: Vec<(&String, &LabelSite)> = self.labels.iter().collect();
+        sites.sort_by_key(|(_, site)| site.id);
+        let names = sites.into_iter().map(|(name, site)| LabelName {
+            name: name.clone(),
+            span: site.span,
+            in_atomic: site.blocks.iter().any(|block| matches!(block, Region::Atomic(_))),
+        });
+        names.collect()
     }
 
     fn collect_labels(

@@ -122,7 +122,8 @@ impl Checker<'_> {
             | Ast::Call(..)
             | Ast::ChooseRange(_)
             | Ast::ChooseList(_)
-            | Ast::New(_) => {
+            | Ast::New(_)
+            | Ast::At(..) => {
                 let text = self.text(expr.span);
                 self.diagnostics
                     .error(codes::NOT_A_LOCATION, expr.span, format!("`{text}` is not a location"))

@@ -15,7 +15,7 @@ use crate::fp::codes;
 use crate::fp::limits;
 use crate::fp::names::{Global, Globals};
 use crate::fp::suggest::did_you_mean;
-use crate::fp::tree::{Body, Claim, Local, Procedure, Template, Unit};
+use crate::fp::tree::{Body, Claim, LabelName, Local, Procedure, Template, Unit};
 use crate::fp::types::{LocalId, TemplateId, Ty};
 
 /// Checks a file. The result is valid only if no error was reported.
@@ -202,12 +202,15 @@ fn claims(
     diagnostics: &mut Diagnostics,
 ) -> Vec<(TemplateId, LocalId)> {
     let threads: Vec<Vec<Local>> = unit.templates.iter().map(|t| t.body.locals.clone()).collect();
+    let labels: Vec<Vec<LabelName>> =
+        unit.templates.iter().map(|t| t.body.labels.clone()).collect();
     let mut mentioned = Vec::new();
     for item in &file.items {
         let registers = !matches!(item.kind, ItemKind::Invariant(_));
         let mut checker =
             Checker::new(globals, source, diagnostics, Scope::Condition { registers });
         checker.threads = &threads;
+        checker.thread_labels = &labels;
         match &item.kind {
             ItemKind::Property(name, of) => {
                 let claim = property(name, of.as_ref(), globals, &unit.claims, checker.diagnostics);

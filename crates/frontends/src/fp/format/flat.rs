@@ -137,6 +137,11 @@ impl<'a> Flat<'a> {
                 self.add("new ");
                 self.add(&name.text);
             }
+            ExprKind::At(thread, label) => {
+                self.expr(thread);
+                self.add(" at ");
+                self.add(&label.text);
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Inlines calls.
 
+use std::collections::BTreeMap;
+
 use fencepost_ir::{Expr, Op, Reg, Span};
 
 use super::labels::Kind;
@@ -72,12 +74,13 @@ impl<'a> Lowerer<'_, 'a> {
         let frame = Frame {
             function: &procedure.name,
             slots,
-            labels: (0..procedure.body.labels).map(|_| self.code.target()).collect(),
+            labels: (0..procedure.body.labels.len()).map(|_| self.code.target()).collect(),
             loops: Vec::new(),
             end: self.code.target(),
             result,
             critical: self.critical,
             awaiting: None,
+            control_points: BTreeMap::new(),
         };
         let end = frame.end;
         let caller = std::mem::replace(&mut self.frame, frame);

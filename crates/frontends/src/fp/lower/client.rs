@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use fencepost_ir::{
-    Consistency, Expr, Op, Operation, Operations, Reg, Span, Thread, ThreadId, Value,
+    Consistency, Expr, Loc, Location, Op, Operation, Operations, Reg, Span, Thread, ThreadId, Type,
+    Value,
 };
 
 use super::Context;
@@ -216,8 +217,27 @@ impl Context<'_> {
             });
             threads.push((plan.id(at), operations.collect()));
         }
-        Some(Operations { consistency, threads, last, span })
+        Some(Operations { consistency, threads, last, first: Vec::new(), span })
     }
+}
+
+/// Adds the locations in which `init` stores the results of the operations before the threads.
+/// Returns them by operation.
+pub(super) fn first_results(
+    uses: &[OperationUse],
+    locations: &mut Vec<Location>,
+) -> Vec<Option<Loc>> {
+    let add = |used: &OperationUse| {
+        used.returns?;
+        let mut name = used.name.clone();
+        while locations.iter().any(|location| location.name == name) {
+            name.push('_');
+        }
+        let loc = Loc::from_index(locations.len());
+        locations.push(Location { name, ty: Type::INT, init: 0 });
+        Some(loc)
+    };
+    uses.iter().map(add).collect()
 }
 
 impl Unit {

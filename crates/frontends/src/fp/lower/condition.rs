@@ -6,7 +6,7 @@ use fencepost_ir::{
 };
 
 use super::client::ClientResult;
-use super::labels::Labels;
+use super::labels::{Kind, Labels};
 use super::layout::Layout;
 use crate::fp::codes;
 use crate::fp::tree::{self, Claim, ExprKind, Place, Root, Unit};
@@ -34,7 +34,7 @@ impl Conditions<'_> {
         let mut mentioned = Vec::new();
         for claim in &self.unit.claims {
             let mut condition = |expr: &tree::Expr| Condition {
-                expr: self.expr(expr, diagnostics).fold(),
+                expr: self.expr(expr, labels, diagnostics).fold(),
                 text: labels.text(expr.span),
                 span: expr.span,
             };
@@ -55,7 +55,7 @@ impl Conditions<'_> {
                     let lowered = condition(expr);
                     // Collect the variables before folding, so that outcomes show every variable
                     // that the source mentions.
-                    self.expr(expr, &mut Diagnostics::new()).for_each_var(&mut |what| {
+                    self.expr(expr, labels, &mut Diagnostics::new()).for_each_var(&mut |what| {
                         push_once(&mut mentioned, *what);
                     });
                     problem.add_final(*quantifier, lowered);
@@ -65,7 +65,7 @@ impl Conditions<'_> {
         }
         let mut observed = Vec::new();
         for expr in &self.unit.observe {
-            for what in self.observables(expr, diagnostics) {
+            for what in self.observables(expr, labels, diagnostics) {
                 push_once(&mut observed, what);
             }
         }
@@ -78,19 +78,29 @@ impl Conditions<'_> {
         problem.observed = observed;
     }
 
-    fn observables(&self, expr: &tree::Expr, diagnostics: &mut Diagnostics) -> Vec<Observable> {
+    fn observables(
+        &self,
+        expr: &tree::Expr,
+        labels: &Labels<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Observable> {
         if let ExprKind::WholeArray(id) = &expr.kind {
             let base = self.layout.shared(*id);
             let len = self.unit.shared[id.index()].len.unwrap_or(1);
             return (0..len).map(|at| Observable::Loc(Loc(base.0 + at))).collect();
         }
         let mut found = Vec::new();
-        self.expr(expr, diagnostics).for_each_var(&mut |what| found.push(*what));
+        self.expr(expr, labels, diagnostics).for_each_var(&mut |what| found.push(*what));
         found
     }
 
-    fn expr(&self, expr: &tree::Expr, diagnostics: &mut Diagnostics) -> Expr<Observable> {
-        let mut boxed = |expr: &tree::Expr| Box::new(self.expr(expr, diagnostics));
+    fn expr(
+        &self,
+        expr: &tree::Expr,
+        labels: &Labels<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Expr<Observable> {
+        let mut boxed = |expr: &tree::Expr| Box::new(self.expr(expr, labels, diagnostics));
         match &expr.kind {
             ExprKind::Const(value) => Expr::Const(*value),
             ExprKind::Unary(op, a) => Expr::Unary(*op, boxed(a)),
@@ -100,6 +110,14 @@ impl Conditions<'_> {
             ExprKind::ThreadRegister(template, value, local) => {
                 let thread = self.thread(*template, *value);
                 Expr::Var(Observable::Reg(thread, Reg::from_index(local.index())))
+            }
+            ExprKind::At(template, value, label) => {
+                let span = self.unit.templates[template.index()].body.labels[*label].span;
+                // A label in unreachable code has no statement. No thread is ever there.
+                let found = labels.find(span, Kind::ControlPoint);
+                found.map_or(Expr::Const(0), |label| {
+                    Expr::Var(Observable::At(self.thread(*template, *value), label))
+                })
             }
             ExprKind::ClientResult(proc, number) => {
                 self.result(*proc, *number, expr.span, diagnostics)

@@ -59,7 +59,10 @@ impl<'a> Lowerer<'_, 'a> {
                 Expr::Var(reg)
             }
             ExprKind::ChooseList(list) => self.choose_list(expr, list, None),
-            ExprKind::ThreadRegister(..) | ExprKind::ClientResult(..) | ExprKind::WholeArray(_) => {
+            ExprKind::ThreadRegister(..)
+            | ExprKind::At(..)
+            | ExprKind::ClientResult(..)
+            | ExprKind::WholeArray(_) => {
                 unreachable!("only conditions contain these")
             }
         }
@@ -154,6 +157,7 @@ impl<'a> Lowerer<'_, 'a> {
             | ExprKind::Binary(..)
             | ExprKind::Select(..)
             | ExprKind::ThreadRegister(..)
+            | ExprKind::At(..)
             | ExprKind::ClientResult(..)
             | ExprKind::WholeArray(_) => {
                 let value = self.value(expr);
@@ -413,6 +417,7 @@ impl<'a> Lowerer<'_, 'a> {
             | ExprKind::ChooseList(_)
             | ExprKind::New(_)
             | ExprKind::ThreadRegister(..)
+            | ExprKind::At(..)
             | ExprKind::ClientResult(..)
             | ExprKind::WholeArray(_) => false,
         }

@@ -31,6 +31,8 @@ pub(super) enum Kind {
     Halt,
     Invoke,
     Return,
+    /// A label that an invariant mentions.
+    ControlPoint,
     Skip,
     /// Sets a register to 0.
     Reset,
@@ -56,6 +58,11 @@ impl<'a> Labels<'a> {
     /// Returns the label of an operation.
     pub(super) fn get(&mut self, span: Span, kind: Kind, function: &str) -> Label {
         self.get_with_text(span, kind, function, span)
+    }
+
+    /// Returns the label of an operation, if the operation is known.
+    pub(super) fn find(&self, span: Span, kind: Kind) -> Option<Label> {
+        self.by_position.get(&(span, kind)).copied()
     }
 
     /// Returns the label of an operation whose text is the source text of another span.

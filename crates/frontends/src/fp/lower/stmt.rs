@@ -32,6 +32,7 @@ impl<'a> Lowerer<'_, 'a> {
             StmtKind::Label(label, gap, body) => {
                 let target = self.frame.labels[*label];
                 self.code.bind(target);
+                self.mark_control_point(*label);
                 self.mark_gap(gap.as_ref());
                 self.stmt(body);
             }
@@ -60,6 +61,7 @@ impl<'a> Lowerer<'_, 'a> {
                     | ExprKind::Binary(..)
                     | ExprKind::Select(..)
                     | ExprKind::ThreadRegister(..)
+                    | ExprKind::At(..)
                     | ExprKind::ClientResult(..)
                     | ExprKind::WholeArray(_) => {
                         let expr = self.value(value);
@@ -211,6 +213,7 @@ impl<'a> Lowerer<'_, 'a> {
             | ExprKind::ChooseList(_)
             | ExprKind::New(_)
             | ExprKind::ThreadRegister(..)
+            | ExprKind::At(..)
             | ExprKind::ClientResult(..)
             | ExprKind::WholeArray(_) => {
                 let value = self.value(expr);

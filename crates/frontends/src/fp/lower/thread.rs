@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use fencepost_ir::assemble::{Assembler, Target};
-use fencepost_ir::{Expr, Label, Op, Reg, Span, Thread, Value};
+use fencepost_ir::{Address, Expr, Label, Loc, Op, Reg, Span, Thread, Value};
 
 use super::Context;
-use super::client::{ClientThread, OperationUse};
+use super::client::{ClientThread, OperationRegisters, OperationUse};
+use super::control_point::control_points;
 use super::labels::Kind;
 use crate::fp::codes;
 use crate::fp::limits;
@@ -37,6 +38,8 @@ pub(super) struct Frame<'a> {
     pub(super) function: &'a str,
     pub(super) slots: Vec<Slot>,
     pub(super) labels: Vec<Target>,
+    /// The labels that invariants mention, each with its position.
+    pub(super) control_points: BTreeMap<usize, Span>,
     pub(super) loops: Vec<Loop>,
     /// The target of `return`.
     pub(super) end: Target,
@@ -107,6 +110,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
                 result: None,
                 critical: false,
                 awaiting: None,
+                control_points: BTreeMap::new(),
             },
             depth: 0,
             fuel: limits::FUEL,
@@ -128,6 +132,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
     ) -> Thread {
         let mut lowerer = Self::new(context, &template.name);
         lowerer.param = param;
+        lowerer.frame.control_points = control_points(lowerer.context.unit, template);
         lowerer.body(&template.body);
         let name = match param {
             Some(value) => format!("{}({value})", template.name),
@@ -136,8 +141,13 @@ impl<'c, 'a> Lowerer<'c, 'a> {
         lowerer.finish(name, template.body.close)
     }
 
-    /// Lowers the `init` block, followed by the initial operations of a client.
-    pub(super) fn init(context: &'c mut Context<'a>, first: Option<&[OperationUse]>) -> Thread {
+    /// Lowers the `init` block, followed by the initial operations of a client. `results` has the
+    /// locations for the results of the first operations, where they are stored.
+    pub(super) fn init(
+        context: &'c mut Context<'a>,
+        first: Option<&[OperationUse]>,
+        results: &[Option<Loc>],
+    ) -> Thread {
         let mut lowerer = Self::new(context, "init");
         lowerer.set_isolated();
         let mut close = Span::default();
@@ -150,8 +160,14 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             let end = lowerer.frame.end;
             lowerer.code.bind(end);
             lowerer.frame.end = lowerer.code.target();
-            for used in first {
-                lowerer.operation(used, None);
+            let kept = lowerer.result_registers(if results.is_empty() { &[] } else { first });
+            for (at, used) in first.iter().enumerate() {
+                let result = kept.get(at).and_then(OperationRegisters::result);
+                lowerer.operation(used, result);
+                if let (Some(result), Some(loc)) = (result, results.get(at).copied().flatten()) {
+                    let op = Op::Store { to: Address::fixed(loc), value: Expr::Var(result) };
+                    lowerer.emit(op, used.span, Kind::Return);
+                }
             }
             close = first.last().map_or(close, |u| u.span);
         }
@@ -194,7 +210,7 @@ impl<'c, 'a> Lowerer<'c, 'a> {
             let reg = self.register(local.name.clone(), local.ty, local.span);
             self.frame.slots.push(Slot::Reg(reg));
         }
-        self.frame.labels = (0..body.labels).map(|_| self.code.target()).collect();
+        self.frame.labels = (0..body.labels.len()).map(|_| self.code.target()).collect();
         self.stmts(&body.code);
     }
 

@@ -66,6 +66,7 @@ fn reads_location(expr: &Expr) -> bool {
         | ExprKind::New(_)
         | ExprKind::Call(..)
         | ExprKind::ThreadRegister(..)
+        | ExprKind::At(..)
         | ExprKind::ClientResult(..)
         | ExprKind::WholeArray(_) => false,
     }

@@ -93,6 +93,13 @@ impl Parser<'_> {
                     let span = expr.span.to(field.span);
                     expr = self.node(ExprKind::Field(Box::new(expr), field), span)?;
                 }
+                // `at` is a keyword only between two names.
+                Tok::Name if self.is_word_before("at", Tok::Name) => {
+                    self.advance();
+                    let label = self.name()?;
+                    let span = expr.span.to(label.span);
+                    return self.node(ExprKind::At(Box::new(expr), label), span);
+                }
                 _ => return Ok(expr),
             }
         }

@@ -16,7 +16,9 @@ impl Parser<'_> {
         let start = self.span();
         let keyword = self.peek();
         if !keyword.begins_item() {
-            let hint = if self.looks_like_a_procedure() {
+            let hint = if let Some(hint) = self.item_hint() {
+                hint
+            } else if self.looks_like_a_procedure() {
                 "write `proc` before the return type to declare a procedure"
             } else if matches!(keyword, Tok::Int | Tok::Bool) {
                 "write `shared` before the type to declare a location"

@@ -4,6 +4,7 @@ use fencepost_ir::{BinOp, Span};
 
 use super::{ParseResult, Parser, keyword_hint};
 use crate::fp::ast::{Block, Expr, ExprKind, Name, Stmt, StmtKind};
+use crate::fp::foreign;
 use crate::fp::lexer::Tok;
 use crate::fp::suggest::did_you_mean;
 
@@ -13,6 +14,7 @@ const WORDS: [&str; 5] = ["break", "continue", "fence", "return", "skip"];
 impl Parser<'_> {
     pub(super) fn stmt(&mut self) -> ParseResult<Stmt> {
         let start = self.span();
+        let outer = std::mem::replace(&mut self.begin, self.at);
         let kind = self.stmt_kind()?;
         let span = start.to(self.previous());
         let needs_no_semicolon = matches!(
@@ -31,6 +33,7 @@ impl Parser<'_> {
         if !needs_no_semicolon {
             self.expect(Tok::Semi)?;
         }
+        self.begin = outer;
         Ok(Stmt { kind, span, end: self.after_previous() })
     }
 
@@ -132,7 +135,7 @@ impl Parser<'_> {
 
     /// Returns whether the next token is this name and the token after it is of this kind. The
     /// words of `either` are keywords only where they are expected.
-    fn is_word_before(&self, word: &str, second: Tok) -> bool {
+    pub(super) fn is_word_before(&self, word: &str, second: Tok) -> bool {
         self.peek() == Tok::Name
             && self.peek_second() == second
             && self.span().text(self.source) == word
@@ -176,7 +179,12 @@ impl Parser<'_> {
     fn parenthesised(&mut self) -> ParseResult<Expr> {
         let keyword = self.advance().kind;
         if self.peek() != Tok::LParen {
-            let hint = keyword_hint(keyword).filter(|_| keyword.begins_call());
+            let hint = if self.peek() == Tok::Assign {
+                keyword_hint(keyword)
+            } else {
+                Some(format!("write `{}(...)`", keyword.describe().trim_matches('`')))
+            };
+            let hint = hint.filter(|_| keyword.begins_call());
             return Err(self.expected_hint("`(`", hint));
         }
         self.advance();
@@ -247,9 +255,9 @@ impl Parser<'_> {
                     Tok::EqEq => Some("write `=` to assign; `==` compares".to_string()),
                     Tok::Semi => {
                         let near = match &place.kind {
-                            ExprKind::Name(name) => {
-                                did_you_mean(name, WORDS, self.diagnostics.len())
-                            }
+                            ExprKind::Name(name) => foreign::statement(name)
+                                .map(str::to_string)
+                                .or_else(|| did_you_mean(name, WORDS, self.diagnostics.len())),
                             _ => None,
                         };
                         let useless =

@@ -36,6 +36,7 @@ fn parenthesised(expr: &Expr) -> String {
         }
         ExprKind::ChooseList(list) => format!("choose of {}", list.len()),
         ExprKind::New(name) => format!("new {}", name.text),
+        ExprKind::At(thread, label) => format!("({} at {})", parenthesised(thread), label.text),
     }
 }
 

@@ -90,7 +90,7 @@ impl Conditions<'_> {
     fn of(&self, what: Observable) -> String {
         match what {
             Observable::Loc(_) => format!("[{}]", (self.name)(what)),
-            Observable::Reg(..) => (self.name)(what),
+            Observable::Reg(..) | Observable::At(..) => (self.name)(what),
         }
     }
 }

@@ -188,7 +188,7 @@ impl<'a> Printer<'a> {
             let mut mentioned = false;
             condition.expr.for_each_var(&mut |what| match what {
                 Observable::Loc(loc) => mentioned |= touched.contains(loc),
-                Observable::Reg(..) => {}
+                Observable::Reg(..) | Observable::At(..) => {}
             });
             if mentioned {
                 lines.push(self.invariant(&condition.expr)?);
@@ -201,6 +201,7 @@ impl<'a> Printer<'a> {
         let expr = substitute(condition, &|what| match what {
             Observable::Loc(loc) => Expr::Var(Leaf::Loc(*loc)),
             Observable::Reg(_, reg) => Expr::Var(Leaf::Reg(*reg)),
+            Observable::At(..) => unreachable!("programs with control points are not translated"),
         });
         let checked = conjunction(self.facts.expr_precondition(&expr)?, expr);
         Ok(format!("assert({})", self.expr(&checked)))
