@@ -201,13 +201,14 @@ fn every_mutation_of_failures_behind_guesses_is_detected() {
 }
 
 /// Returns whether the reduction changes the outcomes or whether there is a violation.
-fn reduction_changes_result(problem: &Problem, mutated: Mutated) -> bool {
-    let machine = |reductions| {
-        let discipline = Tso { bound: BOUND, mutated: Mutated::NONE };
-        Machine::new(problem, Buffered(discipline), reductions)
-    };
-    let all = search(&machine(Reductions { partial_order: false, ..Reductions::ALL }));
-    let mut reduced = machine(Reductions::ALL);
+fn reduction_changes_result<M: MemoryModel>(
+    problem: &Problem,
+    model: impl Fn(Mutated) -> M,
+    mutated: Mutated,
+) -> bool {
+    let unreduced = Reductions { partial_order: false, ..Reductions::ALL };
+    let all = search(&Machine::new(problem, model(Mutated::NONE), unreduced));
+    let mut reduced = Machine::new(problem, model(mutated), Reductions::ALL);
     reduced.mutated = mutated;
     reduced.race_threads = 0;
     let reduced = search(&reduced);
@@ -234,8 +235,10 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
         "shared int x, y; thread p { x = 1; A: x = 2; } thread q { y = 1; B: y = 2; }
          invariant !(p at A && q at B);",
     ));
+    // The mutations concern only the reduction.
+    let tso = |_| Buffered(Tso { bound: BOUND, mutated: Mutated::NONE });
     let is_detected =
-        |mutated| problems.iter().any(|problem| reduction_changes_result(problem, mutated));
+        |mutated| problems.iter().any(|problem| reduction_changes_result(problem, tso, mutated));
     assert!(!is_detected(Mutated::NONE), "the reduction without a mutation changes a result");
     for mutation in [
         Mutation::AccessesCommute,
@@ -246,5 +249,30 @@ fn every_mutation_of_the_partial_order_reduction_is_detected() {
         Mutation::ControlPointsInvisible,
     ] {
         assert!(is_detected(Mutated::with(mutation)), "{mutation:?} is not detected");
+    }
+}
+
+#[test]
+fn every_mutation_of_the_reduction_of_windows_is_detected() {
+    let faults = [
+        // p faults only if it reads 5.
+        "shared int x; thread p { int(0..2) r = x; } thread q { x = 5; x = 0; } observe x;",
+        // p faults only if q has freed the record.
+        "record Node { int v; } pool Node[1]; shared Node n; init { n = new Node; }
+         thread p { m = n; r = m.v; } thread q { k = n; free(k); } observe n;",
+    ];
+    let mut problems = programs();
+    problems.extend(faults.map(problem));
+    for name in ["rmo-nospec", "rmo"] {
+        let table = |mutated| Table { bypass: model(name).relaxes(), bound: WINDOW, mutated };
+        let detects = |mutated| {
+            let changed = |problem: &&Problem| reduction_changes_result(problem, table, mutated);
+            problems.iter().filter(changed).count()
+        };
+        assert_eq!(detects(Mutated::NONE), 0, "the reduction changes a result under {name}");
+        let used = detects(Mutated::with(Mutation::LoadsUnused));
+        assert!(used > 0, "LoadsUnused is not detected under {name}");
+        let faulty = detects(Mutated::with(Mutation::UnusedLoadsDoNotFault));
+        assert!(faulty >= faults.len(), "{faulty} programs detect faults under {name}");
     }
 }

@@ -7,11 +7,12 @@
 //! wait for the store. No other step can be prevented.
 //!
 //! *Reduction.* The partial-order reduction of the machine would omit clauses. This one does not:
-//! the oldest access of a window is explored alone if its time is not observable. That holds if no
-//! other thread writes its location, and, for a store or an update, no other thread reads it. A run
-//! that performs the access later has the same outcome, but the access stays in the window for
-//! longer, so more constraints prevent the run. Its clause contains the clause of the run that
-//! performs the access at once. The step must not return to an earlier statement: this cycle
+//! the oldest access of a window is explored alone if it commutes with everything that can precede
+//! it (`MemoryModel::internal_commutes`), so that its time is not observable. A run that performs
+//! the access later has the same outcome, but the access stays in the window for longer, so more
+//! constraints prevent the run. Its clause contains the clause of the run that performs the access
+//! at once. For a younger access this does not hold: performing it at once overtakes the older
+//! accesses, which is a constraint that a later time does not need. The step must not return to an earlier statement: this cycle
 //! proviso prevents that other steps are postponed forever.
 
 use crate::labelled_machine::{Labels, Prevention, Scratch, take_step};
@@ -85,11 +86,11 @@ impl Prevention<Table> for WindowPrevention {
     ) -> bool {
         let Machine { shape, model, .. } = machine;
         for t in shape.program().thread_ids().filter(|_| self.reduce) {
-            let Some((entry, pc)) = oldest_access(machine, &scratch.base, t) else { continue };
-            if !is_unobservable(machine, t, pc) {
+            let Some(entry) = oldest_access(machine, &scratch.base, t) else { continue };
+            if !model.internal_commutes(shape, &scratch.base, t, entry) {
                 continue;
             }
-            let action = Action::Internal(entry as u32);
+            let action = Action::Internal(entry);
             let Ok(StepResult::Taken) = take_step(machine, t, action, scratch) else { continue };
             let Scratch { base, work, .. } = scratch;
             let (from, to) = (base.pcs[t.index()], work.pcs[t.index()]);
@@ -105,24 +106,8 @@ impl Prevention<Table> for WindowPrevention {
 }
 
 /// Returns the oldest access in the window of a thread.
-fn oldest_access(
-    machine: &Machine<'_, Table>,
-    state: &State<Pending>,
-    t: ThreadId,
-) -> Option<(usize, Pc)> {
+fn oldest_access(machine: &Machine<'_, Table>, state: &State<Pending>, t: ThreadId) -> Option<u32> {
     let Machine { shape, model, .. } = machine;
     let is_access = |pc: Pc| shape.stmt(t, pc).op.access().is_some();
-    model.window(&state.pending, t).enumerate().find(|(_, pc)| is_access(*pc))
-}
-
-/// Returns whether neither another thread nor an invariant can observe when an access takes effect.
-fn is_unobservable(machine: &Machine<'_, Table>, t: ThreadId, pc: Pc) -> bool {
-    let shape = &machine.shape;
-    let others = !(1_u64 << t.index());
-    let is_load = matches!(shape.stmt(t, pc).op, Op::Load { .. });
-    shape.thread(t).footprints[pc.index()].iter().map(|loc| loc.index()).all(|loc| {
-        shape.writers[loc] & others == 0
-            && (is_load || (shape.readers[loc] & others == 0 && !shape.in_invariant[loc]))
-            && !(shape.has_free && shape.cell[loc].is_some())
-    })
+    model.window(&state.pending, t).position(is_access).map(|entry| entry as u32)
 }

@@ -56,6 +56,10 @@ pub enum Mutation {
     AccessesCommute,
     /// Partial order: every commit commutes with the steps of other threads.
     CommitsCommute,
+    /// Partial order: the value of every load in a window counts as unused.
+    LoadsUnused,
+    /// Partial order: a load whose value is not used counts as a load that does not fault.
+    UnusedLoadsDoNotFault,
     /// Partial order: a step is explored alone although it leads back to a known state.
     NoCycleProviso,
     /// Partial order: entering or leaving a critical section counts as invisible.

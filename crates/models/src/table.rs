@@ -12,8 +12,10 @@
 //!
 //! - `window`: the entries of one thread, their operands, and the producer of each register.
 //! - `order`: which entries may be performed before which.
+//! - `commute`: which entries may be performed at once, without loss of behaviour.
 //! - `retire`: the entries that are performed as soon as possible, and the resolution of guesses.
 
+mod commute;
 mod order;
 mod retire;
 mod window;
@@ -481,9 +483,6 @@ impl MemoryModel for Table {
         }
     }
 
-    /// A load commutes if no other thread may write what it reads; a store or update commutes if no
-    /// other thread may access what it writes. Other entries of the same window do not change its
-    /// effect: entries to the same location stay in order with it or forward their value to it.
     fn internal_commutes(
         &self,
         shape: &Shape<'_>,
@@ -491,15 +490,7 @@ impl MemoryModel for Table {
         t: ThreadId,
         step: u32,
     ) -> bool {
-        let window = &state.pending[t.index()];
-        let entry = step as usize;
-        let Some(access) = order::access_of(shape, t, window, entry) else { return false };
-        let Some(Ok(loc)) = self.location(shape, t, window, entry) else { return false };
-        if access.stores {
-            !self.others_may_access(shape, state, t, loc)
-        } else {
-            !self.others_may_store(shape, state, t, loc)
-        }
+        self.entry_commutes(shape, state, t, step as usize)
     }
 
     fn racing_locations(

@@ -171,6 +171,12 @@ impl Window {
         self.operands(shape, t, entry).iter().all(|o| matches!(o, Operand::Value(_)))
     }
 
+    /// Returns whether an operand or a register refers to the value that an entry produces.
+    pub(super) fn is_used(&self, entry: usize) -> bool {
+        let entry = entry as u16;
+        self.producers.contains(&(entry + 1)) || self.operands.contains(&Operand::ProducedBy(entry))
+    }
+
     /// Adds a statement: captures its operands and makes it the producer of its target. Returns its
     /// position.
     pub(super) fn push(
