@@ -33,6 +33,8 @@ pub enum Unsupported {
     Linearizable,
     /// The program has a `finally` block, or operations after the threads.
     LastThread,
+    /// The program has a `fetch_add` or `fetch_sub` of a location that wraps.
+    WrappingUpdate,
     /// Sequential C is requested without a bound on context switches.
     SequentialWithoutSwitches,
     /// Sequential C is requested for a program that is not a context simulation.
@@ -148,6 +150,10 @@ impl fmt::Display for Unsupported {
             Self::Linearizable => f.write_str(
                 "`linearizable` depends on when operations begin and end, so no condition on final \
                  states can express it: use `sequentially_consistent`",
+            ),
+            Self::WrappingUpdate => f.write_str(
+                "a `fetch_add` or `fetch_sub` of a location that wraps cannot be translated; \
+                 write a loop with `cas`",
             ),
             Self::LastThread => f.write_str(
                 "a `finally` block and operations after the threads cannot be translated or exported",

@@ -25,6 +25,7 @@ pub mod consts;
 mod fences;
 pub mod format;
 pub mod generate;
+mod integers;
 pub mod lexer;
 pub mod limits;
 pub mod lower;
@@ -35,6 +36,8 @@ pub mod suggest;
 pub mod tree;
 pub mod types;
 
+#[cfg(test)]
+mod c_like_tests;
 #[cfg(test)]
 mod interpret;
 #[cfg(test)]

@@ -22,11 +22,11 @@ use fencepost_ir::{Address, BinOp, Expr, FenceKinds, Op, Reg, Span, UnOp, Update
 use super::super::super::error::LitmusError;
 use super::super::ast::{Expression, ExpressionKind};
 use super::super::functions::{
-    self, FencesAround, FunctionInfo, FunctionKind, LocationArgument, MemoryOrder, Operands,
-    Returns, UpdateKind,
+    self, FunctionInfo, FunctionKind, LocationArgument, Operands, Returns, UpdateKind,
 };
 use super::Lowerer;
 use super::value::{NameKind, ResultUse, binary};
+use crate::orders::{FencesAround, MemoryOrder};
 
 /// The variable that holds the expected value of a compare-and-exchange.
 enum Expected {
@@ -80,7 +80,7 @@ impl Lowerer<'_> {
         let mut given_orders = Vec::new();
         for argument in last {
             let order = match &argument.kind {
-                ExpressionKind::Name(word) => MemoryOrder::by_name(word),
+                ExpressionKind::Name(word) => MemoryOrder::by_c11_name(word),
                 _ => None,
             };
             given_orders.push(order.ok_or_else(|| {
@@ -228,11 +228,11 @@ impl Lowerer<'_> {
         let (update, op) = match update_kind {
             UpdateKind::Swap => (Update::Swap { new: value.clone() }, None),
             UpdateKind::Add { negative: false } => {
-                (Update::Add { by: value.clone() }, Some(BinOp::Add))
+                (Update::Add { by: value.clone(), wrap: None }, Some(BinOp::Add))
             }
             UpdateKind::Add { negative: true } => {
                 let by = Expr::Unary(UnOp::Neg, Box::new(value.clone())).fold();
-                (Update::Add { by }, Some(BinOp::Sub))
+                (Update::Add { by, wrap: None }, Some(BinOp::Sub))
             }
             UpdateKind::Bits(op) => (Update::Bits { op, by: value.clone() }, Some(op)),
         };
@@ -303,7 +303,7 @@ impl Lowerer<'_> {
         let ok = self.temporary(span)?;
         let (again, done) = (self.asm.target(), self.asm.target());
         self.asm.bind(again);
-        let update = Update::Add { by: Expr::Const(0) };
+        let update = Update::Add { by: Expr::Const(0), wrap: None };
         self.asm.emit(Op::Update { reg: Some(found), at: at.clone(), update });
         let equal = binary(BinOp::Eq, Expr::Var(found), expected.clone());
         self.asm.jump_unless(equal, done);
